@@ -1,0 +1,235 @@
+// Every call of the C library stands here, and each result is checked here, so that nothing above
+// can forget to.
+internal import CLMDB
+
+@inline(__always)
+func check(_ code: Int32, _ operation: StaticString) throws(LMDBError) {
+  guard code == MDB_SUCCESS else { throw failure(code, operation) }
+}
+
+/// Whether the call found something; absence is not an error above this file.
+@inline(__always)
+func found(_ code: Int32, _ operation: StaticString) throws(LMDBError) -> Bool {
+  if code == MDB_SUCCESS { return true }
+  if code == MDB_NOTFOUND { return false }
+  throw failure(code, operation)
+}
+
+@inline(never)
+private func failure(_ code: Int32, _ operation: StaticString) -> LMDBError {
+  LMDBError(LMDBError.Code(rawValue: code), operation: "\(operation)")
+}
+
+extension MDB_val {
+  /// Lends `bytes` to the C library, which never writes through a key or a value that it is given.
+  @inline(__always)
+  init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe self.init(
+      mv_size: bytes.count,
+      mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+    )
+  }
+
+  @inline(__always)
+  var bytes: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size)
+  }
+}
+
+// MARK: Environment
+
+func environmentCreate() throws(LMDBError) -> OpaquePointer {
+  var handle: OpaquePointer?
+  unsafe try check(mdb_env_create(&handle), "mdb_env_create")
+  guard let handle = unsafe handle else {
+    throw LMDBError(.outOfMemory, operation: "mdb_env_create")
+  }
+  return unsafe handle
+}
+
+func environmentOpen(
+  _ environment: OpaquePointer,
+  path: String,
+  flags: Int32,
+  mode: UInt32
+) throws(LMDBError) {
+  let code = unsafe mdb_env_open(environment, path, UInt32(bitPattern: flags), mdb_mode_t(mode))
+  try check(code, "mdb_env_open")
+}
+
+func environmentClose(_ environment: OpaquePointer) {
+  unsafe mdb_env_close(environment)
+}
+
+func environmentSetLimits(
+  _ environment: OpaquePointer,
+  mapSize: Int,
+  readers: UInt32,
+  databases: UInt32
+) throws(LMDBError) {
+  unsafe try check(mdb_env_set_mapsize(environment, mapSize), "mdb_env_set_mapsize")
+  unsafe try check(mdb_env_set_maxreaders(environment, readers), "mdb_env_set_maxreaders")
+  unsafe try check(mdb_env_set_maxdbs(environment, databases), "mdb_env_set_maxdbs")
+}
+
+/// Zero adopts the size that another process gave the map.
+func environmentSetMapSize(_ environment: OpaquePointer, _ size: Int) throws(LMDBError) {
+  unsafe try check(mdb_env_set_mapsize(environment, size), "mdb_env_set_mapsize")
+}
+
+func environmentInfo(_ environment: OpaquePointer) throws(LMDBError) -> MDB_envinfo {
+  var info = unsafe MDB_envinfo()
+  unsafe try check(mdb_env_info(environment, &info), "mdb_env_info")
+  return unsafe info
+}
+
+func environmentStatistics(_ environment: OpaquePointer) throws(LMDBError) -> MDB_stat {
+  var statistics = MDB_stat()
+  unsafe try check(mdb_env_stat(environment, &statistics), "mdb_env_stat")
+  return statistics
+}
+
+/// Frees the slots of readers whose process is gone; returns how many there were.
+@discardableResult
+func environmentCheckReaders(_ environment: OpaquePointer) throws(LMDBError) -> Int {
+  var dead: Int32 = 0
+  unsafe try check(mdb_reader_check(environment, &dead), "mdb_reader_check")
+  return Int(dead)
+}
+
+// MARK: Transactions
+
+func transactionBegin(
+  _ environment: OpaquePointer,
+  flags: Int32
+) throws(LMDBError) -> OpaquePointer {
+  var handle: OpaquePointer?
+  unsafe try check(
+    mdb_txn_begin(environment, nil, UInt32(bitPattern: flags), &handle),
+    "mdb_txn_begin"
+  )
+  guard let handle = unsafe handle else {
+    throw LMDBError(.outOfMemory, operation: "mdb_txn_begin")
+  }
+  return unsafe handle
+}
+
+func transactionCommit(_ transaction: OpaquePointer) throws(LMDBError) {
+  unsafe try check(mdb_txn_commit(transaction), "mdb_txn_commit")
+}
+
+func transactionAbort(_ transaction: OpaquePointer) {
+  unsafe mdb_txn_abort(transaction)
+}
+
+func transactionReset(_ transaction: OpaquePointer) {
+  unsafe mdb_txn_reset(transaction)
+}
+
+func transactionRenew(_ transaction: OpaquePointer) throws(LMDBError) {
+  unsafe try check(mdb_txn_renew(transaction), "mdb_txn_renew")
+}
+
+func transactionID(_ transaction: OpaquePointer) -> UInt64 {
+  unsafe UInt64(mdb_txn_id(transaction))
+}
+
+// MARK: Databases
+
+/// `nil` when there is no such database and the flags do not ask to make it.
+func databaseOpen(
+  _ transaction: OpaquePointer,
+  name: String,
+  flags: Int32
+) throws(LMDBError) -> MDB_dbi? {
+  var handle: MDB_dbi = 0
+  let code = unsafe mdb_dbi_open(transaction, name, UInt32(bitPattern: flags), &handle)
+  return try found(code, "mdb_dbi_open") ? handle : nil
+}
+
+func databaseStatistics(
+  _ transaction: OpaquePointer,
+  _ database: MDB_dbi
+) throws(LMDBError) -> MDB_stat {
+  var statistics = MDB_stat()
+  unsafe try check(mdb_stat(transaction, database, &statistics), "mdb_stat")
+  return statistics
+}
+
+func databaseDrop(
+  _ transaction: OpaquePointer,
+  _ database: MDB_dbi,
+  delete: Bool
+) throws(LMDBError) {
+  unsafe try check(mdb_drop(transaction, database, delete ? 1 : 0), "mdb_drop")
+}
+
+@inline(__always)
+func databaseGet(
+  _ transaction: OpaquePointer,
+  _ database: MDB_dbi,
+  _ key: UnsafeRawBufferPointer
+) throws(LMDBError) -> UnsafeRawBufferPointer? {
+  var key = unsafe MDB_val(key)
+  var value = unsafe MDB_val()
+  guard unsafe try found(mdb_get(transaction, database, &key, &value), "mdb_get") else {
+    return nil
+  }
+  return unsafe value.bytes
+}
+
+/// False when `MDB_NOOVERWRITE` was given and the key exists.
+@inline(__always)
+func databasePut(
+  _ transaction: OpaquePointer,
+  _ database: MDB_dbi,
+  _ key: UnsafeRawBufferPointer,
+  _ value: UnsafeRawBufferPointer,
+  flags: Int32
+) throws(LMDBError) -> Bool {
+  var key = unsafe MDB_val(key)
+  var value = unsafe MDB_val(value)
+  let code = unsafe mdb_put(transaction, database, &key, &value, UInt32(bitPattern: flags))
+  if code == MDB_KEYEXIST { return false }
+  try check(code, "mdb_put")
+  return true
+}
+
+/// False when there was no such key.
+@inline(__always)
+func databaseDelete(
+  _ transaction: OpaquePointer,
+  _ database: MDB_dbi,
+  _ key: UnsafeRawBufferPointer
+) throws(LMDBError) -> Bool {
+  var key = unsafe MDB_val(key)
+  return unsafe try found(mdb_del(transaction, database, &key, nil), "mdb_del")
+}
+
+// MARK: Cursors
+
+func cursorOpen(
+  _ transaction: OpaquePointer,
+  _ database: MDB_dbi
+) throws(LMDBError) -> OpaquePointer {
+  var handle: OpaquePointer?
+  unsafe try check(mdb_cursor_open(transaction, database, &handle), "mdb_cursor_open")
+  guard let handle = unsafe handle else {
+    throw LMDBError(.outOfMemory, operation: "mdb_cursor_open")
+  }
+  return unsafe handle
+}
+
+func cursorClose(_ cursor: OpaquePointer) {
+  unsafe mdb_cursor_close(cursor)
+}
+
+@inline(__always)
+func cursorGet(
+  _ cursor: OpaquePointer,
+  key: inout MDB_val,
+  value: inout MDB_val,
+  _ operation: MDB_cursor_op
+) throws(LMDBError) -> Bool {
+  unsafe try found(mdb_cursor_get(cursor, &key, &value, operation), "mdb_cursor_get")
+}

@@ -1,0 +1,148 @@
+internal import CLMDB
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A failed LMDB call: which one, and the code that it returned.
+public struct LMDBError: Error, Hashable, Sendable {
+  /// A return code of LMDB, or an `errno` value that it passed on.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The C value: negative for LMDB's own codes, positive for `errno`.
+    public let rawValue: Int32
+
+    /// Wraps a C return code.
+    public init(rawValue: Int32) {
+      self.rawValue = rawValue
+    }
+
+    /// The key exists already.
+    ///
+    /// The corresponding C code is `MDB_KEYEXIST`.
+    public static let keyExists = Self(rawValue: MDB_KEYEXIST)
+    /// No such key.
+    ///
+    /// The corresponding C code is `MDB_NOTFOUND`.
+    public static let notFound = Self(rawValue: MDB_NOTFOUND)
+    /// A page that the tree names is not in the file.
+    ///
+    /// The corresponding C code is `MDB_PAGE_NOTFOUND`.
+    public static let pageNotFound = Self(rawValue: MDB_PAGE_NOTFOUND)
+    /// A page is of the wrong type.
+    ///
+    /// The corresponding C code is `MDB_CORRUPTED`.
+    public static let corrupted = Self(rawValue: MDB_CORRUPTED)
+    /// An earlier failure left the environment unusable.
+    ///
+    /// The corresponding C code is `MDB_PANIC`.
+    public static let panic = Self(rawValue: MDB_PANIC)
+    /// The file was written by another version of LMDB.
+    ///
+    /// The corresponding C code is `MDB_VERSION_MISMATCH`.
+    public static let versionMismatch = Self(rawValue: MDB_VERSION_MISMATCH)
+    /// The file is not an LMDB file.
+    ///
+    /// The corresponding C code is `MDB_INVALID`.
+    public static let invalid = Self(rawValue: MDB_INVALID)
+    /// The map is full: nothing was written.
+    ///
+    /// The corresponding C code is `MDB_MAP_FULL`.
+    public static let mapFull = Self(rawValue: MDB_MAP_FULL)
+    /// More named databases than the environment was opened for.
+    ///
+    /// The corresponding C code is `MDB_DBS_FULL`.
+    public static let databasesFull = Self(rawValue: MDB_DBS_FULL)
+    /// More simultaneous readers than the environment was opened for.
+    ///
+    /// The corresponding C code is `MDB_READERS_FULL`.
+    public static let readersFull = Self(rawValue: MDB_READERS_FULL)
+    /// The transaction touched too many pages.
+    ///
+    /// The corresponding C code is `MDB_TXN_FULL`.
+    public static let transactionFull = Self(rawValue: MDB_TXN_FULL)
+    /// Another process made the file larger than this process maps.
+    ///
+    /// The corresponding C code is `MDB_MAP_RESIZED`.
+    public static let mapResized = Self(rawValue: MDB_MAP_RESIZED)
+    /// The database exists with other flags.
+    ///
+    /// The corresponding C code is `MDB_INCOMPATIBLE`.
+    public static let incompatible = Self(rawValue: MDB_INCOMPATIBLE)
+    /// The transaction must be given up.
+    ///
+    /// The corresponding C code is `MDB_BAD_TXN`.
+    public static let badTransaction = Self(rawValue: MDB_BAD_TXN)
+    /// A key is empty or longer than 511 bytes, or a value has an impossible size.
+    ///
+    /// The corresponding C code is `MDB_BAD_VALSIZE`.
+    public static let badValueSize = Self(rawValue: MDB_BAD_VALSIZE)
+    /// The database handle is stale.
+    ///
+    /// The corresponding C code is `MDB_BAD_DBI`.
+    public static let badDatabase = Self(rawValue: MDB_BAD_DBI)
+
+    /// The file or its folder may not be read or written.
+    ///
+    /// The corresponding C code is `EACCES`.
+    public static let accessDenied = Self(rawValue: EACCES)
+    /// The disk is full.
+    ///
+    /// The corresponding C code is `ENOSPC`.
+    public static let noSpace = Self(rawValue: ENOSPC)
+    /// The disk failed.
+    ///
+    /// The corresponding C code is `EIO`.
+    public static let inputOutput = Self(rawValue: EIO)
+    /// There is no such file.
+    ///
+    /// The corresponding C code is `ENOENT`.
+    public static let noSuchFile = Self(rawValue: ENOENT)
+    /// The file system is mounted read-only.
+    ///
+    /// The corresponding C code is `EROFS`.
+    public static let readOnlyFileSystem = Self(rawValue: EROFS)
+    /// The environment was opened for reading alone, or the call is not possible now.
+    ///
+    /// The corresponding C code is `EINVAL`.
+    public static let invalidArgument = Self(rawValue: EINVAL)
+    /// This thread has a write transaction already.
+    ///
+    /// The corresponding C code is `EDEADLK`.
+    public static let wouldDeadlock = Self(rawValue: EDEADLK)
+    /// Memory, or address space for the map, could not be had.
+    ///
+    /// The corresponding C code is `ENOMEM`.
+    public static let outOfMemory = Self(rawValue: ENOMEM)
+  }
+
+  /// What went wrong.
+  public var code: Code
+  /// The C function that failed, such as `mdb_put`.
+  public var operation: String
+
+  /// Describes a failed call.
+  public init(_ code: Code, operation: String) {
+    self.code = code
+    self.operation = operation
+  }
+
+  /// Whether the code says that the file itself is damaged or is no LMDB file of this version.
+  public var meansDamage: Bool {
+    switch code {
+    case .corrupted, .pageNotFound, .panic, .invalid, .versionMismatch: true
+    default: false
+    }
+  }
+}
+
+extension LMDBError: CustomStringConvertible {
+  /// The function and LMDB's own text for the code.
+  public var description: String {
+    let text = unsafe mdb_strerror(code.rawValue).map { unsafe String(cString: $0) }
+    return "\(operation): \(text ?? "error \(code.rawValue)")"
+  }
+}

@@ -1,0 +1,131 @@
+internal import CLMDB
+
+/// The one write transaction: it sees its own writes, and nobody else does before ``commit()``.
+///
+/// It begins and ends on one thread. Lend it `inout`: then the compiler refuses an `await` while it
+/// is open, an escape, and a write while a value is borrowed.
+@safe
+public struct WriteTransaction: Transaction, ~Copyable {
+  @unsafe public let raw: OpaquePointer
+  public let environment: Environment
+  private var isEnded = false
+
+  init(raw: OpaquePointer, environment: Environment) {
+    unsafe self.raw = unsafe raw
+    self.environment = environment
+  }
+
+  deinit {
+    if !isEnded { unsafe transactionAbort(raw) }
+    environment.gate.leave()
+    environment.gate.releaseWriter()
+  }
+
+  /// Makes the writes durable and visible.
+  ///
+  /// Synced on return: they outlast a power cut.
+  ///
+  /// The corresponding C function is `mdb_txn_commit`.
+  ///
+  /// - Throws: ``LMDBError`` with `noSpace`, `inputOutput` or `mapFull`; then nothing was written.
+  public consuming func commit() throws(LMDBError) {
+    // LMDB frees the handle whether it succeeds or not.
+    isEnded = true
+    unsafe try transactionCommit(raw)
+  }
+
+  /// Opens the database `name`, and makes it when there is none.
+  ///
+  /// - Throws: ``LMDBError`` with `databasesFull`, or `incompatible` when the database has other
+  ///   keys.
+  public mutating func makeDatabase(
+    _ name: String,
+    keys: Database.Keys = .bytes
+  ) throws(LMDBError) -> Database {
+    guard let database = try openDatabase(name, keys: keys, flags: MDB_CREATE) else {
+      throw LMDBError(.notFound, operation: "mdb_dbi_open")
+    }
+    return database
+  }
+
+  /// Sets the value of `key`, replacing one that is there.
+  ///
+  /// The corresponding C function is `mdb_put`.
+  ///
+  /// - Throws: ``LMDBError`` with `badValueSize` (an empty key, or one of more than 511 bytes) or
+  ///   `mapFull`; then give the transaction up.
+  public mutating func put(
+    _ value: Span<UInt8>,
+    for key: Span<UInt8>,
+    in database: Database
+  ) throws(LMDBError) {
+    let result = unsafe key.withUnsafeBytes { key in
+      unsafe value.withUnsafeBytes { value in
+        Result { () throws(LMDBError) in
+          unsafe try put(value, for: key, in: database)
+        }
+      }
+    }
+    try result.get()
+  }
+
+  /// Adds `key` with an empty value.
+  ///
+  /// The corresponding C function is `mdb_put`.
+  ///
+  /// - Throws: ``LMDBError`` as ``put(_:for:in:)``.
+  public mutating func put(_ key: Span<UInt8>, in database: Database) throws(LMDBError) {
+    let empty: [UInt8] = []
+    try put(empty.span, for: key, in: database)
+  }
+
+  /// Removes `key`; says whether it was there.
+  ///
+  /// The corresponding C function is `mdb_del`.
+  @discardableResult
+  public mutating func delete(
+    _ key: Span<UInt8>,
+    in database: Database
+  ) throws(LMDBError) -> Bool {
+    let result = unsafe key.withUnsafeBytes { key in
+      Result { () throws(LMDBError) in unsafe try delete(key, in: database) }
+    }
+    return try result.get()
+  }
+
+  /// Removes every entry of the database, and the database too if `andDatabase`.
+  ///
+  /// The corresponding C function is `mdb_drop`.
+  public mutating func removeAll(
+    in database: Database,
+    andDatabase: Bool = false
+  ) throws(LMDBError) {
+    unsafe try databaseDrop(raw, database.handle, delete: andDatabase)
+  }
+
+  // MARK: Raw bytes
+
+  @unsafe
+  package mutating func put(
+    _ value: UnsafeRawBufferPointer,
+    for key: UnsafeRawBufferPointer,
+    in database: Database
+  ) throws(LMDBError) {
+    assert(database.environment == environment.identity)
+    do throws(LMDBError) {
+      _ = unsafe try databasePut(raw, database.handle, key, value, flags: 0)
+    } catch {
+      if error.code == .mapFull { environment.gate.requestGrowth() }
+      throw error
+    }
+  }
+
+  @unsafe
+  package mutating func delete(
+    _ key: UnsafeRawBufferPointer,
+    in database: Database
+  ) throws(LMDBError) -> Bool {
+    assert(database.environment == environment.identity)
+    return unsafe try databaseDelete(raw, database.handle, key)
+  }
+}

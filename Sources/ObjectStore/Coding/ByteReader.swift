@@ -1,0 +1,67 @@
+/// Reads values one after another from bytes in the map. Every step is checked against the end.
+///
+/// A reader is lent to ``FieldValue/init(from:)`` and cannot be kept.
+// Safe although it holds a pointer: it is noncopyable, is only ever lent, and checks each access.
+@safe
+public struct ByteReader: ~Copyable {
+  private let buffer: UnsafeRawBufferPointer
+  private var offset = 0
+
+  init(_ buffer: UnsafeRawBufferPointer) {
+    unsafe self.buffer = unsafe buffer
+  }
+
+  /// How many bytes are left.
+  public var remaining: Int { unsafe buffer.count - offset }
+
+  /// Reads an integer, little-endian.
+  ///
+  /// - Throws: ``RecordError`` with `truncated`.
+  public mutating func read<Integer: FixedWidthInteger>(
+    _ type: Integer.Type = Integer.self
+  ) throws(RecordError) -> Integer {
+    let size = MemoryLayout<Integer>.size
+    guard size <= remaining else { throw RecordError(.truncated) }
+    defer { offset += size }
+    return unsafe Integer(littleEndian: buffer.loadUnaligned(fromByteOffset: offset, as: type))
+  }
+
+  /// Reads all bytes that are left as text.
+  ///
+  /// - Throws: ``RecordError`` with `invalidValue` when they are not UTF-8.
+  public mutating func readString() throws(RecordError) -> String {
+    let bytes = unsafe try take(remaining)
+    guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+      throw RecordError(.invalidValue)
+    }
+    return text
+  }
+
+  /// Reads all bytes that are left.
+  public mutating func readBytes() throws(RecordError) -> [UInt8] {
+    unsafe Array(try take(remaining))
+  }
+
+  /// Reads a value that ``ByteWriter/writeSized(_:)`` wrote.
+  ///
+  /// - Throws: ``RecordError`` with `truncated` or `invalidValue`.
+  public mutating func readSized<Value: FieldValue>(
+    _ type: Value.Type = Value.self
+  ) throws(RecordError) -> Value {
+    let size: Int
+    if let width = Value.fieldType.width {
+      size = width
+    } else {
+      size = Int(try read(UInt32.self))
+    }
+    var inner = unsafe ByteReader(try take(size))
+    return try Value(from: &inner)
+  }
+
+  @unsafe
+  mutating func take(_ count: Int) throws(RecordError) -> UnsafeRawBufferPointer {
+    guard count >= 0, count <= remaining else { throw RecordError(.truncated) }
+    defer { offset += count }
+    return unsafe UnsafeRawBufferPointer(rebasing: buffer[offset..<offset + count])
+  }
+}

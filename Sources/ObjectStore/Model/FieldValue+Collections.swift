@@ -1,0 +1,72 @@
+extension Array: FieldValue where Element: FieldValue {
+  public static var fieldType: FieldType { .array(Element.fieldType) }
+
+  public init(from reader: inout ByteReader) throws(RecordError) {
+    self = try reader.readElements()
+  }
+
+  public func encode(to writer: inout ByteWriter) {
+    writer.write(UInt32(count))
+    for element in self { writer.writeSized(element) }
+  }
+}
+
+extension Set: FieldValue where Element: FieldValue {
+  public static var fieldType: FieldType { .set(Element.fieldType) }
+
+  public init(from reader: inout ByteReader) throws(RecordError) {
+    self.init(try reader.readElements(Element.self))
+  }
+
+  public func encode(to writer: inout ByteWriter) {
+    writer.write(UInt32(count))
+    // Equal sets have equal bytes, so that an unchanged one is seen to be unchanged.
+    for element in sortedByBytes(self) { writer.write(element) }
+  }
+}
+
+extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
+  public static var fieldType: FieldType { .dictionary(Key.fieldType, Value.fieldType) }
+
+  public init(from reader: inout ByteReader) throws(RecordError) {
+    let count = Int(try reader.read(UInt32.self))
+    self.init()
+    for _ in 0..<count {
+      let key = try reader.readSized(Key.self)
+      self[key] = try reader.readSized(Value.self)
+    }
+  }
+
+  public func encode(to writer: inout ByteWriter) {
+    writer.write(UInt32(count))
+    let entries = map { key, value in
+      var entry = ByteWriter()
+      entry.writeSized(key)
+      entry.writeSized(value)
+      return entry.bytes
+    }
+    for entry in entries.sorted(by: { $0.lexicographicallyPrecedes($1) }) { writer.write(entry) }
+  }
+}
+
+private func sortedByBytes<Value: FieldValue>(_ values: some Collection<Value>) -> [[UInt8]] {
+  values.map { value in
+    var writer = ByteWriter()
+    writer.writeSized(value)
+    return writer.bytes
+  }
+  .sorted { $0.lexicographicallyPrecedes($1) }
+}
+
+extension ByteReader {
+  fileprivate mutating func readElements<Element: FieldValue>(
+    _ type: Element.Type = Element.self
+  ) throws(RecordError) -> [Element] {
+    let count = Int(try read(UInt32.self))
+    var elements: [Element] = []
+    // Each element takes a byte at least; a count that lies must not reserve memory.
+    elements.reserveCapacity(Swift.min(count, remaining))
+    for _ in 0..<count { elements.append(try readSized()) }
+    return elements
+  }
+}

@@ -1,0 +1,31 @@
+/// A type that a field of a model can have.
+///
+/// The standard types conform; an enumeration with raw values conforms by saying so. Other types
+/// conform by writing themselves as ``FieldType/embedded(_:)``.
+public protocol FieldValue: Sendable {
+  /// How the value lies on disk.
+  static var fieldType: FieldType { get }
+
+  /// Reads a value from all of the bytes that are lent.
+  ///
+  /// - Throws: ``RecordError`` when they are none.
+  init(from reader: inout ByteReader) throws(RecordError)
+
+  /// Appends the value's bytes: exactly ``FieldType/width`` of them where the type has one.
+  func encode(to writer: inout ByteWriter)
+}
+
+extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
+  public static var fieldType: FieldType { RawValue.fieldType }
+
+  public init(from reader: inout ByteReader) throws(RecordError) {
+    guard let value = Self(rawValue: try RawValue(from: &reader)) else {
+      throw RecordError(.invalidValue)
+    }
+    self = value
+  }
+
+  public func encode(to writer: inout ByteWriter) {
+    rawValue.encode(to: &writer)
+  }
+}

@@ -1,0 +1,104 @@
+/// What a store must know of a model: its name, and its fields in the order of their encoding.
+public struct ModelSchema: Sendable, Hashable {
+  /// The name under which the store keeps the objects.
+  ///
+  /// Renaming it starts an empty collection.
+  public let name: String
+  /// The fields, in the order in which ``Model/encode(to:)`` writes them.
+  public let fields: [FieldSchema]
+
+  /// Describes a model.
+  ///
+  /// - Precondition: exactly one field is the primary key, it is neither optional nor hot, and no
+  ///   two fields have one id or one name.
+  public init(name: String, fields: [FieldSchema]) {
+    precondition(!name.isEmpty && name.utf8.count <= 100, "a model's name has 1 to 100 bytes")
+    precondition(
+      fields.count { $0.isPrimaryKey && !$0.isOptional && !$0.isHot } == 1
+        && fields.count { $0.isPrimaryKey } == 1,
+      "model \(name) needs exactly one primary key, neither optional nor hot"
+    )
+    precondition(
+      Set(fields.map(\.id)).count == fields.count && Set(fields.map(\.name)).count == fields.count,
+      "model \(name) has two fields of one id or one name"
+    )
+    self.name = name
+    self.fields = fields
+  }
+
+  /// Where the primary key stands among the fields.
+  public var primaryKeyPosition: Int {
+    fields.firstIndex { $0.isPrimaryKey } ?? 0
+  }
+
+  /// Whether any field is kept apart from the others because it changes often.
+  public var hasHotFields: Bool {
+    fields.contains { $0.isHot }
+  }
+}
+
+/// One stored field of a model.
+public struct FieldSchema: Sendable, Hashable {
+  /// Identifies the field on disk, for ever.
+  ///
+  /// Two fields of one id are the same field, whatever their names.
+  public let id: UInt32
+  /// The field's name in the code of today.
+  public let name: String
+  /// The type on disk.
+  public let type: FieldType
+  /// Whether the field may be `nil`.
+  public let isOptional: Bool
+  /// Whether the field identifies the object.
+  public let isPrimaryKey: Bool
+  /// Whether queries on the field are served by an index.
+  ///
+  /// Of a collection, each element is found.
+  public let isIndexed: Bool
+  /// Whether the field lives in a table of its own, because it changes often.
+  public let isHot: Bool
+
+  /// Describes a field.
+  ///
+  /// - Parameters:
+  ///   - name: The field's name.
+  ///   - type: The field's Swift type, without the optional around it.
+  ///   - id: The field's identity on disk. By default it follows from the name, so that fields may
+  ///     be moved, added and dropped freely; give the old field's id to rename one.
+  ///   - isOptional: Whether the field may be `nil`.
+  ///   - isPrimaryKey: Whether the field identifies the object.
+  ///   - isIndexed: Whether an index serves queries on the field.
+  ///   - isHot: Whether the field lives apart from those that seldom change.
+  public init<Value: FieldValue>(
+    _ name: String,
+    _ type: Value.Type,
+    id: UInt32? = nil,
+    isOptional: Bool = false,
+    isPrimaryKey: Bool = false,
+    isIndexed: Bool = false,
+    isHot: Bool = false
+  ) {
+    precondition(!name.isEmpty && name.utf8.count <= 100, "a field's name has 1 to 100 bytes")
+    precondition(
+      !isIndexed || type.fieldType.isIndexable,
+      "a field of type \(type) cannot be indexed"
+    )
+    self.id = id ?? Self.id(forName: name)
+    self.name = name
+    self.type = Value.fieldType
+    self.isOptional = isOptional
+    self.isPrimaryKey = isPrimaryKey
+    self.isIndexed = isIndexed
+    self.isHot = isHot
+  }
+
+  /// The id that a field of that name has unless it is given another: FNV-1a over the UTF-8 bytes,
+  /// with the highest bit set, so that small numbers stay free for ids given by hand.
+  public static func id(forName name: String) -> UInt32 {
+    var hash: UInt32 = 2_166_136_261
+    for byte in name.utf8 {
+      hash = (hash ^ UInt32(byte)) &* 16_777_619
+    }
+    return hash | 0x8000_0000
+  }
+}

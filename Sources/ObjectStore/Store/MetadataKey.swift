@@ -1,0 +1,22 @@
+/// The keys of the table `store`, which describes the store itself.
+enum MetadataKey {
+  /// The version of the storage format: UInt32.
+  static let format = "format"
+  /// The seed of the hash of primary keys: UInt64, chosen at random when the store is made.
+  static let seed = "seed"
+  /// Counts changes of what this table says of models, so that programs notice those of others.
+  static let epoch = "epoch"
+  /// The version of the application's schema, and the least version that may write: 2 × UInt32.
+  static let schemaVersion = "schema version"
+
+  /// The fields of one layout of a model's records.
+  ///
+  /// See ``RecordLayout/encoded``.
+  static func layout(_ model: String, _ number: UInt16) -> String { "layout/\(model)/\(number)" }
+  /// One index of a model: the id of its field, and the field's type.
+  static func index(_ model: String, _ fieldID: UInt32) -> String { "index/\(model)/\(fieldID)" }
+  /// The greatest id that a deleted object had, so that ids are never given twice.
+  static func floor(_ model: String) -> String { "floor/\(model)" }
+
+  static let currentFormat: UInt32 = 1
+}

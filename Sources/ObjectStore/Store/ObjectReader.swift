@@ -1,0 +1,88 @@
+internal import LMDB
+
+/// What reads and writes have in common: typed reading at one snapshot.
+public protocol ObjectReader: ~Copyable {
+  /// The store's own side of the transaction.
+  var source: ReaderSource { get }
+}
+
+/// The store's own side of a transaction. Of no use outside it.
+// Safe although it holds a reference: only a transaction that is open hands it out, and nothing
+// outside the module can do anything with it.
+@safe
+public struct ReaderSource {
+  let transaction: TransactionReference
+  let schema: StoreSchema
+
+  init(_ transaction: borrowing some Transaction & ~Copyable, _ schema: StoreSchema) {
+    unsafe self.transaction = unsafe TransactionReference(transaction)
+    self.schema = schema
+  }
+
+  func records<M: Model>(of model: M.Type) throws -> RecordSource<M> {
+    unsafe RecordSource(transaction: transaction, tables: try schema.tables(of: model))
+  }
+}
+
+extension ObjectReader where Self: ~Copyable {
+  /// The object of that primary key, or `nil`.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: O(log n) in the objects of the model.
+  public func get<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> M? {
+    let records = unsafe try source.records(of: model)
+    guard let id = unsafe try records.objectID(of: key) else { return nil }
+    return unsafe try records.object(id)
+  }
+
+  /// Whether there is an object of that primary key.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: O(log n) in the objects of the model.
+  public func contains<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> Bool {
+    unsafe try source.records(of: model).objectID(of: key) != nil
+  }
+
+  /// The objects of the query.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: O(k log n) for the k candidates of an index that serves the query, otherwise
+  ///   O(n) in the objects of the model; an order adds the sorting of what is found.
+  public func fetch<M: Model>(_ query: Query<M>) throws -> [M] {
+    unsafe try source.records(of: M.self).fetch(query)
+  }
+
+  /// The first object of the query, or `nil`.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  public func first<M: Model>(_ query: Query<M>) throws -> M? {
+    try fetch(query.limit(1)).first
+  }
+
+  /// How many objects the query finds, without decoding them.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: O(1) for all objects of a model, otherwise as ``fetch(_:)``.
+  public func count<M: Model>(_ query: Query<M>) throws -> Int {
+    unsafe try source.records(of: M.self).count(query)
+  }
+
+  /// Calls `body` with each object of the query, one at a time; it returns false to stop.
+  ///
+  /// Without an order the objects are never all in memory.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or what `body` throws.
+  public func forEach<M: Model>(_ query: Query<M>, _ body: (M) throws -> Bool) throws {
+    unsafe try source.records(of: M.self).forEach(query, body)
+  }
+
+  /// How the query finds its objects: `index on state`, or `scan`.
+  ///
+  /// - Throws: ``StoreError`` with `unknownModel`.
+  public func explain<M: Model>(_ query: Query<M>) throws -> String {
+    switch unsafe try source.records(of: M.self).plan(query.predicate) {
+    case .scan: "scan"
+    case .index(let position, _): "index on \(M.schema.fields[position].name)"
+    }
+  }
+}

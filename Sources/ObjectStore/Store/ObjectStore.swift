@@ -1,0 +1,151 @@
+internal import Dispatch
+internal import LMDB
+internal import Synchronization
+
+/// A folder of objects that outlive the process, shared by any number of processes.
+///
+/// Reads see one snapshot and never wait; writes are serialised over all threads and processes and
+/// either happen whole or not at all.
+///
+/// ```swift
+/// let store = try ObjectStore(at: "/var/lib/notes", models: [Note.self])
+/// try store.write { tx in try tx.upsert(Note(id: 1, text: "milk")) }
+/// let note = try store.read { tx in try tx.get(Note.self, 1) }
+/// ```
+public final class ObjectStore: Sendable {
+  /// The folder.
+  public let path: String
+  /// Whether writes are refused: the store was opened so, or was written by a later version.
+  public let isReadOnly: Bool
+
+  let environment: Environment
+  private let models: [any Model.Type]
+  private let schemas: Mutex<StoreSchema>
+  private let writeQueue = DispatchQueue(label: "ObjectStore.write")
+
+  /// Opens the store in the folder `path`, or makes it.
+  ///
+  /// Costs the reading of some pages, whatever the number of objects, unless a model has a new
+  /// index, which is built now. The folder gets mode 0700, the files 0600.
+  ///
+  /// - Parameters:
+  ///   - path: The folder. Missing folders above it are made too.
+  ///   - models: The types whose objects the program reads or writes. Others in the store are left
+  ///     alone.
+  /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
+  ///   `schemaMismatch` (a field has another type than in the store), `tooNew` (the storage format
+  ///   is of a later version), `diskFull` or `other`.
+  public init(
+    at path: String,
+    models: [any Model.Type],
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    let opening = try StoreOpening(path: path, models: models, options: options)
+    self.path = path
+    self.models = models
+    environment = opening.environment
+    isReadOnly = opening.isReadOnly
+    schemas = Mutex(opening.schema)
+  }
+
+  // MARK: Reading
+
+  /// Lends a snapshot of the last commit to `body`.
+  ///
+  /// Keep it short: while it is open, room freed by later writes is not used again. Costs about
+  /// 0.2 µs beyond `body`.
+  ///
+  /// - Throws: ``StoreError``, or what `body` throws.
+  public func read<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
+    try translating("reading \(path)") {
+      while true {
+        let transaction = try environment.beginRead()
+        guard let schema = try currentSchema(in: transaction) else { continue }
+        var snapshot = Snapshot(transaction: transaction, schema: schema)
+        return try body(&snapshot)
+      }
+    }
+  }
+
+  /// Lends a snapshot to `body`, which runs on the caller's executor without suspending.
+  ///
+  /// - Throws: ``StoreError``, or what `body` throws.
+  public func read<R>(_ body: (inout Snapshot) throws -> R) async throws -> R {
+    try readNow(body)
+  }
+
+  private func readNow<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
+    try read(body)
+  }
+
+  // MARK: Writing
+
+  /// Lends the write transaction to `body`, and commits when it returns.
+  ///
+  /// Waits for the write of any other thread or process. Synced on return: what was written
+  /// outlasts a power cut. When `body` throws, nothing is written. A commit costs two syncs of the
+  /// disk.
+  ///
+  /// - Throws: ``StoreError`` with `permissionDenied`, `full`, `diskFull`, `inputOutput` or
+  ///   `wouldDeadlock` (called from inside a write), or what `body` throws.
+  public func write<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
+    guard !isReadOnly else {
+      throw StoreError(.permissionDenied, "writing \(path): the store is open for reading only")
+    }
+    return try translating("writing \(path)") {
+      while true {
+        let raw = try environment.beginWrite()
+        guard let schema = try currentSchema(in: raw) else { continue }
+        var transaction = StoreTransaction(transaction: raw, schema: schema)
+        let result = try body(&transaction)
+        try transaction.commit()
+        return result
+      }
+    }
+  }
+
+  /// Lends the write transaction to `body` on the store's own queue, so that no thread of the
+  /// caller's executor waits for the disk.
+  ///
+  /// - Throws: ``StoreError`` as the synchronous twin, or what `body` throws.
+  public func write<R: Sendable>(
+    _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
+  ) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      writeQueue.async {
+        continuation.resume(with: Result { try self.writeNow(body) })
+      }
+    }
+  }
+
+  private func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
+    try write(body)
+  }
+
+  // MARK: Facts
+
+  /// Changes with every commit of any process.
+  ///
+  /// Costs some tens of nanoseconds: the cheap way to see whether anything happened.
+  ///
+  /// - Throws: ``StoreError`` with `other`.
+  public func changeCount() throws -> UInt64 {
+    try translating("reading \(path)") { try environment.lastTransactionID() }
+  }
+
+  /// The schema as of the transaction; `nil` when another program has changed it, which was then
+  /// read anew.
+  ///
+  /// Databases that are opened now cannot be used by a transaction that is open already, so the
+  /// caller begins another.
+  private func currentSchema(
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> StoreSchema? {
+    let schema = schemas.withLock { $0 }
+    let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
+    guard epoch != schema.epoch else { return schema }
+    let fresh = try StoreOpening.readSchema(of: environment, models: models)
+    schemas.withLock { $0 = fresh }
+    return nil
+  }
+}

@@ -1,0 +1,43 @@
+internal import LMDB
+
+extension StoreError {
+  /// Says what an LMDB error means for whoever did `what`.
+  init(_ error: LMDBError, _ what: String) {
+    switch error.code {
+    case .noSuchFile:
+      self.init(.notFound, "\(what): there is no store", cause: error)
+    case .accessDenied, .readOnlyFileSystem:
+      self.init(.permissionDenied, "\(what): permission denied", cause: error)
+    case .noSpace:
+      self.init(.diskFull, "\(what): the disk is full; nothing was written", cause: error)
+    case .inputOutput:
+      self.init(.inputOutput, "\(what): the disk failed", cause: error)
+    case .mapFull:
+      self.init(.full, "\(what): the map is full; nothing was written, try again", cause: error)
+    case .wouldDeadlock:
+      self.init(
+        .wouldDeadlock,
+        "\(what): this thread is inside a write already",
+        cause: error
+      )
+    case _ where error.meansDamage:
+      self.init(.damaged, "\(what): the store is damaged or is no store", cause: error)
+    default:
+      self.init(.other, "\(what) failed", cause: error)
+    }
+  }
+
+  /// Says which object's bytes are damaged.
+  init(_ error: RecordError, model: String, objectID: UInt64) {
+    self.init(.damaged, "object \(objectID) of \(model) is damaged", cause: error)
+  }
+}
+
+/// Runs `body` and turns an LMDB error into one of this module.
+func translating<R>(_ what: @autoclosure () -> String, _ body: () throws -> R) throws -> R {
+  do {
+    return try body()
+  } catch let error as LMDBError {
+    throw StoreError(error, what())
+  }
+}

@@ -1,0 +1,196 @@
+internal import LMDB
+internal import Synchronization
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Opens a store: the folder, the environment, and what the store must know of the models.
+struct StoreOpening {
+  let environment: Environment
+  let isReadOnly: Bool
+  let schema: StoreSchema
+
+  /// LMDB lets one transaction of a process open databases at a time.
+  private static let openingDatabases = Mutex(())
+
+  init(path: String, models: [any Model.Type], options: StoreOptions) throws {
+    precondition(
+      Set(models.map { $0.schema.name }).count == models.count,
+      "two models have one name"
+    )
+    try StoreFolder.prepare(path, access: options.access)
+    var environmentOptions = EnvironmentOptions(isReadOnly: options.access == .readOnly)
+    if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
+    let environment = try translating("opening \(path)") {
+      try Environment.open(path, options: environmentOptions)
+    }
+    self.environment = environment
+    (isReadOnly, schema) = try translating("opening \(path)") {
+      let state = try Self.examine(environment, models: models, options: options)
+      if state.needsChange, options.access != .readOnly, !state.isTooNew {
+        try Self.openingDatabases.withLock { _ in
+          try SchemaWriter(models: models, options: options).run(in: environment)
+        }
+      }
+      return (
+        options.access == .readOnly || state.isTooNew,
+        try Self.readSchema(of: environment, models: models)
+      )
+    }
+  }
+
+  /// What a store lacks before the program can use it.
+  private struct State {
+    var isTooNew = false
+    var needsChange = false
+  }
+
+  private static func examine(
+    _ environment: Environment,
+    models: [any Model.Type],
+    options: StoreOptions
+  ) throws -> State {
+    try openingDatabases.withLock { _ in
+      let transaction = try environment.beginRead()
+      guard let database = try transaction.openDatabase(TableName.store) else {
+        guard options.access != .readOnly else {
+          throw StoreError(.notFound, "\(environment.path) is empty: there is no store")
+        }
+        return State(needsChange: true)
+      }
+      let metadata = Metadata(database: database)
+      let format = try metadata.integer(MetadataKey.format, as: UInt32.self, in: transaction)
+      guard let format, format <= MetadataKey.currentFormat else {
+        throw StoreError(
+          .tooNew,
+          "\(environment.path) has storage format \(format ?? 0); this program knows up to \(MetadataKey.currentFormat)"
+        )
+      }
+      let version =
+        try metadata.integer(MetadataKey.schemaVersion, as: UInt32.self, in: transaction) ?? 0
+      var state = State(
+        isTooNew: version > options.schemaVersion,
+        needsChange: version < options.schemaVersion
+      )
+      for model in models where !state.needsChange {
+        state.needsChange = try lacks(model.schema, metadata, in: transaction)
+      }
+      return state
+    }
+  }
+
+  private static func lacks(
+    _ schema: ModelSchema,
+    _ metadata: Metadata,
+    in transaction: borrowing ReadTransaction
+  ) throws -> Bool {
+    let layouts = try metadata.layouts(of: schema.name, in: transaction)
+    guard layouts.values.contains(RecordLayout(schema)) else { return true }
+    let indexes = try metadata.indexes(of: schema.name, in: transaction)
+    return schema.fields.contains { field in
+      field.isIndexed && !indexes.contains { $0.fieldID == field.id }
+    }
+  }
+
+  /// Reads what the store says of the models, and opens their databases.
+  static func readSchema(
+    of environment: Environment,
+    models: [any Model.Type]
+  ) throws -> StoreSchema {
+    try openingDatabases.withLock { _ in
+      let transaction = try environment.beginRead()
+      guard let database = try transaction.openDatabase(TableName.store) else {
+        throw StoreError(.damaged, "\(environment.path): the table that describes it is gone")
+      }
+      let metadata = Metadata(database: database)
+      guard
+        let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction),
+        let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction)
+      else {
+        throw StoreError(.damaged, "\(environment.path): its description is not complete")
+      }
+      var tables: [String: ModelTables] = [:]
+      for model in models {
+        tables[model.schema.name] = try readTables(
+          model.schema,
+          metadata,
+          seed: seed,
+          in: transaction
+        )
+      }
+      try transaction.keepDatabases()
+      return StoreSchema(metadata: metadata, epoch: epoch, tables: tables)
+    }
+  }
+
+  /// `nil` when the store has never seen the model.
+  private static func readTables(
+    _ schema: ModelSchema,
+    _ metadata: Metadata,
+    seed: UInt64,
+    in transaction: borrowing ReadTransaction
+  ) throws -> ModelTables? {
+    let own = RecordLayout(schema)
+    let layouts = try metadata.layouts(of: schema.name, in: transaction)
+    for layout in layouts.values { try requireSameTypes(layout, own, model: schema.name) }
+    guard
+      let records = try transaction.openDatabase(TableName.records(schema.name), keys: .integers),
+      let hot = try transaction.openDatabase(TableName.hot(schema.name), keys: .integers),
+      let keys = try transaction.openDatabase(TableName.keys(schema.name), keys: .integers)
+    else { return nil }
+    let bindings = Dictionary(
+      uniqueKeysWithValues: layouts.map { number, layout in
+        (number, LayoutBinding(reading: layout, number: number, as: own))
+      }
+    )
+    var indexes: [ModelTables.Index] = []
+    for (fieldID, type) in try metadata.indexes(of: schema.name, in: transaction) {
+      let name = TableName.index(schema.name, fieldID)
+      guard let database = try transaction.openDatabase(name) else {
+        throw StoreError(.damaged, "the index \(name) is gone")
+      }
+      indexes.append(ModelTables.Index(fieldID: fieldID, type: type, database: database))
+    }
+    return ModelTables(
+      name: schema.name,
+      records: records,
+      hot: hot,
+      keys: keys,
+      indexes: indexes,
+      bindings: bindings,
+      current: bindings.values.first { $0.layout == own },
+      primaryKeyPosition: schema.primaryKeyPosition,
+      hashSeed: seed
+    )
+  }
+
+  static func requireSameTypes(
+    _ stored: RecordLayout,
+    _ own: RecordLayout,
+    model: String
+  ) throws {
+    for field in own.fields {
+      guard let position = stored.position(ofID: field.id) else {
+        guard !field.isPrimaryKey else {
+          throw StoreError(
+            .schemaMismatch,
+            "the store keeps \(model) under another primary key"
+          )
+        }
+        continue
+      }
+      let other = stored.fields[position]
+      guard other.type == field.type, other.isPrimaryKey == field.isPrimaryKey else {
+        throw StoreError(
+          .schemaMismatch,
+          "the field \(field.name) of \(model) is \(field.type) here and \(other.type) in the store: give it another id, or migrate"
+        )
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import DownloadSync
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// The outcome of a task that the session ended with an error.
+func outcome(of error: any Error) -> TaskOutcome {
+  guard let error = error as? URLError else {
+    return .failed(TaskFailure(code: .unknown, message: String(describing: error)))
+  }
+  guard error.code != .cancelled else { return .cancelled }
+  // Linux gives a time-out no text at all.
+  let text = error.userInfo[NSLocalizedDescriptionKey] as? String
+  return .failed(failure(for: error.code, text: text ?? ""))
+}
+
+/// Translates an error of the session.
+///
+/// On Linux most errors of libcurl arrive as -1 (`unknown`), and only libcurl's text tells them apart;
+/// the words below are those of libcurl 7.88 to 8. A text that is not known leaves `unknown`, which
+/// an engine treats as worth another try.
+func failure(for code: URLError.Code, text: String) -> TaskFailure {
+  let kind = byCode[code] ?? textRules.first { $0.applies(to: text) }?.kind ?? .unknown
+  return TaskFailure(code: kind, message: text.isEmpty ? plainText(kind, code) : text)
+}
+
+/// The codes that mean one thing whatever the text.
+private let byCode: [URLError.Code: TaskFailure.Code] = [
+  .timedOut: .timedOut,
+  .cannotConnectToHost: .cannotConnect,
+  .cannotFindHost: .cannotFindHost,
+  .dnsLookupFailed: .cannotFindHost,
+  .notConnectedToInternet: .cannotFindHost,
+  .networkConnectionLost: .connectionLost,
+  // On Linux nothing but libcurl's "Empty reply from server".
+  .badServerResponse: .connectionLost,
+  .badURL: .unsupportedURL,
+  .httpTooManyRedirects: .badRedirect,
+  .redirectToNonExistentLocation: .badRedirect,
+  .secureConnectionFailed: .insecure,
+  .serverCertificateHasBadDate: .insecure,
+  .serverCertificateUntrusted: .insecure,
+  .serverCertificateHasUnknownRoot: .insecure,
+  .serverCertificateNotYetValid: .insecure,
+  .clientCertificateRejected: .insecure,
+  .clientCertificateRequired: .insecure,
+  .appTransportSecurityRequiresSecureConnection: .insecure,
+  .cannotDecodeRawData: .badResponse,
+  .cannotDecodeContentData: .badResponse,
+  .cannotParseResponse: .badResponse,
+]
+
+/// What a text of libcurl means; the first rule that applies counts.
+private struct TextRule {
+  var words: String
+  var kind: TaskFailure.Code
+  var isPrefix = true
+
+  func applies(to text: String) -> Bool {
+    isPrefix ? text.hasPrefix(words) : text.contains(words)
+  }
+}
+
+private let textRules = [
+  // A peer that hangs up during or after the handshake is a broken connection, not a broken
+  // identity: calling it insecure would end a download that the next try completes.
+  TextRule(words: "OpenSSL SSL_read", kind: .connectionLost),
+  TextRule(words: "OpenSSL SSL_write", kind: .connectionLost),
+  TextRule(words: "SSL_ERROR_SYSCALL", kind: .connectionLost, isPrefix: false),
+  TextRule(words: "OpenSSL SSL_connect: Connection reset", kind: .connectionLost),
+  TextRule(words: "SSL connection timeout", kind: .timedOut),
+  TextRule(words: "SSL", kind: .insecure),
+  TextRule(words: "OpenSSL", kind: .insecure),
+  TextRule(words: "transfer closed", kind: .connectionLost),
+  TextRule(words: "Recv failure", kind: .connectionLost),
+  TextRule(words: "Send failure", kind: .connectionLost),
+  TextRule(words: "Failed to connect", kind: .cannotConnect),
+  TextRule(words: "Failed writing header", kind: .badResponse),
+  TextRule(words: "Error while processing content", kind: .badResponse),
+  TextRule(words: "Unrecognized content encoding", kind: .badResponse),
+  TextRule(words: "Received HTTP/0.9", kind: .badResponse),
+  TextRule(words: "chunked-encoding", kind: .badResponse, isPrefix: false),
+  TextRule(words: "unsupported URL", kind: .unsupportedURL),
+  TextRule(words: "Protocol \"", kind: .unsupportedURL),
+]
+
+private func plainText(_ kind: TaskFailure.Code, _ code: URLError.Code) -> String {
+  kind == .timedOut ? "nothing arrived in time" : "URL error \(code.rawValue)"
+}

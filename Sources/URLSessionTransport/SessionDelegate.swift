@@ -1,0 +1,127 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// Turns what the session says into calls to sinks, on the delegate queue.
+final class SessionDelegate: NSObject, URLSessionDataDelegate {
+  private let table: TaskTable
+  private let hops: HopQueue
+  private let limiter: RateLimiter
+
+  init(table: TaskTable, hops: HopQueue, limiter: RateLimiter) {
+    self.table = table
+    self.hops = hops
+    self.limiter = limiter
+  }
+
+  func urlSession(
+    _ session: URLSession,
+    dataTask: URLSessionDataTask,
+    didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    // Linux ignores the disposition, so a sink's refusal takes the way of every cancel instead.
+    completionHandler(.allow)
+    guard let task = table[dataTask] else { return }
+    task.sawEvent()
+    // Linux reports 100 and 103 like final responses.
+    guard let response = response as? HTTPURLResponse, response.statusCode >= 200 else { return }
+    if !task.receive(ResponseHead(response)) { hops.cancelHop(of: task) }
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    // What is queued still comes after a cancel; it must cost neither time nor the rate limit.
+    guard let task = table[dataTask], !task.hasEnded else { return }
+    task.sawEvent()
+    limiter.wait(for: data.count) { !task.hasEnded }
+    if !task.receive(data.span) { hops.cancelHop(of: task) }
+  }
+
+  func urlSession(
+    _ session: URLSession,
+    task sessionTask: URLSessionTask,
+    didCompleteWithError error: (any Error)?
+  ) {
+    guard let task = table.unbind(sessionTask) else { return }
+    // Linux tells nothing of a redirect without a `Location`, but keeps the response.
+    if error == nil, !task.hasHead, let response = sessionTask.response as? HTTPURLResponse,
+      !task.receive(ResponseHead(response))
+    {
+      return
+    }
+    _ = task.detach()
+    if task.settle(error.map(outcome(of:)) ?? .completed) { task.finish() }
+  }
+
+  func urlSession(
+    _ session: URLSession,
+    task sessionTask: URLSessionTask,
+    willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    // The next hop is a session task of its own and this one is abandoned. On Linux the handler must
+    // not be called: if the idle timer fires, or a cancel is carried out, between this call and the
+    // handler, then the handler ends the process ("we're not waiting for it").
+    #if !canImport(FoundationNetworking)
+      completionHandler(nil)
+    #endif
+    guard let task = table.unbind(sessionTask) else { return }
+    task.sawEvent()
+    guard let hop = task.hop else { return }
+    switch redirect(hop, to: response.value(forHTTPHeaderField: "Location")) {
+    case .follow(let next):
+      hops.cancel(sessionTask)
+      hops.open(next, for: task, in: session)
+    case .refuse(let reason):
+      hops.end(task, .failed(TaskFailure(code: .badRedirect, message: reason)))
+    }
+  }
+
+  func urlSession(
+    _ session: URLSession,
+    task sessionTask: URLSessionTask,
+    didReceive challenge: URLAuthenticationChallenge,
+    completionHandler:
+      @escaping @Sendable (
+        URLSession.AuthChallengeDisposition, URLCredential?
+      ) -> Void
+  ) {
+    #if canImport(FoundationNetworking)
+      // Only a 401 comes here, after its whole body. Left to the default, the task would neither end
+      // nor time out on 6.3.1; the other answers cancel the task on this very thread, which may
+      // deadlock. The response is complete, so the task is.
+      guard let task = table.unbind(sessionTask) else { return }
+      _ = task.detach()
+      hops.cancel(sessionTask)
+      if !task.hasHead, let response = challenge.failureResponse as? HTTPURLResponse,
+        !task.receive(ResponseHead(response))
+      {
+        return
+      }
+      if task.settle(.completed) { task.finish() }
+    #else
+      // The default refuses certificates that the system does not trust, and lets a 401 through.
+      completionHandler(.performDefaultHandling, nil)
+    #endif
+  }
+}
+
+extension ResponseHead {
+  /// The head of a response, its fields by name so that two runs agree.
+  fileprivate init(_ response: HTTPURLResponse) {
+    let fields = response.allHeaderFields.compactMap { name, value -> HeaderField? in
+      guard let name = name as? String, let value = value as? String else { return nil }
+      return HeaderField(name: name, value: value)
+    }
+    self.init(
+      status: response.statusCode,
+      fields: fields.sorted { $0.name < $1.name },
+      url: response.url?.absoluteString
+    )
+  }
+}

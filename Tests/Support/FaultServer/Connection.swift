@@ -1,0 +1,140 @@
+internal import Foundation
+
+/// One client: reads requests and sends replies until either side ends it.
+///
+/// Lives on one thread.
+struct Connection {
+  private static let pieceSize = 65_536
+  private static let longestHead = 65_536
+
+  let socket: Socket
+  let number: Int
+  let server: ServerState
+  private var unread: [UInt8] = []
+  private var bodyBytesSent: Int64 = 0
+
+  init(socket: Socket, number: Int, server: ServerState) {
+    self.socket = socket
+    self.number = number
+    self.server = server
+  }
+
+  mutating func run() {
+    while let request = nextRequest() {
+      let reply = server.reply(to: request)
+      let before = bodyBytesSent
+      let goesOn = send(reply, to: request)
+      server.finished(
+        Delivery(
+          target: request.target,
+          status: reply.substitute == nil ? reply.status : 0,
+          from: reply.range.lowerBound,
+          bytesSent: bodyBytesSent - before
+        )
+      )
+      guard goesOn else { return }
+    }
+  }
+
+  private mutating func nextRequest() -> Request? {
+    let end = Array("\r\n\r\n".utf8)
+    var searched = 0
+    while true {
+      if let place = unread[searched...].firstRange(of: end) {
+        let request = Request(head: Array(unread[..<place.lowerBound]), connection: number)
+        unread.removeSubrange(..<place.upperBound)
+        return request
+      }
+      searched = max(0, unread.count - 3)
+      guard unread.count <= Self.longestHead else { return nil }
+      let bytes = socket.receive(4_096)
+      guard !bytes.isEmpty else { return nil }
+      unread += bytes
+    }
+  }
+
+  /// Sends a reply; true if the connection can carry another one.
+  private mutating func send(_ reply: Reply, to request: Request) -> Bool {
+    // A request with content is refused, and the content is not read: the connection has to end.
+    let hasContent = request["Content-Length"] != nil || request["Transfer-Encoding"] != nil
+    var framing = reply.framing
+    if framing == .chunked && request.minorVersion == 0 { framing = .closeDelimited }
+    let closes = framing == .closeDelimited || hasContent || !request.keepsAlive
+    let header = reply.header(closes: closes)
+
+    switch reply.substitute {
+    case .nothing: return false
+    case .silence: return stall()
+    case .bytes(let bytes):
+      _ = socket.send(bytes)
+      return false
+    case .halfHeader:
+      // Within the second line: a client that has seen a Content-Length already can tell.
+      let statusLine = header.prefix { $0 != 10 }
+      _ = socket.send(Array(header.prefix(statusLine.count + 5)))
+      return false
+    case nil: break
+    }
+
+    guard socket.send(header) else { return false }
+    guard request.method != "HEAD", reply.mayHaveBody else { return !closes }
+    return sendBody(reply, chunked: framing == .chunked) && !closes
+  }
+
+  private mutating func sendBody(_ reply: Reply, chunked: Bool) -> Bool {
+    let total = Int64(reply.range.count)
+    var limit = total
+    if case .reset(let bytes) = reply.ending { limit = min(limit, bytes) }
+    if case .close(let bytes) = reply.ending { limit = min(limit, bytes) }
+    if case .stall(let bytes) = reply.ending { limit = min(limit, bytes) }
+    let allowance = reply.connectionLimit.map { $0 - bodyBytesSent }
+    if let allowance { limit = min(limit, allowance) }
+
+    let start = ContinuousClock.now
+    var piece = Self.pieceSize
+    if let speed = reply.bytesPerSecond { piece = max(1, min(piece, Int(speed / 20))) }
+    var sent: Int64 = 0
+    while sent < limit {
+      let bytes = reply.body.bytes(
+        at: reply.range.lowerBound + sent,
+        count: min(piece, Int(limit - sent))
+      )
+      let size = Array("\(String(bytes.count, radix: 16))\r\n".utf8)
+      guard socket.send(chunked ? size + bytes + [13, 10] : bytes) else { return false }
+      sent += Int64(bytes.count)
+      bodyBytesSent += Int64(bytes.count)
+      guard keepToSpeed(reply.bytesPerSecond, sent: sent, since: start) else { return false }
+    }
+
+    if let allowance, limit == allowance {
+      socket.prepareReset()
+      return false
+    }
+    switch reply.ending {
+    case .reset:
+      socket.prepareReset()
+      return false
+    case .close: return false
+    case .stall: return stall()
+    case .whole: return chunked ? socket.send(Array("0\r\n\r\n".utf8)) : true
+    }
+  }
+
+  /// Waits until `sent` bytes are due; false if the client left meanwhile.
+  private func keepToSpeed(
+    _ bytesPerSecond: Int64?,
+    sent: Int64,
+    since start: ContinuousClock.Instant
+  ) -> Bool {
+    guard let bytesPerSecond else { return true }
+    let due = start + .seconds(Double(sent) / Double(bytesPerSecond))
+    let milliseconds = (due - .now) / .milliseconds(1)
+    return milliseconds < 1 || socket.staysOpen(milliseconds: CInt(milliseconds))
+  }
+
+  /// Sends nothing until the client leaves or the server stops.
+  private func stall() -> Bool {
+    while socket.staysOpen(milliseconds: 1_000) {}
+    return false
+  }
+}

@@ -1,0 +1,120 @@
+/// The answer to a request, decided but not sent.
+struct Reply {
+  /// How sending ends early, or does not.
+  enum Ending: Hashable {
+    case whole
+    case reset(afterBytes: Int64)
+    case close(afterBytes: Int64)
+    case stall(afterBytes: Int64)
+  }
+
+  /// What goes out instead of a header and a body.
+  enum Substitute: Hashable {
+    case nothing
+    case silence
+    case bytes([UInt8])
+    case halfHeader
+  }
+
+  var status: Int
+  var fields: [Field] = []
+  var body: Body
+  var range: Range<Int64>
+  var framing = Resource.Framing.contentLength
+  var bytesPerSecond: Int64?
+  var ending = Ending.whole
+  var substitute: Substitute?
+  /// The connection dies once it has carried that many body bytes.
+  var connectionLimit: Int64?
+
+  /// A reply with a short text.
+  static func text(_ status: Int, _ text: String, fields: [Field] = []) -> Reply {
+    let body = Body.text(text)
+    return Reply(status: status, fields: fields, body: body, range: 0..<body.byteCount)
+  }
+
+  /// Decides how `resource` answers `request` under `fault`.
+  init(to request: Request, resource: Resource, fault: Fault) {
+    self.init(status: 200, body: resource.body, range: 0..<resource.body.byteCount)
+    framing = resource.framing
+    bytesPerSecond = resource.bytesPerSecond
+    if let etag = resource.etag { fields.append(Field("ETag", etag)) }
+    if let lastModified = resource.lastModified {
+      fields.append(Field("Last-Modified", lastModified))
+    }
+    if let retryAfter = resource.retryAfter { fields.append(Field("Retry-After", retryAfter)) }
+    if resource.honoursRange { fields.append(Field("Accept-Ranges", "bytes")) }
+    fields += resource.fields
+
+    if let redirect = resource.redirect {
+      status = redirect.status
+      if let location = redirect.location { fields.append(Field("Location", location)) }
+    } else if let override = resource.status {
+      status = override
+    } else if fault != .ignoreRange, let field = request["Range"], request.method == "GET",
+      resource.honoursRange, Self.rangeApplies(request, resource)
+    {
+      select(ByteRange(field: field))
+    }
+    apply(fault)
+  }
+
+  private init(status: Int, fields: [Field] = [], body: Body, range: Range<Int64>) {
+    self.status = status
+    self.fields = fields
+    self.body = body
+    self.range = range
+  }
+
+  private static func rangeApplies(_ request: Request, _ resource: Resource) -> Bool {
+    guard resource.honoursIfRange, let value = request["If-Range"] else { return true }
+    return ifRangeHolds(value, etag: resource.etag, lastModified: resource.lastModified)
+  }
+
+  private mutating func select(_ asked: ByteRange?) {
+    switch asked?.selection(of: body.byteCount) {
+    case nil, .whole: break
+    case .bytes(let bytes): serve(bytes)
+    case .unsatisfiable: refuseRange()
+    }
+  }
+
+  private mutating func serve(_ bytes: Range<Int64>) {
+    status = 206
+    range = bytes
+    let value = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(body.byteCount)"
+    fields.append(Field("Content-Range", value))
+  }
+
+  private mutating func refuseRange() {
+    status = 416
+    range = 0..<0
+    framing = .contentLength
+    fields.removeAll { $0.name == "Content-Range" }
+    fields.append(Field("Content-Range", "bytes */\(body.byteCount)"))
+  }
+
+  private mutating func apply(_ fault: Fault) {
+    switch fault {
+    case .none, .ignoreRange: break
+    case .closeInsideHeader: substitute = .halfHeader
+    case .resetAfter(let bytes): ending = .reset(afterBytes: bytes)
+    case .closeAfter(let bytes): ending = .close(afterBytes: bytes)
+    case .stallAfter(let bytes): ending = .stall(afterBytes: bytes)
+    case .stallBeforeHeader: substitute = .silence
+    case .emptyReply: substitute = .nothing
+    case .rawResponse(let bytes): substitute = .bytes(bytes)
+    case .resetEvery(let bytes): connectionLimit = bytes
+    case .wrongOffset(let offset):
+      fields.removeAll { $0.name == "Content-Range" }
+      serve(min(offset, body.byteCount - 1)..<body.byteCount)
+    case .rangeNotSatisfiable: refuseRange()
+    case .status(let status, let retryAfter):
+      self = .text(
+        status,
+        "status \(status)\n",
+        fields: retryAfter.map { [Field("Retry-After", $0)] } ?? []
+      )
+    }
+  }
+}

@@ -1,0 +1,188 @@
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// A system call that failed.
+public struct SocketError: Error, CustomStringConvertible {
+  /// The call, and what it was for.
+  public var call: String
+  /// The value of `errno`.
+  public var code: CInt
+
+  /// Describes a call that failed.
+  public init(call: String, code: CInt) {
+    self.call = call
+    self.code = code
+  }
+
+  /// The call and the system's text for the code.
+  public var description: String {
+    let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+    return "\(call): \(text)"
+  }
+}
+
+/// A TCP socket on the loopback interface: the few calls that the server makes.
+///
+/// It does not own its descriptor: whoever made it closes it, once.
+struct Socket: Sendable {
+  let descriptor: CInt
+
+  #if canImport(Darwin)
+    private static let stream = SOCK_STREAM
+    private static let sendFlags: CInt = 0
+    private static let hangUp = CShort(POLLIN)
+  #else
+    private static let stream = CInt(SOCK_STREAM.rawValue)
+    // A client that has left must be an error of `send`, not a signal that ends the process.
+    private static let sendFlags = CInt(MSG_NOSIGNAL)
+    // POLLRDHUP, which the Swift overlay leaves out: the client has sent FIN.
+    private static let hangUp: CShort = 0x2000
+  #endif
+
+  /// Opens a listening socket on 127.0.0.1.
+  ///
+  /// Port zero asks the system for a free one.
+  static func listening(port: UInt16) throws -> Socket {
+    let descriptor = socket(AF_INET, stream, 0)
+    guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
+    let result = Socket(descriptor: descriptor)
+    result.set(SO_REUSEADDR, to: CInt(1))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let bound = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, length)
+      }
+    }
+    guard bound == 0, listen(descriptor, 1_024) == 0 else {
+      let error = SocketError(call: "bind and listen on 127.0.0.1:\(port)", code: errno)
+      result.close()
+      throw error
+    }
+    return result
+  }
+
+  /// The local port.
+  var port: UInt16 {
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    _ = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe getsockname(descriptor, $0, &length)
+      }
+    }
+    return UInt16(bigEndian: address.sin_port)
+  }
+
+  /// Waits for a client; `nil` if there is none within `milliseconds`.
+  func accept(milliseconds: CInt) -> Socket? {
+    guard isReady(for: CShort(POLLIN), milliseconds: milliseconds) else { return nil }
+    #if canImport(Darwin)
+      let client = Darwin.accept(descriptor, nil, nil)
+    #else
+      let client = Glibc.accept(descriptor, nil, nil)
+    #endif
+    guard client >= 0 else { return nil }
+    let result = Socket(descriptor: client)
+    #if canImport(Darwin)
+      result.set(SO_NOSIGPIPE, to: CInt(1))
+    #endif
+    return result
+  }
+
+  /// The next bytes, at most `count`; empty when the client has left.
+  func receive(_ count: Int) -> [UInt8] {
+    let descriptor = descriptor
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      repeat {
+        initialized = unsafe max(-1, recv(descriptor, buffer.baseAddress, count, 0))
+      } while initialized < 0 && errno == EINTR
+      initialized = max(0, initialized)
+    }
+  }
+
+  /// Sends all the bytes.
+  ///
+  /// False if the client has left.
+  func send(_ bytes: [UInt8]) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[sent...])
+        return unsafe sendBytes(descriptor, rest, Self.sendFlags)
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return false }
+      sent += count
+    }
+    return true
+  }
+
+  /// Waits that long, or shorter if the connection ends meanwhile.
+  ///
+  /// True if it is still open.
+  func staysOpen(milliseconds: CInt) -> Bool {
+    !isReady(for: Self.hangUp, milliseconds: milliseconds)
+  }
+
+  /// Ends the connection in both directions and wakes whoever waits for it.
+  func shutDown() {
+    _ = shutdown(descriptor, CInt(SHUT_RDWR))
+  }
+
+  /// Closes the descriptor.
+  ///
+  /// The client sees FIN.
+  func close() {
+    closeDescriptor(descriptor)
+  }
+
+  /// Makes the next ``close()`` an RST.
+  ///
+  /// An RST also throws away what the client has not acknowledged, so this waits first, for one
+  /// second at most, until the send queue is empty: a fault "after n bytes" is then exact.
+  func prepareReset() {
+    for _ in 0..<1_000 where unsentByteCount > 0 {
+      guard staysOpen(milliseconds: 1) else { break }
+    }
+    set(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
+  }
+
+  private var unsentByteCount: CInt {
+    var count: CInt = 0
+    #if canImport(Darwin)
+      var length = socklen_t(MemoryLayout<CInt>.size)
+      _ = unsafe getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &length)
+    #else
+      _ = unsafe ioctl(descriptor, UInt(TIOCOUTQ), &count)
+    #endif
+    return count
+  }
+
+  private func isReady(for events: CShort, milliseconds: CInt) -> Bool {
+    var request = pollfd(fd: descriptor, events: events, revents: 0)
+    return unsafe poll(&request, 1, milliseconds) > 0
+  }
+
+  private func set<Value: BitwiseCopyable>(_ option: CInt, to value: Value) {
+    var value = value
+    let length = socklen_t(MemoryLayout<Value>.size)
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, option, &value, length)
+  }
+}
+
+// The C calls under names that the methods above do not hide.
+
+private func sendBytes(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, _ flags: CInt) -> Int {
+  unsafe send(descriptor, bytes.baseAddress, bytes.count, flags)
+}
+
+private func closeDescriptor(_ descriptor: CInt) {
+  _ = close(descriptor)
+}

@@ -1,0 +1,97 @@
+internal import FaultServer
+
+/// The arguments do not make sense.
+struct UsageError: Error {
+  var message: String
+}
+
+/// The command line, read by hand: the server needs no package for it.
+struct Options {
+  /// A name with the generated content behind it.
+  struct File {
+    var name: String
+    var seed: UInt64
+    var body: Body
+  }
+
+  static let usage = """
+    usage: fault-server [--port PORT] --file NAME=SIZE[:SEED] ... [--throttle BYTES/S]
+                        [--reset-every BYTES] [--log FILE]
+           fault-server --write FILE=SIZE[:SEED] ...
+
+    Serves generated files over HTTP on 127.0.0.1, or writes the same content to files. Sizes are in
+    bytes; K, M and G multiply by 1024 each. Port 0 takes a free port. The seed is 1 unless given.
+    """
+
+  var port: UInt16 = 0
+  var served: [File] = []
+  var written: [File] = []
+  var bytesPerSecond: Int64?
+  var resetEvery: Int64?
+  var log: String?
+
+  /// Whether there is something to serve, and not just to write.
+  var serves: Bool { !served.isEmpty }
+
+  init(_ arguments: some Sequence<String>) throws {
+    var arguments = arguments.makeIterator()
+    while let name = arguments.next() {
+      guard Self.names.contains(name) else { throw UsageError(message: "unknown argument \(name)") }
+      guard let value = arguments.next() else {
+        throw UsageError(message: "\(name) needs a value")
+      }
+      try take(name, value)
+    }
+    guard serves || !written.isEmpty else { throw UsageError(message: "nothing to serve") }
+  }
+
+  private static let names = [
+    "--port", "--file", "--write", "--throttle", "--reset-every", "--log",
+  ]
+
+  private mutating func take(_ name: String, _ value: String) throws {
+    switch name {
+    case "--port":
+      guard let port = UInt16(value) else { throw UsageError(message: "no port: \(value)") }
+      self.port = port
+    case "--file": served.append(try Self.file(value))
+    case "--write": written.append(try Self.file(value))
+    case "--throttle": bytesPerSecond = try Self.positive(name, value)
+    case "--reset-every": resetEvery = try Self.positive(name, value)
+    default: log = value
+    }
+  }
+
+  private static func file(_ text: String) throws -> File {
+    guard let equals = text.lastIndex(of: "="), equals != text.startIndex else {
+      throw UsageError(message: "not NAME=SIZE[:SEED]: \(text)")
+    }
+    let parts = text[text.index(after: equals)...].split(separator: ":", maxSplits: 1)
+    guard let size = parts.first.flatMap({ byteCount(String($0)) }),
+      let seed = parts.count == 2 ? UInt64(parts[1]) : 1
+    else { throw UsageError(message: "not NAME=SIZE[:SEED]: \(text)") }
+    return File(
+      name: String(text[..<equals]),
+      seed: seed,
+      body: .generated(byteCount: size, seed: seed)
+    )
+  }
+
+  private static func positive(_ name: String, _ text: String) throws -> Int64 {
+    guard let count = byteCount(text), count > 0 else {
+      throw UsageError(message: "\(name) needs a number of bytes above zero: \(text)")
+    }
+    return count
+  }
+
+  /// A number of bytes: digits, then perhaps K, M or G.
+  private static func byteCount(_ text: String) -> Int64? {
+    let shifts: [Character: Int64] = ["K": 10, "M": 20, "G": 30]
+    let shift = text.last.flatMap { shifts[$0] }
+    guard let count = Int64(shift == nil ? text[...] : text.dropLast()), count >= 0 else {
+      return nil
+    }
+    let (result, overflow) = count.multipliedReportingOverflow(by: 1 << (shift ?? 0))
+    return overflow ? nil : result
+  }
+}

@@ -1,0 +1,112 @@
+import DownloadSync
+import FaultServer
+import Foundation
+import Testing
+
+@testable import URLSessionTransport
+
+/// What keeps memory and speed within bounds.
+@Suite(.timeLimit(.minutes(5)))
+struct BackPressureTests {
+  #if os(Linux)
+    /// In a process of its own: other tests use memory too.
+    @Test func `a slow sink keeps memory bounded`() async {
+      await #expect(processExitsWith: .success) {
+        let server = try FaultServer()
+        let body = Body.generated(byteCount: 256 << 20, seed: 15)
+        server.route("/file", Resource(body))
+        server.route("/small", Resource(.generated(byteCount: 1 << 20)))
+        let transport = URLSessionTransport()
+        let first = RecordingSink()
+        _ = transport.start(TaskRequest(url: server.url("/small"), recordID: "1"), sink: first)
+        try #require(await first.outcome() == .completed)
+        let before = try #require(peakMemory())
+
+        let sink = RecordingSink(
+          expecting: body,
+          onBytes: { _ in
+            Thread.sleep(forTimeInterval: 0.000_1)
+            return .proceed
+          }
+        )
+        _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "2"), sink: sink)
+        try #require(await sink.outcome() == .completed)
+        #expect(sink.record.isIntact && sink.record.byteCount == 256 << 20)
+        let after = try #require(peakMemory())
+        #expect(after - before < 64 << 20)
+      }
+    }
+  #endif
+
+  @Test func `the rate limit holds for the sum of all tasks`() async throws {
+    let server = try FaultServer()
+    server.route("/file", Resource(.generated(byteCount: 100_000)))
+    let transport = URLSessionTransport(bytesPerSecond: 200_000)
+    #expect(transport.bytesPerSecond == 200_000)
+    let sinks = (0..<3).map { _ in RecordingSink() }
+    let start = ContinuousClock.now
+    for sink in sinks {
+      _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+    }
+    for sink in sinks { #expect(await sink.outcome() == .completed) }
+    // 300 000 bytes less the burst of a tenth of a second.
+    #expect(ContinuousClock.now - start >= .seconds(1.4))
+  }
+
+  @Test func `a limit that is lifted no longer delays`() async throws {
+    let server = try FaultServer()
+    let body = Body.generated(byteCount: 5_000_000)
+    server.route("/file", Resource(body))
+    let transport = URLSessionTransport(bytesPerSecond: 1_000)
+    let sink = RecordingSink(expecting: body, onHead: { _ in .proceed })
+    _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+    while server.requests.isEmpty { await Task.yield() }
+    transport.bytesPerSecond = nil
+    #expect(await sink.outcome() == .completed)
+    #expect(sink.record.isIntact && sink.record.byteCount == 5_000_000)
+  }
+
+  @Test func `a cancel does not wait for the rate limit`() async throws {
+    let server = try FaultServer()
+    server.route("/file", Resource(.generated(byteCount: 5_000_000)))
+    let transport = URLSessionTransport(bytesPerSecond: 10)
+    let sink = RecordingSink(onHead: { _ in .proceed })
+    let id = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+    while server.requests.isEmpty { await Task.yield() }
+    transport.cancel(id)
+    #expect(await sink.outcome() == .cancelled)
+  }
+
+  @Test func `a bucket lets through its rate and a tenth of a second at once`() {
+    let start = ContinuousClock.now
+    var bucket = TokenBucket(bytesPerSecond: 1_000, at: start)
+    #expect(bucket.delay(at: start) == .zero)
+    bucket.charge(500, at: start)
+    #expect(bucket.delay(at: start) == .seconds(0.5))
+    #expect(bucket.delay(at: start + .seconds(0.25)) == .seconds(0.25))
+    #expect(bucket.delay(at: start + .seconds(0.5)) == .zero)
+    // After a long pause only the burst is there.
+    bucket.charge(200, at: start + .seconds(100))
+    #expect(bucket.delay(at: start + .seconds(100)) == .seconds(0.1))
+    // A clock that stands still, or a call out of order, changes nothing.
+    #expect(bucket.delay(at: start) == .seconds(0.1))
+  }
+
+  @Test func `silence counts only while the transport listens`() {
+    var counter = IdleCounter()
+    #expect(counter.tick(.seconds(1), congested: false) == .seconds(1))
+    #expect(counter.tick(.seconds(5), congested: true) == .seconds(1))
+    #expect(counter.tick(.seconds(1), congested: false) == .seconds(2))
+    counter.sawEvent()
+    #expect(counter.tick(.seconds(1), congested: false) == .seconds(1))
+  }
+}
+
+#if os(Linux)
+  /// The largest resident set of this process so far, in bytes.
+  private func peakMemory() -> Int? {
+    let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
+  }
+#endif

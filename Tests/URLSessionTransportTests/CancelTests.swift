@@ -1,0 +1,134 @@
+import DownloadSync
+import FaultServer
+import Synchronization
+import Testing
+import URLSessionTransport
+
+/// The end of a task that somebody asked for.
+@Suite(.timeLimit(.minutes(3)))
+struct CancelTests {
+  private let server: FaultServer
+  private let transport = URLSessionTransport()
+  private let body = Body.generated(byteCount: 20_000_000, seed: 14)
+
+  init() throws {
+    server = try FaultServer()
+    server.route("/file", Resource(body))
+    server.route("/small", Resource(.generated(byteCount: 40_000)))
+    server.route("/stall", Resource(body, faults: .stallAfter(bytes: 10_000), then: .repeatLast))
+  }
+
+  private func request(_ path: String, _ recordID: String = "r") -> TaskRequest {
+    TaskRequest(url: server.url(path), recordID: recordID)
+  }
+
+  /// Returns once everything that the session had queued before has been delivered.
+  private func fence() async {
+    let sink = RecordingSink()
+    _ = transport.start(request("/small"), sink: sink)
+    #expect(await sink.outcome() == .completed)
+  }
+
+  @Test func `a refusal of the first chunk is the last that the sink hears but the end`() async {
+    let sink = RecordingSink(expecting: body, onBytes: { _ in .cancel })
+    _ = transport.start(request("/file"), sink: sink)
+    #expect(await sink.outcome() == .cancelled)
+    await fence()
+    let record = sink.record
+    #expect(record.chunkCount == 1)
+    #expect(record.outcomes == [.cancelled])
+    #expect(record.violationCount == 0)
+  }
+
+  @Test func `a refusal of the head keeps the body away`() async {
+    let sink = RecordingSink(onHead: { _ in .cancel })
+    _ = transport.start(request("/file"), sink: sink)
+    #expect(await sink.outcome() == .cancelled)
+    await fence()
+    #expect(sink.record.chunkCount == 0)
+    #expect(sink.record.violationCount == 0)
+  }
+
+  @Test func `a cancel ends a task that waits for its server`() async {
+    let sink = RecordingSink(expecting: body)
+    let id = transport.start(request("/stall", "record 7"), sink: sink)
+    await sink.hasBytes()
+    let live = await transport.liveTasks()
+    #expect(live.map(\.id) == [id])
+    #expect(live.map(\.recordID) == ["record 7"])
+    #expect(live.allSatisfy { $0.bytesReceived <= 10_000 })
+    transport.cancel(id)
+    #expect(await sink.outcome() == .cancelled)
+    #expect(await transport.liveTasks().isEmpty)
+    transport.cancel(id)
+    await fence()
+    #expect(sink.record.outcomes == [.cancelled])
+  }
+
+  @Test func `live tasks are listed in the order of their start`() async {
+    let sinks = (0..<5).map { _ in RecordingSink() }
+    let ids = sinks.enumerated().map { index, sink in
+      transport.start(request("/stall", "\(index)"), sink: sink)
+    }
+    for sink in sinks { await sink.hasBytes() }
+    #expect(await transport.liveTasks().map(\.recordID) == ["0", "1", "2", "3", "4"])
+    #expect(Set(ids).count == 5)
+    for id in ids { transport.cancel(id) }
+    for sink in sinks { #expect(await sink.outcome() == .cancelled) }
+  }
+
+  @Test func `two hundred races of start and cancel end once each`() async {
+    await withTaskGroup { group in
+      for index in 0..<200 {
+        group.addTask {
+          let sink = RecordingSink()
+          let path = index.isMultiple(of: 2) ? "/small" : "/file"
+          let id = transport.start(request(path, "\(index)"), sink: sink)
+          if index.isMultiple(of: 5) { await sink.hasBytes() }
+          for _ in 0..<(index % 40) { await Task.yield() }
+          transport.cancel(id)
+          let outcome = await sink.outcome()
+          #expect(outcome == .cancelled || outcome == .completed)
+          #expect(sink.record.violationCount == 0)
+        }
+      }
+    }
+    await fence()
+    #expect(await transport.liveTasks().isEmpty)
+  }
+
+  @Test func `a sink may start and cancel tasks`() async {
+    let (ends, end) = AsyncStream<TaskOutcome>.makeStream()
+    let transport = transport
+    let server = server
+    @Sendable func next(_ remaining: Int) {
+      let id = Mutex<TaskID?>(nil)
+      let sink = RecordingSink(
+        onFinish: { outcome in
+          if remaining == 0 { end.yield(outcome) } else { next(remaining - 1) }
+        },
+        onBytes: { _ in
+          if let id = id.withLock({ $0 }) { transport.cancel(id) }
+          return .proceed
+        }
+      )
+      let started = transport.start(
+        TaskRequest(url: server.url("/file"), recordID: "\(remaining)"),
+        sink: sink
+      )
+      id.withLock { $0 = started }
+    }
+    next(50)
+    #expect(await ends.first { _ in true } == .cancelled)
+  }
+
+  @Test func `releasing the transport ends its tasks`() async {
+    let sink = RecordingSink()
+    var transport: URLSessionTransport? = URLSessionTransport()
+    _ = transport?.start(request("/stall"), sink: sink)
+    await sink.hasBytes()
+    transport = nil
+    #expect(await sink.outcome() == .cancelled)
+    #expect(sink.record.violationCount == 0)
+  }
+}

@@ -1,0 +1,156 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import Testing
+
+@testable import URLSessionTransport
+
+/// The pure decision, and what reaches the wire.
+@Suite(.timeLimit(.minutes(2)))
+struct RedirectTests {
+  private let server: FaultServer
+  private let other: FaultServer
+  private let transport = URLSessionTransport()
+  private let body = Body.generated(byteCount: 300_000, seed: 13)
+  private let headers = [
+    HeaderField(name: "Authorization", value: "Bearer abc"),
+    HeaderField(name: "Cookie", value: "a=b"),
+    HeaderField(name: "X-One", value: "1"),
+  ]
+
+  init() throws {
+    server = try FaultServer()
+    other = try FaultServer()
+  }
+
+  private func fetch(_ path: String, sink: RecordingSink) async -> TaskOutcome? {
+    let request = TaskRequest(
+      url: server.url(path),
+      recordID: "r",
+      offset: 1_000,
+      validator: "\"1\"",
+      headers: headers
+    )
+    _ = transport.start(request, sink: sink)
+    return await sink.outcome()
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `a redirect keeps the range and drops credentials for another origin`(_ status: Int) async {
+    server.route("/old", Resource(redirectTo: other.url("/new"), status: status))
+    other.route("/new", Resource(body))
+    let sink = RecordingSink(expecting: body, from: 1_000)
+    #expect(await fetch("/old", sink: sink) == .completed)
+    #expect(sink.record.heads.map(\.status) == [206])
+    #expect(sink.record.heads.first?.url == other.url("/new"))
+    #expect(sink.record.byteCount == 299_000)
+    #expect(sink.record.isIntact)
+    #expect(server.requests.first?["Authorization"] == "Bearer abc")
+    let request = other.requests.first
+    #expect(request?["Range"] == "bytes=1000-")
+    #expect(request?["If-Range"] == "\"1\"")
+    #expect(request?["X-One"] == "1")
+    #expect(request?["Accept-Encoding"] == "identity")
+    #expect(request?["Authorization"] == nil)
+    #expect(request?["Cookie"] == nil)
+    #expect(await transport.liveTasks().isEmpty)
+  }
+
+  @Test func `credentials stay within their origin and do not come back to it`() async {
+    server.route("/a/b", Resource(redirectTo: "c/d?x=1"))
+    server.route("/a/c/d", Resource(redirectTo: other.url("/away")))
+    other.route("/away", Resource(redirectTo: server.url("/end")))
+    server.route("/end", Resource(body))
+    let sink = RecordingSink(expecting: body, from: 1_000)
+    #expect(await fetch("/a/b", sink: sink) == .completed)
+    #expect(sink.record.isIntact && sink.record.byteCount == 299_000)
+    #expect(server.requests.map(\.target) == ["/a/b", "/a/c/d?x=1", "/end"])
+    #expect(
+      server.requests.map { $0["Authorization"] } == ["Bearer abc", "Bearer abc", nil]
+    )
+  }
+
+  @Test func `a loop ends after twenty redirects`() async {
+    server.route("/loop", Resource(redirectTo: "/loop"))
+    let sink = RecordingSink()
+    #expect(await fetch("/loop", sink: sink)?.failureCode == .badRedirect)
+    #expect(server.requests.count == 21)
+    #expect(sink.record.heads.isEmpty)
+  }
+
+  @Test(arguments: ["ftp://127.0.0.1/x", "file:///etc/passwd", "data:,x", "http://"])
+  func `a redirect away from http is refused`(_ location: String) async {
+    server.route("/old", Resource(redirectTo: location))
+    let sink = RecordingSink()
+    let outcome = await fetch("/old", sink: sink)
+    #expect(outcome?.failureCode == .badRedirect, "\(String(describing: outcome))")
+    #expect(sink.record.heads.isEmpty && sink.record.outcomes.count == 1)
+  }
+
+  @Test(arguments: [300, 302, 304])
+  func `a redirect that leads nowhere is a response`(_ status: Int) async {
+    server.route("/old", Resource(redirectTo: nil, status: status))
+    let sink = RecordingSink()
+    #expect(await fetch("/old", sink: sink) == .completed)
+    #expect(sink.record.heads.map(\.status) == [status])
+    #expect(sink.record.violationCount == 0)
+  }
+
+  @Test func `a cancel among redirects ends the task once`() async {
+    server.route("/loop", Resource(redirectTo: "/loop"))
+    await withTaskGroup { group in
+      for index in 0..<100 {
+        group.addTask {
+          let sink = RecordingSink()
+          let request = TaskRequest(url: server.url("/loop"), recordID: "\(index)")
+          let id = transport.start(request, sink: sink)
+          for _ in 0..<index { await Task.yield() }
+          transport.cancel(id)
+          let outcome = await sink.outcome()
+          #expect(outcome == .cancelled || outcome?.failureCode == .badRedirect)
+          #expect(sink.record.violationCount == 0)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("rel/x", "http://h:1/a/rel/x"), ("../x", "http://h:1/x"), ("/x", "http://h:1/x"),
+    ("?q=2", "http://h:1/a/b?q=2"), ("//other/x", "http://other/x"),
+    ("https://h:1/x", "https://h:1/x"), ("HTTP://H/x", "HTTP://H/x"),
+  ])
+  func `a location is resolved against the URL that answered`(
+    _ location: String,
+    _ url: String
+  )
+    throws
+  {
+    let hop = try #require(Hop(TaskRequest(url: "http://h:1/a/b?q=1", recordID: "r")))
+    guard case .follow(let next) = redirect(hop, to: location) else {
+      Issue.record("refused: \(location)")
+      return
+    }
+    #expect(next.url.absoluteString == url)
+    #expect(next.redirectCount == 1)
+  }
+
+  @Test(arguments: [
+    ("http://h/x", "http://h:80/y", true), ("https://h/x", "https://H:443/y", true),
+    ("http://h/x", "https://h/x", false), ("https://h/x", "http://h/x", false),
+    ("http://h/x", "http://h:8080/x", false), ("http://h/x", "http://g.h/x", false),
+  ])
+  func `an origin is scheme, host and port`(_ from: String, _ to: String, _ isSame: Bool) throws {
+    let request = TaskRequest(
+      url: from,
+      recordID: "r",
+      headers: [HeaderField(name: "authorization", value: "x")]
+    )
+    let hop = try #require(Hop(request))
+    guard case .follow(let next) = redirect(hop, to: to) else {
+      Issue.record("refused: \(to)")
+      return
+    }
+    #expect(next.fields.contains { $0.name == "authorization" } == isSame)
+  }
+}
