@@ -25,13 +25,78 @@ let package = Package(
     ),
     .target(name: "LMDB", dependencies: ["CLMDB"]),
     .target(name: "ObjectStore", dependencies: ["LMDB"]),
+    .macro(
+      name: "ObjectStoreMacros",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ]),
+    .target(name: "ObjectStoreModel", dependencies: ["ObjectStore", "ObjectStoreMacros"]),
+    .target(
+      name: "Migrations", dependencies: ["ObjectStore"], path: "Migrations",
+      exclude: ["README.md", "Schemas", "schema.lock.json"]),
+    .target(
+      name: "DownloadStore",
+      dependencies: [
+        "ObjectStore", "Migrations", .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      exclude: [
+        "Records/DownloadRecord.model", "Records/RequestHeaders.model", "Records/Root.model",
+      ]),
+    .target(
+      name: "DownloadSync",
+      dependencies: [
+        "DownloadStore", "ObjectStore", .product(name: "Logging", package: "swift-log"),
+      ]),
+    .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
     .testTarget(name: "ObjectStoreTests", dependencies: ["ObjectStore", "LMDB"]),
+    .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
+    .executableTarget(
+      name: "fault-server", dependencies: ["FaultServer"], path: "Tests/Support/fault-server"),
+    .testTarget(name: "FaultServerTests", dependencies: ["FaultServer"]),
+    .testTarget(
+      name: "URLSessionTransportTests",
+      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "URLSessionTransport"]),
+    .testTarget(
+      name: "EngineTests",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "URLSessionTransport",
+      ]),
+    .target(
+      name: "MainActorModels", dependencies: ["ObjectStoreModel"],
+      path: "Tests/Support/MainActorModels",
+      swiftSettings: [.defaultIsolation(MainActor.self)]),
+    .testTarget(
+      name: "ObjectStoreMacrosTests",
+      dependencies: [
+        "ObjectStore", "ObjectStoreMacros",
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+      ]),
+    .testTarget(
+      name: "ObjectStoreModelTests", dependencies: ["MainActorModels", "ObjectStoreModel"]),
   ]
 )
 
+// The record types may not compile while they wait to be expanded anew.
+if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
+  let needed: Set = ["CLMDB", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreMacrosTests"]
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products = []
+}
+
 for target in package.targets where target.type != .system {
-  target.swiftSettings = [
+  target.swiftSettings = (target.swiftSettings ?? []) + [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("ImmutableWeakCaptures"),

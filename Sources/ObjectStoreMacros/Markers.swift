@@ -1,0 +1,36 @@
+import SwiftSyntax
+
+/// The attributes that say how a property is stored.
+enum Marker: String, CaseIterable {
+  case primaryKey = "PrimaryKey"
+  case indexed = "Indexed"
+  case hot = "Hot"
+  case transient = "Transient"
+  case field = "Field"
+}
+
+/// The markers on one property.
+struct Markers {
+  let attributes: [(marker: Marker, attribute: AttributeSyntax)]
+
+  init(of variable: VariableDeclSyntax) {
+    attributes = variable.attributes.compactMap { element in
+      guard case .attribute(let attribute) = element, let name = attribute.lastName,
+        let marker = Marker(rawValue: name)
+      else { return nil }
+      return (marker, attribute)
+    }
+  }
+
+  subscript(marker: Marker) -> AttributeSyntax? {
+    attributes.first { $0.marker == marker }?.attribute
+  }
+}
+
+extension AttributeSyntax {
+  /// The attribute's name without the module that may stand before it.
+  var lastName: String? {
+    attributeName.as(IdentifierTypeSyntax.self)?.name.text
+      ?? attributeName.as(MemberTypeSyntax.self)?.name.text
+  }
+}

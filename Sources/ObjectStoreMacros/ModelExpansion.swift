@@ -1,0 +1,141 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// The source text that `@Model` stands for.
+///
+/// Names of the store's module are not qualified: its type of the module's own name would be
+/// searched for them.
+struct ModelExpansion {
+  private let model: ModelDeclaration
+  private let typeName: String
+
+  init(of model: ModelDeclaration, named typeName: String) {
+    self.model = model
+    self.typeName = typeName
+  }
+
+  /// The extension that makes the struct a model.
+  ///
+  /// `declaringIt` is false when the struct says itself that it is one.
+  func conformance(declaringIt: Bool) throws -> ExtensionDeclSyntax {
+    let availability = model.availability.map { $0.description + "\n" }.joined()
+    // Without `nonisolated`, code that is isolated by default would isolate the conformance.
+    let header = "\(availability)nonisolated extension \(typeName)\(declaringIt ? ": Model" : "") {"
+    let described = model.isNested ? [] : descriptions(isolation: "")
+    let body = (described + [decoding, encoding]).joined(separator: "\n\n")
+    return try ExtensionDeclSyntax("\(raw: header)\n\(raw: body.indented)\n}")
+  }
+
+  /// What must stand in the struct itself when that is nested: an extension does not see the types
+  /// beside the struct, which fields may have.
+  var members: [DeclSyntax] {
+    descriptions(isolation: "nonisolated ").map { DeclSyntax(stringLiteral: $0) }
+  }
+
+  private func descriptions(isolation: String) -> [String] {
+    var all = [
+      columns,
+      """
+      /// The stored fields, for use in queries.
+      \(access)\(isolation)static let columns = Columns()
+      """,
+      schema(isolation: isolation),
+    ]
+    let key = model.primaryKey
+    if key.key != "primaryKey" {
+      all.append(
+        """
+        /// The value of `\(key.key)`, which tells one object from another.
+        \(access)\(isolation)var primaryKey: \(key.type.trimmedDescription) { \(key.name.text) }
+        """
+      )
+    }
+    return all
+  }
+
+  private var access: String { model.access.prefix }
+
+  private var columns: String {
+    let columns = model.fields.enumerated().map { position, field in
+      // A column cannot be seen farther than the type of its field may be.
+      let access = min(model.access, field.access).prefix
+      let type = field.type.trimmedDescription + (field.isOptional ? "?" : "")
+      return """
+        /// The field `\(field.key)`.
+        \(access)let \(field.name.text) = Column<\(typeName), \(type)>(position: \(position))
+        """
+    }
+    return """
+      /// The stored fields, each under its name.
+      \(access)nonisolated struct Columns: Sendable {
+      \(columns.joined(separator: "\n").indented)
+      }
+      """
+  }
+
+  private func schema(isolation: String) -> String {
+    let fields = model.fields.map { field in
+      var arguments = [
+        StringLiteralExprSyntax(content: field.key).description,
+        "\(field.type.trimmedDescription).self",
+      ]
+      if let id = field.id.argument { arguments.append("id: \(id)") }
+      if field.isOptional { arguments.append("isOptional: true") }
+      if field.markers[.primaryKey] != nil { arguments.append("isPrimaryKey: true") }
+      if field.markers[.indexed] != nil { arguments.append("isIndexed: true") }
+      if field.markers[.hot] != nil { arguments.append("isHot: true") }
+      return "FieldSchema(\(arguments.joined(separator: ", ")))"
+    }
+    // The formatter wants no comma after an only element.
+    let list = fields.count == 1 ? fields[0] : fields.map { $0 + "," }.joined(separator: "\n")
+    return """
+      /// The name and the fields under which objects are stored.
+      \(access)\(isolation)static let schema = ModelSchema(
+        name: \(model.storedName.description),
+        fields: [
+      \(list.indented.indented)
+        ]
+      )
+      """
+  }
+
+  private var decoding: String {
+    let lines = model.fields.enumerated().map { position, field in
+      let reader = field.isOptional ? "optional" : "value"
+      let fallback = field.defaultValue.flatMap { value in
+        field.isOptional && value.is(NilLiteralExprSyntax.self)
+          ? nil : ", default: \(value.trimmedDescription)"
+      }
+      return "\(reference(to: field)) = try record.\(reader)(at: \(position)\(fallback ?? ""))"
+    }
+    return """
+      /// Reads every stored field.
+      \(access)init(from record: borrowing RecordView) throws(RecordError) {
+      \(lines.joined(separator: "\n").indented)
+      }
+      """
+  }
+
+  private var encoding: String {
+    let lines = model.fields.map { "record.encode(\(reference(to: $0)))" }
+    return """
+      /// Writes every stored field.
+      \(access)func encode(to record: inout RecordEncoder) {
+      \(lines.joined(separator: "\n").indented)
+      }
+      """
+  }
+
+  /// The parameter of the two methods would hide a field of its name.
+  private func reference(to field: StoredField) -> String {
+    field.key == "record" ? "self.record" : field.name.text
+  }
+}
+
+extension String {
+  fileprivate var indented: String {
+    split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.isEmpty ? "" : "  " + $0 }
+      .joined(separator: "\n")
+  }
+}

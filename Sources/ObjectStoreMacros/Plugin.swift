@@ -1,0 +1,7 @@
+import SwiftCompilerPlugin
+import SwiftSyntaxMacros
+
+@main
+struct ObjectStoreMacrosPlugin: CompilerPlugin {
+  let providingMacros: [any Macro.Type] = [ModelMacro.self, MarkerMacro.self]
+}

@@ -1,0 +1,114 @@
+import SwiftSyntax
+
+/// A property that is stored with the record.
+struct StoredField {
+  /// The name as code has it, with the backticks that a keyword needs.
+  let name: TokenSyntax
+  /// The name as the schema has it.
+  let key: String
+  /// The type, without the optional around it.
+  let type: TypeSyntax
+  let isOptional: Bool
+  let defaultValue: ExprSyntax?
+  let access: AccessLevel
+  let markers: Markers
+  let id: FieldID
+
+  /// Reads a property; `nil` when it is not stored, or with a problem reported when it cannot be.
+  init?(_ variable: VariableDeclSyntax, model: TokenSyntax, problems: inout Problems) {
+    let markers = Markers(of: variable)
+    guard variable.isStoredInInstance else {
+      if let first = markers.attributes.first {
+        problems.add(.markerOnUnstored(marker: first.marker), at: first.attribute)
+      }
+      return nil
+    }
+    guard markers[.transient] == nil else {
+      Self.checkTransient(variable, markers: markers, problems: &problems)
+      return nil
+    }
+    guard
+      let binding = variable.bindings.first, variable.bindings.count == 1,
+      let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.trimmed
+    else {
+      problems.add(.severalBindings, at: variable.bindings)
+      return nil
+    }
+    let key = name.identifier?.name ?? name.text
+    if let modifier = variable.modifiers.first(where: { $0.name.tokenKind == .keyword(.lazy) }) {
+      problems.add(.lazy(field: key), at: modifier)
+      return nil
+    }
+    if variable.bindingSpecifier.tokenKind == .keyword(.let), let value = binding.initializer {
+      problems.add(.constant(field: key), at: value)
+      return nil
+    }
+    guard let declared = binding.typeAnnotation?.type.trimmed else {
+      problems.add(.untyped(field: key), at: binding.pattern)
+      return nil
+    }
+    guard !declared.is(ImplicitlyUnwrappedOptionalTypeSyntax.self) else {
+      problems.add(.implicitlyUnwrapped(field: key), at: binding.typeAnnotation?.type)
+      return nil
+    }
+    let wrapped = declared.wrappedInOptional
+    guard wrapped?.wrappedInOptional == nil else {
+      problems.add(.optionalOfOptional(field: key), at: binding.typeAnnotation?.type)
+      return nil
+    }
+    self.name = name
+    self.key = key
+    self.type = (wrapped ?? declared).replacingSelf(with: model)
+    self.isOptional = wrapped != nil
+    self.defaultValue = binding.initializer?.value.trimmed
+    self.access = AccessLevel(variable.modifiers) ?? .module
+    self.markers = markers
+    self.id = FieldID(of: key, markers: markers, problems: &problems)
+  }
+
+  /// A property that is not stored starts from the value that it declares.
+  private static func checkTransient(
+    _ variable: VariableDeclSyntax,
+    markers: Markers,
+    problems: inout Problems
+  ) {
+    if let other = markers.attributes.first(where: { $0.marker != .transient }) {
+      problems.add(.transientWithMarker(other.marker), at: other.attribute)
+    }
+    for binding in variable.bindings where binding.initializer == nil {
+      let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
+      let type = binding.typeAnnotation?.type
+      let isOptional =
+        type?.wrappedInOptional != nil
+        || type?.is(ImplicitlyUnwrappedOptionalTypeSyntax.self) == true
+      if !(isVariable && isOptional) {
+        problems.add(
+          .transientWithoutValue(property: binding.pattern.trimmedDescription),
+          at: binding.pattern
+        )
+      }
+    }
+  }
+}
+
+extension VariableDeclSyntax {
+  /// Whether each value of the type has room for the property.
+  var isStoredInInstance: Bool {
+    let isStatic = modifiers.contains { $0.name.tokenKind == .keyword(.static) }
+    return !isStatic && !bindings.contains { $0.isComputed }
+  }
+}
+
+extension PatternBindingSyntax {
+  fileprivate var isComputed: Bool {
+    switch accessorBlock?.accessors {
+    case .getter: true
+    case .accessors(let accessors):
+      // A stored property has observers at most.
+      accessors.contains {
+        ![.keyword(.willSet), .keyword(.didSet)].contains($0.accessorSpecifier.tokenKind)
+      }
+    case nil: false
+    }
+  }
+}

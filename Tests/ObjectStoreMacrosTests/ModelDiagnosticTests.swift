@@ -1,0 +1,151 @@
+import Testing
+
+@testable import ObjectStoreMacros
+
+@Suite struct ModelDiagnosticTests {
+  @Test(arguments: ["class", "enum", "actor"])
+  func `only a struct can be a model`(_ introducer: String) {
+    let source = "@Model \(introducer) Note {}"
+    #expect(
+      problems(in: source) == [
+        .init(.notAStruct(name: "Note", introducer: introducer), at: introducer)
+      ]
+    )
+  }
+
+  @Test func `a generic struct cannot be a model`() {
+    let source = "@Model struct Note<Body> { @PrimaryKey var id: Int }"
+    #expect(problems(in: source) == [.init(.generic(name: "Note"), at: "<Body>")])
+  }
+
+  @Test func `a struct in a generic type cannot be a model`() {
+    let source = "struct Shelf<Content> { @Model struct Note { @PrimaryKey var id: Int } }"
+    #expect(problems(in: source) == [.init(.insideGeneric(name: "Note"), at: "Note")])
+  }
+
+  @Test func `a struct in another type cannot be a private model`() {
+    let source = "enum Shelf { @Model private struct Note { @PrimaryKey var id: Int } }"
+    #expect(problems(in: source) == [.init(.privateNested(name: "Note"), at: "private")])
+  }
+
+  @Test(arguments: [#""""#, #""a\(1)""#, "oldName"])
+  func `a stored name must be a literal with something in it`(_ name: String) {
+    let source = "@Model(name: \(name)) struct Note { @PrimaryKey var id: Int }"
+    #expect(problems(in: source) == [.init(.modelNameNotLiteral, at: name)])
+  }
+
+  @Test func `a model without a primary key is refused`() {
+    #expect(
+      problems(in: "@Model struct Note { var id: Int }") == [
+        .init(.noPrimaryKey(model: "Note"), at: "Note")
+      ]
+    )
+  }
+
+  @Test func `each primary key after the first is refused`() {
+    #expect(
+      problems(among: "@PrimaryKey var a: Int; @PrimaryKey var b: Int") == [
+        .init(.severalPrimaryKeys(field: "a", first: "id"), at: "@PrimaryKey"),
+        .init(.severalPrimaryKeys(field: "b", first: "id"), at: "@PrimaryKey"),
+      ]
+    )
+  }
+
+  @Test(arguments: ["Int?", "Optional<Int>", "Swift.Optional<Int>"])
+  func `a primary key cannot be optional`(_ type: String) {
+    #expect(
+      problems(in: "@Model struct Note { @PrimaryKey var id: \(type) }") == [
+        .init(.optionalPrimaryKey(field: "id"), at: "@PrimaryKey")
+      ]
+    )
+  }
+
+  @Test func `a primary key cannot be hot`() {
+    #expect(
+      problems(in: "@Model struct Note { @PrimaryKey @Hot var id: Int }") == [
+        .init(.hotPrimaryKey(field: "id"), at: "@Hot")
+      ]
+    )
+  }
+
+  @Test(
+    arguments: [
+      ("var a, b: Int", .init(.severalBindings, at: "a, b: Int")),
+      ("var (a, b): (Int, Int)", .init(.severalBindings, at: "(a, b): (Int, Int)")),
+      ("var a = 0", .init(.untyped(field: "a"), at: "a")),
+      ("lazy var a: Int = 0", .init(.lazy(field: "a"), at: "lazy")),
+      ("let a: Int = 0", .init(.constant(field: "a"), at: "= 0")),
+      ("let a = 0", .init(.constant(field: "a"), at: "= 0")),
+      ("var a: Int!", .init(.implicitlyUnwrapped(field: "a"), at: "Int!")),
+      ("var a: Optional<Int>?", .init(.optionalOfOptional(field: "a"), at: "Optional<Int>?")),
+      ("#if DEBUG\nvar a: Int\n#endif", .init(.conditional, at: "var a: Int")),
+      ("#if A\n#if B\nvar a: Int\n#endif\n#endif", .init(.conditional, at: "var a: Int")),
+    ] as [(String, MacroExpander.Problem)]
+  )
+  func `a property that cannot be stored is refused`(
+    _ property: String,
+    _ problem: MacroExpander.Problem
+  ) {
+    #expect(problems(among: property) == [problem])
+  }
+
+  @Test(arguments: [
+    "@Transient var a = 0", "@Transient var a: Int?", "@Transient let a = 0",
+    "@Transient var a: Int!", "@Transient lazy var a = 0", "var a: Int { 0 }",
+    "var a: Int { get { 0 } set {} }", "static var a = 0", "static let a = 0, b = 1",
+    "var a: Int { didSet {} }", "var a: Int = 0 { willSet {} }", "let a: Int",
+    "#if DEBUG\n@Transient var a = 0\nvar b: Int { 0 }\nstatic let c = 0\n#endif",
+    "@Field(id: 0) var a: Int", "@Field(id: 0xFFFF_FFFF) var a: Int", "func f() { var x = 0 }",
+  ])
+  func `a property that can be stored, or need not be, is accepted`(_ property: String) {
+    #expect(problems(among: property).isEmpty)
+  }
+
+  @Test(arguments: [
+    "@Field(id: 7) var a: Int; @Field(id: 0x7) var b: Int",
+    "@Field(id: 7) var a: Int; @Field(id: 7) var b: Int",
+  ])
+  func `two fields of one explicit id are refused`(_ properties: String) {
+    let problem = ModelDiagnostic.sameID(field: "b", other: "a", id: 7)
+    let found = problems(among: properties)
+    #expect(found.map(\.message) == [problem.message])
+    #expect(found.allSatisfy { $0.node.hasPrefix("@Field(id:") })
+  }
+
+  @Test func `two fields whose names have one hash are refused`() {
+    let id = FieldID.number(forName: "liquid")
+    #expect(
+      problems(among: "var costarring: Int; var liquid: Int") == [
+        .init(.sameID(field: "liquid", other: "costarring", id: id), at: "liquid")
+      ]
+    )
+  }
+
+  @Test func `a field cannot be renamed from one that is still there`() {
+    let id = FieldID.number(forName: "a")
+    #expect(
+      problems(among: #"var a: Int; @Field(renamedFrom: "a") var b: Int"#) == [
+        .init(.sameID(field: "b", other: "a", id: id), at: #"@Field(renamedFrom: "a")"#)
+      ]
+    )
+  }
+
+  @Test func `all problems are reported at once`() {
+    let found = problems(among: "var a = 0; lazy var b: Int = 0; @Hot var c: Int { 0 }")
+    #expect(found.count == 3)
+  }
+
+  private func problems(in source: String) -> [MacroExpander.Problem] {
+    MacroExpander(expanding: source).problems
+  }
+
+  private func problems(among properties: String) -> [MacroExpander.Problem] {
+    problems(in: "@Model struct Note {\n@PrimaryKey var id: Int\n\(properties)\n}")
+  }
+}
+
+extension MacroExpander.Problem {
+  init(_ problem: ModelDiagnostic, at node: String) {
+    self.init(message: problem.message, node: node)
+  }
+}

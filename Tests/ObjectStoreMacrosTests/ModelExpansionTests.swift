@@ -1,0 +1,299 @@
+import SwiftSyntax
+import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+@testable import ObjectStoreMacros
+
+@Suite struct ModelExpansionTests {
+  @Test func `each kind of field is described, read and written`() {
+    expectExpansion(
+      """
+      @Model
+      public struct Download {
+        @PrimaryKey public var url: String
+        @Indexed public var tags: Set<String> = []
+        @Hot public var received: Int64 = 0
+        public let created: Date
+        public var blob: Data?
+        public var priority: Swift.Optional<Int> = 5
+        @Field(id: 7) public var note: Optional<String> = nil
+        @Field(renamedFrom: "attempts") public var attemptCount: Int = 0 {
+          didSet { isSelected = false }
+        }
+        public var history: [Self.Step] = []
+        @Transient public var isSelected = false
+        public var isNew: Bool { received == 0 }
+        public static let limit = 3
+      }
+      """,
+      is: """
+        public struct Download {
+          public var url: String
+          public var tags: Set<String> = []
+          public var received: Int64 = 0
+          public let created: Date
+          public var blob: Data?
+          public var priority: Swift.Optional<Int> = 5
+          public var note: Optional<String> = nil
+          public var attemptCount: Int = 0 {
+            didSet { isSelected = false }
+          }
+          public var history: [Self.Step] = []
+          public var isSelected = false
+          public var isNew: Bool { received == 0 }
+          public static let limit = 3
+        }
+
+        nonisolated extension Download: Model {
+          /// The stored fields, each under its name.
+          public nonisolated struct Columns: Sendable {
+            /// The field `url`.
+            public let url = Column<Download, String>(position: 0)
+            /// The field `tags`.
+            public let tags = Column<Download, Set<String>>(position: 1)
+            /// The field `received`.
+            public let received = Column<Download, Int64>(position: 2)
+            /// The field `created`.
+            public let created = Column<Download, Date>(position: 3)
+            /// The field `blob`.
+            public let blob = Column<Download, Data?>(position: 4)
+            /// The field `priority`.
+            public let priority = Column<Download, Int?>(position: 5)
+            /// The field `note`.
+            public let note = Column<Download, String?>(position: 6)
+            /// The field `attemptCount`.
+            public let attemptCount = Column<Download, Int>(position: 7)
+            /// The field `history`.
+            public let history = Column<Download, [Download.Step]>(position: 8)
+          }
+
+          /// The stored fields, for use in queries.
+          public static let columns = Columns()
+
+          /// The name and the fields under which objects are stored.
+          public static let schema = ModelSchema(
+            name: "Download",
+            fields: [
+              FieldSchema("url", String.self, isPrimaryKey: true),
+              FieldSchema("tags", Set<String>.self, isIndexed: true),
+              FieldSchema("received", Int64.self, isHot: true),
+              FieldSchema("created", Date.self),
+              FieldSchema("blob", Data.self, isOptional: true),
+              FieldSchema("priority", Int.self, isOptional: true),
+              FieldSchema("note", String.self, id: 7, isOptional: true),
+              FieldSchema("attemptCount", Int.self, id: FieldSchema.id(forName: "attempts")),
+              FieldSchema("history", [Download.Step].self),
+            ]
+          )
+
+          /// The value of `url`, which tells one object from another.
+          public var primaryKey: String { url }
+
+          /// Reads every stored field.
+          public init(from record: borrowing RecordView) throws(RecordError) {
+            url = try record.value(at: 0)
+            tags = try record.value(at: 1, default: [])
+            received = try record.value(at: 2, default: 0)
+            created = try record.value(at: 3)
+            blob = try record.optional(at: 4)
+            priority = try record.optional(at: 5, default: 5)
+            note = try record.optional(at: 6)
+            attemptCount = try record.value(at: 7, default: 0)
+            history = try record.value(at: 8, default: [])
+          }
+
+          /// Writes every stored field.
+          public func encode(to record: inout RecordEncoder) {
+            record.encode(url)
+            record.encode(tags)
+            record.encode(received)
+            record.encode(created)
+            record.encode(blob)
+            record.encode(priority)
+            record.encode(note)
+            record.encode(attemptCount)
+            record.encode(history)
+          }
+        }
+        """
+    )
+  }
+
+  @Test func `a struct in another type keeps inside what names the types beside it`() {
+    expectExpansion(
+      """
+      package enum Library {
+        @Model
+        package struct Book {
+          @PrimaryKey package var id: ID
+        }
+      }
+      """,
+      is: """
+        package enum Library {
+          package struct Book {
+            package var id: ID
+
+            /// The stored fields, each under its name.
+            package nonisolated struct Columns: Sendable {
+              /// The field `id`.
+              package let id = Column<Book, ID>(position: 0)
+            }
+
+            /// The stored fields, for use in queries.
+            package nonisolated static let columns = Columns()
+
+            /// The name and the fields under which objects are stored.
+            package nonisolated static let schema = ModelSchema(
+              name: "Book",
+              fields: [
+                FieldSchema("id", ID.self, isPrimaryKey: true)
+              ]
+            )
+
+            /// The value of `id`, which tells one object from another.
+            package nonisolated var primaryKey: ID { id }
+          }
+        }
+
+        nonisolated extension Library.Book: Model {
+          /// Reads every stored field.
+          package init(from record: borrowing RecordView) throws(RecordError) {
+            id = try record.value(at: 0)
+          }
+
+          /// Writes every stored field.
+          package func encode(to record: inout RecordEncoder) {
+            record.encode(id)
+          }
+        }
+        """
+    )
+  }
+
+  @Test func `names that would clash, and one that is given, are kept`() {
+    expectExpansion(
+      """
+      @Model(name: "Old")
+      struct New: Model {
+        @PrimaryKey var primaryKey: Int
+        var record: Data
+        var `default`: String = "x"
+      }
+      """,
+      is: """
+        struct New: Model {
+          var primaryKey: Int
+          var record: Data
+          var `default`: String = "x"
+        }
+
+        nonisolated extension New {
+          /// The stored fields, each under its name.
+          nonisolated struct Columns: Sendable {
+            /// The field `primaryKey`.
+            let primaryKey = Column<New, Int>(position: 0)
+            /// The field `record`.
+            let record = Column<New, Data>(position: 1)
+            /// The field `default`.
+            let `default` = Column<New, String>(position: 2)
+          }
+
+          /// The stored fields, for use in queries.
+          static let columns = Columns()
+
+          /// The name and the fields under which objects are stored.
+          static let schema = ModelSchema(
+            name: "Old",
+            fields: [
+              FieldSchema("primaryKey", Int.self, isPrimaryKey: true),
+              FieldSchema("record", Data.self),
+              FieldSchema("default", String.self),
+            ]
+          )
+
+          /// Reads every stored field.
+          init(from record: borrowing RecordView) throws(RecordError) {
+            primaryKey = try record.value(at: 0)
+            self.record = try record.value(at: 1)
+            `default` = try record.value(at: 2, default: "x")
+          }
+
+          /// Writes every stored field.
+          func encode(to record: inout RecordEncoder) {
+            record.encode(primaryKey)
+            record.encode(self.record)
+            record.encode(`default`)
+          }
+        }
+        """,
+      macros: modelMacros.merging(["Model": MacroSpec(type: ModelMacro.self)]) { $1 }
+    )
+  }
+
+  @Test(arguments: [
+    ("public", "public", "public "), ("public", "package", "package "), ("public", "", ""),
+    ("public", "private", "fileprivate "), ("public", "public private(set)", "public "),
+    ("package", "public", "package "), ("", "public", ""), ("internal", "internal", ""),
+    ("fileprivate", "public", "fileprivate "), ("private", "", "fileprivate "),
+  ])
+  func `a column is seen as far as its property and the struct`(
+    struct: String,
+    property: String,
+    column: String
+  ) {
+    let result = MacroExpander(
+      expanding: "@Model \(`struct`) struct Note {\n@PrimaryKey \(property) var id: Int\n}"
+    )
+    #expect(result.problems.isEmpty)
+    #expect(result.expansion.contains("\n    \(column)let id = Column<Note, Int>(position: 0)\n"))
+  }
+
+  @Test func `a struct has the access level of the extension around it`() {
+    let result = MacroExpander(
+      expanding: "public extension Library { @Model struct Note {\n@PrimaryKey var id: Int\n} }"
+    )
+    #expect(result.expansion.contains("public nonisolated static let schema"))
+  }
+
+  @Test func `the conformance is available where the struct is`() {
+    let result = MacroExpander(
+      expanding: """
+        @available(macOS 26, *)
+        enum Library {
+          @available(iOS 26, *)
+          @Model struct Note {
+            @PrimaryKey var id: Int
+          }
+        }
+        """
+    )
+    #expect(
+      result.expansion.contains(
+        """
+        @available(iOS 26, *)
+        @available(macOS 26, *)
+        nonisolated extension Library.Note: Model {
+        """
+      )
+    )
+  }
+
+  private func expectExpansion(
+    _ source: String,
+    is expected: String,
+    macros: [String: MacroSpec] = modelMacros,
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
+  ) {
+    assertMacroExpansion(
+      source,
+      expandedSource: expected,
+      macroSpecs: macros,
+      indentationWidth: .spaces(2),
+      failureHandler: { failure in
+        Issue.record(Comment(rawValue: failure.message), sourceLocation: sourceLocation)
+      }
+    )
+  }
+}

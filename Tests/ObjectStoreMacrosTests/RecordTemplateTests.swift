@@ -1,0 +1,99 @@
+import Testing
+
+@Suite struct RecordTemplateTests {
+  @Test func `there are templates`() {
+    #expect(!RecordTemplate.all.isEmpty)
+  }
+
+  @Test(arguments: RecordTemplate.all)
+  func `the checked-in expansion is that of the template`(_ template: RecordTemplate) throws {
+    let expansion = try template.expanded()
+    if RecordTemplate.isUpdating { try template.write(expansion) }
+    let expected = RecordTemplate.contents(of: expansion)
+    let actual = RecordTemplate.contents(of: try template.checkedIn())
+    // The first difference says more than two whole files.
+    let isCurrent = expected == actual
+    let difference = zip(expected, actual).first { $0 != $1 }
+    #expect(
+      isCurrent,
+      """
+      \(template.name).swift is not what \(template.name).model expands to: run `make models`. \
+      The first difference: \(difference.map { "expected \($0), found \($1)" } ?? "the length")
+      """
+    )
+  }
+
+  @Test func `comments and other declarations of a template survive`() throws {
+    let template = """
+      // A comment at the top.
+
+      import ObjectStore
+
+      /// A note.
+      ///
+      /// With a second paragraph.
+      @Model
+      public struct Note {
+        /// The key.
+        @PrimaryKey public var id: Int64
+        @Indexed
+        /// The text.
+        public var text: String  // At the end of a line.
+        // Alone.
+        @Transient public var isOpen = false
+
+        /// Not a field.
+        public var length: Int { text.count }
+      }
+
+      /// Something else.
+      enum Other {
+        case one
+      }
+
+      """
+    let expansion = try RecordTemplate.expand(template, name: "Note")
+    #expect(
+      expansion.hasPrefix(
+        """
+        // Expanded from Note.model by the @Model macro. Do not edit: change the template and run \
+        `make models`.
+        // A comment at the top.
+
+        import ObjectStore
+
+        /// A note.
+        ///
+        /// With a second paragraph.
+        public struct Note {
+          /// The key.
+          public var id: Int64
+          /// The text.
+          public var text: String  // At the end of a line.
+          // Alone.
+          public var isOpen = false
+
+          /// Not a field.
+          public var length: Int { text.count }
+        }
+
+        """
+      )
+    )
+    #expect(expansion.contains("\nnonisolated extension Note: Model {\n"))
+    #expect(expansion.contains("\n/// Something else.\nenum Other {\n  case one\n}\n"))
+  }
+
+  @Test func `a template that is no model is refused`() {
+    #expect(throws: ExpansionFailure.self) {
+      try RecordTemplate.expand("@Model struct Note { var id: Int64 }", name: "Note")
+    }
+  }
+
+  @Test func `formatting is no difference, but a token or a comment is`() {
+    let contents = RecordTemplate.contents(of: "/// One.\nlet a = [1, 2] // Two.")
+    #expect(contents == RecordTemplate.contents(of: "  /// One.\nlet a\n =  [1,2]\n// Two."))
+    #expect(contents != RecordTemplate.contents(of: "/// One.\nlet a = [1, 3] // Two."))
+    #expect(contents != RecordTemplate.contents(of: "/// Two.\nlet a = [1, 2] // Two."))
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import MainActorModels
+import ObjectStoreModel
+import Testing
+
+@Suite struct MainActorModelTests {
+  @Test func `a model of a main actor module is used from anywhere`() {
+    #expect(schemaOfTrack() == Track.schema)
+    #expect(
+      Track.schema
+        == ModelSchema(
+          name: "Track",
+          fields: [
+            FieldSchema("id", UUID.self, isPrimaryKey: true),
+            FieldSchema("mood", Track.Mood.self, isIndexed: true),
+            FieldSchema("playCount", Int64.self, isHot: true),
+            FieldSchema("cover", Data.self, isOptional: true),
+          ]
+        )
+    )
+    #expect(Track.columns.playCount.position == 2)
+  }
+
+  @Test func `a model inside a type of a main actor module is used from anywhere`() {
+    let medium: Column<Shelf.Album, Shelf.Medium> = Shelf.Album.columns.medium
+    #expect(Shelf.Album.schema.fields[medium.position].name == "medium")
+    #expect(Shelf.Album.schema.fields[medium.position].type == .signed(bits: 64))
+  }
+
+  @Test func `the key of an object is read off the main actor`() async {
+    let id = UUID()
+    let track = await MainActor.run { Track(id: id) }
+    #expect(track.primaryKey == id)
+  }
+}
