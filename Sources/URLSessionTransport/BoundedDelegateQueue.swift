@@ -18,7 +18,11 @@ internal import Synchronization
     private let slots = DispatchSemaphore(value: slotCount)
     private let queue = DispatchQueue(label: "URLSessionTransport.delegate")
     private let key = DispatchSpecificKey<Bool>()
-    private let hasBeenFull = Atomic(false)
+
+    // For the process, not for the queue: all sessions of a process read on one thread, so one that
+    // waits for a slot holds up every other.
+    private static let waitsBegun = Atomic(0)
+    private static let waitsEnded = Atomic(0)
 
     override init() {
       super.init()
@@ -29,8 +33,9 @@ internal import Synchronization
       // The queue's own thread must not wait for a slot: only itself could free one.
       guard DispatchQueue.getSpecific(key: key) == nil else { return queue.async(execute: block) }
       if slots.wait(timeout: .now()) == .timedOut {
-        hasBeenFull.store(true, ordering: .relaxed)
+        Self.waitsBegun.add(1, ordering: .sequentiallyConsistent)
         slots.wait()
+        Self.waitsEnded.add(1, ordering: .sequentiallyConsistent)
       }
       queue.async { [slots] in
         block()
@@ -43,9 +48,14 @@ internal import Synchronization
       queue.async(execute: block)
     }
 
-    /// Whether the session had to wait for a slot since this was asked last.
-    func wasFull() -> Bool {
-      hasBeenFull.exchange(false, ordering: .relaxed)
+    /// Whether reading was held up for lack of a slot at some time since this was asked last.
+    ///
+    /// `lastCount` is the caller's memory, zero at first.
+    func wasHeldUp(since lastCount: inout Int) -> Bool {
+      let ended = Self.waitsEnded.load(ordering: .sequentiallyConsistent)
+      let begun = Self.waitsBegun.load(ordering: .sequentiallyConsistent)
+      defer { lastCount = begun }
+      return begun != lastCount || begun != ended
     }
   }
 #else
@@ -65,7 +75,7 @@ internal import Synchronization
       addOperation(block)
     }
 
-    /// Whether the session had to wait since this was asked last: not known here.
-    func wasFull() -> Bool { false }
+    /// Whether reading was held up since this was asked last: not known here.
+    func wasHeldUp(since lastCount: inout Int) -> Bool { false }
   }
 #endif

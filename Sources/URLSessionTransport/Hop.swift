@@ -18,9 +18,23 @@ struct Hop: Sendable, Hashable {
   /// The names that a caller has no say in.
   private static let ownNames: Set<String> = ["range", "if-range", "accept-encoding"]
 
-  /// The first hop for a request; `nil` if its URL cannot be fetched.
-  init?(_ request: TaskRequest) {
-    guard let url = URL(string: request.url), Self.isFetchable(url) else { return nil }
+  /// The first hop for a request.
+  ///
+  /// - Throws: `unsupportedURL` for a URL that cannot be fetched; `unknown` for a header field that
+  ///   would become something else on the wire.
+  init(_ request: TaskRequest) throws(TaskFailure) {
+    guard let url = URL(string: request.url), Self.isFetchable(url) else {
+      throw TaskFailure(
+        code: .unsupportedURL,
+        message: "not an http or https URL with a host: \(request.url)"
+      )
+    }
+    if let field = request.headers.first(where: { !Self.isSendable($0) }) {
+      throw TaskFailure(
+        code: .unknown,
+        message: "not a header field that can be sent: \(field.name.debugDescription)"
+      )
+    }
     self.url = url
     // The bytes on disk and the offsets of ranges are those of the entity itself, so no encoding
     // may come between; left alone, the session asks for gzip.
@@ -43,6 +57,13 @@ struct Hop: Sendable, Hashable {
   static func isFetchable(_ url: URL) -> Bool {
     let scheme = url.scheme?.lowercased()
     return (scheme == "http" || scheme == "https") && url.host?.isEmpty == false
+  }
+
+  /// Whether a field stays one field: a line break in a value would start another.
+  private static func isSendable(_ field: HeaderField) -> Bool {
+    let isToken = field.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
+    return isToken && !field.name.isEmpty
+      && !field.value.utf8.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0 }
   }
 
   /// The request for the session.

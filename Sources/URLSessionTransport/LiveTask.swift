@@ -138,10 +138,10 @@ final class LiveTask: Sendable {
   }
 
   /// Counts silence; true once it is longer than `limit`.
-  func isIdle(after elapsed: Duration, congested: Bool, limit: Duration) -> Bool {
+  func isIdle(after elapsed: Duration, heldUp: Bool, limit: Duration) -> Bool {
     state.withLock { state in
       guard state.outcome == nil, !state.isInSink else { return false }
-      return state.idle.tick(elapsed, congested: congested) > limit
+      return state.idle.tick(elapsed, heldUp: heldUp) > limit
     }
   }
 }

@@ -108,18 +108,15 @@ public final class URLSessionTransport: Transport {
   /// Starts one task and returns at once.
   ///
   /// A URL that is not an absolute `http` or `https` one with a host ends the task with
-  /// `unsupportedURL`, through the sink, after this call has returned.
+  /// `unsupportedURL`, and a header field with a line break or the like with `unknown`: both through
+  /// the sink, on another thread.
   public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     let task = table.add(recordID: request.recordID, sink: sink)
-    if let hop = Hop(request) {
-      hops.open(hop, for: task, in: session)
+    do throws(TaskFailure) {
+      hops.open(try Hop(request), for: task, in: session)
       watchdog.wake()
-    } else {
-      let failure = TaskFailure(
-        code: .unsupportedURL,
-        message: "not an http or https URL with a host: \(request.url)"
-      )
-      hops.end(task, .failed(failure))
+    } catch {
+      hops.end(task, .failed(error))
     }
     return task.id
   }

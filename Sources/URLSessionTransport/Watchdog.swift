@@ -13,10 +13,10 @@ struct IdleCounter {
 
   /// Adds a stretch of time and returns the silence so far.
   ///
-  /// A stretch in which the delegate queue was full does not count: the session was not reading
-  /// then, so the silence is ours and not the server's.
-  mutating func tick(_ elapsed: Duration, congested: Bool) -> Duration {
-    if !congested { silence += elapsed }
+  /// A stretch in which reading was held up does not count: the silence is ours then, and not the
+  /// server's.
+  mutating func tick(_ elapsed: Duration, heldUp: Bool) -> Duration {
+    if !heldUp { silence += elapsed }
     return silence
   }
 }
@@ -30,6 +30,7 @@ final class Watchdog: Sendable {
   private struct State {
     var isAwake = false
     var lastLook = ContinuousClock.now
+    var waitCount = 0
   }
 
   private let state = Mutex(State())
@@ -71,13 +72,13 @@ final class Watchdog: Sendable {
 
   private func look() {
     // A machine that slept, or a queue that did, is no reason to blame the servers.
-    let elapsed = state.withLock { state in
+    let (elapsed, heldUp) = state.withLock { state in
       defer { state.lastLook = .now }
-      return min(.now - state.lastLook, interval * 2)
+      return (
+        min(.now - state.lastLook, interval * 2), queue.wasHeldUp(since: &state.waitCount)
+      )
     }
-    let congested = queue.wasFull()
-    for task in table.all
-    where task.isIdle(after: elapsed, congested: congested, limit: limit) {
+    for task in table.all where task.isIdle(after: elapsed, heldUp: heldUp, limit: limit) {
       let failure = TaskFailure(code: .timedOut, message: "the session reported nothing in time")
       hops.end(task, .failed(failure))
     }

@@ -126,7 +126,7 @@ struct RedirectTests {
   )
     throws
   {
-    let hop = try #require(Hop(TaskRequest(url: "http://h:1/a/b?q=1", recordID: "r")))
+    let hop = try Hop(TaskRequest(url: "http://h:1/a/b?q=1", recordID: "r"))
     guard case .follow(let next) = redirect(hop, to: location) else {
       Issue.record("refused: \(location)")
       return
@@ -146,7 +146,7 @@ struct RedirectTests {
       recordID: "r",
       headers: [HeaderField(name: "authorization", value: "x")]
     )
-    let hop = try #require(Hop(request))
+    let hop = try Hop(request)
     guard case .follow(let next) = redirect(hop, to: to) else {
       Issue.record("refused: \(to)")
       return

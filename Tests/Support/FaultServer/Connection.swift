@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// One client: reads requests and sends replies until either side ends it.
 ///
 /// Lives on one thread.

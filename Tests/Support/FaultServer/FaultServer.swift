@@ -1,7 +1,3 @@
-internal import Dispatch
-internal import Foundation
-internal import Synchronization
-
 /// An HTTP/1.1 server on 127.0.0.1 that misbehaves on demand.
 ///
 /// It speaks to raw sockets, a thread a connection, because no HTTP library can reset a connection or

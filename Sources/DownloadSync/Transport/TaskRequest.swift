@@ -1,0 +1,65 @@
+public import DownloadStore
+
+/// What a transport needs to start a task: a GET, from an offset, if the entity is still the same.
+public struct TaskRequest: Sendable, Hashable {
+  /// The absolute `http` or `https` URL, exactly as the record has it.
+  public var url: String
+  /// The record's id; the join between a live task and its record
+  /// (`URLSessionTask.taskDescription`).
+  public var recordID: String
+  /// The first byte wanted.
+  ///
+  /// Above zero a `Range: bytes=offset-` header is sent (RFC 9110, 14.2).
+  public var offset: Int64
+  /// The value of `If-Range` (RFC 9110, 13.1.5): a strong entity tag or a date.
+  ///
+  /// Sent only with a range.
+  public var validator: String?
+  /// Further header fields in the order given.
+  ///
+  /// `Range`, `If-Range` and `Accept-Encoding` are the transport's own and are ignored here.
+  public var headers: [HeaderField]
+
+  /// Creates a request for the whole entity, or for the part of it that starts at `offset`.
+  public init(
+    url: String,
+    recordID: String,
+    offset: Int64 = 0,
+    validator: String? = nil,
+    headers: [HeaderField] = []
+  ) {
+    self.url = url
+    self.recordID = recordID
+    self.offset = offset
+    self.validator = validator
+    self.headers = headers
+  }
+}
+
+/// Names one live task within a transport; never used twice by one transport.
+public struct TaskID: Sendable, Hashable, RawRepresentable {
+  /// The transport's number for the task.
+  public var rawValue: UInt64
+
+  /// Names the task that the transport numbered `rawValue`.
+  public init(rawValue: UInt64) {
+    self.rawValue = rawValue
+  }
+}
+
+/// A live task as a value.
+public struct TaskSnapshot: Sendable, Hashable {
+  /// The task's name within its transport.
+  public var id: TaskID
+  /// The record that the task works for.
+  public var recordID: String
+  /// Body bytes handed to the sink so far, not counting those before the request's offset.
+  public var bytesReceived: Int64
+
+  /// Describes a live task.
+  public init(id: TaskID, recordID: String, bytesReceived: Int64) {
+    self.id = id
+    self.recordID = recordID
+    self.bytesReceived = bytesReceived
+  }
+}
