@@ -1,0 +1,101 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// What lies on disk for a record, in the words of reconciliation.
+public struct FileFacts: Sendable, Hashable {
+  /// The finished file.
+  public enum Final: String, Sendable, Hashable, CaseIterable {
+    /// There is nothing under the name.
+    case missing
+    /// It is the file that we put there: its stamp is the one that was recorded.
+    case ours
+    /// It is something else, or nobody knows.
+    case foreign
+  }
+
+  /// The partial file, against what was committed as received and the size of the whole.
+  public enum Partial: String, Sendable, Hashable, CaseIterable {
+    /// There is none.
+    case missing
+    /// As long as what was committed.
+    case equal
+    /// Longer: bytes came after the last commit.
+    case longer
+    /// Shorter: something else cut it.
+    case shorter
+    /// As long as the whole, all of it committed.
+    case complete
+    /// Longer than the whole.
+    case over
+  }
+
+  /// The finished file.
+  public var final: Final
+  /// The partial file.
+  public var partial: Partial
+  /// How long the partial file is, in bytes; zero when there is none.
+  public var partialSize: Int64
+
+  /// States what lies on disk.
+  public init(final: Final, partial: Partial, partialSize: Int64 = 0) {
+    self.final = final
+    self.partial = partial
+    self.partialSize = partialSize
+  }
+
+  /// Looks at the files of a record.
+  ///
+  /// Costs two `lstat`.
+  public init(of record: DownloadRecord, in layout: FileLayout) {
+    if let stamp = FileStamp(ofFileAt: layout.finalPath) {
+      final = stamp == record.stamp ? .ours : .foreign
+    } else {
+      // What is no regular file is nobody's to replace.
+      var status = stat()
+      final = unsafe lstat(layout.finalPath, &status) == 0 ? .foreign : .missing
+    }
+    let partialStamp = FileStamp(ofFileAt: layout.partialPath)
+    partialSize = partialStamp?.size ?? 0
+    partial =
+      partialStamp == nil
+      ? .missing
+      : Self.compare(partialSize, committed: record.received, whole: record.expected)
+  }
+
+  /// How a partial file's size stands to what was committed and to the whole.
+  public static func compare(_ size: Int64, committed: Int64, whole: Int64?) -> Partial {
+    if let whole, size > whole { return .over }
+    if size < committed { return .shorter }
+    if size > committed { return .longer }
+    return size == whole ? .complete : .equal
+  }
+}
+
+/// The one word on a record's file that lists show.
+public enum FileStatus: String, Sendable, Hashable, CaseIterable {
+  /// Nothing was downloaded yet.
+  case absent
+  /// Part of the file is there.
+  case partial
+  /// The finished file is there.
+  case present
+  /// The record says complete, and the file is gone.
+  case missing
+  /// The record says complete, and the file is another one.
+  case modified
+
+  /// The word for a record and what lies on disk for it.
+  public init(of record: DownloadRecord, facts: FileFacts) {
+    switch (record.state, facts.final) {
+    case (.completed, .ours): self = .present
+    case (.completed, .missing): self = .missing
+    case (.completed, .foreign): self = .modified
+    default: self = facts.partial == .missing ? .absent : .partial
+    }
+  }
+}

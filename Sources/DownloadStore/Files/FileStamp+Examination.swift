@@ -1,0 +1,40 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+extension FileStamp {
+  /// The stamp of the file at `path`; `nil` when there is no regular file there.
+  ///
+  /// Links are not followed.
+  public init?(ofFileAt path: String) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return nil
+    }
+    self.init(status)
+  }
+
+  /// The stamp of an open file; `nil` when the descriptor is none.
+  public init?(ofDescriptor descriptor: Int32) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    #if canImport(Darwin)
+      let modified = unsafe status.st_mtimespec
+    #else
+      let modified = status.st_mtim
+    #endif
+    self.init(
+      size: Int64(status.st_size),
+      inode: UInt64(status.st_ino),
+      modified: Int64(modified.tv_sec) * 1_000_000_000 + Int64(modified.tv_nsec)
+    )
+  }
+}

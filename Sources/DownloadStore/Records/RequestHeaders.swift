@@ -1,0 +1,49 @@
+// Expanded from RequestHeaders.model by the @Model macro. Do not edit: change the template and run `make models`.
+public import ObjectStore
+
+/// The header fields that are sent with the requests of one download.
+///
+/// They may hold secrets, so they lie apart from the record and are redacted in every output.
+public struct RequestHeaders: Sendable, Hashable {
+  /// The id of the record.
+  public var recordID: String
+  /// The fields, in order.
+  public var fields: [HeaderField]
+}
+
+nonisolated extension RequestHeaders: Model {
+  /// The stored fields, each under its name.
+  public nonisolated struct Columns: Sendable {
+    /// The field `recordID`.
+    public let recordID = Column<RequestHeaders, String>(position: 0)
+    /// The field `fields`.
+    public let fields = Column<RequestHeaders, [HeaderField]>(position: 1)
+  }
+
+  /// The stored fields, for use in queries.
+  public static let columns = Columns()
+
+  /// The name and the fields under which objects are stored.
+  public static let schema = ModelSchema(
+    name: "RequestHeaders",
+    fields: [
+      FieldSchema("recordID", String.self, id: 1, isPrimaryKey: true),
+      FieldSchema("fields", [HeaderField].self, id: 2),
+    ]
+  )
+
+  /// The value of `recordID`, which tells one object from another.
+  public var primaryKey: String { recordID }
+
+  /// Reads every stored field.
+  public init(from record: borrowing RecordView) throws(RecordError) {
+    recordID = try record.value(at: 0)
+    fields = try record.value(at: 1)
+  }
+
+  /// Writes every stored field.
+  public func encode(to record: inout RecordEncoder) {
+    record.encode(recordID)
+    record.encode(fields)
+  }
+}

@@ -1,0 +1,50 @@
+// Expanded from Root.model by the @Model macro. Do not edit: change the template and run `make models`.
+public import ObjectStore
+
+/// A folder below which downloads are put.
+///
+/// Absolute paths are stored here and nowhere else, so that a disk or a container that moved is one
+/// change.
+public struct Root: Sendable, Hashable {
+  /// The name under which records speak of the folder.
+  public var name: String
+  /// The absolute path.
+  public var path: String
+}
+
+nonisolated extension Root: Model {
+  /// The stored fields, each under its name.
+  public nonisolated struct Columns: Sendable {
+    /// The field `name`.
+    public let name = Column<Root, String>(position: 0)
+    /// The field `path`.
+    public let path = Column<Root, String>(position: 1)
+  }
+
+  /// The stored fields, for use in queries.
+  public static let columns = Columns()
+
+  /// The name and the fields under which objects are stored.
+  public static let schema = ModelSchema(
+    name: "Root",
+    fields: [
+      FieldSchema("name", String.self, id: 1, isPrimaryKey: true),
+      FieldSchema("path", String.self, id: 2),
+    ]
+  )
+
+  /// The value of `name`, which tells one object from another.
+  public var primaryKey: String { name }
+
+  /// Reads every stored field.
+  public init(from record: borrowing RecordView) throws(RecordError) {
+    name = try record.value(at: 0)
+    path = try record.value(at: 1)
+  }
+
+  /// Writes every stored field.
+  public func encode(to record: inout RecordEncoder) {
+    record.encode(name)
+    record.encode(path)
+  }
+}

@@ -1,0 +1,36 @@
+/// What somebody asks for: a URL, and how it is to be downloaded.
+public struct DownloadRequest: Sendable, Hashable {
+  /// The URL; also the record's identity.
+  public var url: String
+  /// The name of the finished file; by default the one that the URL suggests.
+  public var filename: String?
+  /// The folder below the root.
+  public var folder = ""
+  /// The name of the root.
+  public var root = RootName.standard
+  /// What kind of file it is; by default the extension of its name.
+  public var type: String?
+  /// The groups that it belongs to.
+  public var tags: Set<String> = []
+  /// Higher goes first.
+  public var priority: Int32 = 0
+  /// Other URLs of the same entity.
+  public var mirrors: [String] = []
+  /// The digest that the file must have.
+  public var digest: Digest?
+  /// Header fields to send.
+  public var headers: [HeaderField] = []
+  /// Stores the record without having it run.
+  public var isPaused = false
+
+  /// Asks for a URL.
+  public init(url: String) {
+    self.url = url
+  }
+}
+
+/// The names of roots.
+public enum RootName {
+  /// The root of what is added without another one.
+  public static let standard = "default"
+}

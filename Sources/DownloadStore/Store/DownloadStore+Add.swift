@@ -1,0 +1,174 @@
+public import ObjectStore
+
+extension DownloadStore {
+  /// What became of a request.
+  public struct Added: Sendable, Hashable {
+    /// The record as it is now.
+    public var record: DownloadRecord
+    /// Whether the URL was not known before.
+    public var isNew: Bool
+  }
+
+  /// Stores what is asked for, all of it or nothing.
+  ///
+  /// A URL that is known is not added again: its record keeps what is downloaded, and goes on if it
+  /// stood still. A finished one stays as it is while its file is there, and starts over when the
+  /// file is gone. A new record reserves its name in the transaction that adds it; where another
+  /// record or a file has the name, a number is put behind it.
+  ///
+  /// Durable on return.
+  ///
+  /// - Throws: ``DownloadStoreError`` with `invalidURL` or `invalidName`; ``StoreError``.
+  /// - Complexity: O(k log n) for k requests and n records.
+  @discardableResult
+  public func add(_ requests: [DownloadRequest]) throws -> [Added] {
+    for request in requests {
+      try RecordIdentity.validate(request.url)
+      for mirror in request.mirrors { try RecordIdentity.validate(mirror) }
+      _ = try FileLayout.validatedFolder(request.folder)
+    }
+    let roots = try roots()
+    return try objects.write { tx in
+      try requests.map { request in
+        if let known = try tx.get(DownloadRecord.self, request.url) {
+          return Added(record: try proceed(known, request, roots, in: &tx), isNew: false)
+        }
+        return Added(record: try create(request, roots, in: &tx), isNew: true)
+      }
+    }
+  }
+
+  private func create(
+    _ request: DownloadRequest,
+    _ roots: Roots,
+    in tx: inout StoreTransaction
+  ) throws -> DownloadRecord {
+    let moment = now()
+    let name = request.filename.map { SafeFilename.sanitized($0) }
+    let wanted = name ?? SafeFilename.suggested(byURL: request.url)
+    var record = DownloadRecord(
+      url: request.url,
+      id: RecordIdentity.id(forURL: request.url),
+      filename: wanted,
+      folder: try FileLayout.validatedFolder(request.folder),
+      root: request.root,
+      destination: "",
+      type: request.type ?? Self.type(ofFileNamed: wanted),
+      state: request.isPaused ? .paused : .waiting,
+      intent: request.isPaused ? .hold : .run,
+      tags: request.tags,
+      priority: request.priority,
+      received: 0,
+      expected: nil,
+      entityTag: nil,
+      lastModified: nil,
+      resumeBlob: nil,
+      mirrors: request.mirrors,
+      expectedDigest: request.digest?.text,
+      verifiedDigest: nil,
+      nextRetryAt: nil,
+      createdAt: moment,
+      updatedAt: moment,
+      completedAt: nil,
+      hasHeaders: !request.headers.isEmpty,
+      stamp: nil
+    )
+    try reserveName(for: &record, roots, in: &tx)
+    try tx.insert(record)
+    if record.hasHeaders {
+      try tx.upsert(RequestHeaders(recordID: record.id, fields: request.headers))
+    }
+    return record
+  }
+
+  /// Goes on with a record that is known.
+  private func proceed(
+    _ known: DownloadRecord,
+    _ request: DownloadRequest,
+    _ roots: Roots,
+    in tx: inout StoreTransaction
+  ) throws -> DownloadRecord {
+    var record = known
+    record.tags.formUnion(request.tags)
+    if !request.headers.isEmpty {
+      record.hasHeaders = true
+      try tx.upsert(RequestHeaders(recordID: record.id, fields: request.headers))
+    }
+    if let digest = request.digest { record.expectedDigest = digest.text }
+    if !request.isPaused {
+      switch record.state {
+      case .completed:
+        let facts = FileFacts(of: record, in: try roots.layout(of: record))
+        if facts.final == .missing { record.startOver() }
+      case .cancelled, .removed:
+        record.startOver()
+      case .paused, .failedPermanent, .failedRetryable:
+        record.proceed()
+      case .waiting, .running, .finalizing:
+        break
+      }
+    }
+    if record != known {
+      record.updatedAt = now()
+      try tx.upsert(record)
+    }
+    return record
+  }
+
+  /// Gives the record the first name, numbered if need be, that no other record and no file has.
+  public func reserveName(
+    for record: inout DownloadRecord,
+    _ roots: Roots,
+    in tx: inout StoreTransaction
+  ) throws {
+    let wanted = record.filename
+    let url = record.url
+    var number = 1
+    while true {
+      record.destination = FileLayout.destination(
+        root: record.root,
+        folder: record.folder,
+        filename: record.filename
+      )
+      let destination = record.destination
+      let owner = try tx.first(
+        DownloadRecord.where { $0.destination == destination && $0.url != url }
+      )
+      let facts = FileFacts(of: record, in: try roots.layout(of: record))
+      if owner == nil, facts.final == .missing { return }
+      number += 1
+      record.filename = SafeFilename.numbered(wanted, number)
+    }
+  }
+
+  private static func type(ofFileNamed name: String) -> String {
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
+    let type = name[name.index(after: dot)...].lowercased()
+    return type.utf8.count <= 16 ? type : ""
+  }
+}
+
+extension DownloadRecord {
+  /// Has the download go on with what is on disk, its failures forgotten.
+  mutating func proceed() {
+    state = .waiting
+    intent = .run
+    isHeldByHand = false
+    failedAttempts = 0
+    unresolvedStarts = 0
+    nextRetryAt = nil
+  }
+
+  /// Has the download begin from nothing.
+  mutating func startOver() {
+    proceed()
+    received = 0
+    expected = nil
+    entityTag = nil
+    lastModified = nil
+    resumeBlob = nil
+    verifiedDigest = nil
+    completedAt = nil
+    stamp = nil
+  }
+}

@@ -1,0 +1,156 @@
+internal import Migrations
+public import ObjectStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The durable records of downloads, in a folder that any number of processes share.
+///
+/// Every method is one transaction. The clock is given from outside, so that tests decide what time
+/// it is.
+public final class DownloadStore: Sendable {
+  /// The objects below: ``DownloadRecord``, ``Root`` and ``RequestHeaders``.
+  public let objects: ObjectStore
+  let now: @Sendable () -> Date
+
+  /// The folder of the store.
+  public var path: String { objects.path }
+
+  /// The models that a store of downloads holds, as the schema lock describes them.
+  public static let models: [any Model.Type] = [
+    DownloadRecord.self, Root.self, RequestHeaders.self,
+  ]
+
+  /// Opens the store in the folder `path`, or makes it.
+  ///
+  /// - Parameters:
+  ///   - path: The folder.
+  ///   - access: What the caller may do, and whether a store is made where there is none.
+  ///   - now: The clock.
+  /// - Throws: ``StoreError``, as ``ObjectStore/init(at:models:options:)``.
+  public init(
+    at path: String,
+    access: StoreOptions.Access = .create,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) throws {
+    objects = try ObjectStore(
+      at: path,
+      models: Self.models,
+      options: StoreOptions(
+        access: access,
+        schemaVersion: DownloadMigrations.currentVersion
+      )
+    )
+    self.now = now
+  }
+
+  // MARK: Finding
+
+  /// The record of that URL, or of that id, or of the one id that begins like that.
+  ///
+  /// - Throws: ``DownloadStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
+  public func record(named name: String) throws -> DownloadRecord {
+    try objects.read { tx in
+      if let record = try tx.get(DownloadRecord.self, name) { return record }
+      let found =
+        name.isEmpty || !name.allSatisfy(\.isHexDigit)
+        ? []
+        : try tx.fetch(DownloadRecord.where { $0.id.hasPrefix(name.lowercased()) }.limit(2))
+      guard let record = found.first else {
+        throw DownloadStoreError(
+          .unknownRecord,
+          "no download has the URL or id '\(Redaction.url(name))'"
+        )
+      }
+      guard found.count == 1 else {
+        throw DownloadStoreError(
+          .ambiguousID,
+          "several downloads have an id that begins with '\(name)'"
+        )
+      }
+      return record
+    }
+  }
+
+  /// The records of a query.
+  ///
+  /// - Throws: ``StoreError``.
+  public func records(_ query: Query<DownloadRecord>) throws -> [DownloadRecord] {
+    try objects.read { tx in try tx.fetch(query) }
+  }
+
+  /// The header fields that are sent for a record.
+  ///
+  /// - Throws: ``StoreError``.
+  public func headers(of record: DownloadRecord) throws -> [HeaderField] {
+    guard record.hasHeaders else { return [] }
+    return try objects.read { tx in try tx.get(RequestHeaders.self, record.id)?.fields ?? [] }
+  }
+
+  // MARK: Roots
+
+  /// The paths of all roots by their names.
+  ///
+  /// - Throws: ``StoreError``.
+  public func roots() throws -> Roots {
+    let roots = try objects.read { tx in try tx.fetch(Root.all) }
+    return Roots(
+      paths: Dictionary(uniqueKeysWithValues: roots.map { ($0.name, $0.path) }),
+      standardPath: "\(path)/files"
+    )
+  }
+
+  /// Gives the root of that name a path, for its records of today too.
+  ///
+  /// - Parameters:
+  ///   - path: An absolute path.
+  ///   - name: The root's name.
+  /// - Throws: ``StoreError``.
+  public func setRoot(_ path: String, named name: String = RootName.standard) throws {
+    try objects.write { tx in _ = try tx.upsert(Root(name: name, path: path)) }
+  }
+
+  /// The name of the root with that path; it is made when there is none.
+  ///
+  /// - Throws: ``StoreError``.
+  public func root(at path: String) throws -> String {
+    let roots = try roots()
+    if roots.path(of: RootName.standard) == path { return RootName.standard }
+    if let known = roots.name(of: path) { return known }
+    let name = "root-\(RecordIdentity.id(forURL: path))"
+    try setRoot(path, named: name)
+    return name
+  }
+}
+
+/// The paths of a store's roots at one moment.
+public struct Roots: Sendable, Hashable {
+  let paths: [String: String]
+  let standardPath: String
+
+  /// The path of a root; `nil` when the store does not know the name.
+  public func path(of name: String) -> String? {
+    paths[name] ?? (name == RootName.standard ? standardPath : nil)
+  }
+
+  /// The name of the root with that path.
+  public func name(of path: String) -> String? {
+    paths.filter { $0.value == path }.map(\.key).min()
+  }
+
+  /// Where the files of a record lie.
+  ///
+  /// - Throws: ``DownloadStoreError`` with `missingRoot`.
+  public func layout(of record: DownloadRecord) throws(DownloadStoreError) -> FileLayout {
+    guard let path = path(of: record.root) else {
+      throw DownloadStoreError(
+        .missingRoot,
+        "the store has no root named '\(record.root)', in which \(record.id) lies"
+      )
+    }
+    return FileLayout(record: record, rootPath: path)
+  }
+}

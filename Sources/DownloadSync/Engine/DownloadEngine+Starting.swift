@@ -1,0 +1,142 @@
+internal import DownloadStore
+internal import Foundation
+internal import Logging
+internal import ObjectStore
+
+extension DownloadEngine {
+  /// A download that is about to start, before and after its commit.
+  private struct Start: Sendable {
+    var record: DownloadRecord
+    var layout: FileLayout
+    var candidate: Scheduler.Candidate
+    var plan: TransferPlan
+    var headers: [HeaderField] = []
+  }
+
+  /// Starts what has its turn: one commit for all of them, then the files, then the tasks.
+  func startWhatMay() async throws {
+    let moment = now()
+    let due = waiting.values.filter { $0.notBefore.map { $0 <= moment } ?? true }.map(\.candidate)
+    guard !due.isEmpty else { return }
+    let chosen = options.scheduler.starts(
+      waiting: due,
+      running: live.values.map(\.candidate)
+    )
+    guard !chosen.isEmpty else { return }
+    for candidate in chosen { waiting[candidate.url] = nil }
+
+    let store = store
+    let roots = roots
+    // The attempt is committed before the request: a server that crashes the process is known by it.
+    let starts = try await commit { tx in
+      try chosen.compactMap { candidate -> Start? in
+        guard var record = try tx.get(DownloadRecord.self, candidate.url),
+          DownloadState.active.contains(record.state)
+        else { return nil }
+        return try Self.prepare(&record, candidate, store, roots, at: moment, in: &tx)
+      }
+    }
+    for start in starts { try await begin(start) }
+  }
+
+  /// Decides where the record's next byte comes from, and commits that it starts.
+  private static func prepare(
+    _ record: inout DownloadRecord,
+    _ candidate: Scheduler.Candidate,
+    _ store: DownloadStore,
+    _ roots: Roots,
+    at moment: Date,
+    in tx: inout StoreTransaction
+  ) throws -> Start? {
+    var layout = try roots.layout(of: record)
+    let facts = FileFacts(of: record, in: layout)
+    let decision = Reconciler.decide(ReconcileCase(record: record, facts: facts))
+    guard let plan = decision.plan else {
+      // Nothing to transfer: launch, or whoever changed the record, has dealt with it.
+      return nil
+    }
+    if plan == .zero { record.rollBack() }
+    if decision.actions.contains(.chooseName) {
+      try store.reserveName(for: &record, roots, in: &tx)
+      layout = try roots.layout(of: record)
+    }
+    record.state = .running
+    record.generation += 1
+    record.unresolvedStarts += 1
+    record.nextRetryAt = nil
+    record.updatedAt = moment
+    try tx.upsert(record)
+    let headers = record.hasHeaders ? try tx.get(RequestHeaders.self, record.id)?.fields : nil
+    return Start(
+      record: record,
+      layout: layout,
+      candidate: candidate,
+      plan: plan,
+      headers: headers ?? []
+    )
+  }
+
+  /// Opens the partial file and starts the task.
+  private func begin(_ start: Start) async throws {
+    let record = start.record
+    let offset = start.plan == .zero ? 0 : record.received
+    let file: PartialFile
+    do {
+      try FilePlacement.makeFolder(start.layout.folderPath)
+      file = try PartialFile(path: start.layout.partialPath, offset: offset)
+    } catch {
+      try await settleFailure(record, error.asDownloadFailure, retryAfter: nil)
+      return
+    }
+    let transfer = Transfer(
+      record: record,
+      offset: offset,
+      file: file,
+      checkpointBytes: options.checkpointBytes,
+      now: now,
+      inbox: inbox,
+      rollBack: rollBack(record.url, generation: record.generation)
+    )
+    live[record.url] = Live(
+      record: record,
+      layout: start.layout,
+      transfer: transfer,
+      task: nil,
+      candidate: start.candidate,
+      startedAt: .now,
+      committed: offset
+    )
+    log("start", record, ["offset": "\(offset)", "plan": start.plan.rawValue])
+    emit(.started(record, offset: offset))
+    if start.plan == .finalize {
+      inbox.post(.taskEnded(url: record.url, generation: record.generation, .complete))
+      return
+    }
+    let request = TaskRequest(
+      url: record.source,
+      recordID: record.id,
+      offset: offset,
+      validator: offset > 0 ? Validator(of: record)?.ifRange : nil,
+      headers: start.headers
+    )
+    live[record.url]?.task = transport.start(request, sink: transfer)
+  }
+
+  /// Commits, from the transport's queue, that the bytes on disk are dropped.
+  private func rollBack(_ url: String, generation: Int64) -> Transfer.RollBack {
+    let objects = store.objects
+    let now = now
+    return { head, total in
+      try objects.write { tx in
+        _ = try tx.update(DownloadRecord.self, url) { record in
+          guard record.generation == generation else { return }
+          record.rollBack()
+          record.expected = total
+          record.entityTag = head["ETag"]
+          record.lastModified = head["Last-Modified"]
+          record.updatedAt = now()
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,219 @@
+public import DownloadStore
+public import Foundation
+public import Logging
+internal import ObjectStore
+
+/// Carries out the downloads of a store: the one place where records, files and live tasks meet.
+///
+/// The store is the source of truth. The engine compares what it says with what runs and what lies
+/// on disk, and acts until they agree; a restart is one more comparison. At most one engine at a time
+/// works on a store: it holds an advisory lock that ends with its process.
+///
+/// All decisions are made by pure values (``Reconciler``, ``Scheduler``, ``RetryPolicy``,
+/// ``ResponseVerdict``); the engine owns the clock, the files and the transport. Its inputs are
+/// handled in batches, so that many small files share a commit.
+public actor DownloadEngine {
+  /// A download whose task is live, or whose bytes are being checked.
+  struct Live {
+    var record: DownloadRecord
+    var layout: FileLayout
+    var transfer: Transfer
+    var task: TaskID?
+    var candidate: Scheduler.Candidate
+    var startedAt: ContinuousClock.Instant
+    /// The bytes that the store knows of.
+    var committed: Int64
+    var isReleased = false
+  }
+
+  /// A download that waits for its turn.
+  struct Waiting {
+    var candidate: Scheduler.Candidate
+    var notBefore: Date?
+  }
+
+  /// What happens, as it happens.
+  ///
+  /// For one consumer; ends when ``run(until:)`` returns.
+  ///
+  /// The last 1,024 events are kept for a consumer that is slow.
+  public nonisolated let events: AsyncStream<DownloadEvent>
+
+  let store: DownloadStore
+  let transport: any Transport
+  let options: EngineOptions
+  let inbox = EngineInbox()
+  let logger: Logger?
+  let now: @Sendable () -> Date
+  private let eventSink: AsyncStream<DownloadEvent>.Continuation
+  /// Held from the making of the engine to the end of its run.
+  private var lock: EngineLock?
+
+  var live: [String: Live] = [:]
+  var waiting: [String: Waiting] = [:]
+  var summary = RunSummary()
+  var order = 0
+  var roots: Roots
+  var foreignChanges: ForeignChanges
+  /// Why the engine cannot go on; it stops cleanly and then throws this.
+  var fatal: (any Error)?
+  private var isStopping = false
+  private var lastCheckpoint = ContinuousClock.now
+
+  /// Makes the engine of a store.
+  ///
+  /// - Parameters:
+  ///   - store: The records.
+  ///   - transport: What moves the bytes.
+  ///   - options: How to work.
+  ///   - logger: Hears of each step, at the debug level.
+  ///   - now: The time of day, for dates in records.
+  /// - Throws: ``EngineError`` with `alreadyRunning` when another engine works on the store;
+  ///   ``StoreError``.
+  public init(
+    store: DownloadStore,
+    transport: any Transport,
+    options: EngineOptions = EngineOptions(),
+    logger: Logger? = nil,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) throws {
+    self.store = store
+    self.transport = transport
+    self.options = options
+    self.logger = logger
+    self.now = now
+    lock = try EngineLock(storePath: store.path)
+    roots = try store.roots()
+    foreignChanges = ForeignChanges(seen: try store.objects.changeCount())
+    (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_024))
+  }
+
+  // MARK: Running
+
+  /// Works until the goal is reached or ``stop()`` is called.
+  ///
+  /// An engine runs once.
+  ///
+  /// - Returns: What this run has done.
+  /// - Throws: ``EngineError`` with `diskFull`, or ``StoreError``; all downloads are stopped then
+  ///   and keep the bytes that are synced.
+  public func run(until goal: RunGoal) async throws -> RunSummary {
+    defer {
+      eventSink.finish()
+      lock = nil
+    }
+    try await reconcileAtLaunch()
+    let ticking = Task { [inbox] in
+      while !Task.isCancelled {
+        try await Task.sleep(for: .milliseconds(200))
+        inbox.post(.ticked)
+      }
+    }
+    defer { ticking.cancel() }
+    do {
+      try await startWhatMay()
+      while !(goal == .idle && live.isEmpty && waiting.isEmpty), !isStopping {
+        try await handle(await inbox.next())
+      }
+      try await stopAll()
+    } catch {
+      fatal = fatal ?? error
+      try? await stopAll()
+    }
+    if let fatal { throw fatal }
+    return summary
+  }
+
+  /// Has the run end cleanly: what has arrived is synced and committed, and goes on with the next
+  /// run.
+  ///
+  /// May be called from anywhere, more than once.
+  public nonisolated func stop() {
+    inbox.post(.stopRequested)
+  }
+
+  /// How far the live downloads are.
+  public func progress() -> [DownloadProgress] {
+    live.values
+      .sorted { $0.candidate.order < $1.candidate.order }
+      .map { live in
+        DownloadProgress(
+          url: live.record.url,
+          filename: live.record.filename,
+          received: live.transfer.file.position,
+          expected: live.transfer.entity.total
+        )
+      }
+  }
+
+  // MARK: Inputs
+
+  private func handle(_ batch: [EngineInput]) async throws {
+    var ended: [(String, TransferResult)] = []
+    var isCheckpointDue = lastCheckpoint.duration(to: .now) >= options.checkpointInterval
+    for input in batch {
+      switch input {
+      case .progressed(let url, let generation):
+        guard let download = live[url], download.record.generation == generation else { continue }
+        // A suspect is cleared by its first bytes, and others wait for that.
+        if download.candidate.isSuspect { isCheckpointDue = true }
+      case .checkpointDue:
+        isCheckpointDue = true
+      case .taskEnded(let url, let generation, let result):
+        guard live[url]?.record.generation == generation else { continue }
+        live[url]?.task = nil
+        ended.append((url, result))
+      case .digestComputed(let url, let generation, let digest):
+        guard live[url]?.record.generation == generation else { continue }
+        try await finishChecked(url, digest)
+      case .ticked:
+        endProbation()
+      case .stopRequested:
+        isStopping = true
+      }
+    }
+    try await settle(ended)
+    if isCheckpointDue {
+      try await checkpoint()
+      try await followOthers()
+      lastCheckpoint = .now
+    }
+    if !isStopping { try await startWhatMay() }
+  }
+
+  /// Cancels every task, waits for the ends, and commits what has arrived.
+  private func stopAll() async throws {
+    for download in live.values { if let task = download.task { transport.cancel(task) } }
+    let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+    while live.values.contains(where: { $0.task != nil }), ContinuousClock.now < deadline {
+      for case .taskEnded(let url, let generation, let result) in await inbox.next()
+      where live[url]?.record.generation == generation {
+        live[url]?.task = nil
+        if result == .complete { try await settle([(url, result)]) }
+      }
+    }
+    try await releaseAll()
+  }
+
+  // MARK: Telling
+
+  func emit(_ event: DownloadEvent) {
+    eventSink.yield(event)
+  }
+
+  /// Commits, and remembers that the commit was ours.
+  @discardableResult
+  func commit<R: Sendable>(
+    _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
+  ) async throws -> R {
+    defer { foreignChanges.noteOwnCommit() }
+    do {
+      return try await store.objects.write(body)
+    } catch let error as StoreError where error.code == .diskFull {
+      throw EngineError(
+        .diskFull,
+        "the disk that holds the store is full; nothing is lost: \(error.message)"
+      )
+    }
+  }
+}

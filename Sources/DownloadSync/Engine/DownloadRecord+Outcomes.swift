@@ -1,0 +1,57 @@
+internal import DownloadStore
+internal import Foundation
+
+extension DownloadRecord {
+  /// Puts a failure into the ring of attempts.
+  mutating func note(_ failure: DownloadFailure, url: String, at moment: Date) {
+    attempts.append(Attempt(at: moment, url: url, failure: failure, received: received))
+    if attempts.count > Attempt.limit { attempts.removeFirst(attempts.count - Attempt.limit) }
+    updatedAt = moment
+  }
+
+  /// The file is under its name.
+  mutating func complete(at moment: Date) {
+    state = .completed
+    completedAt = moment
+    updatedAt = moment
+    failedAttempts = 0
+    unresolvedStarts = 0
+    nextRetryAt = nil
+    resumeBlob = nil
+  }
+
+  /// What is on disk is dropped.
+  mutating func rollBack() {
+    received = 0
+    expected = nil
+    entityTag = nil
+    lastModified = nil
+  }
+
+  /// More bytes are synced.
+  mutating func checkpoint(_ synced: Int64, _ entity: Transfer.Entity, at moment: Date) {
+    if synced > received {
+      failedAttempts = 0
+      if synced > resolvedBytes {
+        resolvedBytes = synced
+        unresolvedStarts = 0
+      }
+    }
+    received = max(received, synced)
+    expected = entity.total
+    entityTag = entity.entityTag
+    lastModified = entity.lastModified
+    updatedAt = moment
+  }
+
+  /// The URL that the next attempt asks: the record's own first, then each mirror, round and round.
+  var source: String {
+    let sources = [url] + mirrors
+    return sources[Int(failedAttempts) % sources.count]
+  }
+
+  /// Whether a mirror is left that has not been asked since there was progress.
+  var hasUntriedSource: Bool {
+    Int(failedAttempts) <= mirrors.count
+  }
+}

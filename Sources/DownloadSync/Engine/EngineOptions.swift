@@ -1,0 +1,30 @@
+/// How an engine works.
+public struct EngineOptions: Sendable {
+  /// How the last engine of the store ended, as far as the caller knows.
+  public enum PreviousExit: Sendable, Hashable {
+    /// It stopped, was killed, or lost power: no transfer is to blame.
+    case innocent
+    /// The process crashed: one of the transfers that were under way may be to blame.
+    case crashed
+  }
+
+  /// How many downloads run, and how many from one host.
+  public var scheduler = Scheduler()
+  /// Whether and when a failed download is tried again.
+  public var retry = RetryPolicy()
+  /// The longest time between two checkpoints of a download that makes progress.
+  public var checkpointInterval = Duration.seconds(1)
+  /// A checkpoint is made early when so many bytes are not synced yet.
+  public var checkpointBytes: Int64 = 32 << 20
+  /// A download is given up after so many crashes while nothing but it was starting.
+  public var maximumUnresolvedStarts: Int32 = 3
+  /// How long a suspect runs alone when it shows neither progress nor an end.
+  public var probation = Duration.seconds(5)
+  /// How the last engine ended.
+  public var previousExit = PreviousExit.innocent
+  /// The URLs to work on; `nil` for all of the store.
+  public var scope: Set<String>?
+
+  /// The usual way to work.
+  public init() {}
+}

@@ -1,0 +1,128 @@
+internal import DownloadStore
+internal import Synchronization
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// The file of a download that is not complete.
+///
+/// Written at positions, never appended to.
+///
+/// One thread writes; another may sync at the same time.
+final class PartialFile: Sendable {
+  /// A failed call of the file system.
+  struct Failure: Error, Hashable {
+    var code: Int32
+    var operation: String
+
+    /// The failure as a download has it.
+    var asDownloadFailure: DownloadFailure {
+      let text = unsafe String(cString: strerror(code))
+      return code == ENOSPC || code == EDQUOT
+        ? DownloadFailure(.diskFull, "the disk is full")
+        : DownloadFailure(.fileSystem, "\(operation): \(text)")
+    }
+  }
+
+  private struct State {
+    /// Where the next byte goes.
+    ///
+    /// All before it are written.
+    var position: Int64
+    /// All bytes before it are synced.
+    var synced: Int64
+  }
+
+  let path: String
+  private let descriptor: Int32
+  // Held for some nanoseconds: the writing thread moves on while another asks how far it is.
+  private let state: Mutex<State>
+
+  /// Opens the file, makes it if there is none, and cuts it to `offset` bytes, which are synced.
+  init(path: String, offset: Int64) throws(Failure) {
+    self.path = path
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+    guard descriptor >= 0 else { throw Failure(code: errno, operation: "opening \(path)") }
+    state = Mutex(State(position: offset, synced: offset))
+    guard ftruncate(descriptor, off_t(offset)) == 0 else {
+      throw Failure(code: errno, operation: "cutting \(path)")
+    }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Where the next byte goes.
+  var position: Int64 { state.withLock { $0.position } }
+
+  /// The bytes that are written and not synced.
+  var unsynced: Int64 { state.withLock { $0.position - $0.synced } }
+
+  /// The file's stamp as it is now.
+  var stamp: FileStamp? { FileStamp(ofDescriptor: descriptor) }
+
+  /// Has the next bytes go to `offset`, which is not after the end.
+  func seek(to offset: Int64) {
+    state.withLock { state in
+      state.position = offset
+      state.synced = min(state.synced, offset)
+    }
+  }
+
+  /// Cuts the file to nothing.
+  func removeAll() throws(Failure) {
+    guard ftruncate(descriptor, 0) == 0 else {
+      throw Failure(code: errno, operation: "cutting \(path)")
+    }
+    seek(to: 0)
+  }
+
+  /// Writes all of the bytes at the position.
+  func write(_ bytes: Span<UInt8>) throws(Failure) {
+    let start = position
+    var written = 0
+    let code = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
+      while written < buffer.count {
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
+        let count = unsafe pwrite(
+          descriptor,
+          rest.baseAddress,
+          rest.count,
+          off_t(start) + off_t(written)
+        )
+        if count > 0 {
+          written += count
+        } else if count == 0 || errno != EINTR {
+          return count == 0 ? ENOSPC : errno
+        }
+      }
+      return 0
+    }
+    state.withLock { $0.position = start + Int64(written) }
+    guard code == 0 else { throw Failure(code: code, operation: "writing \(path)") }
+  }
+
+  /// Syncs what is written, and returns up to where that is.
+  ///
+  /// Blocks for as long as the disk takes.
+  func synchronize() throws(Failure) -> Int64 {
+    let end = position
+    #if canImport(Darwin)
+      let code = fcntl(descriptor, F_FULLFSYNC)
+    #else
+      let code = fdatasync(descriptor)
+    #endif
+    guard code == 0 else { throw Failure(code: errno, operation: "syncing \(path)") }
+    return state.withLock { state in
+      // The sink may have started over while the disk worked.
+      state.synced = min(end, state.position)
+      return state.synced
+    }
+  }
+}

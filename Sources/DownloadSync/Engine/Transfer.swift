@@ -1,0 +1,177 @@
+internal import DownloadStore
+internal import Foundation
+internal import Synchronization
+
+/// The sink of one task: judges the response and writes the body into the partial file.
+///
+/// The transport calls it on its own queue; the engine asks it how far it is. What it hears is
+/// posted to the engine's inbox with the generation it belongs to.
+final class Transfer: TaskSink {
+  /// Commits that what is on disk is dropped, before it is.
+  ///
+  /// Called on the transport's queue.
+  typealias RollBack = @Sendable (_ head: ResponseHead, _ total: Int64?) throws -> Void
+
+  /// What the response said of the entity.
+  struct Entity: Sendable, Hashable {
+    var total: Int64?
+    var entityTag: String?
+    var lastModified: String?
+  }
+
+  private struct State {
+    var entity: Entity
+    var finding: TransferResult?
+    var hasProgressed = false
+    var hasAskedForCheckpoint = false
+  }
+
+  let url: String
+  let generation: Int64
+  let file: PartialFile
+  private let offset: Int64
+  private let validator: Validator?
+  private let checkpointBytes: Int64
+  private let now: @Sendable () -> Date
+  private let rollBack: RollBack
+  private let inbox: EngineInbox
+  // Held for some nanoseconds; the transport calls one method at a time, the engine reads.
+  private let state: Mutex<State>
+
+  init(
+    record: DownloadRecord,
+    offset: Int64,
+    file: PartialFile,
+    checkpointBytes: Int64,
+    now: @escaping @Sendable () -> Date,
+    inbox: EngineInbox,
+    rollBack: @escaping RollBack
+  ) {
+    url = record.url
+    generation = record.generation
+    self.file = file
+    self.offset = offset
+    validator = Validator(of: record)
+    self.checkpointBytes = checkpointBytes
+    self.now = now
+    self.inbox = inbox
+    self.rollBack = rollBack
+    state = Mutex(
+      State(
+        entity: Entity(
+          total: record.expected,
+          entityTag: record.entityTag,
+          lastModified: record.lastModified
+        )
+      )
+    )
+  }
+
+  /// What is known of the entity.
+  var entity: Entity { state.withLock { $0.entity } }
+
+  // MARK: The transport's calls
+
+  func receive(_ head: ResponseHead) -> BodyDisposition {
+    let verdict = ResponseVerdict(
+      head,
+      offset: offset,
+      expected: entity.total,
+      validator: validator,
+      now: now()
+    )
+    switch verdict {
+    case .write(let offset, let total):
+      adopt(head, total: total, isSameEntity: self.offset > 0)
+      file.seek(to: offset)
+      return .proceed
+    case .startOver(let total):
+      do {
+        // The store must not promise bytes of the old entity while those of the new one come.
+        try rollBack(head, total)
+        try file.removeAll()
+      } catch let failure as PartialFile.Failure {
+        return end(.failed(failure.asDownloadFailure, retryAfter: nil))
+      } catch {
+        return end(.failed(DownloadFailure(.fileSystem, "\(error)"), retryAfter: nil))
+      }
+      adopt(head, total: total, isSameEntity: false)
+      return .proceed
+    case .alreadyComplete:
+      return end(.complete)
+    case .askAgainFromZero(let failure):
+      return end(.startOver(failure))
+    case .fail(let failure, let retryAfter):
+      return end(.failed(failure, retryAfter: retryAfter))
+    }
+  }
+
+  func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
+    if let total = entity.total, file.position + Int64(bytes.count) > total {
+      return end(
+        .failed(
+          DownloadFailure(.wrongLength, "the body is longer than \(total) bytes"),
+          retryAfter: nil
+        )
+      )
+    }
+    do {
+      try file.write(bytes)
+    } catch {
+      return end(.failed(error.asDownloadFailure, retryAfter: nil))
+    }
+    let isLong = file.unsynced >= checkpointBytes
+    let (isFirst, asks) = state.withLock { state in
+      let isFirst = !state.hasProgressed
+      state.hasProgressed = true
+      let asks = isLong && !state.hasAskedForCheckpoint
+      if asks { state.hasAskedForCheckpoint = true }
+      return (isFirst, asks)
+    }
+    if isFirst { inbox.post(.progressed(url: url, generation: generation)) }
+    if asks { inbox.post(.checkpointDue) }
+    return .proceed
+  }
+
+  func finish(_ outcome: TaskOutcome) {
+    let (finding, entity) = state.withLock { ($0.finding, $0.entity) }
+    let result = TransferResult(
+      outcome,
+      finding: finding,
+      position: file.position,
+      total: entity.total
+    )
+    inbox.post(.taskEnded(url: url, generation: generation, result))
+  }
+
+  // MARK: The engine's calls
+
+  /// Syncs what is written; returns up to where that is.
+  ///
+  /// Blocks.
+  func synchronize() throws(PartialFile.Failure) -> Int64 {
+    state.withLock { $0.hasAskedForCheckpoint = false }
+    return try file.synchronize()
+  }
+
+  // MARK: -
+
+  /// Notes what the head says of the entity.
+  ///
+  /// What it leaves out is as before if it is the same one.
+  private func adopt(_ head: ResponseHead, total: Int64?, isSameEntity: Bool) {
+    state.withLock { state in
+      let known = isSameEntity ? state.entity : Entity()
+      state.entity = Entity(
+        total: total,
+        entityTag: head["ETag"] ?? known.entityTag,
+        lastModified: head["Last-Modified"] ?? known.lastModified
+      )
+    }
+  }
+
+  private func end(_ finding: TransferResult) -> BodyDisposition {
+    state.withLock { $0.finding = finding }
+    return .cancel
+  }
+}

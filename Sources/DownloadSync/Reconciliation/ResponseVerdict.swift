@@ -1,0 +1,136 @@
+public import DownloadStore
+public import Foundation
+
+/// What a response means for a download.
+///
+/// Pure: RFC 9110, sections 13 to 15, applied to our case.
+public enum ResponseVerdict: Sendable, Hashable {
+  /// The body goes to `offset`; the whole has `total` bytes, if the server says so.
+  case write(offset: Int64, total: Int64?)
+  /// The body is the whole entity and not the rest of ours: what is on disk is dropped first.
+  case startOver(total: Int64?)
+  /// Every byte is on disk already.
+  case alreadyComplete
+  /// What is on disk is of no use, and the body is not the whole: ask again from the first byte.
+  case askAgainFromZero(DownloadFailure)
+  /// The attempt has failed.
+  case fail(DownloadFailure, retryAfter: Duration?)
+
+  /// The verdict on a response.
+  ///
+  /// - Parameters:
+  ///   - head: The response.
+  ///   - offset: The first byte that was asked for.
+  ///   - expected: The size of the whole, if an earlier response said it.
+  ///   - validator: The validator of the bytes on disk.
+  ///   - now: The time, for a `Retry-After` date.
+  public init(
+    _ head: ResponseHead,
+    offset: Int64,
+    expected: Int64?,
+    validator: Validator?,
+    now: Date
+  ) {
+    switch head.status {
+    case 200..<300 where head.hasForeignCoding:
+      self = .fail(
+        DownloadFailure(
+          .unexpectedCoding,
+          "the body is coded as \(head["Content-Encoding"] ?? "")"
+        ),
+        retryAfter: nil
+      )
+    case 206:
+      self = Self.partial(head, offset: offset, expected: expected, validator: validator)
+    case 200:
+      // Content-Range decides, not the status: some servers send a slice as 200.
+      if head.contentRange?.range != nil {
+        self = Self.partial(head, offset: offset, expected: expected, validator: validator)
+      } else if offset == 0 {
+        self = .write(offset: 0, total: head.contentLength)
+      } else {
+        self = .startOver(total: head.contentLength)
+      }
+    case 416:
+      self = Self.notSatisfiable(head, offset: offset, expected: expected)
+    default:
+      self = .fail(
+        Self.failure(forStatus: head.status),
+        retryAfter: head.retryAfter(now: now)
+      )
+    }
+  }
+
+  private static func partial(
+    _ head: ResponseHead,
+    offset: Int64,
+    expected: Int64?,
+    validator: Validator?
+  ) -> Self {
+    guard let contentRange = head.contentRange, let range = contentRange.range else {
+      return .fail(
+        DownloadFailure(.badResponse, "a partial response without a Content-Range"),
+        retryAfter: nil
+      )
+    }
+    let isChanged =
+      validator?.isContradicted(
+        byEntityTag: head["ETag"],
+        lastModified: head["Last-Modified"]
+      ) ?? false
+    if offset > 0, isChanged {
+      return .askAgainFromZero(
+        DownloadFailure(.entityChanged, "the entity on the server is another one now")
+      )
+    }
+    if offset > 0, let expected, let total = contentRange.total, total != expected {
+      return .askAgainFromZero(
+        DownloadFailure(
+          .entityChanged,
+          "the entity has \(total) bytes now and had \(expected)"
+        )
+      )
+    }
+    // Bytes that we have already are written again at their place; a gap cannot be filled.
+    guard range.lowerBound <= offset, range.upperBound >= offset || range.upperBound + 1 == offset
+    else {
+      return .askAgainFromZero(
+        DownloadFailure(
+          .badResponse,
+          "asked for byte \(offset), got \(range.lowerBound)"
+        )
+      )
+    }
+    return .write(offset: range.lowerBound, total: contentRange.total ?? expected)
+  }
+
+  private static func notSatisfiable(
+    _ head: ResponseHead,
+    offset: Int64,
+    expected: Int64?
+  ) -> Self {
+    let total = head.contentRange?.total ?? expected
+    guard offset > 0 else {
+      return .fail(
+        DownloadFailure(.rejected, "the server refuses the range (status 416)"),
+        retryAfter: nil
+      )
+    }
+    if let total, total == offset { return .alreadyComplete }
+    return .askAgainFromZero(
+      DownloadFailure(.entityChanged, "the entity ends before byte \(offset)")
+    )
+  }
+
+  private static func failure(forStatus status: Int) -> DownloadFailure {
+    let code: DownloadFailure.Code =
+      switch status {
+      case 401, 403, 407: .refused
+      case 404, 410: .notFound
+      case 408, 425, 429, 500...599: .serverBusy
+      case 300..<400: .badRedirect
+      default: .rejected
+      }
+    return DownloadFailure(code, "the server answered with status \(status)")
+  }
+}

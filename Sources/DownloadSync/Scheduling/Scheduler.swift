@@ -1,0 +1,73 @@
+/// Chooses which downloads start.
+///
+/// Pure: slots are counted anew at each call, never kept.
+public struct Scheduler: Sendable, Hashable {
+  /// A download as far as its turn is concerned.
+  public struct Candidate: Sendable, Hashable {
+    /// The record's URL.
+    public var url: String
+    /// Scheme, host and port.
+    public var origin: String
+    /// Higher goes first.
+    public var priority: Int32
+    /// The order of adding, within a priority.
+    public var order: Int
+    /// Whether the process ended abruptly while a transfer of it was under way.
+    public var isSuspect: Bool
+
+    /// Describes a download.
+    public init(
+      url: String,
+      origin: String,
+      priority: Int32,
+      order: Int,
+      isSuspect: Bool = false
+    ) {
+      self.url = url
+      self.origin = origin
+      self.priority = priority
+      self.order = order
+      self.isSuspect = isSuspect
+    }
+  }
+
+  /// The most that run at one time.
+  public var maximumRunning: Int
+  /// The most that run at one time from one scheme, host and port.
+  public var maximumPerHost: Int
+
+  /// Describes the limits.
+  ///
+  /// - Precondition: Both are at least one.
+  public init(maximumRunning: Int = 4, maximumPerHost: Int = 4) {
+    precondition(maximumRunning >= 1 && maximumPerHost >= 1, "a limit of no download at all")
+    self.maximumRunning = maximumRunning
+    self.maximumPerHost = maximumPerHost
+  }
+
+  /// Which of `waiting` start now, in the order in which they do, given what runs.
+  ///
+  /// A suspect starts alone and nothing starts beside it: if the process ends once more, it is known
+  /// whose fault it was.
+  public func starts(waiting: [Candidate], running: [Candidate]) -> [Candidate] {
+    guard !running.contains(where: \.isSuspect) else { return [] }
+    let ordered = waiting.sorted { left, right in
+      if left.isSuspect != right.isSuspect { return left.isSuspect }
+      if left.priority != right.priority { return left.priority > right.priority }
+      return left.order < right.order
+    }
+    if let suspect = ordered.first, suspect.isSuspect { return running.isEmpty ? [suspect] : [] }
+    var total = running.count
+    var perHost: [String: Int] = [:]
+    for candidate in running { perHost[candidate.origin, default: 0] += 1 }
+    var starts: [Candidate] = []
+    for candidate in ordered {
+      guard total < maximumRunning else { break }
+      guard perHost[candidate.origin, default: 0] < maximumPerHost else { continue }
+      total += 1
+      perHost[candidate.origin, default: 0] += 1
+      starts.append(candidate)
+    }
+    return starts
+  }
+}

@@ -1,0 +1,77 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+import URLSessionTransport
+
+/// A store, a server and engines in a folder of their own, gone when the test ends.
+final class EngineFixture {
+  let folder: URL
+  let server: FaultServer
+  let store: DownloadStore
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
+    server = try FaultServer()
+    store = try DownloadStore(at: folder.appending(path: "store").path)
+  }
+
+  deinit {
+    server.stop()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// Where the files of records in the standard root go.
+  func file(_ name: String) -> String {
+    folder.appending(path: "store/files/\(name)").path
+  }
+
+  func record(_ path: String) throws -> DownloadRecord {
+    try store.record(named: server.url(path))
+  }
+
+  @discardableResult
+  func add(
+    _ path: String,
+    _ change: (inout DownloadRequest) -> Void = { _ in }
+  ) throws
+    -> DownloadRecord
+  {
+    var request = DownloadRequest(url: server.url(path))
+    change(&request)
+    return try #require(try store.add([request]).first).record
+  }
+
+  /// Runs an engine until nothing is left to do, and gives what it told.
+  @discardableResult
+  func run(
+    _ change: (inout EngineOptions) -> Void = { _ in }
+  ) async throws -> (summary: RunSummary, events: [DownloadEvent]) {
+    var options = EngineOptions()
+    options.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1), cap: .seconds(1))
+    change(&options)
+    let engine = try DownloadEngine(
+      store: store,
+      transport: URLSessionTransport(idleTimeout: .seconds(5)),
+      options: options
+    )
+    async let events = engine.events.reduce(into: [DownloadEvent]()) { $0.append($1) }
+    let summary = try await engine.run(until: .idle)
+    return (summary, await events)
+  }
+
+  /// The values of the `Range` fields of the requests for a path, in order.
+  func ranges(_ path: String) -> [String?] {
+    server.requests.filter { $0.target == path }.map { $0["Range"] }
+  }
+}
+
+extension ObjectStore {
+  /// The synchronous write, also in an asynchronous test.
+  @discardableResult
+  func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
+    try write(body)
+  }
+}

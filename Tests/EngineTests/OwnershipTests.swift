@@ -1,0 +1,103 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+import URLSessionTransport
+
+/// Files of others, engines of others, and records that others change.
+@Suite(.timeLimit(.minutes(2)))
+struct OwnershipTests {
+  @Test func `a file that appears under the name while it downloads is not replaced`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a.txt", Resource(.text("ours")))
+    try fixture.add("/a.txt")
+    let path = fixture.file("a.txt")
+    try FileManager.default.createDirectory(
+      atPath: fixture.file(""),
+      withIntermediateDirectories: true
+    )
+    try Data("theirs".utf8).write(to: URL(filePath: path))
+    try await fixture.run()
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
+    let record = try fixture.record("/a.txt")
+    #expect(record.filename == "a (2).txt")
+    #expect(try String(contentsOfFile: fixture.file("a (2).txt"), encoding: .utf8) == "ours")
+  }
+
+  @Test func `a second engine on the store is refused by the name of the first`() throws {
+    let fixture = try EngineFixture()
+    let first = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let error = #expect(throws: EngineError.self) {
+      _ = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    }
+    #expect(error?.code == .alreadyRunning)
+    #expect(error?.message.contains("\(ProcessInfo.processInfo.processIdentifier)") == true)
+    withExtendedLifetime(first) {}
+  }
+
+  @Test func `a record that is added while the engine runs is downloaded too`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.text("a")))
+    let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let run = Task { try await engine.run(until: .stopped) }
+    try fixture.add("/a")
+    for await event in engine.events {
+      if case .completed(let record) = event, record.url == fixture.server.url("/a") {
+        engine.stop()
+      }
+    }
+    #expect(try await run.value.completed == 1)
+  }
+
+  @Test func `a record that is purged while it downloads leaves nothing behind`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
+    resource.bytesPerSecond = 1_000_000
+    fixture.server.route("/a", resource)
+    let record = try fixture.add("/a")
+    let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let run = Task { try await engine.run(until: .stopped) }
+    for await event in engine.events {
+      switch event {
+      case .started:
+        try fixture.store.purge(try fixture.store.purgePlan([record], withFiles: true))
+      case .released:
+        engine.stop()
+      default:
+        break
+      }
+    }
+    _ = try await run.value
+    #expect(throws: DownloadStoreError.self) { try fixture.record("/a") }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == [])
+  }
+
+  @Test func `a stop keeps what has arrived and the next run goes on from there`() async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 6_000_000, seed: 4)
+    var resource = Resource(body)
+    resource.bytesPerSecond = 3_000_000
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let run = Task { try await engine.run(until: .stopped) }
+    while await engine.progress().first.map({ $0.received < 500_000 }) ?? true {
+      await Task.yield()
+    }
+    engine.stop()
+    _ = try await run.value
+    let stopped = try fixture.record("/a")
+    #expect(stopped.state == .waiting)
+    #expect(stopped.received >= 500_000)
+    resource.bytesPerSecond = nil
+    fixture.server.route("/a", resource)
+    let next = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    _ = try await next.run(until: .idle)
+    #expect(fixture.ranges("/a") == [nil, "bytes=\(stopped.received)-"])
+    #expect(body.matches(file: fixture.file("a")))
+  }
+}

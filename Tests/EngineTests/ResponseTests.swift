@@ -1,0 +1,226 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+
+/// What a server answers, and what becomes of the download.
+@Suite(.timeLimit(.minutes(2)))
+struct ResponseTests {
+  static let size: Int64 = 2_000_000
+  static let body = Body.generated(byteCount: size, seed: 7)
+
+  /// A record that has its first million bytes on disk and synced, and its file.
+  private func interrupted(
+    _ fixture: EngineFixture,
+    _ path: String,
+    entityTag: String? = "\"1\""
+  ) throws {
+    try fixture.add(path)
+    let record = try fixture.record(path)
+    let layout = try fixture.store.roots().layout(of: record)
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data(Self.body.bytes(at: 0, count: 1_000_000))
+      .write(to: URL(filePath: layout.partialPath))
+    try fixture.store.objects.writeNow { tx in
+      try tx.update(DownloadRecord.self, record.url) { record in
+        record.received = 1_000_000
+        record.expected = Self.size
+        record.entityTag = entityTag
+      }
+    }
+  }
+
+  @Test func `what is on disk is continued with Range and If-Range`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body))
+    try interrupted(fixture, "/a")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    let request = try #require(fixture.server.requests.first)
+    #expect(fixture.server.requests.count == 1)
+    #expect(request["Range"] == "bytes=1000000-")
+    #expect(request["If-Range"] == "\"1\"")
+    #expect(request["Accept-Encoding"] == "identity")
+  }
+
+  @Test func `a server that ignores the range sends the whole file and it is right`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .ignoreRange))
+    try interrupted(fixture, "/a")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test func `a changed entity is downloaded anew and never mixed with the old one`() async throws {
+    let fixture = try EngineFixture()
+    let other = Body.generated(byteCount: 2_500_000, seed: 8)
+    fixture.server.route("/a", Resource(other, etag: "\"2\""))
+    try interrupted(fixture, "/a")
+    try await fixture.run()
+    #expect(other.matches(file: fixture.file("a")))
+    #expect(try fixture.record("/a").entityTag == "\"2\"")
+  }
+
+  @Test func `a partial response from elsewhere is not written`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .wrongOffset(1_500_000)))
+    try interrupted(fixture, "/a")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
+  }
+
+  @Test func `bytes without a validator are not continued`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, etag: nil))
+    try interrupted(fixture, "/a", entityTag: nil)
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == [nil])
+  }
+
+  @Test func `status 416 with our size means that every byte is there`() async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 1_000_000, seed: 7)
+    fixture.server.route("/a", Resource(body))
+    try interrupted(fixture, "/a")
+    // The size of the whole is not known, so the server has to be asked.
+    let url = fixture.server.url("/a")
+    try fixture.store.objects.writeNow { tx in
+      try tx.update(DownloadRecord.self, url) { $0.expected = nil }
+    }
+    try await fixture.run()
+    #expect(try fixture.record("/a").state == .completed)
+    #expect(body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `status 416 with another size starts over`() async throws {
+    let fixture = try EngineFixture()
+    let other = Body.generated(byteCount: 500_000, seed: 9)
+    fixture.server.route("/a", Resource(other))
+    try interrupted(fixture, "/a")
+    try await fixture.run()
+    #expect(other.matches(file: fixture.file("a")))
+  }
+
+  @Test func `a short body is continued and never taken for the whole`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .closeAfter(bytes: 700_000)))
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == [nil, "bytes=700000-"])
+  }
+
+  @Test func `a failing server is asked again and then given up`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .status(500), then: .repeatLast))
+    try fixture.add("/a")
+    let (summary, events) = try await fixture.run {
+      $0.retry = RetryPolicy(
+        maximumAttempts: 3,
+        base: .milliseconds(1),
+        cap: .milliseconds(10)
+      )
+    }
+    #expect(summary.failed == 1)
+    #expect(fixture.server.requests.count == 3)
+    let record = try fixture.record("/a")
+    #expect(record.state == .failedPermanent)
+    #expect(record.attempts.map(\.failure.code) == [.serverBusy, .serverBusy, .serverBusy])
+    let ends = events.filter { if case .failed = $0 { true } else { false } }
+    #expect(ends.count == 1)
+  }
+
+  @Test func `a server that recovers is forgiven`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .status(503), .emptyReply, .none))
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(try fixture.record("/a").failedAttempts == 0)
+  }
+
+  @Test(arguments: [
+    (404, DownloadFailure.Code.notFound), (410, .notFound), (401, .refused), (403, .refused),
+    (400, .rejected),
+  ])
+  func `a refusal is final and its page is not the file`(
+    status: Int,
+    code: DownloadFailure.Code
+  ) async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .status(status), then: .repeatLast))
+    try fixture.add("/a")
+    let (summary, _) = try await fixture.run()
+    #expect(summary.failed == 1)
+    #expect(fixture.server.requests.count == 1)
+    #expect(try fixture.record("/a").attempts.last?.failure.code == code)
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
+  }
+
+  @Test func `a mirror is asked when the first source has nothing`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .status(404), then: .repeatLast))
+    fixture.server.route("/b", Resource(Self.body))
+    let mirror = fixture.server.url("/b")
+    try fixture.add("/a") { $0.mirrors = [mirror] }
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `a body of no bytes is a file of no bytes`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.bytes([])))
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(try fixture.record("/a").state == .completed)
+    #expect(try Data(contentsOf: URL(filePath: fixture.file("a"))).isEmpty)
+  }
+
+  @Test func `a body of unknown length ends with the connection`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(Self.body)
+    resource.framing = .chunked
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(try fixture.record("/a").expected == Self.size)
+  }
+
+  @Test func `a digest that fits is recorded, and one that does not fails the download`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    let digest = try Digest(
+      "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )
+    fixture.server.route("/right", Resource(.text("abc")))
+    fixture.server.route("/wrong", Resource(.text("abd")))
+    try fixture.add("/right") { $0.digest = digest }
+    try fixture.add("/wrong") { $0.digest = digest }
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 1))
+    #expect(try fixture.record("/right").verifiedDigest == digest.text)
+    let wrong = try fixture.record("/wrong")
+    #expect(wrong.attempts.last?.failure.code == .digestMismatch)
+    #expect(wrong.received == 0)
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("wrong")))
+  }
+
+  @Test func `request headers are sent`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.text("abc")))
+    try fixture.add("/a") { $0.headers = [HeaderField(name: "X-Mark", value: "seven")] }
+    try await fixture.run()
+    #expect(fixture.server.requests.first?["X-Mark"] == "seven")
+  }
+}
