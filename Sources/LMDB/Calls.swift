@@ -72,7 +72,13 @@ func environmentSetLimits(
   unsafe try check(mdb_env_set_maxdbs(environment, databases), "mdb_env_set_maxdbs")
 }
 
-/// Zero adopts the size that another process gave the map.
+/// The descriptor of the data file.
+func environmentDescriptor(_ environment: OpaquePointer) throws(LMDBError) -> Int32 {
+  var descriptor: mdb_filehandle_t = -1
+  unsafe try check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
+  return descriptor
+}
+
 func environmentSetMapSize(_ environment: OpaquePointer, _ size: Int) throws(LMDBError) {
   unsafe try check(mdb_env_set_mapsize(environment, size), "mdb_env_set_mapsize")
 }
@@ -145,6 +151,15 @@ func databaseOpen(
   var handle: MDB_dbi = 0
   let code = unsafe mdb_dbi_open(transaction, name, UInt32(bitPattern: flags), &handle)
   return try found(code, "mdb_dbi_open") ? handle : nil
+}
+
+func databaseFlags(
+  _ transaction: OpaquePointer,
+  _ database: MDB_dbi
+) throws(LMDBError) -> Int32 {
+  var flags: UInt32 = 0
+  unsafe try check(mdb_dbi_flags(transaction, database, &flags), "mdb_dbi_flags")
+  return Int32(bitPattern: flags)
 }
 
 func databaseStatistics(

@@ -1,18 +1,9 @@
 internal import CLMDB
-internal import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
 
 /// An LMDB environment: one memory-mapped file that holds any number of databases.
 ///
 /// Any number of processes may open the same folder; in one process every open of a folder gives
-/// the same environment (POSIX drops a file's locks when any descriptor of it is closed, so a
+/// the same environment, with the options of the first (POSIX drops a file's locks when any descriptor of it is closed, so a
 /// second one would end the first one's). The environment closes when its last reference goes;
 /// transactions hold one.
 ///
@@ -25,10 +16,13 @@ public final class Environment: Sendable {
   let gate: TransactionGate
   let identity: EnvironmentRegistry.Identity
   private let pageSize: Int
+  private let descriptor: Int32
 
   /// The folder that holds `data.mdb` and `lock.mdb`.
   public let path: String
   /// Whether the environment was opened without the right to write.
+  ///
+  /// False also for an open with `isReadOnly` that found it open for writing in this process.
   public let isReadOnly: Bool
 
   /// Opens the environment in the folder `path`, which must exist.
@@ -43,17 +37,21 @@ public final class Environment: Sendable {
     try EnvironmentRegistry.open(path, options: options)
   }
 
-  init(
-    path: String,
-    identity: EnvironmentRegistry.Identity,
-    options: EnvironmentOptions
-  ) throws(LMDBError) {
+  init(path: String, options: EnvironmentOptions) throws(LMDBError) {
     self.path = path
-    self.identity = identity
     self.isReadOnly = options.isReadOnly
-    unsafe handle = try Self.openHandle(path: path, options: options)
+    let handle = unsafe try Self.openHandle(path: path, options: options)
+    unsafe self.handle = unsafe handle
+    do throws(LMDBError) {
+      unsafe descriptor = try environmentDescriptor(handle)
+      identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
+      pageSize = unsafe Int(try environmentStatistics(handle).ms_psize)
+      unsafe try Self.coverWholeFile(handle, descriptor, pageSize, isReadOnly: isReadOnly)
+    } catch {
+      unsafe environmentClose(handle)
+      throw error
+    }
     gate = TransactionGate()
-    pageSize = unsafe Int((try? environmentStatistics(handle))?.ms_psize ?? 4_096)
   }
 
   deinit {
@@ -66,8 +64,15 @@ public final class Environment: Sendable {
     path: String,
     options: EnvironmentOptions
   ) throws(LMDBError) -> OpaquePointer {
+    try EnvironmentFile.reserveLockFile(in: path, options: options)
     var flags = MDB_NOTLS | MDB_NORDAHEAD
-    if options.isReadOnly { flags |= MDB_RDONLY }
+    if options.isReadOnly {
+      flags |= MDB_RDONLY
+      // LMDB would try to write a first page.
+      if EnvironmentFile.isEmpty(in: path) {
+        throw LMDBError(.noSuchFile, operation: "mdb_env_open")
+      }
+    }
     var mapSize = options.mapSize
     while true {
       // After a failed `mdb_env_open` the handle may only be closed, so each try has its own.
@@ -81,7 +86,6 @@ public final class Environment: Sendable {
         )
         unsafe try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
         unsafe try environmentCheckReaders(handle)
-        unsafe try coverWholeFile(handle, path: path, isReadOnly: options.isReadOnly)
         return unsafe handle
       } catch {
         unsafe environmentClose(handle)
@@ -93,22 +97,37 @@ public final class Environment: Sendable {
 
   private static let smallestMap = 64 << 20
 
-  /// Makes a file that was cut short as long as its last page says, so that reading the lost part
-  /// gives ``LMDBError/Code/corrupted`` instead of a bus error that ends the process.
+  /// Tells a file that was cut short, of which reading the lost part would end the process, from
+  /// one that is sound and a little short: LMDB does not write pages at the end that the same
+  /// transaction freed again.
   private static func coverWholeFile(
     _ handle: OpaquePointer,
-    path: String,
+    _ descriptor: Int32,
+    _ pageSize: Int,
     isReadOnly: Bool
   ) throws(LMDBError) {
-    let info = unsafe try environmentInfo(handle)
-    let page = unsafe try environmentStatistics(handle).ms_psize
-    let needed = unsafe (Int64(info.me_last_pgno) + 1) * Int64(page)
-    let file = path + "/data.mdb"
-    var status = stat()
-    guard unsafe stat(file, &status) == 0, Int64(status.st_size) < needed else { return }
-    guard !isReadOnly, unsafe truncate(file, off_t(needed)) == 0 else {
-      throw LMDBError(.corrupted, operation: "the file is shorter than its last page")
+    guard unsafe try missingBytes(handle, descriptor, pageSize) > 0 else { return }
+    // A writer keeps others from lengthening the file meanwhile, and a reader from using again the
+    // pages that are looked at.
+    let flags = isReadOnly ? MDB_RDONLY : 0
+    let transaction = unsafe try transactionBegin(handle, flags: flags)
+    defer { unsafe transactionAbort(transaction) }
+    let missing = unsafe try missingBytes(handle, descriptor, pageSize)
+    guard missing > 0 else { return }
+    var walk = try PageWalk(descriptor: descriptor, pageSize: pageSize)
+    try walk.run()
+    if !isReadOnly {
+      try EnvironmentFile.extend(descriptor, by: missing)
     }
+  }
+
+  private static func missingBytes(
+    _ handle: OpaquePointer,
+    _ descriptor: Int32,
+    _ pageSize: Int
+  ) throws(LMDBError) -> Int64 {
+    let lastPage = unsafe Int64(try environmentInfo(handle).me_last_pgno)
+    return (lastPage + 1) * Int64(pageSize) - (try EnvironmentFile.size(of: descriptor))
   }
 
   // MARK: Transactions
@@ -123,18 +142,16 @@ public final class Environment: Sendable {
   ///   file and readers of this process did not end for ten seconds.
   public func beginRead() throws(LMDBError) -> ReadTransaction {
     let raw = unsafe try adoptingForeignGrowth { () throws(LMDBError) -> OpaquePointer in
-      if let idle = unsafe gate.enterReader() {
+      let idle = unsafe gate.enterReader()
+      do throws(LMDBError) {
+        guard let idle = unsafe idle else { return unsafe try beginNewRead() }
         do throws(LMDBError) {
           unsafe try transactionRenew(idle)
           return unsafe idle
         } catch {
           unsafe transactionAbort(idle)
-          gate.leave()
           throw error
         }
-      }
-      do throws(LMDBError) {
-        return unsafe try transactionBegin(handle, flags: MDB_RDONLY)
       } catch {
         gate.leave()
         throw error
@@ -143,19 +160,31 @@ public final class Environment: Sendable {
     return unsafe ReadTransaction(raw: raw, environment: self)
   }
 
+  private func beginNewRead() throws(LMDBError) -> OpaquePointer {
+    do throws(LMDBError) {
+      return unsafe try transactionBegin(handle, flags: MDB_RDONLY)
+    } catch {
+      guard error.code == .readersFull else { throw error }
+      unsafe try environmentCheckReaders(handle)
+      return unsafe try transactionBegin(handle, flags: MDB_RDONLY)
+    }
+  }
+
   /// Begins the write transaction, after waiting for the one of any other thread or process.
   ///
   /// The value must be committed or dropped on the thread that called; dropping it without
   /// ``WriteTransaction/commit()`` undoes it. The corresponding C function is `mdb_txn_begin`.
   ///
   /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `wouldDeadlock` (this thread
-  ///   has a write transaction), or what the system answers.
+  ///   has a write transaction), `mapResized` as ``beginRead()``, or what the system answers.
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
     guard !isReadOnly else { throw LMDBError(.accessDenied, operation: "mdb_txn_begin") }
     try gate.claimWriter()
     do throws(LMDBError) {
+      // A reader that died keeps pages from being used again.
+      if gate.takeReaderCheck() { try clearStaleReaders() }
       let raw = unsafe try adoptingForeignGrowth { () throws(LMDBError) -> OpaquePointer in
-        try gate.enterWriter(growing: growIfNeeded)
+        gate.enterWriter { growIfNeeded(wasFull: $0) }
         do throws(LMDBError) {
           return unsafe try transactionBegin(handle, flags: 0)
         } catch {
@@ -170,59 +199,84 @@ public final class Environment: Sendable {
     }
   }
 
+  // MARK: The map
+
   /// Runs `begin` again after enlarging our map when another process has enlarged the file.
   private func adoptingForeignGrowth(
     _ begin: () throws(LMDBError) -> OpaquePointer
   ) throws(LMDBError) -> OpaquePointer {
-    for _ in 0..<10_000 {
+    var attempts = 10
+    while true {
       do throws(LMDBError) {
         return unsafe try begin()
       } catch {
-        guard error.code == .mapResized else { throw error }
-        let isDone = try gate.whenIdle { () throws(LMDBError) in
-          unsafe try environmentSetMapSize(handle, 0)
-        }
+        guard error.code == .mapResized, attempts > 0 else { throw error }
+        attempts -= 1
         // The map can only move when no transaction of this process looks at it.
-        if !isDone { usleep(1_000) }
+        _ = gate.whenIdle(within: 1_000) { growIfNeeded(wasFull: false) }
       }
     }
-    throw LMDBError(.mapResized, operation: "mdb_txn_begin")
   }
 
-  /// Doubles the map when a write found it full, or once three quarters of it are used.
-  private func growIfNeeded(_ wasFull: Bool) throws(LMDBError) {
-    let info = unsafe try environmentInfo(handle)
+  /// Enlarges the map when a write found it full, or once three quarters of it are used.
+  ///
+  /// Runs inside the gate, while no transaction is open. What cannot be had now is left: the write
+  /// then finds the map full.
+  private func growIfNeeded(wasFull: Bool) {
+    guard let info = unsafe try? environmentInfo(handle) else { return }
     let used = unsafe (info.me_last_pgno + 1) * pageSize
-    guard unsafe wasFull || used > info.me_mapsize / 4 * 3 else { return }
-    unsafe try environmentSetMapSize(handle, info.me_mapsize * 2)
+    let current = unsafe info.me_mapsize
+    var size = wasFull ? current * 2 : current
+    while used > size / 4 * 3 { size *= 2 }
+    // LMDB gives its map up before it asks for the new one; a refusal would leave it without any.
+    guard size > current, EnvironmentFile.canMap(descriptor, size: size) else { return }
+    _ = unsafe try? environmentSetMapSize(handle, size)
   }
 
   // MARK: Facts
+
+  /// Reads every page of the file that is in use and checks that it is what it should be.
+  ///
+  /// LMDB itself does not: some damage ends the process when it is met.
+  ///
+  /// - Throws: ``LMDBError`` with `corrupted`, or as ``beginRead()``.
+  /// - Complexity: O(n) in the pages of the file.
+  public func checkPages() throws(LMDBError) {
+    // While this is open, no page of the last commit is used again.
+    let snapshot = try beginRead()
+    var walk = try PageWalk(descriptor: descriptor, pageSize: pageSize)
+    try walk.run()
+    _ = consume snapshot
+  }
 
   /// The number of the last committed transaction; it changes with every commit of any process.
   ///
   /// Reads shared memory alone and costs some tens of nanoseconds. The corresponding C function is
   /// `mdb_env_info`.
   public func lastTransactionID() throws(LMDBError) -> UInt64 {
-    unsafe UInt64(try environmentInfo(handle).me_last_txnid)
+    try gate.holdingMap { () throws(LMDBError) in
+      unsafe UInt64(try environmentInfo(handle).me_last_txnid)
+    }
   }
 
   /// Sizes and reader counts as they are now.
   public func statistics() throws(LMDBError) -> EnvironmentStatistics {
-    let info = unsafe try environmentInfo(handle)
-    return unsafe EnvironmentStatistics(
-      mapSize: info.me_mapsize,
-      usedSize: (info.me_last_pgno + 1) * pageSize,
-      pageSize: pageSize,
-      lastTransactionID: UInt64(info.me_last_txnid),
-      readers: Int(info.me_numreaders),
-      maximumReaders: Int(info.me_maxreaders)
-    )
+    try gate.holdingMap { () throws(LMDBError) in
+      let info = unsafe try environmentInfo(handle)
+      return unsafe EnvironmentStatistics(
+        mapSize: info.me_mapsize,
+        usedSize: (info.me_last_pgno + 1) * pageSize,
+        pageSize: pageSize,
+        lastTransactionID: UInt64(info.me_last_txnid),
+        readers: Int(info.me_numreaders),
+        maximumReaders: Int(info.me_maxreaders)
+      )
+    }
   }
 
   /// Frees the slots of readers whose process is gone, and returns how many there were.
   ///
-  /// Done at each open too. The corresponding C function is `mdb_reader_check`.
+  /// Done at each open too, and from time to time at a write. The corresponding C function is `mdb_reader_check`.
   @discardableResult
   public func clearStaleReaders() throws(LMDBError) -> Int {
     unsafe try environmentCheckReaders(handle)

@@ -8,12 +8,20 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// The environments that this process has open, so that each folder is opened once.
+/// The environments that this process has open, so that each file is opened once.
 enum EnvironmentRegistry {
-  /// A folder, whatever path names it.
+  /// A data file, whatever path names it.
+  ///
+  /// The file and not its folder: an open file keeps its number, while a folder that is removed and
+  /// made anew may get the old one's.
   struct Identity: Hashable, Sendable {
     var device: UInt64
     var inode: UInt64
+
+    init(_ status: stat) {
+      device = UInt64(status.st_dev)
+      inode = UInt64(status.st_ino)
+    }
   }
 
   private struct Entry: Sendable {
@@ -26,16 +34,15 @@ enum EnvironmentRegistry {
     _ path: String,
     options: EnvironmentOptions
   ) throws(LMDBError) -> Environment {
-    let identity = try identity(of: path)
     while true {
       let environment = try entries.withLock { entries throws(LMDBError) -> Environment? in
-        if let entry = entries[identity] {
+        if let identity = identity(of: path + "/data.mdb"), let entry = entries[identity] {
           // A weak reference that is gone while its entry is not: the environment is closing right
           // now and waits for this lock. Let it, then look again.
           return entry.environment
         }
-        let environment = try Environment(path: path, identity: identity, options: options)
-        entries[identity] = Entry(environment: environment)
+        let environment = try Environment(path: path, options: options)
+        entries[environment.identity] = Entry(environment: environment)
         return environment
       }
       if let environment {
@@ -54,11 +61,8 @@ enum EnvironmentRegistry {
     }
   }
 
-  private static func identity(of path: String) throws(LMDBError) -> Identity {
+  private static func identity(of file: String) -> Identity? {
     var status = stat()
-    guard unsafe stat(path, &status) == 0 else {
-      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "stat")
-    }
-    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    return unsafe stat(file, &status) == 0 ? Identity(status) : nil
   }
 }

@@ -3,7 +3,9 @@
 /// Dropping the value ends the transaction. It may move between threads.
 @safe
 public struct ReadTransaction: Transaction, ~Copyable {
+  /// The C handle of the transaction.
   @unsafe public let raw: OpaquePointer
+  /// The environment that the transaction reads.
   public let environment: Environment
   private var isEnded = false
 

@@ -59,8 +59,14 @@ extension Transaction where Self: ~Copyable {
     flags: Int32
   ) throws(LMDBError) -> Database? {
     let keyFlags = keys == .integers ? MDB_INTEGERKEY : 0
-    let handle = unsafe try databaseOpen(raw, name: name, flags: keyFlags | flags)
-    return handle.map { Database(handle: $0, name: name, environment: environment.identity) }
+    guard let handle = unsafe try databaseOpen(raw, name: name, flags: keyFlags | flags) else {
+      return nil
+    }
+    // LMDB takes the flags of the database that is there, whatever it is asked for.
+    guard unsafe try databaseFlags(raw, handle) & MDB_INTEGERKEY == keyFlags else {
+      throw LMDBError(.incompatible, operation: "mdb_dbi_open")
+    }
+    return Database(handle: handle, name: name, environment: environment.identity)
   }
 
   /// Opens the existing database `name`, or returns `nil`.
@@ -76,6 +82,12 @@ extension Transaction where Self: ~Copyable {
   /// Costs O(1). The corresponding C function is `mdb_stat`.
   public borrowing func count(of database: Database) throws(LMDBError) -> Int {
     unsafe Int(try databaseStatistics(raw, database.handle).ms_entries)
+  }
+
+  /// Whether the environment has neither named databases nor anything else.
+  package borrowing func isEmpty() throws(LMDBError) -> Bool {
+    let mainDatabase: MDB_dbi = 1
+    return unsafe try databaseStatistics(raw, mainDatabase).ms_entries == 0
   }
 
   /// A cursor over `database`, for as long as this transaction lives.

@@ -24,20 +24,32 @@ final class TransactionGate: Sendable {
     var writers: [UInt] = []
     /// A write found the map full; the next writer enlarges it.
     var needsGrowth = false
+    /// How many threads wait for a moment without transactions.
+    var movers = 0
+    var nextReaderCheck = ContinuousClock.now + TransactionGate.readerCheckInterval
   }
 
   private static let idleReaderLimit = 32
+  private static let readerCheckInterval = Duration.seconds(30)
   private let state = Mutex(State())
 
   // MARK: Readers
 
   /// Counts a reader in and hands out an idle transaction if there is one.
   func enterReader() -> OpaquePointer? {
-    let idle = state.withLock { state -> UInt? in
-      state.open += 1
-      return state.idleReaders.popLast()
+    // Whoever waits to move the map must get his moment even if reads overlap without end. But a
+    // thread may hold one read while it begins another, so the wait is bounded.
+    var patience = 50
+    while true {
+      let (isIn, idle) = state.withLock { state -> (Bool, UInt?) in
+        if state.movers > 0, state.open > 0, patience > 0 { return (false, nil) }
+        state.open += 1
+        return (true, state.idleReaders.popLast())
+      }
+      if isIn { return unsafe idle.flatMap { unsafe OpaquePointer(bitPattern: $0) } }
+      patience -= 1
+      usleep(1_000)
     }
-    return unsafe idle.flatMap { unsafe OpaquePointer(bitPattern: $0) }
   }
 
   /// Counts a reader out.
@@ -68,13 +80,14 @@ final class TransactionGate: Sendable {
 
   /// Counts a writer in; if nothing is open, lets the map grow first.
   ///
-  /// `grow` is told whether an earlier write found the map full.
-  func enterWriter(growing grow: (_ wasFull: Bool) throws(LMDBError) -> Void) throws(LMDBError) {
-    try state.withLock { state throws(LMDBError) in
-      if state.open == 0 {
-        try grow(state.needsGrowth)
-        state.needsGrowth = false
-      }
+  /// `grow` is told whether an earlier write found the map full. Then the writer waits a second for
+  /// a moment without transactions, and goes on without one after that.
+  func enterWriter(growing grow: (_ wasFull: Bool) -> Void) {
+    if state.withLock({ $0.needsGrowth }) {
+      _ = whenIdle(within: 1_000) { grow(true) }
+    }
+    state.withLock { state in
+      if state.open == 0 { grow(false) }
       state.open += 1
     }
   }
@@ -103,6 +116,16 @@ final class TransactionGate: Sendable {
     state.withLock { $0.writers.removeAll { $0 == thread } }
   }
 
+  /// Whether it is time to look for readers whose process is gone; says so once in an interval.
+  func takeReaderCheck() -> Bool {
+    let now = ContinuousClock.now
+    return state.withLock { state in
+      guard now >= state.nextReaderCheck else { return false }
+      state.nextReaderCheck = now + Self.readerCheckInterval
+      return true
+    }
+  }
+
   // MARK: Both
 
   /// Counts a transaction out that leaves nothing behind.
@@ -110,13 +133,27 @@ final class TransactionGate: Sendable {
     state.withLock { $0.open -= 1 }
   }
 
-  /// Runs `body` if nothing is open, with new transactions held off; says whether it ran.
-  func whenIdle(_ body: () throws(LMDBError) -> Void) throws(LMDBError) -> Bool {
-    try state.withLock { state throws(LMDBError) -> Bool in
-      guard state.open == 0 else { return false }
-      try body()
-      return true
+  /// Runs `body` while the map cannot move.
+  func holdingMap<R, E: Error>(_ body: () throws(E) -> sending R) throws(E) -> sending R {
+    try state.withLock { _ throws(E) in try body() }
+  }
+
+  /// Runs `move` as soon as nothing is open, with new transactions held off; says whether that
+  /// moment came within so many milliseconds.
+  func whenIdle(within milliseconds: Int, _ move: () -> Void) -> Bool {
+    state.withLock { $0.movers += 1 }
+    defer { state.withLock { $0.movers -= 1 } }
+    for _ in 0..<milliseconds {
+      let isDone = state.withLock { state -> Bool in
+        guard state.open == 0 else { return false }
+        move()
+        state.needsGrowth = false
+        return true
+      }
+      if isDone { return true }
+      usleep(1_000)
     }
+    return false
   }
 
   private static var currentThread: UInt {

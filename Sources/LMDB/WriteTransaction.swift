@@ -6,7 +6,9 @@ internal import CLMDB
 /// is open, an escape, and a write while a value is borrowed.
 @safe
 public struct WriteTransaction: Transaction, ~Copyable {
+  /// The C handle of the transaction.
   @unsafe public let raw: OpaquePointer
+  /// The environment that the transaction reads.
   public let environment: Environment
   private var isEnded = false
 
@@ -31,7 +33,11 @@ public struct WriteTransaction: Transaction, ~Copyable {
   public consuming func commit() throws(LMDBError) {
     // LMDB frees the handle whether it succeeds or not.
     isEnded = true
-    unsafe try transactionCommit(raw)
+    do throws(LMDBError) {
+      unsafe try transactionCommit(raw)
+    } catch {
+      throw examined(error)
+    }
   }
 
   /// Opens the database `name`, and makes it when there is none.
@@ -42,10 +48,14 @@ public struct WriteTransaction: Transaction, ~Copyable {
     _ name: String,
     keys: Database.Keys = .bytes
   ) throws(LMDBError) -> Database {
-    guard let database = try openDatabase(name, keys: keys, flags: MDB_CREATE) else {
-      throw LMDBError(.notFound, operation: "mdb_dbi_open")
+    do throws(LMDBError) {
+      guard let database = try openDatabase(name, keys: keys, flags: MDB_CREATE) else {
+        throw LMDBError(.notFound, operation: "mdb_dbi_open")
+      }
+      return database
+    } catch {
+      throw examined(error)
     }
-    return database
   }
 
   /// Sets the value of `key`, replacing one that is there.
@@ -100,7 +110,11 @@ public struct WriteTransaction: Transaction, ~Copyable {
     in database: Database,
     andDatabase: Bool = false
   ) throws(LMDBError) {
-    unsafe try databaseDrop(raw, database.handle, delete: andDatabase)
+    do throws(LMDBError) {
+      unsafe try databaseDrop(raw, database.handle, delete: andDatabase)
+    } catch {
+      throw examined(error)
+    }
   }
 
   // MARK: Raw bytes
@@ -115,8 +129,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
     do throws(LMDBError) {
       _ = unsafe try databasePut(raw, database.handle, key, value, flags: 0)
     } catch {
-      if error.code == .mapFull { environment.gate.requestGrowth() }
-      throw error
+      throw examined(error)
     }
   }
 
@@ -126,6 +139,20 @@ public struct WriteTransaction: Transaction, ~Copyable {
     in database: Database
   ) throws(LMDBError) -> Bool {
     assert(database.environment == environment.identity)
-    return unsafe try databaseDelete(raw, database.handle, key)
+    do throws(LMDBError) {
+      return unsafe try databaseDelete(raw, database.handle, key)
+    } catch {
+      throw examined(error)
+    }
+  }
+
+  /// What a failed write means, after telling the environment.
+  private borrowing func examined(_ error: LMDBError) -> LMDBError {
+    if error.code == .mapFull { environment.gate.requestGrowth() }
+    // LMDB answers a write that the system cut short, for want of room, with EIO.
+    if error.code == .inputOutput, EnvironmentFile.isDiskFull(under: environment.path) {
+      return LMDBError(.noSpace, operation: error.operation)
+    }
+    return error
   }
 }

@@ -1,8 +1,7 @@
-/// Reads values one after another from bytes in the map. Every step is checked against the end.
+/// Reads values one after another from bytes in the map.
 ///
-/// A reader is lent to ``FieldValue/init(from:)`` and cannot be kept.
-// Safe although it holds a pointer: it is noncopyable, is only ever lent, and checks each access.
-@safe
+/// Every step is checked against the end. A reader is lent to ``FieldValue/init(from:)`` and cannot be kept.
+@safe  // Although it holds a pointer: it is noncopyable, only ever lent, and checks each access.
 public struct ByteReader: ~Copyable {
   private let buffer: UnsafeRawBufferPointer
   private var offset = 0
@@ -48,14 +47,23 @@ public struct ByteReader: ~Copyable {
   public mutating func readSized<Value: FieldValue>(
     _ type: Value.Type = Value.self
   ) throws(RecordError) -> Value {
-    let size: Int
-    if let width = Value.fieldType.width {
-      size = width
-    } else {
-      size = Int(try read(UInt32.self))
-    }
-    var inner = unsafe ByteReader(try take(size))
+    var inner = unsafe ByteReader(try takeSized(Value.fieldType))
     return try Value(from: &inner)
+  }
+
+  /// The bytes of a value of that type that ``ByteWriter/writeSized(_:)`` wrote.
+  @unsafe
+  mutating func takeSized(_ type: FieldType) throws(RecordError) -> UnsafeRawBufferPointer {
+    if let width = type.width { return unsafe try take(width) }
+    return unsafe try take(try readCount())
+  }
+
+  /// Reads a number of bytes or elements.
+  ///
+  /// One that no address space holds is one that lies.
+  mutating func readCount() throws(RecordError) -> Int {
+    guard let count = Int(exactly: try read(UInt32.self)) else { throw RecordError(.truncated) }
+    return count
   }
 
   @unsafe

@@ -17,7 +17,12 @@ public struct RecordEncoder: Sendable {
       }
       switch place.slot {
       case .fixed(_, let width):
+        let start = fixed.bytes.count
         if let value { value.encode(to: &fixed) } else { fixed.appendZeros(width) }
+        precondition(
+          fixed.bytes.count == start + width,
+          "a value of \(Value.self) wrote another number of bytes than its type is wide"
+        )
       case .variable:
         value?.encode(to: &heap)
         ends.append(UInt32(heap.bytes.count))

@@ -141,7 +141,9 @@ extension RecordLayout {
       let id = try reader.read(UInt32.self)
       let flags = try reader.read(UInt8.self)
       let name = try reader.readSized(String.self)
-      guard let type = FieldType(try reader.readSized(String.self)) else {
+      let typeName = try reader.readSized(String.self)
+      // Types nest, and reading their names does too: no store has one as long as this.
+      guard typeName.utf8.count <= 1_000, let type = FieldType(typeName) else {
         throw RecordError(.unknownCoding, field: name)
       }
       fields.append(

@@ -2,15 +2,15 @@
 ///
 /// Every access is checked against the record's end: bytes that are damaged give an error, never a
 /// trap. A view is lent and cannot be kept.
-// Safe although it holds pointers: it is noncopyable, only ever lent, and checks each access.
-@safe
+@safe  // Although it holds pointers: it is noncopyable, only ever lent, and checks each access.
 public struct RecordView: ~Copyable {
   private let cold: UnsafeRawBufferPointer
+  /// Empty when the layout has no hot fields.
   private let hot: UnsafeRawBufferPointer
   private let hasExtras: Bool
   let binding: LayoutBinding
 
-  /// - Parameter hot: Empty when the layout has no hot fields.
+  /// Checks both parts against their checksums and the layout.
   init(
     cold: UnsafeRawBufferPointer,
     hot: UnsafeRawBufferPointer,
@@ -66,7 +66,7 @@ public struct RecordView: ~Copyable {
     as type: Value.Type = Value.self
   ) throws(RecordError) -> Value {
     guard case .present(let bytes) = unsafe try content(at: position) else {
-      throw RecordError(.missingField, field: binding.fields[position].name)
+      throw RecordError(.missingField, field: name(at: position))
     }
     return unsafe try decode(bytes, position)
   }
@@ -82,7 +82,7 @@ public struct RecordView: ~Copyable {
     switch unsafe try content(at: position) {
     case .present(let bytes): return unsafe try decode(bytes, position)
     case .missing: return fallback()
-    case .null: throw RecordError(.missingField, field: binding.fields[position].name)
+    case .null: throw RecordError(.missingField, field: name(at: position))
     }
   }
 
@@ -109,8 +109,13 @@ public struct RecordView: ~Copyable {
       var reader = unsafe ByteReader(bytes)
       return try Value(from: &reader)
     } catch {
-      throw RecordError(error.code, field: binding.fields[position].name)
+      throw RecordError(error.code, field: name(at: position))
     }
+  }
+
+  /// The name of the field at `position` of the schema.
+  func name(at position: Int) -> String? {
+    binding.fields.indices.contains(position) ? binding.fields[position].name : nil
   }
 
   // MARK: Bytes
@@ -130,7 +135,7 @@ public struct RecordView: ~Copyable {
 
   /// The bytes of the field at `position` of the program's schema.
   func content(at position: Int) throws(RecordError) -> Content {
-    guard position < binding.places.count else { throw RecordError(.missingField) }
+    guard binding.places.indices.contains(position) else { throw RecordError(.missingField) }
     if let place = binding.places[position] { return unsafe try content(at: place) }
     guard hasExtras else { return unsafe .missing }
     return unsafe try extra(withID: binding.fields[position].id)
@@ -157,11 +162,9 @@ public struct RecordView: ~Copyable {
       return unsafe .present(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + width]))
     case .variable(let index):
       let start =
-        unsafe index == 0 ? 0 : end(index - 1, in: bytes, shape)
-      let end = unsafe end(index, in: bytes, shape)
-      guard start <= end, shape.heapStart + end <= bytes.count else {
-        throw RecordError(.truncated)
-      }
+        unsafe index == 0 ? 0 : try end(index - 1, in: bytes, shape)
+      let end = unsafe try end(index, in: bytes, shape)
+      guard start <= end else { throw RecordError(.truncated) }
       return unsafe .present(
         UnsafeRawBufferPointer(
           rebasing: bytes[shape.heapStart + start..<shape.heapStart + end]
@@ -174,15 +177,17 @@ public struct RecordView: ~Copyable {
     _ index: Int,
     in bytes: UnsafeRawBufferPointer,
     _ shape: RecordLayout.PartShape
-  ) -> Int {
-    unsafe Int(
-      UInt32(
-        littleEndian: bytes.loadUnaligned(
-          fromByteOffset: shape.endsStart + index * 4,
-          as: UInt32.self
-        )
+  ) throws(RecordError) -> Int {
+    let end = unsafe UInt32(
+      littleEndian: bytes.loadUnaligned(
+        fromByteOffset: shape.endsStart + index * 4,
+        as: UInt32.self
       )
     )
+    guard let end = Int(exactly: end), end <= bytes.count - shape.heapStart else {
+      throw RecordError(.truncated)
+    }
+    return end
   }
 
   // MARK: Extras
@@ -207,16 +212,15 @@ public struct RecordView: ~Copyable {
     guard hasExtras else { return [] }
     let shape = binding.layout.cold
     let heapSize =
-      unsafe shape.variableCount == 0 ? 0 : end(shape.variableCount - 1, in: cold, shape)
+      unsafe shape.variableCount == 0 ? 0 : try end(shape.variableCount - 1, in: cold, shape)
     let start = shape.heapStart + heapSize
-    guard unsafe start <= cold.count else { throw RecordError(.truncated) }
     var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: cold[start...]))
     var extras: [Extra] = []
     while reader.remaining > 0 {
       let id = try reader.read(UInt32.self)
       let isPresent = try reader.read(UInt8.self) == 1
       let type = try reader.readSized(String.self)
-      let size = Int(try reader.read(UInt32.self))
+      let size = try reader.readCount()
       let offset = unsafe cold.count - reader.remaining
       _ = unsafe try reader.take(size)
       extras.append(Extra(id: id, type: type, range: isPresent ? offset..<offset + size : nil))

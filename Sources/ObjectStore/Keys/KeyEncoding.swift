@@ -11,6 +11,8 @@ enum KeyEncoding {
   static let idSize = 8
 
   /// The key of one value, without the object's id.
+  ///
+  /// - Precondition: `bytes` are as many as the type is wide.
   static func key(for bytes: UnsafeRawBufferPointer, type: FieldType) -> [UInt8] {
     var key: [UInt8] = [1]
     switch type {
@@ -23,6 +25,8 @@ enum KeyEncoding {
       key[1] ^= 0x80
     case .float, .double, .date:
       unsafe key.append(contentsOf: bytes.reversed())
+      // Zero has two signs and is one value.
+      if key[1] == 0x80, key[2...].allSatisfy({ $0 == 0 }) { key[1] = 0 }
       // Positive numbers sort by their bits; of negative ones the larger bits are the smaller value.
       if key[1] & 0x80 == 0 {
         key[1] ^= 0x80
@@ -44,7 +48,8 @@ enum KeyEncoding {
   /// follow: 0 0, or 0 1 and a hash when the value was cut.
   private static func appendContent(_ bytes: UnsafeRawBufferPointer, to key: inout [UInt8]) {
     var count = 0
-    for unsafebyte in unsafe bytes {
+    for offset in 0..<bytes.count {
+      let byte = unsafe bytes[offset]
       let size = byte == 0 ? 2 : 1
       guard count + size <= longestContent else {
         key.append(contentsOf: [0, 1])
@@ -66,6 +71,17 @@ enum KeyEncoding {
     return unsafe writer.bytes.withUnsafeBytes { unsafe key(for: $0, type: Value.fieldType) }
   }
 
+  /// What the keys of all texts begin with that begin with `prefix`.
+  static func openKey(for prefix: String) -> [UInt8] {
+    var key: [UInt8] = [1]
+    for byte in prefix.utf8 {
+      key.append(byte)
+      if byte == 0 { key.append(0xFF) }
+    }
+    // A key is cut at this length at the earliest.
+    return Array(key.prefix(longestContent))
+  }
+
   /// Whether keys of this type can be cut, so that equal prefixes need a look at the record.
   static func canBeCut(_ type: FieldType) -> Bool { type.width == nil }
 
@@ -78,18 +94,15 @@ enum KeyEncoding {
     case .missing, .null:
       return type.indexedElement == nil ? [null] : []
     case .present(let bytes):
-      guard let element = type.indexedElement else { return unsafe [key(for: bytes, type: type)] }
+      guard let element = type.indexedElement else {
+        guard bytes.count == type.width ?? bytes.count else { throw RecordError(.truncated) }
+        return unsafe [key(for: bytes, type: type)]
+      }
       var reader = unsafe ByteReader(bytes)
       let count = try reader.read(UInt32.self)
       var keys: Set<[UInt8]> = []
       for _ in 0..<count {
-        let size: Int
-        if let width = element.width {
-          size = width
-        } else {
-          size = Int(try reader.read(UInt32.self))
-        }
-        keys.insert(unsafe key(for: try reader.take(size), type: element))
+        keys.insert(unsafe key(for: try reader.takeSized(element), type: element))
       }
       return keys.sorted { $0.lexicographicallyPrecedes($1) }
     }

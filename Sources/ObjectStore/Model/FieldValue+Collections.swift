@@ -1,10 +1,15 @@
 extension Array: FieldValue where Element: FieldValue {
+  /// How the value lies on disk.
   public static var fieldType: FieldType { .array(Element.fieldType) }
 
+  /// Reads a value from all of the bytes that are lent.
+  ///
+  /// - Throws: ``RecordError`` when they are none.
   public init(from reader: inout ByteReader) throws(RecordError) {
     self = try reader.readElements()
   }
 
+  /// Appends the value's bytes.
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
     for element in self { writer.writeSized(element) }
@@ -12,12 +17,17 @@ extension Array: FieldValue where Element: FieldValue {
 }
 
 extension Set: FieldValue where Element: FieldValue {
+  /// How the value lies on disk.
   public static var fieldType: FieldType { .set(Element.fieldType) }
 
+  /// Reads a value from all of the bytes that are lent.
+  ///
+  /// - Throws: ``RecordError`` when they are none.
   public init(from reader: inout ByteReader) throws(RecordError) {
     self.init(try reader.readElements(Element.self))
   }
 
+  /// Appends the value's bytes.
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
     // Equal sets have equal bytes, so that an unchanged one is seen to be unchanged.
@@ -26,10 +36,14 @@ extension Set: FieldValue where Element: FieldValue {
 }
 
 extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
+  /// How the value lies on disk.
   public static var fieldType: FieldType { .dictionary(Key.fieldType, Value.fieldType) }
 
+  /// Reads a value from all of the bytes that are lent.
+  ///
+  /// - Throws: ``RecordError`` when they are none.
   public init(from reader: inout ByteReader) throws(RecordError) {
-    let count = Int(try reader.read(UInt32.self))
+    let count = try reader.readCount()
     self.init()
     for _ in 0..<count {
       let key = try reader.readSized(Key.self)
@@ -37,6 +51,7 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
     }
   }
 
+  /// Appends the value's bytes.
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
     let entries = map { key, value in
@@ -62,7 +77,7 @@ extension ByteReader {
   fileprivate mutating func readElements<Element: FieldValue>(
     _ type: Element.Type = Element.self
   ) throws(RecordError) -> [Element] {
-    let count = Int(try read(UInt32.self))
+    let count = try readCount()
     var elements: [Element] = []
     // Each element takes a byte at least; a count that lies must not reserve memory.
     elements.reserveCapacity(Swift.min(count, remaining))

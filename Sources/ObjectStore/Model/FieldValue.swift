@@ -16,8 +16,12 @@ public protocol FieldValue: Sendable {
 }
 
 extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
+  /// How the value lies on disk.
   public static var fieldType: FieldType { RawValue.fieldType }
 
+  /// Reads a value from all of the bytes that are lent.
+  ///
+  /// - Throws: ``RecordError`` when they are none.
   public init(from reader: inout ByteReader) throws(RecordError) {
     guard let value = Self(rawValue: try RawValue(from: &reader)) else {
       throw RecordError(.invalidValue)
@@ -25,6 +29,7 @@ extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
     self = value
   }
 
+  /// Appends the value's bytes.
   public func encode(to writer: inout ByteWriter) {
     rawValue.encode(to: &writer)
   }

@@ -10,9 +10,13 @@ public struct ModelSchema: Sendable, Hashable {
   /// Describes a model.
   ///
   /// - Precondition: exactly one field is the primary key, it is neither optional nor hot, and no
-  ///   two fields have one id or one name.
+  ///   two fields have one id or one name. The name has 1 to 100 bytes, no `/`, and is not `store`.
   public init(name: String, fields: [FieldSchema]) {
     precondition(!name.isEmpty && name.utf8.count <= 100, "a model's name has 1 to 100 bytes")
+    precondition(
+      !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0) && name != "store",
+      "a model is not named 'store' and has no '/' in its name: the store's own tables do"
+    )
     precondition(
       fields.count { $0.isPrimaryKey && !$0.isOptional && !$0.isHot } == 1
         && fields.count { $0.isPrimaryKey } == 1,
@@ -82,6 +86,10 @@ public struct FieldSchema: Sendable, Hashable {
     precondition(
       !isIndexed || type.fieldType.isIndexable,
       "a field of type \(type) cannot be indexed"
+    )
+    precondition(
+      FieldType(type.fieldType.description) == type.fieldType,
+      "the field type \(type.fieldType) cannot be read back from its name"
     )
     self.id = id ?? Self.id(forName: name)
     self.name = name

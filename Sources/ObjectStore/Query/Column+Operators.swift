@@ -1,47 +1,42 @@
-/// A column's type that may hold `nil` or not, so that one set of operators serves both.
-public protocol OptionalFieldValue: Sendable {
-  /// The type of the value that is there.
-  associatedtype Wrapped: FieldValue
-  /// The value, or `nil`.
-  var fieldValue: Wrapped? { get }
-}
-
-extension Optional: OptionalFieldValue where Wrapped: FieldValue {
-  public var fieldValue: Wrapped? { self }
-}
-
-extension Column where Value: FieldValue {
-  /// Whether the field meets `condition`; a field that the record does not have meets none.
-  func test(
+extension Column {
+  /// Objects whose record has a value for the field that meets `condition`; `nil`, and a field that
+  /// the record does not have, meet none.
+  func predicate(
     hints: [KeyRange]?,
     isExact: Bool = false,
-    _ condition: @escaping @Sendable (Value) -> Bool
+    _ condition: @escaping @Sendable (UnsafeRawBufferPointer) throws(RecordError) -> Bool
   ) -> Predicate<Root> {
     let position = position
     let hint = hints.map {
       Predicate<Root>.IndexHint(position: position, ranges: $0, isExact: isExact)
     }
     return Predicate(hints: hint.map { [$0] } ?? []) { record throws(RecordError) in
-      guard let value = try record.optional(at: position, default: nil as Value?) else {
+      guard case .present(let stored) = unsafe try record.content(at: position) else {
         return false
       }
-      return condition(value)
+      do throws(RecordError) {
+        return unsafe try condition(stored)
+      } catch {
+        throw RecordError(error.code, field: record.name(at: position))
+      }
     }
   }
 }
 
 extension Column where Value: FieldValue & Equatable {
-  /// Objects whose field has that value.
+  /// Objects whose field has that value; texts are the same when their UTF-8 bytes are.
   ///
   /// Served by an index.
   public static func == (column: Self, value: Value) -> Predicate<Root> {
-    let key = KeyEncoding.key(for: value)
-    return column.test(hints: [.prefix(key)], isExact: true) { $0 == value }
+    column.isIn(CollectionOfOne(value))
   }
 
   /// Objects whose field has another value.
   public static func != (column: Self, value: Value) -> Predicate<Root> {
-    column.test(hints: nil) { $0 != value }
+    let equality = StoredEquality(value)
+    return unsafe column.predicate(hints: nil) { stored throws(RecordError) in
+      unsafe !(try equality.matches(stored))
+    }
   }
 
   /// Objects whose field has one of the values.
@@ -49,63 +44,29 @@ extension Column where Value: FieldValue & Equatable {
   /// Served by an index.
   public func isIn(_ values: some Sequence<Value>) -> Predicate<Root> {
     let values = Array(values)
-    let ranges = Set(values.map { KeyRange.prefix(KeyEncoding.key(for: $0)) })
-    return test(hints: Array(ranges), isExact: true) { values.contains($0) }
+    let equalities = values.map { StoredEquality($0) }
+    let ranges = Self.ranges(values)
+    return unsafe predicate(hints: ranges, isExact: true) { stored throws(RecordError) in
+      var isFound = false
+      for equality in equalities where !isFound { isFound = unsafe try equality.matches(stored) }
+      return isFound
+    }
+  }
+
+  /// `nil` for a collection: its index has its elements and not itself.
+  private static func ranges(_ values: [Value]) -> [KeyRange]? {
+    guard Value.fieldType.isIndexable, Value.fieldType.indexedElement == nil else { return nil }
+    return Array(Set(values.map { KeyRange.prefix(KeyEncoding.key(for: $0)) }))
   }
 }
 
-extension Column where Value: FieldValue & Comparable {
-  /// Objects whose field is less.
-  ///
-  /// Served by an index.
-  public static func < (column: Self, value: Value) -> Predicate<Root> {
-    column.test(hints: [upTo(value)]) { $0 < value }
-  }
-
-  /// Objects whose field is less or the same.
-  ///
-  /// Served by an index.
-  public static func <= (column: Self, value: Value) -> Predicate<Root> {
-    column.test(hints: [upTo(value)]) { $0 <= value }
-  }
-
-  /// Objects whose field is greater.
-  ///
-  /// Served by an index.
-  public static func > (column: Self, value: Value) -> Predicate<Root> {
-    column.test(hints: [from(value)]) { $0 > value }
-  }
-
-  /// Objects whose field is greater or the same.
-  ///
-  /// Served by an index.
-  public static func >= (column: Self, value: Value) -> Predicate<Root> {
-    column.test(hints: [from(value)]) { $0 >= value }
-  }
-
-  // The ranges take in the value itself, and all values that begin like it when it was cut: the
-  // condition is tested on every record that they find.
-
-  private static func upTo(_ value: Value) -> KeyRange {
-    KeyRange(lower: [1], upper: KeyRange.successor(of: bound(value)))
-  }
-
-  private static func from(_ value: Value) -> KeyRange {
-    KeyRange(lower: bound(value), upper: KeyRange.successor(of: [1]))
-  }
-
-  private static func bound(_ value: Value) -> [UInt8] {
-    let key = KeyEncoding.key(for: value)
-    guard KeyEncoding.canBeCut(Value.fieldType) else { return key }
-    return Array(key.prefix(KeyEncoding.longestContent))
+extension Column where Value: OptionalFieldValue {
+  var unwrapped: Column<Root, Value.Wrapped> {
+    Column<Root, Value.Wrapped>(position: position)
   }
 }
 
 extension Column where Value: OptionalFieldValue, Value.Wrapped: Equatable {
-  private var unwrapped: Column<Root, Value.Wrapped> {
-    Column<Root, Value.Wrapped>(position: position)
-  }
-
   /// Objects whose field has that value, or none if it is `nil`.
   ///
   /// Served by an index.
@@ -117,14 +78,24 @@ extension Column where Value: OptionalFieldValue, Value.Wrapped: Equatable {
       ranges: [.prefix(KeyEncoding.null)],
       isExact: true
     )
-    return Predicate(hints: [hint]) { record throws(RecordError) in
-      try record.optional(at: position, default: nil as Value.Wrapped?) == nil
+    // The index of a collection has no entry for a collection that is not there.
+    let isServed = Value.Wrapped.fieldType.indexedElement == nil
+    return Predicate(hints: isServed ? [hint] : []) { record throws(RecordError) in
+      guard case .present = unsafe try record.content(at: position) else { return true }
+      return false
     }
   }
 
   /// Objects whose field has another value, `nil` counting as one.
   public static func != (column: Self, value: Value.Wrapped?) -> Predicate<Root> {
     !(column == value)
+  }
+
+  /// Objects whose field has one of the values.
+  ///
+  /// Served by an index.
+  public func isIn(_ values: some Sequence<Value.Wrapped>) -> Predicate<Root> {
+    unwrapped.isIn(values)
   }
 }
 
@@ -133,10 +104,20 @@ extension Column where Value == String {
   ///
   /// Served by an index.
   public func hasPrefix(_ prefix: String) -> Predicate<Root> {
-    // The key without its end mark, so that what follows may be anything.
-    let key = KeyEncoding.key(for: prefix)
-    let open = key.prefix(min(key.count - 2, KeyEncoding.longestContent - 40))
-    return test(hints: [.prefix(Array(open))]) { $0.utf8.starts(with: prefix.utf8) }
+    let bytes = Array(prefix.utf8)
+    return unsafe predicate(hints: [.prefix(KeyEncoding.openKey(for: prefix))]) {
+      stored throws(RecordError) in
+      unsafe stored.starts(with: bytes)
+    }
+  }
+}
+
+extension Column where Value == String? {
+  /// Objects whose text begins like that, byte by byte.
+  ///
+  /// Served by an index.
+  public func hasPrefix(_ prefix: String) -> Predicate<Root> {
+    unwrapped.hasPrefix(prefix)
   }
 }
 
@@ -146,7 +127,7 @@ extension Column {
   /// Served by an index.
   public func contains<Element: FieldValue & Hashable>(_ element: Element) -> Predicate<Root>
   where Value == Set<Element> {
-    test(hints: [.prefix(KeyEncoding.key(for: element))], isExact: true) { $0.contains(element) }
+    hasElement(element)
   }
 
   /// Objects whose collection has that element.
@@ -154,7 +135,23 @@ extension Column {
   /// Served by an index.
   public func contains<Element: FieldValue & Equatable>(_ element: Element) -> Predicate<Root>
   where Value == [Element] {
-    test(hints: [.prefix(KeyEncoding.key(for: element))], isExact: true) { $0.contains(element) }
+    hasElement(element)
+  }
+
+  private func hasElement<Element: FieldValue & Equatable>(
+    _ element: Element
+  ) -> Predicate<Root> {
+    let equality = StoredEquality(element)
+    let key = KeyEncoding.key(for: element)
+    return unsafe predicate(hints: [.prefix(key)], isExact: true) { stored throws(RecordError) in
+      var reader = unsafe ByteReader(stored)
+      let count = try reader.read(UInt32.self)
+      var isFound = false
+      for _ in 0..<count where !isFound {
+        isFound = unsafe try equality.matches(reader.takeSized(Element.fieldType))
+      }
+      return isFound
+    }
   }
 }
 
@@ -163,6 +160,9 @@ extension Column where Value: FieldValue {
   ///
   /// No index serves it; the field alone is decoded.
   public func satisfies(_ condition: @escaping @Sendable (Value) -> Bool) -> Predicate<Root> {
-    test(hints: nil, condition)
+    unsafe predicate(hints: nil) { stored throws(RecordError) in
+      var reader = unsafe ByteReader(stored)
+      return condition(try Value(from: &reader))
+    }
   }
 }

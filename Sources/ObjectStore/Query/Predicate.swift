@@ -9,26 +9,51 @@ public struct Predicate<Root: Model>: Sendable {
     var ranges: [KeyRange]
     /// Whether each range is one value.
     var isExact: Bool
+
+    /// Whether fewer candidates are to be expected than from `other`: single values before
+    /// ranges, fewer before more.
+    func isBetter(than other: IndexHint) -> Bool {
+      if isExact != other.isExact { return isExact }
+      return ranges.count < other.ranges.count
+    }
+
+    /// The best hint for each field, in the order of the fields.
+    static func best(of hints: [IndexHint]) -> [IndexHint] {
+      var best: [Int: IndexHint] = [:]
+      for hint in hints {
+        guard let rival = best[hint.position], !hint.isBetter(than: rival) else {
+          best[hint.position] = hint
+          continue
+        }
+      }
+      return best.values.sorted { $0.position < $1.position }
+    }
   }
 
   /// Any of these may narrow the search; each alone keeps every match.
   let hints: [IndexHint]
+  /// Whether every object is known to match.
+  let isAlwaysTrue: Bool
   let matches: @Sendable (borrowing RecordView) throws(RecordError) -> Bool
 
   init(
     hints: [IndexHint] = [],
+    isAlwaysTrue: Bool = false,
     matches: @escaping @Sendable (borrowing RecordView) throws(RecordError) -> Bool
   ) {
     self.hints = hints
+    self.isAlwaysTrue = isAlwaysTrue
     self.matches = matches
   }
 
   /// A condition that every object meets.
-  public static var all: Self { Self { _ in true } }
+  public static var all: Self { Self(isAlwaysTrue: true) { _ in true } }
 
   /// Both conditions.
   public static func && (left: Self, right: Self) -> Self {
-    Self(hints: left.hints + right.hints) { record throws(RecordError) in
+    if left.isAlwaysTrue { return right }
+    if right.isAlwaysTrue { return left }
+    return Self(hints: left.hints + right.hints) { record throws(RecordError) in
       guard try left.matches(record) else { return false }
       return try right.matches(record)
     }
@@ -37,8 +62,9 @@ public struct Predicate<Root: Model>: Sendable {
   /// Either condition, or both.
   public static func || (left: Self, right: Self) -> Self {
     var hints: [IndexHint] = []
-    for one in left.hints {
-      for other in right.hints where other.position == one.position {
+    // One hint for a field on each side is enough, and keeps long chains from multiplying.
+    for one in IndexHint.best(of: left.hints) {
+      for other in IndexHint.best(of: right.hints) where other.position == one.position {
         hints.append(
           IndexHint(
             position: one.position,

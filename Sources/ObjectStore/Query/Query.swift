@@ -47,6 +47,12 @@ public struct Query<Root: Model>: Sendable {
     return query
   }
 
+  /// ``offset`` as a count.
+  var skipCount: Int { max(offset, 0) }
+
+  /// ``limit`` as a count.
+  var takeCount: Int { max(limit ?? .max, 0) }
+
   func areInOrder(_ left: Root, _ right: Root) -> Bool? {
     for compare in order {
       switch compare(left, right) {

@@ -9,10 +9,7 @@ enum QueryPlan: Sendable, Equatable {
   /// before one that is asked for a range, fewer ranges before more.
   init<Root: Model>(_ predicate: Predicate<Root>, isIndexed: (Int) -> Bool) {
     let usable = predicate.hints.filter { isIndexed($0.position) }
-    let best = usable.min { left, right in
-      if left.isExact != right.isExact { return left.isExact }
-      return left.ranges.count < right.ranges.count
-    }
+    let best = usable.min { $0.isBetter(than: $1) }
     guard let best else {
       self = .scan
       return

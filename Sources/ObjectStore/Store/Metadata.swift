@@ -54,12 +54,18 @@ struct Metadata: Sendable {
   ) throws -> [UInt16: RecordLayout] {
     var layouts: [UInt16: RecordLayout] = [:]
     var number: UInt16 = 1
-    while let bytes = try bytes(MetadataKey.layout(model, number), in: transaction) {
+    while number < .max, let bytes = try bytes(MetadataKey.layout(model, number), in: transaction) {
       do {
         layouts[number] = try unsafe bytes.withUnsafeBytes { bytes throws(RecordError) in
           var reader = unsafe ByteReader(bytes)
           return try RecordLayout(encoded: &reader)
         }
+      } catch let error as RecordError where error.code == .unknownCoding {
+        throw StoreError(
+          .tooNew,
+          "layout \(number) of \(model) was written by a later version of this program",
+          cause: error
+        )
       } catch {
         throw StoreError(.damaged, "layout \(number) of \(model) cannot be read", cause: error)
       }

@@ -6,7 +6,7 @@ enum MetadataKey {
   static let seed = "seed"
   /// Counts changes of what this table says of models, so that programs notice those of others.
   static let epoch = "epoch"
-  /// The version of the application's schema, and the least version that may write: 2 × UInt32.
+  /// The version of the application's schema, which is also the least that may write: UInt32.
   static let schemaVersion = "schema version"
 
   /// The fields of one layout of a model's records.

@@ -2,6 +2,8 @@ internal import Dispatch
 internal import LMDB
 internal import Synchronization
 
+// The twins of `read` and `write` share a name by contract: `await` tells them apart.
+// swift-format-ignore: AmbiguousTrailingClosureOverload
 /// A folder of objects that outlive the process, shared by any number of processes.
 ///
 /// Reads see one snapshot and never wait; writes are serialised over all threads and processes and
@@ -20,6 +22,7 @@ public final class ObjectStore: Sendable {
 
   let environment: Environment
   private let models: [any Model.Type]
+  private let schemaVersion: UInt32
   private let schemas: Mutex<StoreSchema>
   private let writeQueue = DispatchQueue(label: "ObjectStore.write")
 
@@ -32,6 +35,7 @@ public final class ObjectStore: Sendable {
   ///   - path: The folder. Missing folders above it are made too.
   ///   - models: The types whose objects the program reads or writes. Others in the store are left
   ///     alone.
+  ///   - options: What the program may do, and the version of its schema.
   /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
   ///   `schemaMismatch` (a field has another type than in the store), `tooNew` (the storage format
   ///   is of a later version), `diskFull` or `other`.
@@ -43,6 +47,7 @@ public final class ObjectStore: Sendable {
     let opening = try StoreOpening(path: path, models: models, options: options)
     self.path = path
     self.models = models
+    schemaVersion = options.schemaVersion
     environment = opening.environment
     isReadOnly = opening.isReadOnly
     schemas = Mutex(opening.schema)
@@ -59,8 +64,9 @@ public final class ObjectStore: Sendable {
   public func read<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
     try translating("reading \(path)") {
       while true {
+        let schema = schemas.withLock { $0 }
         let transaction = try environment.beginRead()
-        guard let schema = try currentSchema(in: transaction) else { continue }
+        guard try isCurrent(schema, in: transaction) else { continue }
         var snapshot = Snapshot(transaction: transaction, schema: schema)
         return try body(&snapshot)
       }
@@ -86,16 +92,21 @@ public final class ObjectStore: Sendable {
   /// outlasts a power cut. When `body` throws, nothing is written. A commit costs two syncs of the
   /// disk.
   ///
-  /// - Throws: ``StoreError`` with `permissionDenied`, `full`, `diskFull`, `inputOutput` or
-  ///   `wouldDeadlock` (called from inside a write), or what `body` throws.
+  /// - Throws: ``StoreError`` with `permissionDenied`, `full`, `diskFull`, `inputOutput`,
+  ///   `tooNew` (a later version has migrated the store meanwhile) or `wouldDeadlock` (called from
+  ///   inside a write), or what `body` throws.
   public func write<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
     guard !isReadOnly else {
       throw StoreError(.permissionDenied, "writing \(path): the store is open for reading only")
     }
     return try translating("writing \(path)") {
       while true {
+        let schema = schemas.withLock { $0 }
         let raw = try environment.beginWrite()
-        guard let schema = try currentSchema(in: raw) else { continue }
+        guard try isCurrent(schema, in: raw) else { continue }
+        guard schema.version <= schemaVersion else {
+          throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
+        }
         var transaction = StoreTransaction(transaction: raw, schema: schema)
         let result = try body(&transaction)
         try transaction.commit()
@@ -133,19 +144,29 @@ public final class ObjectStore: Sendable {
     try translating("reading \(path)") { try environment.lastTransactionID() }
   }
 
-  /// The schema as of the transaction; `nil` when another program has changed it, which was then
-  /// read anew.
+  /// Reads every page of the file that is in use and checks that it is what it should be.
   ///
-  /// Databases that are opened now cannot be used by a transaction that is open already, so the
-  /// caller begins another.
-  private func currentSchema(
+  /// Records are not looked into; reading them checks each against its checksum.
+  ///
+  /// - Throws: ``StoreError`` with `damaged`.
+  /// - Complexity: O(n) in the pages of the file.
+  public func checkPages() throws {
+    try translating("checking \(path)") { try environment.checkPages() }
+  }
+
+  /// Whether `schema` is that of the transaction; if another program has changed it, it is read
+  /// anew, and the caller begins another transaction.
+  ///
+  /// The schema must be had before the transaction begins: databases that are opened later cannot
+  /// be used by it.
+  private func isCurrent(
+    _ schema: StoreSchema,
     in transaction: borrowing some Transaction & ~Copyable
-  ) throws -> StoreSchema? {
-    let schema = schemas.withLock { $0 }
+  ) throws -> Bool {
     let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
-    guard epoch != schema.epoch else { return schema }
+    guard epoch != schema.epoch else { return true }
     let fresh = try StoreOpening.readSchema(of: environment, models: models)
     schemas.withLock { $0 = fresh }
-    return nil
+    return false
   }
 }

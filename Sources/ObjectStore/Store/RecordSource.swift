@@ -8,7 +8,7 @@ struct RecordSource<M: Model> {
 
   // MARK: By id
 
-  /// Calls `body` with the record of the object; `nil` when there is none.
+  /// Calls `body` with the record of the object, if there is one.
   func withRecord<R>(
     _ id: UInt64,
     _ body: (borrowing RecordView) throws -> R
@@ -17,7 +17,7 @@ struct RecordSource<M: Model> {
     return unsafe try withRecord(id, cold: cold, hot: nil, body)
   }
 
-  /// - Parameter hot: The hot part where it is at hand; otherwise it is looked up.
+  /// Calls `body` with the record of those bytes; a hot part that is not at hand is looked up.
   func withRecord<R>(
     _ id: UInt64,
     cold: UnsafeRawBufferPointer,
@@ -106,6 +106,7 @@ struct RecordSource<M: Model> {
   }
 
   func forEach(_ query: Query<M>, _ body: (M) throws -> Bool) throws {
+    guard query.takeCount > 0 else { return }
     guard query.order.isEmpty else {
       for object in unsafe try sorted(query) {
         guard try body(object) else { return }
@@ -115,13 +116,12 @@ struct RecordSource<M: Model> {
     var skipped = 0
     var count = 0
     unsafe try forEachMatch(query.predicate) { _, record in
-      if let limit = query.limit, count >= limit { return false }
-      guard skipped >= query.offset else {
+      guard skipped >= query.skipCount else {
         skipped += 1
         return true
       }
       count += 1
-      return try body(M(from: record))
+      return try body(M(from: record)) && count < query.takeCount
     }
   }
 
@@ -135,17 +135,20 @@ struct RecordSource<M: Model> {
     let sorted = matches.enumerated().sorted { left, right in
       query.areInOrder(left.element, right.element) ?? (left.offset < right.offset)
     }
-    let rest = sorted.map(\.element).dropFirst(query.offset)
-    return query.limit.map { rest.prefix($0) } ?? rest
+    return sorted.map(\.element).dropFirst(query.skipCount).prefix(query.takeCount)
   }
 
   func count(_ query: Query<M>) throws -> Int {
     var count = 0
-    unsafe try forEachMatch(query.predicate) { _, _ in
-      count += 1
-      return true
+    if query.predicate.isAlwaysTrue {
+      count = unsafe try transaction.count(of: tables.records)
+    } else {
+      unsafe try forEachMatch(query.predicate) { _, _ in
+        count += 1
+        return true
+      }
     }
-    return min(max(count - query.offset, 0), query.limit ?? .max)
+    return min(max(count - query.skipCount, 0), query.takeCount)
   }
 
   /// The ids of the objects that meet the condition, in their order.

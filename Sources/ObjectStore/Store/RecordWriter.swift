@@ -8,10 +8,10 @@ struct RecordWriter<M: Model> {
 
   init(_ schema: StoreSchema) throws {
     self.schema = schema
-    tables = try schema.tables(of: M.self)
-    guard let current = tables.current else {
+    guard let tables = try schema.tables(of: M.self), let current = tables.current else {
       throw StoreError(.permissionDenied, "the store is open for reading only")
     }
+    self.tables = tables
     self.current = current
   }
 
@@ -191,7 +191,11 @@ struct RecordWriter<M: Model> {
     }
     let floor: UInt64 =
       try schema.metadata.integer(MetadataKey.floor(tables.name), in: transaction) ?? 0
-    return max(last, floor) + 1
+    let greatest = max(last, floor)
+    guard greatest < .max else {
+      throw StoreError(.damaged, "\(tables.name) has an object of the greatest possible id")
+    }
+    return greatest + 1
   }
 
   /// Keeps the id of the newest object from being given again.

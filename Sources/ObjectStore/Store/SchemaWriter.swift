@@ -19,6 +19,8 @@ struct SchemaWriter {
     }
     let version =
       try metadata.integer(MetadataKey.schemaVersion, as: UInt32.self, in: transaction) ?? 0
+    // Another program may have been quicker, and newer.
+    guard version <= options.schemaVersion else { return }
     let isNewer = version < options.schemaVersion
     if isNewer {
       try metadata.set(options.schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
@@ -49,7 +51,9 @@ struct SchemaWriter {
       try StoreOpening.requireSameTypes(layout, own, model: schema.name)
     }
     if !layouts.values.contains(own) {
-      let number = UInt16(layouts.count + 1)
+      guard let number = UInt16(exactly: layouts.count + 1), number < .max else {
+        throw StoreError(.other, "the store has 65534 layouts of \(schema.name) already")
+      }
       try metadata.set(
         own.encoded,
         for: MetadataKey.layout(schema.name, number),
@@ -73,7 +77,7 @@ struct SchemaWriter {
       primaryKeyPosition: schema.primaryKeyPosition,
       hashSeed: seed
     )
-    let view = StoreSchema(metadata: metadata, epoch: 0, tables: [schema.name: tables])
+    let view = StoreSchema(metadata: metadata, epoch: 0, version: 0, tables: [schema.name: tables])
 
     let existing = try metadata.indexes(of: schema.name, in: transaction)
     for field in schema.fields

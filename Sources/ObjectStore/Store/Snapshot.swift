@@ -10,6 +10,7 @@ public struct Snapshot: ObjectReader, ~Copyable {
     self.schema = schema
   }
 
+  /// The store's own side of the transaction.
   public var source: ReaderSource { ReaderSource(transaction, schema) }
 
   /// The number of the commit; see ``ObjectStore/changeCount()``.

@@ -20,6 +20,18 @@ extension StoreError {
         "\(what): this thread is inside a write already",
         cause: error
       )
+    case .panic:
+      self.init(
+        .inputOutput,
+        "\(what): the disk failed before; close the store and open it again",
+        cause: error
+      )
+    case .mapResized:
+      self.init(
+        .other,
+        "\(what): another process enlarged the file; end the reads of this process that stay open",
+        cause: error
+      )
     case _ where error.meansDamage:
       self.init(.damaged, "\(what): the store is damaged or is no store", cause: error)
     default:

@@ -33,14 +33,29 @@ struct StoreOpening {
     (isReadOnly, schema) = try translating("opening \(path)") {
       let state = try Self.examine(environment, models: models, options: options)
       if state.needsChange, options.access != .readOnly, !state.isTooNew {
-        try Self.openingDatabases.withLock { _ in
-          try SchemaWriter(models: models, options: options).run(in: environment)
+        try Self.writeSchema(of: environment, models: models, options: options)
+      }
+      let schema = try Self.readSchema(of: environment, models: models)
+      let isTooNew = schema.version > options.schemaVersion
+      return (options.access == .readOnly || isTooNew, schema)
+    }
+  }
+
+  private static func writeSchema(
+    of environment: Environment,
+    models: [any Model.Type],
+    options: StoreOptions
+  ) throws {
+    try openingDatabases.withLock { _ in
+      let writer = SchemaWriter(models: models, options: options)
+      for _ in 0..<16 {
+        do {
+          return try writer.run(in: environment)
+        } catch let error as LMDBError where error.code == .mapFull {
+          // A new index can be large; the next try has twice the room.
         }
       }
-      return (
-        options.access == .readOnly || state.isTooNew,
-        try Self.readSchema(of: environment, models: models)
-      )
+      try writer.run(in: environment)
     }
   }
 
@@ -58,17 +73,27 @@ struct StoreOpening {
     try openingDatabases.withLock { _ in
       let transaction = try environment.beginRead()
       guard let database = try transaction.openDatabase(TableName.store) else {
-        guard options.access != .readOnly else {
+        guard try transaction.isEmpty() else {
+          throw StoreError(
+            .damaged,
+            "\(environment.path) holds other data of LMDB, or its description is gone"
+          )
+        }
+        guard options.access == .create else {
           throw StoreError(.notFound, "\(environment.path) is empty: there is no store")
         }
         return State(needsChange: true)
       }
       let metadata = Metadata(database: database)
       let format = try metadata.integer(MetadataKey.format, as: UInt32.self, in: transaction)
-      guard let format, format <= MetadataKey.currentFormat else {
+      guard let format else {
+        throw StoreError(.damaged, "\(environment.path): its description is not complete")
+      }
+      guard format <= MetadataKey.currentFormat else {
+        let known = MetadataKey.currentFormat
         throw StoreError(
           .tooNew,
-          "\(environment.path) has storage format \(format ?? 0); this program knows up to \(MetadataKey.currentFormat)"
+          "\(environment.path) has storage format \(format); this program knows up to \(known)"
         )
       }
       let version =
@@ -114,17 +139,19 @@ struct StoreOpening {
       else {
         throw StoreError(.damaged, "\(environment.path): its description is not complete")
       }
-      var tables: [String: ModelTables] = [:]
+      let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
+      var tables: [String: ModelTables?] = [:]
       for model in models {
-        tables[model.schema.name] = try readTables(
-          model.schema,
-          metadata,
-          seed: seed,
-          in: transaction
-        )
+        let found = try readTables(model.schema, metadata, seed: seed, in: transaction)
+        tables.updateValue(found, forKey: model.schema.name)
       }
       try transaction.keepDatabases()
-      return StoreSchema(metadata: metadata, epoch: epoch, tables: tables)
+      return StoreSchema(
+        metadata: metadata,
+        epoch: epoch,
+        version: version ?? 0,
+        tables: tables
+      )
     }
   }
 
@@ -188,7 +215,10 @@ struct StoreOpening {
       guard other.type == field.type, other.isPrimaryKey == field.isPrimaryKey else {
         throw StoreError(
           .schemaMismatch,
-          "the field \(field.name) of \(model) is \(field.type) here and \(other.type) in the store: give it another id, or migrate"
+          """
+          the field \(field.name) of \(model) is \(field.type) here and \(other.type) in the store: \
+          give it another id, or migrate
+          """
         )
       }
     }

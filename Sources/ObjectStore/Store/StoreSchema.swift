@@ -4,9 +4,13 @@ internal import LMDB
 struct StoreSchema: Sendable {
   let metadata: Metadata
   let epoch: UInt64
-  let tables: [String: ModelTables]
+  /// The version of the application's schema that wrote the store last.
+  let version: UInt32
+  /// The models with which the program opened the store; `nil` for one that the store has not.
+  let tables: [String: ModelTables?]
 
-  func tables<M: Model>(of model: M.Type) throws -> ModelTables {
+  /// The tables of the model, or `nil` when the store has never seen it.
+  func tables<M: Model>(of model: M.Type) throws -> ModelTables? {
     guard let tables = tables[M.schema.name] else {
       throw StoreError(
         .unknownModel,

@@ -12,6 +12,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     self.schema = schema
   }
 
+  /// The store's own side of the transaction.
   public var source: ReaderSource { ReaderSource(transaction, schema) }
 
   consuming func commit() throws(LMDBError) {
@@ -29,7 +30,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   public mutating func upsert<M: Model>(_ object: M) throws -> Bool {
-    if let id = unsafe try source.records(of: M.self).objectID(of: object.primaryKey) {
+    if let id = unsafe try source.records(of: M.self)?.objectID(of: object.primaryKey) {
       try RecordWriter<M>(schema).replace(id, with: object, in: &transaction)
       return false
     }
@@ -43,7 +44,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   ///   ``upsert(_:)``.
   /// - Complexity: O(log n) in the objects of the model.
   public mutating func insert<M: Model>(_ object: M) throws {
-    guard unsafe try source.records(of: M.self).objectID(of: object.primaryKey) == nil else {
+    guard unsafe try source.records(of: M.self)?.objectID(of: object.primaryKey) == nil else {
       throw StoreError(
         .duplicateKey,
         "there is an object of \(M.schema.name) with key \(object.primaryKey)"
@@ -68,11 +69,10 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     _ key: M.PrimaryKey,
     _ change: (inout M) throws -> Void
   ) throws -> Bool {
-    let records = unsafe try source.records(of: model)
-    guard let id = unsafe try records.objectID(of: key), var object = unsafe try records.object(id)
-    else {
-      return false
-    }
+    guard let records = unsafe try source.records(of: model),
+      let id = unsafe try records.objectID(of: key),
+      var object = unsafe try records.object(id)
+    else { return false }
     try change(&object)
     guard object.primaryKey == key else {
       throw StoreError(.keyChanged, "an update may not change the primary key \(key)")
@@ -89,7 +89,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   public mutating func delete<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> Bool {
-    guard let id = unsafe try source.records(of: model).objectID(of: key) else { return false }
+    guard let id = unsafe try source.records(of: model)?.objectID(of: key) else { return false }
     try RecordWriter<M>(schema).remove(id, in: &transaction)
     return true
   }

@@ -1,0 +1,72 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// What must be true of the files of an environment that LMDB itself does not see to.
+enum EnvironmentFile {
+  /// Gives the lock file its room on disk before LMDB maps it: writing to a mapped page for which
+  /// a full disk has no room ends the process.
+  ///
+  /// Only while this process has the file not open: closing any descriptor drops its locks.
+  static func reserveLockFile(
+    in folder: String,
+    options: EnvironmentOptions
+  ) throws(LMDBError) {
+    #if os(Linux)
+      guard !options.isReadOnly else { return }
+      let flags = O_RDWR | O_CREAT | O_CLOEXEC
+      let file = unsafe open(folder + "/lock.mdb", flags, mode_t(options.fileMode))
+      // LMDB is about to meet the same error, and reports it.
+      guard file >= 0 else { return }
+      defer { close(file) }
+      let slotSize = 64
+      let size = (options.maximumReaders + 4) * slotSize
+      guard posix_fallocate(file, 0, off_t(size)) == ENOSPC else { return }
+      throw LMDBError(.noSpace, operation: "posix_fallocate")
+    #endif
+  }
+
+  /// Whether the data file is there and has nothing in it.
+  static func isEmpty(in folder: String) -> Bool {
+    var status = stat()
+    return unsafe stat(folder + "/data.mdb", &status) == 0 && status.st_size == 0
+  }
+
+  static func status(of descriptor: Int32) throws(LMDBError) -> stat {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fstat")
+    }
+    return status
+  }
+
+  static func size(of descriptor: Int32) throws(LMDBError) -> Int64 {
+    Int64(try status(of: descriptor).st_size)
+  }
+
+  /// Lengthens a file; the caller keeps others from writing to it.
+  static func extend(_ descriptor: Int32, by count: Int64) throws(LMDBError) {
+    guard ftruncate(descriptor, off_t(try size(of: descriptor) + count)) == 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "ftruncate")
+    }
+  }
+
+  /// Whether the system would map `size` bytes of the file now.
+  static func canMap(_ descriptor: Int32, size: Int) -> Bool {
+    let address = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0)
+    guard let address = unsafe address, unsafe address != MAP_FAILED else { return false }
+    unsafe munmap(address, size)
+    return true
+  }
+
+  /// Whether the disk under `folder` has hardly any room.
+  static func isDiskFull(under folder: String) -> Bool {
+    var status = statvfs()
+    guard unsafe statvfs(folder, &status) == 0 else { return false }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import LMDB
+
+@Suite struct EnvironmentTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func permissions(of name: String) throws -> Int? {
+    let path = folder.path + "/" + name
+    return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test func `files are for their owner alone`() throws {
+    let environment = try Environment.open(folder.path)
+    _ = try environment.database("a")
+    #expect(try permissions(of: "data.mdb") == 0o600)
+    #expect(try permissions(of: "lock.mdb") == 0o600)
+  }
+
+  @Test func `two opens of one folder share an environment`() throws {
+    let first = try Environment.open(folder.path)
+    let second = try Environment.open(folder.path + "/.")
+    #expect(first === second)
+  }
+
+  @Test func `the folder opens again after the last reference went`() throws {
+    do {
+      let first = try Environment.open(folder.path)
+      let database = try first.database("a")
+      try first.write { try $0.put("kept", for: "k", in: database) }
+    }
+    let second = try Environment.open(folder.path)
+    let database = try second.database("a")
+    #expect(try second.text(for: "k", in: database) == "kept")
+  }
+
+  @Test func `a transaction keeps its environment open`() throws {
+    func beginRead() throws -> ReadTransaction {
+      let environment = try Environment.open(folder.path)
+      let database = try environment.database("a")
+      try environment.write { try $0.put("kept", for: "k", in: database) }
+      return try environment.beginRead()
+    }
+    let snapshot = try beginRead()
+    let database = try #require(try snapshot.openDatabase("a"))
+    #expect(try snapshot.text(for: "k", in: database) == "kept")
+  }
+
+  @Test func `a folder made anew at an old path is another environment`() throws {
+    let first = try Environment.open(folder.path)
+    let database = try first.database("a")
+    try FileManager.default.removeItem(atPath: folder.path)
+    try FileManager.default.createDirectory(
+      atPath: folder.path,
+      withIntermediateDirectories: false
+    )
+    let second = try Environment.open(folder.path)
+    #expect(first !== second)
+    #expect(try second.beginRead().openDatabase("a") == nil)
+    #expect(try first.beginRead().count(of: database) == 0)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `opens and closes on many threads never overlap`() async throws {
+    try await withThrowingTaskGroup { group in
+      for task in 0..<8 {
+        group.addTask {
+          for round in 0..<40 {
+            let environment = try Environment.open(folder.path)
+            let database = try environment.database("a")
+            try environment.write { try $0.put("", for: "\(task) \(round)", in: database) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let environment = try Environment.open(folder.path)
+    let database = try environment.database("a")
+    #expect(try environment.beginRead().count(of: database) == 320)
+  }
+
+  @Test func `a missing folder is named so`() {
+    #expect(throws: LMDBError(.noSuchFile, operation: "mdb_env_open")) {
+      _ = try Environment.open(folder.path + "/none")
+    }
+  }
+
+  @Test func `an empty folder cannot be opened for reading`() {
+    #expect(throws: LMDBError(.noSuchFile, operation: "mdb_env_open")) {
+      _ = try Environment.open(folder.path, options: EnvironmentOptions(isReadOnly: true))
+    }
+  }
+
+  @Test func `an environment opened for reading refuses writes`() throws {
+    do { _ = try Environment.open(folder.path).database("a") }
+    let environment = try Environment.open(
+      folder.path,
+      options: EnvironmentOptions(isReadOnly: true)
+    )
+    #expect(environment.isReadOnly)
+    #expect(throws: LMDBError.self) { _ = try environment.beginWrite() }
+    #expect(try environment.beginRead().openDatabase("a") != nil)
+    let error = #expect(throws: LMDBError.self) { _ = try Environment.open(folder.path) }
+    #expect(error?.code == .accessDenied)
+  }
+
+  @Test func `more databases than asked for are refused`() throws {
+    let environment = try Environment.open(
+      folder.path,
+      options: EnvironmentOptions(maximumDatabases: 1)
+    )
+    _ = try environment.database("a")
+    #expect(throws: LMDBError(.databasesFull, operation: "mdb_dbi_open")) {
+      _ = try environment.database("b")
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import LMDB
+import Testing
+
+@Suite struct MapGrowthTests {
+  let folder: TemporaryFolder
+  let small = EnvironmentOptions(mapSize: 1 << 20)
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Writes texts of `size` bytes, each in a commit, and returns how often the map was full.
+  private func fill(
+    _ environment: Environment,
+    _ database: Database,
+    count: Int,
+    size: Int
+  ) throws -> Int {
+    let text = String(repeating: "x", count: size)
+    var failures = 0
+    for number in 0..<count {
+      while true {
+        do {
+          try environment.write { try $0.put(text, for: "\(number)", in: database) }
+          break
+        } catch let error as LMDBError where error.code == .mapFull {
+          failures += 1
+        }
+      }
+    }
+    return failures
+  }
+
+  @Test func `a map of one megabyte grows by itself beyond sixty-four`() throws {
+    let environment = try Environment.open(folder.path, options: small)
+    let database = try environment.database("texts")
+    let failures = try fill(environment, database, count: 350, size: 200_000)
+    #expect(failures == 0)
+    let statistics = try environment.statistics()
+    #expect(statistics.usedSize > 64 << 20)
+    #expect(statistics.mapSize > statistics.usedSize)
+    #expect(try environment.beginRead().count(of: database) == 350)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a write larger than the map succeeds after some tries`() throws {
+    let environment = try Environment.open(folder.path, options: small)
+    let database = try environment.database("texts")
+    #expect(try fill(environment, database, count: 1, size: 20 << 20) < 7)
+    #expect(try environment.text(for: "0", in: database)?.utf8.count == 20 << 20)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `the map grows although reads overlap without end`() async throws {
+    let environment = try Environment.open(folder.path, options: small)
+    let database = try environment.database("texts")
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<3 {
+        group.addTask {
+          while !Task.isCancelled {
+            let snapshot = try environment.beginRead()
+            _ = try snapshot.count(of: database)
+            _ = try environment.lastTransactionID()
+            await Task.yield()
+          }
+        }
+      }
+      _ = try fill(environment, database, count: 100, size: 100_000)
+      group.cancelAll()
+      try await group.waitForAll()
+    }
+    #expect(try environment.statistics().mapSize > 10 << 20)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `what another process makes the file grow is adopted`() async throws {
+    let environment = try Environment.open(folder.path, options: small)
+    let database = try environment.database("texts")
+    let path = folder.path
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let environment = try Environment.open(path)
+      let database = try environment.database("texts")
+      let text = String(repeating: "x", count: 8 << 20)
+      try environment.write { try $0.put(text, for: "theirs", in: database) }
+    }
+    #expect(try environment.text(for: "theirs", in: database)?.utf8.count == 8 << 20)
+    try environment.write { try $0.put("ours", for: "ours", in: database) }
+    #expect(try environment.text(for: "ours", in: database) == "ours")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a write first to see the larger file adopts it too`() async throws {
+    let environment = try Environment.open(folder.path, options: small)
+    let database = try environment.database("texts")
+    let path = folder.path
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let environment = try Environment.open(path)
+      let database = try environment.database("texts")
+      let text = String(repeating: "x", count: 8 << 20)
+      try environment.write { try $0.put(text, for: "theirs", in: database) }
+    }
+    try environment.write { try $0.put("ours", for: "ours", in: database) }
+    #expect(try environment.beginRead().count(of: database) == 2)
+  }
+}

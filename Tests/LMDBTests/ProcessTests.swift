@@ -1,0 +1,91 @@
+import Foundation
+import LMDB
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ProcessTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  @Test func `counting in several processes loses nothing`() async throws {
+    let path = folder.path
+    await withTaskGroup { group in
+      for _ in 0..<4 {
+        group.addTask {
+          await #expect(processExitsWith: .success) { [path = path as String] in
+            let environment = try Environment.open(path)
+            let database = try environment.database("counters")
+            for _ in 0..<100 {
+              try environment.write { transaction in
+                let count = Int(try transaction.text(for: "n", in: database) ?? "0") ?? -1
+                try transaction.put("\(count + 1)", for: "n", in: database)
+              }
+            }
+          }
+        }
+      }
+    }
+    let environment = try Environment.open(path)
+    let database = try environment.database("counters")
+    #expect(try environment.text(for: "n", in: database) == "400")
+  }
+
+  @Test func `a process killed while it writes leaves no trace and no lock`() async throws {
+    let environment = try Environment.open(folder.path)
+    let database = try environment.database("texts")
+    try environment.write { try $0.put("old", for: "a", in: database) }
+    let path = folder.path
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let environment = try Environment.open(path)
+      let database = try environment.database("texts")
+      var transaction = try environment.beginWrite()
+      try transaction.put("new", for: "a", in: database)
+      kill(getpid(), SIGKILL)
+      try transaction.commit()
+    }
+    try environment.write { try $0.put("later", for: "b", in: database) }
+    #expect(try environment.text(for: "a", in: database) == "old")
+  }
+
+  @Test func `a writer that waits gets its turn when the one before is killed`() async throws {
+    let environment = try Environment.open(folder.path)
+    let database = try environment.database("texts")
+    let path = folder.path
+    async let child: Void = {
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+        let environment = try Environment.open(path)
+        let database = try environment.database("texts")
+        var transaction = try environment.beginWrite()
+        try transaction.put("theirs", for: "a", in: database)
+        makeFile(path + "/holding")
+        waitForFile(path + "/waiting")
+        kill(getpid(), SIGKILL)
+        try transaction.commit()
+      }
+    }()
+    waitForFile(path + "/holding")
+    makeFile(path + "/waiting")
+    try environment.write { try $0.put("ours", for: "b", in: database) }
+    await child
+    #expect(try environment.beginRead().keys(of: database) == ["b"])
+  }
+
+  @Test func `a snapshot stays as it was while another process writes`() async throws {
+    let environment = try Environment.open(folder.path)
+    let database = try environment.database("texts")
+    try environment.write { try $0.put("old", for: "a", in: database) }
+    let snapshot = try environment.beginRead()
+    let path = folder.path
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let environment = try Environment.open(path)
+      let database = try environment.database("texts")
+      for number in 0..<50 {
+        try environment.write { try $0.put("\(number)", for: "a", in: database) }
+      }
+    }
+    #expect(try snapshot.text(for: "a", in: database) == "old")
+    #expect(try environment.text(for: "a", in: database) == "49")
+  }
+}

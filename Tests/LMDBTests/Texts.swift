@@ -1,0 +1,53 @@
+import LMDB
+
+// Texts as keys and values, so that tests read easily.
+
+extension Environment {
+  func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+    var transaction = try beginWrite()
+    let result = try body(&transaction)
+    try transaction.commit()
+    return result
+  }
+
+  /// Makes the database `name` if there is none, and keeps it open.
+  func database(_ name: String, keys: Database.Keys = .bytes) throws -> Database {
+    try write { try $0.makeDatabase(name, keys: keys) }
+  }
+
+  func text(for key: String, in database: Database) throws -> String? {
+    try beginRead().text(for: key, in: database)
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  borrowing func text(for key: String, in database: Database) throws -> String? {
+    try withValue(for: Array(key.utf8).span, in: database) { value in
+      guard let value else { return nil }
+      return String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
+    }
+  }
+
+  /// The keys in order.
+  borrowing func keys(of database: Database) throws -> [String] {
+    var keys: [String] = []
+    let cursor = unsafe try cursor(on: database)
+    var entry = unsafe try cursor.first()
+    while let found = unsafe entry {
+      keys.append(unsafe String(decoding: found.key, as: UTF8.self))
+      unsafe entry = unsafe try cursor.next()
+    }
+    return keys
+  }
+}
+
+extension WriteTransaction {
+  mutating func put(_ text: String, for key: String, in database: Database) throws {
+    try put(Array(text.utf8).span, for: Array(key.utf8).span, in: database)
+  }
+
+  @discardableResult
+  mutating func delete(_ key: String, in database: Database) throws -> Bool {
+    try delete(Array(key.utf8).span, in: database)
+  }
+}

@@ -1,0 +1,118 @@
+import LMDB
+import Testing
+
+@Suite struct TransactionTests {
+  private struct Failure: Error {}
+
+  let folder: TemporaryFolder
+  let environment: Environment
+  let database: Database
+
+  init() throws {
+    folder = try TemporaryFolder()
+    environment = try Environment.open(folder.path)
+    database = try environment.database("texts")
+  }
+
+  @Test func `what is committed is read, in this process and in the next open`() throws {
+    try environment.write { try $0.put("milk", for: "a", in: database) }
+    #expect(try environment.text(for: "a", in: database) == "milk")
+    #expect(try environment.text(for: "b", in: database) == nil)
+  }
+
+  @Test func `a write that is dropped leaves nothing`() throws {
+    try environment.write { try $0.put("old", for: "a", in: database) }
+    #expect(throws: Failure.self) {
+      try environment.write { transaction in
+        try transaction.put("new", for: "a", in: database)
+        try transaction.put("new", for: "b", in: database)
+        throw Failure()
+      }
+    }
+    #expect(try environment.text(for: "a", in: database) == "old")
+    #expect(try environment.text(for: "b", in: database) == nil)
+  }
+
+  @Test func `a snapshot does not see later commits`() throws {
+    try environment.write { try $0.put("old", for: "a", in: database) }
+    let snapshot = try environment.beginRead()
+    try environment.write { try $0.put("new", for: "a", in: database) }
+    #expect(try snapshot.text(for: "a", in: database) == "old")
+    #expect(try environment.text(for: "a", in: database) == "new")
+  }
+
+  @Test func `a write sees itself, and a read inside it does not`() throws {
+    try environment.write { transaction in
+      try transaction.put("new", for: "a", in: database)
+      #expect(try transaction.text(for: "a", in: database) == "new")
+      #expect(try environment.text(for: "a", in: database) == nil)
+    }
+  }
+
+  @Test func `a write inside a read works`() throws {
+    let snapshot = try environment.beginRead()
+    try environment.write { try $0.put("new", for: "a", in: database) }
+    #expect(try snapshot.text(for: "a", in: database) == nil)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a write inside a write is refused and does not hang`() throws {
+    try environment.write { transaction in
+      #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {
+        _ = try environment.beginWrite()
+      }
+      try transaction.put("outer", for: "a", in: database)
+    }
+    try environment.write { try $0.put("later", for: "b", in: database) }
+    #expect(try environment.text(for: "a", in: database) == "outer")
+  }
+
+  @Test func `keys come in the order of their bytes`() throws {
+    let keys = ["b", "a", "aa", "\u{FF}", "Z", "0"]
+    try environment.write { transaction in
+      for key in keys { try transaction.put("", for: key, in: database) }
+    }
+    #expect(try environment.beginRead().keys(of: database) == ["0", "Z", "a", "aa", "b", "\u{FF}"])
+  }
+
+  @Test func `deleting says whether the key was there`() throws {
+    try environment.write { try $0.put("", for: "a", in: database) }
+    let answers = try environment.write { transaction in
+      [try transaction.delete("a", in: database), try transaction.delete("a", in: database)]
+    }
+    #expect(answers == [true, false])
+  }
+
+  @Test(arguments: [0, 512]) func `a key of no or too many bytes is refused`(count: Int) throws {
+    let key = String(repeating: "k", count: count)
+    #expect(throws: LMDBError(.badValueSize, operation: "mdb_put")) {
+      try environment.write { try $0.put("", for: key, in: database) }
+    }
+  }
+
+  @Test func `every commit changes the transaction number`() throws {
+    let before = try environment.lastTransactionID()
+    try environment.write { try $0.put("", for: "a", in: database) }
+    #expect(try environment.lastTransactionID() == before + 1)
+  }
+
+  @Test func `a database emptied is empty and still open`() throws {
+    try environment.write { try $0.put("", for: "a", in: database) }
+    try environment.write { try $0.removeAll(in: database) }
+    #expect(try environment.beginRead().count(of: database) == 0)
+    try environment.write { try $0.put("", for: "b", in: database) }
+    #expect(try environment.beginRead().count(of: database) == 1)
+  }
+
+  @Test func `a database opened with other keys is refused`() throws {
+    let other = try TemporaryFolder()
+    do {
+      let first = try Environment.open(other.path)
+      _ = try first.database("numbers", keys: .integers)
+    }
+    let again = try Environment.open(other.path)
+    #expect(throws: LMDBError(.incompatible, operation: "mdb_dbi_open")) {
+      _ = try again.write { try $0.makeDatabase("numbers", keys: .bytes) }
+    }
+  }
+}

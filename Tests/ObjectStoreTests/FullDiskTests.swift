@@ -1,0 +1,74 @@
+import Foundation
+import ObjectStore
+import Testing
+
+#if os(Linux)
+  /// A file system of a few megabytes, gone with the value.
+  private final class SmallDisk {
+    let path: String
+
+    init?(megabytes: Int) {
+      guard getuid() == 0, let folder = try? TemporaryFolder() else { return nil }
+      // The folder itself must outlast the mount.
+      path = folder.path + "-disk"
+      try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      guard unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
+        try? FileManager.default.removeItem(atPath: path)
+        return nil
+      }
+    }
+
+    deinit {
+      _ = unsafe umount2(path, Int32(MNT_DETACH))
+      try? FileManager.default.removeItem(atPath: path)
+    }
+  }
+
+  @Suite(.enabled(if: SmallDisk(megabytes: 1) != nil, "needs the right to mount a file system"))
+  struct FullDiskTests {
+    @Test func `a full disk is called so, loses nothing, and may be freed`() throws {
+      let disk = try #require(SmallDisk(megabytes: 4))
+      let store = try ObjectStore(at: disk.path + "/store", models: [Everything.self])
+      let filler = disk.path + "/filler"
+      try Data(count: 2 << 20).write(to: URL(filePath: filler))
+
+      var written: [Int64] = []
+      var failure: StoreError?
+      while failure == nil {
+        let id = Int64(written.count)
+        do {
+          let text = String(repeating: "x", count: 50_000)
+          try store.write { try $0.insert(Everything(id: id, text: text)) }
+          written.append(id)
+        } catch let error as StoreError {
+          failure = error
+        }
+      }
+      #expect(failure?.code == .diskFull)
+      #expect(written.count > 10)
+      #expect(try store.read { try $0.fetch(Everything.all).map(\.id) } == written)
+      try store.checkPages()
+
+      try FileManager.default.removeItem(atPath: filler)
+      try store.write { try $0.insert(Everything(id: -1, text: "again")) }
+      #expect(try store.read { try $0.get(Everything.self, -1)?.text } == "again")
+      #expect(try store.read { try $0.count(Everything.all) } == written.count + 1)
+    }
+
+    @Test func `a store cannot be made on a full disk, and that is called so`() async throws {
+      let disk = try #require(SmallDisk(megabytes: 1))
+      await #expect(processExitsWith: .success) { [path = disk.path as String] in
+        try? Data(count: 1 << 20).write(to: URL(filePath: path + "/filler"))
+        let room = 4_096
+        for size in stride(from: 0, to: 24 * room, by: room) {
+          _ = unsafe truncate(path + "/filler", off_t((1 << 20) - size))
+          do {
+            _ = try ObjectStore(at: path + "/store\(size)", models: [Everything.self])
+          } catch let error as StoreError {
+            #expect(error.code == .diskFull)
+          }
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,134 @@
+import Foundation
+import LMDB
+import ObjectStore
+import Testing
+
+@Suite struct OpeningTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func code(
+    _ path: String,
+    _ access: StoreOptions.Access = .create
+  ) -> StoreError.Code? {
+    do {
+      _ = try ObjectStore(
+        at: path,
+        models: [Everything.self],
+        options: StoreOptions(access: access)
+      )
+      return nil
+    } catch {
+      return (error as? StoreError)?.code
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to name: String = "data.mdb") throws {
+    try Data(bytes).write(to: URL(filePath: folder.path + "/" + name))
+  }
+
+  @Test(arguments: [StoreOptions.Access.readOnly, .readWrite])
+  func `a store that must exist is not made`(access: StoreOptions.Access) throws {
+    #expect(code(folder.path + "/none", access) == .notFound)
+    #expect(code(folder.path, access) == .notFound)
+    try write([])
+    #expect(code(folder.path, access) == .notFound)
+  }
+
+  @Test func `a store is made where an empty file is`() throws {
+    try write([])
+    #expect(code(folder.path) == nil)
+  }
+
+  @Test func `a file in the place of a folder is named so`() throws {
+    try write([1], to: "file")
+    #expect(code(folder.path + "/file") == .cannotCreate)
+    #expect(code(folder.path + "/file/below") == .cannotCreate)
+  }
+
+  @Test(arguments: [StoreOptions.Access.readOnly, .readWrite, .create])
+  func `what is no store is called damaged`(access: StoreOptions.Access) throws {
+    try write([1, 2, 3])
+    #expect(code(folder.path, access) == .damaged)
+    try write((0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    #expect(code(folder.path, access) == .damaged)
+  }
+
+  @Test func `a foreign LMDB file is left alone`() throws {
+    do {
+      let environment = try Environment.open(folder.path)
+      var transaction = try environment.beginWrite()
+      _ = try transaction.makeDatabase("theirs")
+      try transaction.commit()
+    }
+    #expect(code(folder.path) == .damaged)
+  }
+
+  @Test func `a format of the future is refused`() throws {
+    #expect(code(folder.path) == nil)
+    do {
+      let environment = try Environment.open(folder.path)
+      var transaction = try environment.beginWrite()
+      let database = try transaction.makeDatabase("store")
+      let version: [UInt8] = [2, 0, 0, 0]
+      try transaction.put(version.span, for: Array("format".utf8).span, in: database)
+      try transaction.commit()
+    }
+    #expect(code(folder.path) == .tooNew)
+  }
+
+  @Test(arguments: ["format", "seed", "epoch", "layout/Everything/1"])
+  func `a description that is cut off is called damaged`(key: String) throws {
+    #expect(code(folder.path) == nil)
+    let environment = try Environment.open(folder.path)
+    var transaction = try environment.beginWrite()
+    let database = try transaction.makeDatabase("store")
+    let nothing: [UInt8] = [1]
+    try transaction.put(nothing.span, for: Array(key.utf8).span, in: database)
+    try transaction.commit()
+    #expect(code(folder.path) == .damaged)
+  }
+
+  @Test func `a damaged record is named, and the others are read`() throws {
+    let store = try ObjectStore(at: folder.path, models: [Everything.self])
+    try store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
+    let environment = try Environment.open(folder.path)
+    var transaction = try environment.beginWrite()
+    let database = try transaction.makeDatabase("Everything", keys: .integers)
+    let id: [UInt8] = [2, 0, 0, 0, 0, 0, 0, 0]
+    try transaction.put([UInt8](repeating: 7, count: 100).span, for: id.span, in: database)
+    try transaction.commit()
+    #expect(try store.read { try $0.get(Everything.self, 1) } == Everything(id: 1))
+    #expect(try store.read { try $0.get(Everything.self, 3) } == Everything(id: 3))
+    let error = #expect(throws: StoreError.self) {
+      try store.read { try $0.get(Everything.self, 2) }
+    }
+    #expect(error?.code == .damaged)
+    #expect(error?.message == "object 2 of Everything is damaged")
+  }
+
+  @Test(.enabled(if: getuid() == 0, "only root can become another user"))
+  func `what may not be read or written is called so`() async throws {
+    let folder = folder
+    do { _ = try ObjectStore(at: folder.path, models: [Everything.self]) }
+    unsafe chmod(folder.path, 0o755)
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      guard setegid(65_534) == 0, seteuid(65_534) == 0 else { exit(1) }
+      func code(_ path: String, _ access: StoreOptions.Access) -> StoreError.Code? {
+        do {
+          let options = StoreOptions(access: access)
+          _ = try ObjectStore(at: path, models: [Everything.self], options: options)
+          return nil
+        } catch {
+          return (error as? StoreError)?.code
+        }
+      }
+      #expect(code(path, .create) == .permissionDenied)
+      #expect(code(path, .readOnly) == .permissionDenied)
+      #expect(code(path + "/below", .create) == .permissionDenied)
+    }
+  }
+}

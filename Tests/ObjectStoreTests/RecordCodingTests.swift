@@ -1,0 +1,221 @@
+import Foundation
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct RecordCodingTests {
+  static let layout = RecordLayout(Everything.schema)
+  static let binding = LayoutBinding(reading: layout, number: 3, as: layout)
+
+  private struct Parts: Equatable {
+    var cold: [UInt8]
+    var hot: [UInt8]
+  }
+
+  private func encode(_ object: Everything, id: UInt64, extras: [UInt8] = []) -> Parts {
+    var encoder = RecordEncoder(layout: Self.layout, layoutNumber: 3)
+    object.encode(to: &encoder)
+    return Parts(
+      cold: encoder.finish(.cold, objectID: id, extras: extras),
+      hot: encoder.finish(.hot, objectID: id)
+    )
+  }
+
+  private func decode(_ parts: Parts, id: UInt64) throws -> Everything {
+    try withView(of: parts, id: id) { try Everything(from: $0) }
+  }
+
+  private func withView<R>(
+    of parts: Parts,
+    id: UInt64,
+    _ body: (borrowing RecordView) throws -> R
+  ) throws -> R {
+    try unsafe parts.cold.withUnsafeBytes { cold in
+      try unsafe parts.hot.withUnsafeBytes { hot in
+        let view = unsafe try RecordView(
+          cold: cold,
+          hot: hot,
+          objectID: id,
+          binding: Self.binding
+        )
+        return try body(view)
+      }
+    }
+  }
+
+  /// Puts the checksum right, so that what lies behind it is put to the test.
+  private func sealed(_ bytes: [UInt8], id: UInt64) -> [UInt8] {
+    guard bytes.count >= 4 else { return bytes }
+    var writer = ByteWriter()
+    writer.write(bytes)
+    let checksum = unsafe bytes.withUnsafeBytes {
+      unsafe RecordHeader.checksum(of: $0, objectID: id)
+    }
+    writer.patch(checksum, at: 0)
+    return writer.bytes
+  }
+
+  @Test(arguments: [Everything(), .full]) func `a record gives back its object`(
+    object: Everything
+  ) throws {
+    #expect(try decode(encode(object, id: 5), id: 5) == object)
+  }
+
+  @Test func `the bytes are those of the format, for ever`() {
+    let parts = encode(.full, id: 5)
+    #expect(hex(parts.cold) == Self.goldenCold)
+    #expect(hex(parts.hot) == Self.goldenHot)
+  }
+
+  @Test func `the description of a layout is that of the format, for ever`() throws {
+    let layout = RecordLayout(
+      ModelSchema(
+        name: "Note",
+        fields: [
+          FieldSchema("id", Int64.self, id: 1, isPrimaryKey: true),
+          FieldSchema("text", String.self, isOptional: true, isHot: true),
+        ]
+      )
+    )
+    #expect(hex(layout.encoded) == Self.goldenLayout)
+    let decoded = try unsafe layout.encoded.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return try RecordLayout(encoded: &reader)
+    }
+    #expect(decoded == layout)
+  }
+
+  @Test func `every flipped bit is found`() throws {
+    let parts = encode(.full, id: 5)
+    for bit in 0..<parts.cold.count * 8 {
+      var damaged = parts
+      damaged.cold[bit / 8] ^= 1 << UInt8(bit % 8)
+      #expect(throws: RecordError.self) { try decode(damaged, id: 5) }
+    }
+    for bit in 0..<parts.hot.count * 8 {
+      var damaged = parts
+      damaged.hot[bit / 8] ^= 1 << UInt8(bit % 8)
+      #expect(throws: RecordError.self) { try decode(damaged, id: 5) }
+    }
+  }
+
+  @Test func `a record under the id of another is found out`() {
+    #expect(throws: RecordError(.checksumMismatch)) { try decode(encode(.full, id: 5), id: 6) }
+  }
+
+  @Test func `a record without its hot part is found out`() {
+    var parts = encode(.full, id: 5)
+    parts.hot = []
+    #expect(throws: RecordError(.missingHotPart)) { try decode(parts, id: 5) }
+  }
+
+  /// Ten thousand records with wrong bytes and right checksums: none may trap.
+  @Test(arguments: 0..<10) func `bytes of any kind are read or refused`(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var extras = ByteWriter()
+    extras.write(9 as UInt32)
+    extras.write(1 as UInt8)
+    extras.writeSized("int64")
+    extras.write(8 as UInt32)
+    extras.write(-1 as Int64)
+    let whole = encode(.full, id: 5, extras: extras.bytes)
+    var readable = 0
+    for _ in 0..<1_000 {
+      var parts = whole
+      mutate(&parts.cold, &random)
+      if Bool.random(using: &random) { mutate(&parts.hot, &random) }
+      parts.cold = sealed(parts.cold, id: 5)
+      parts.hot = sealed(parts.hot, id: 5)
+      do {
+        _ = try withView(of: parts, id: 5) { record in
+          _ = try record.encodedUnknownFields()
+          for type in [FieldType.signed(bits: 64), .set(.string), .array(.double), .string] {
+            for position in 0..<20 {
+              _ = unsafe try? KeyEncoding.keys(of: record.content(at: position), type: type)
+            }
+            _ = unsafe try? KeyEncoding.keys(of: record.content(ofID: 9), type: type)
+          }
+          return try Everything(from: record)
+        }
+        readable += 1
+      } catch is RecordError {}
+    }
+    #expect((1..<1_000).contains(readable))
+  }
+
+  private func mutate(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0:
+      bytes.removeLast(Int.random(in: 0...bytes.count, using: &random))
+    case 1:
+      bytes.append(contentsOf: (0..<9).map { _ in UInt8.random(in: 0...255, using: &random) })
+    default:
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let offset = Int.random(in: 4..<bytes.count, using: &random)
+        bytes[offset] = random.element(of: [0, 1, 0x7F, 0x80, 0xFF, 0x10])
+      }
+    }
+  }
+
+  @Test func `layouts of any bytes are read or refused`() {
+    var random = SeededGenerator(seed: 4)
+    let whole = Self.layout.encoded
+    for _ in 0..<5_000 {
+      var bytes = whole
+      mutate(&bytes, &random)
+      _ = unsafe bytes.withUnsafeBytes { bytes in
+        var reader = unsafe ByteReader(bytes)
+        return try? RecordLayout(encoded: &reader)
+      }
+    }
+    let nested = String(repeating: "array<", count: 100_000) + "bool"
+    var writer = ByteWriter()
+    writer.write(1 as UInt8)
+    writer.write(1 as UInt16)
+    writer.write(1 as UInt32)
+    writer.write(0 as UInt8)
+    writer.writeSized("deep")
+    writer.writeSized(nested)
+    #expect(throws: RecordError.self) {
+      try unsafe writer.bytes.withUnsafeBytes { bytes in
+        var reader = unsafe ByteReader(bytes)
+        _ = try RecordLayout(encoded: &reader)
+      }
+    }
+  }
+
+  @Test func `equal sets and dictionaries have equal bytes`() {
+    let names = (0..<50).map { "name \($0)" }
+    let first = Everything(
+      tags: Set(names),
+      map: Dictionary(uniqueKeysWithValues: names.map { ($0, 1) })
+    )
+    let second = Everything(
+      tags: Set(names.reversed()),
+      map: Dictionary(uniqueKeysWithValues: names.reversed().map { ($0, 1) })
+    )
+    #expect(encode(first, id: 1) == encode(second, id: 1))
+  }
+
+  private func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  static let goldenCold = """
+    7d5217e803000100ffff03070000000000000001fdffffffffffffffffffff0000c0bf182d4454fb\
+    2109400000208093dcc4410102030405060708090a0b0c0d0e0f10ffffffffffffffff0f00000012\
+    000000160000001e000000300000003f00000061000000650000004772c3bcc39f652c20e4b896e7\
+    958c00ff01626c7565ffffffff020000000300000001000000620000000001000000610200000001\
+    0000007802000000797902000000030000006f6e6501000000000000000300000074776f02000000\
+    0000000068657265
+    """
+
+  static let goldenHot = """
+    bbd780780300010003000000000001000003000000686f74
+    """
+
+  static let goldenLayout = """
+    010200010000000402000000696405000000696e7436343e4ee6bd03040000007465787406000000\
+    737472696e67
+    """
+}

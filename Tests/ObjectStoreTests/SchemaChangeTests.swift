@@ -1,0 +1,314 @@
+import Testing
+
+@testable import ObjectStore
+
+/// One program's idea of a note: the fields beside the key are of its own choosing.
+protocol Note: Model where PrimaryKey == Int, Columns == NoteColumns {
+  var id: Int { get }
+}
+
+struct NoteColumns: Sendable {}
+
+extension Note {
+  static var columns: NoteColumns { NoteColumns() }
+  var primaryKey: Int { id }
+
+  static func noteSchema(_ fields: FieldSchema...) -> ModelSchema {
+    ModelSchema(name: "Note", fields: [FieldSchema("id", Int.self, isPrimaryKey: true)] + fields)
+  }
+}
+
+struct OldNote: Note, Equatable {
+  static let schema = noteSchema(FieldSchema("text", String.self))
+  var id: Int
+  var text: String
+
+  init(id: Int, text: String) {
+    self.id = id
+    self.text = text
+  }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    text = try record.value(at: 1, default: "none")
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(text)
+  }
+}
+
+/// Has more fields, in another order, with an index on one and `text` among the hot ones.
+struct NewNote: Note, Equatable {
+  static let schema = noteSchema(
+    FieldSchema("stars", Int.self, isIndexed: true),
+    FieldSchema("tags", Set<String>.self, isIndexed: true),
+    FieldSchema("text", String.self, isHot: true),
+    FieldSchema("size", Int64.self, isHot: true),
+    FieldSchema("link", String.self, isOptional: true)
+  )
+  var id: Int
+  var stars = 0
+  var tags: Set<String> = []
+  var text: String
+  var size: Int64 = 0
+  var link: String?
+
+  init(
+    id: Int,
+    stars: Int = 0,
+    tags: Set<String> = [],
+    text: String,
+    size: Int64 = 0,
+    link: String?
+  ) {
+    self.id = id
+    self.stars = stars
+    self.tags = tags
+    self.text = text
+    self.size = size
+    self.link = link
+  }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    stars = try record.value(at: 1, default: 3)
+    tags = try record.value(at: 2, default: [])
+    text = try record.value(at: 3)
+    size = try record.value(at: 4, default: -1)
+    link = try record.optional(at: 5, default: "unset")
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(stars)
+    record.encode(tags)
+    record.encode(text)
+    record.encode(size)
+    record.encode(link)
+  }
+}
+
+/// Calls `text` something else, and dropped the rest.
+struct RenamedNote: Note, Equatable {
+  static let schema = noteSchema(
+    FieldSchema("body", String.self, id: FieldSchema.id(forName: "text"))
+  )
+  var id: Int
+  var body: String
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    body = try record.value(at: 1)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(body)
+  }
+}
+
+/// Stores a number where the others store a text.
+struct OtherNote: Note {
+  static let schema = noteSchema(FieldSchema("text", Int.self))
+  var id: Int
+  var text: Int
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    text = try record.value(at: 1)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(text)
+  }
+}
+
+@Suite struct SchemaChangeTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func open(
+    _ model: any Model.Type,
+    _ options: StoreOptions = StoreOptions()
+  ) throws
+    -> ObjectStore
+  {
+    try ObjectStore(at: folder.path, models: [model], options: options)
+  }
+
+  private let full = NewNote(
+    id: 1,
+    stars: 5,
+    tags: ["a", "b"],
+    text: "new",
+    size: 1 << 33,
+    link: "there"
+  )
+
+  @Test func `records written before a field existed give its default`() throws {
+    try open(OldNote.self).write { try $0.insert(OldNote(id: 1, text: "milk")) }
+    let note = try open(NewNote.self).read { try $0.get(NewNote.self, 1) }
+    #expect(note == NewNote(id: 1, stars: 3, tags: [], text: "milk", size: -1, link: "unset"))
+  }
+
+  @Test func `fields that an older program does not know survive its writes`() throws {
+    try open(NewNote.self).write { try $0.insert(full) }
+    try open(OldNote.self).write { _ = try $0.update(OldNote.self, 1) { $0.text = "old" } }
+    var expected = full
+    expected.text = "old"
+    #expect(try open(NewNote.self).read { try $0.get(NewNote.self, 1) } == expected)
+    // And twice more, from a record that carries them along already.
+    try open(OldNote.self).write { _ = try $0.update(OldNote.self, 1) { $0.text = "older" } }
+    try open(OldNote.self).write { _ = try $0.upsert(OldNote(id: 1, text: "oldest")) }
+    expected.text = "oldest"
+    #expect(try open(NewNote.self).read { try $0.get(NewNote.self, 1) } == expected)
+    try open(NewNote.self).write { _ = try $0.update(NewNote.self, 1) { $0.link = nil } }
+    try open(OldNote.self).write { _ = try $0.update(OldNote.self, 1) { $0.text = "last" } }
+    expected.link = nil
+    expected.text = "last"
+    #expect(try open(NewNote.self).read { try $0.get(NewNote.self, 1) } == expected)
+  }
+
+  @Test func `an older program keeps the indexes of fields that it does not know`() throws {
+    let old = try open(OldNote.self)
+    let new = try open(NewNote.self)
+    try new.write { try $0.insert(full) }
+    try old.write { tx in
+      _ = try tx.update(OldNote.self, 1) { $0.text = "old" }
+      try tx.insert(OldNote(id: 2, text: "also old"))
+    }
+    let stars = Column<NewNote, Int>(position: 1)
+    let tags = Column<NewNote, Set<String>>(position: 2)
+    try new.read { tx in
+      let five = try tx.fetch(Query(stars == 5)).map(\.id)
+      let tagged = try tx.fetch(Query(tags.contains("b"))).map(\.id)
+      let plan = try tx.explain(Query(stars == 5))
+      #expect(five == [1])
+      #expect(tagged == [1])
+      #expect(plan == "index on stars")
+    }
+    try old.write { _ = try $0.delete(OldNote.self, 1) }
+    #expect(try new.read { try $0.fetch(Query(stars == 5)) } == [])
+  }
+
+  @Test func `a new index is built over the records that are there`() throws {
+    try open(OldNote.self).write { tx in
+      for id in 0..<200 { try tx.insert(OldNote(id: id, text: "\(id)")) }
+    }
+    let store = try open(IndexedNote.self)
+    let text = Column<IndexedNote, String>(position: 1)
+    try store.read { tx in
+      let plan = try tx.explain(Query(text == "7"))
+      let found = try tx.fetch(Query(text.hasPrefix("19"))).map(\.id)
+      #expect(plan == "index on text")
+      #expect(found == [19] + Array(190..<200))
+    }
+  }
+
+  @Test func `an index larger than the map is built`() throws {
+    let small = StoreOptions(mapSize: 1 << 20)
+    let long = String(repeating: "k", count: 400)
+    do {
+      let store = try open(OldNote.self, small)
+      for part in 0..<10 {
+        try store.write { tx in
+          for id in 0..<300 { try tx.insert(OldNote(id: part * 300 + id, text: long + "\(id)")) }
+        }
+      }
+    }
+    let store = try open(IndexedNote.self, small)
+    let text = Column<IndexedNote, String>(position: 1)
+    #expect(try store.read { try $0.count(Query(text == long + "7")) } == 10)
+  }
+
+  @Test func `a newer schema version drops indexes that it does not want`() throws {
+    try open(NewNote.self).write { try $0.insert(full) }
+    try open(RenamedNote.self, StoreOptions(schemaVersion: 2)).write { tx in
+      _ = try tx.update(RenamedNote.self, 1) { $0.body = "renamed" }
+    }
+    let store = try open(NewNote.self, StoreOptions(schemaVersion: 2))
+    let stars = Column<NewNote, Int>(position: 1)
+    #expect(try store.read { try $0.fetch(Query(stars == 5)).map(\.text) } == ["renamed"])
+  }
+
+  @Test func `a renamed field keeps its value`() throws {
+    try open(OldNote.self).write { try $0.insert(OldNote(id: 1, text: "milk")) }
+    #expect(try open(RenamedNote.self).read { try $0.get(RenamedNote.self, 1)?.body } == "milk")
+  }
+
+  @Test func `a field of another type is refused`() throws {
+    _ = try open(OldNote.self)
+    let error = #expect(throws: StoreError.self) { _ = try open(OtherNote.self) }
+    #expect(error?.code == .schemaMismatch)
+  }
+
+  @Test func `a store of a later version opens for reading alone`() throws {
+    try open(OldNote.self, StoreOptions(schemaVersion: 3)).write {
+      try $0.insert(OldNote(id: 1, text: "milk"))
+    }
+    let store = try open(OldNote.self, StoreOptions(schemaVersion: 2))
+    #expect(store.isReadOnly)
+    #expect(try store.read { try $0.get(OldNote.self, 1)?.text } == "milk")
+    let error = #expect(throws: StoreError.self) { try store.write { _ in } }
+    #expect(error?.code == .permissionDenied)
+  }
+
+  @Test func `a program that a later version overtakes stops writing`() throws {
+    let store = try open(OldNote.self, StoreOptions(schemaVersion: 1))
+    try store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
+    _ = try open(NewNote.self, StoreOptions(schemaVersion: 2))
+    let error = #expect(throws: StoreError.self) {
+      try store.write { try $0.insert(OldNote(id: 2, text: "eggs")) }
+    }
+    #expect(error?.code == .tooNew)
+    #expect(try store.read { try $0.get(OldNote.self, 1)?.text } == "milk")
+  }
+
+  @Test func `a store that has never seen a model reads as empty`() async throws {
+    do {
+      try await open(OldNote.self).write { try $0.insert(OldNote(id: 1, text: "milk")) }
+    }
+    let store = try ObjectStore(
+      at: folder.path,
+      models: [OldNote.self, Everything.self],
+      options: StoreOptions(access: .readOnly)
+    )
+    try await store.read { tx in
+      let object = try tx.get(Everything.self, 1)
+      let objects = try tx.fetch(Everything.where { $0.id > 0 })
+      let count = try tx.count(Everything.all)
+      let note = try tx.get(OldNote.self, 1)
+      #expect(object == nil && objects.isEmpty && count == 0)
+      #expect(note?.text == "milk")
+    }
+    // Another program brings the model in while this one is open.
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      let store = try ObjectStore(at: path, models: [Everything.self])
+      try store.write { try $0.insert(Everything.full) }
+    }
+    #expect(try await store.read { try $0.get(Everything.self, 7) } == .full)
+  }
+}
+
+/// ``OldNote`` with an index.
+struct IndexedNote: Note {
+  static let schema = noteSchema(FieldSchema("text", String.self, isIndexed: true))
+  var id: Int
+  var text: String
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    text = try record.value(at: 1)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(text)
+  }
+}

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct XXHash64Tests {
+  @Test(
+    arguments: [
+      ("", 0xEF46_DB37_51D8_E999),
+      ("abc", 0x44BC_2CF5_AD77_0999),
+      ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
+    ] as [(String, UInt64)]
+  )
+  func `hashes are those of the specification`(text: String, hash: UInt64) {
+    #expect(XXHash64.hash(Array(text.utf8), seed: 0) == hash)
+  }
+
+  @Test func `another seed gives another hash`() {
+    #expect(XXHash64.hash([1, 2, 3], seed: 1) != XXHash64.hash([1, 2, 3], seed: 2))
+  }
+}
