@@ -9,6 +9,11 @@ let package = Package(
   products: [
     .library(name: "LMDB", targets: ["LMDB"]),
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
+    .library(name: "ObjectStoreModel", targets: ["ObjectStoreModel"]),
+    .library(name: "DownloadStore", targets: ["DownloadStore"]),
+    .library(name: "DownloadSync", targets: ["DownloadSync"]),
+    .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
+    .executable(name: "dlstore", targets: ["dlstore"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -53,8 +58,18 @@ let package = Package(
         "DownloadStore", "ObjectStore", .product(name: "Logging", package: "swift-log"),
       ]),
     .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
+    .target(
+      name: "DownloadCommands",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "ObjectStore", "URLSessionTransport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
     .testTarget(name: "ObjectStoreTests", dependencies: ["ObjectStore", "LMDB"]),
+    .executableTarget(
+      name: "Quickstart", dependencies: ["DownloadStore", "DownloadSync", "URLSessionTransport"],
+      path: "Examples/Quickstart"),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
     .executableTarget(
       name: "fault-server", dependencies: ["FaultServer"], path: "Tests/Support/fault-server"),
@@ -62,6 +77,26 @@ let package = Package(
     .testTarget(
       name: "URLSessionTransportTests",
       dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "URLSessionTransport"]),
+    .testTarget(
+      name: "DownloadStoreTests", dependencies: ["DownloadStore", "ObjectStore"]),
+    .testTarget(
+      name: "DownloadSyncTests", dependencies: ["DownloadStore", "DownloadSync", "ObjectStore"]),
+    .testTarget(
+      name: "MigrationsTests",
+      dependencies: [
+        "DownloadStore", "Migrations", "ObjectStore",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
+    .testTarget(
+      name: "DownloadCommandsTests",
+      dependencies: [
+        "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore",
+        "dlstore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .testTarget(
+      name: "KillTests",
+      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "dlstore"]),
     .testTarget(
       name: "EngineTests",
       dependencies: [

@@ -248,3 +248,12 @@ func cursorGet(
 ) throws(LMDBError) -> Bool {
   unsafe try found(mdb_cursor_get(cursor, &key, &value, operation), "mdb_cursor_get")
 }
+
+// MARK: Assertions
+
+func environmentReportAssertions(_ environment: OpaquePointer) throws(LMDBError) {
+  let code = unsafe mdb_env_set_assert(environment) { environment, message in
+    unsafe FailedAssertion.report(environment, message)
+  }
+  try check(code, "mdb_env_set_assert")
+}

@@ -84,6 +84,7 @@ public final class Environment: Sendable {
           readers: UInt32(options.maximumReaders),
           databases: UInt32(options.maximumDatabases)
         )
+        unsafe try environmentReportAssertions(handle)
         unsafe try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
         unsafe try environmentCheckReaders(handle)
         return unsafe handle

@@ -25,10 +25,15 @@ public struct FileLayout: Sendable, Hashable {
 
   /// The record id in the name of a partial file; `nil` when the name is none of ours.
   public static func recordID(ofPartialNamed name: String) -> String? {
-    guard name.hasSuffix(partialSuffix) else { return nil }
-    let id = name.dropLast(partialSuffix.count)
-    let isID = id.count == 16 && id.allSatisfy { $0.isHexDigit && !$0.isUppercase }
-    return isID ? String(id) : nil
+    let bytes = name.utf8
+    guard bytes.count == 16 + partialSuffix.utf8.count,
+      bytes.suffix(partialSuffix.utf8.count).elementsEqual(partialSuffix.utf8)
+    else { return nil }
+    let isID = bytes.prefix(16).allSatisfy { byte in
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+    return isID ? String(name.prefix(16)) : nil
   }
 
   /// What ``DownloadRecord/destination`` is for a place.
@@ -38,10 +43,15 @@ public struct FileLayout: Sendable, Hashable {
 
   /// A relative folder with `/` between its parts, none of which leads out.
   ///
-  /// - Throws: ``DownloadStoreError`` with `invalidName` for an absolute path and for `..`.
+  /// - Throws: ``DownloadStoreError`` with `invalidName` for an absolute path, for `..`, and for
+  ///   control characters.
   public static func validatedFolder(_ folder: String) throws(DownloadStoreError) -> String {
-    let parts = folder.split(separator: "/")
-    guard !folder.hasPrefix("/"), !parts.contains(".."), !folder.contains("\0"),
+    // Of scalars and not of characters: a slash and a mark that combines with it are one character,
+    // and a slash to the file system.
+    let scalars = folder.unicodeScalars
+    let parts = scalars.split(separator: "/").map { String($0) }
+    guard scalars.first != "/", !parts.contains(".."),
+      !scalars.contains(where: { $0.properties.generalCategory == .control }),
       parts.allSatisfy({ $0.utf8.count <= SafeFilename.longest })
     else {
       throw DownloadStoreError(

@@ -14,49 +14,97 @@ public enum SafeFilename {
     return sanitized(last.removingPercentEncoding ?? last)
   }
 
-  /// The last component of `name`, without control characters, never `.`, `..` or a name that is
-  /// ours, and at most `limit` bytes long with its extension kept.
+  /// The last component of `name`, without control characters, never `.`, `..`, hidden or a name
+  /// that is ours, and at most `limit` bytes long with its extension kept.
+  ///
+  /// Sanitizing a sanitized name changes nothing. Names that only Windows reserves are allowed.
   public static func sanitized(_ name: String, limit: Int = longest) -> String {
-    let last = name.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
-    var scalars = String.UnicodeScalarView()
-    for scalar in last.unicodeScalars
-    where scalar.properties.generalCategory != .control
-      && scalar.properties.generalCategory != .format
-    {
-      scalars.append(scalar)
+    // Of scalars and not of characters: a slash and a mark that combines with it are one character,
+    // and a slash to the file system.
+    let last =
+      name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring().unicodeScalars
+    let visible = String(String.UnicodeScalarView(last.lazy.filter { !isInvisible($0) }))
+    let cut = trimmed(shortened(trimmed(visible), to: limit))
+    return cut.isEmpty ? fallback : cut
+  }
+
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: false
     }
-    var result = String(scalars)
-    while let first = result.first, first == " " { result.removeFirst() }
-    while let last = result.last, last == " " || last == "." { result.removeLast() }
-    if result.hasSuffix(FileLayout.partialSuffix) {
-      result.removeLast(FileLayout.partialSuffix.count)
+  }
+
+  /// The name without blanks and dots around it, and without what ends our partial files.
+  ///
+  /// A name of dots alone would be a folder, one that begins with a dot would be hidden.
+  private static func trimmed(_ name: String) -> String {
+    let suffix = FileLayout.partialSuffix.unicodeScalars
+    var rest = name.unicodeScalars[...]
+    while true {
+      if let first = rest.first, first == " " || first == "." {
+        rest.removeFirst()
+      } else if let last = rest.last, last == " " || last == "." {
+        rest.removeLast()
+      } else if rest.suffix(suffix.count).elementsEqual(suffix) {
+        rest.removeLast(suffix.count)
+      } else {
+        return String(rest)
+      }
     }
-    // A name of dots alone would be a folder, one that begins with a dot would be hidden.
-    while result.first == "." { result.removeFirst() }
-    return result.isEmpty ? fallback : shortened(result, to: limit)
   }
 
   /// The name cut to `limit` bytes, on a character's boundary and before its extension.
   public static func shortened(_ name: String, to limit: Int) -> String {
     guard name.utf8.count > limit else { return name }
     let (stem, ext) = split(name)
-    // An extension of more than 16 bytes is none.
-    let kept = ext.utf8.count <= 16 ? ext : ""
-    var short = kept.isEmpty ? name : stem
-    while short.utf8.count + kept.utf8.count > limit, !short.isEmpty { short.removeLast() }
-    return short + kept
+    guard ext.utf8.count < limit else { return prefix(of: name, bytes: limit) }
+    return prefix(of: stem, bytes: limit - ext.utf8.count) + ext
   }
 
-  /// The name with a number before its extension: `a (2).zip`.
+  /// The name with a number before its extension, in place of one that it has: `a (2).zip`.
   public static func numbered(_ name: String, _ number: Int) -> String {
     let (stem, ext) = split(name)
     let suffix = " (\(number))\(ext)"
-    return shortened(stem, to: longest - suffix.utf8.count) + suffix
+    return prefix(of: unnumbered(stem), bytes: longest - suffix.utf8.count) + suffix
+  }
+
+  /// The stem without a number that was put behind it.
+  ///
+  /// One of four digits is a year.
+  private static func unnumbered(_ stem: String) -> String {
+    guard stem.hasSuffix(")"), let open = stem.lastIndex(of: "(") else { return stem }
+    let digits = stem[stem.index(after: open)...].dropLast()
+    let before = stem[..<open]
+    let isNumber =
+      (1...3).contains(digits.utf8.count)
+      && digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    return isNumber && before.hasSuffix(" ") && before.count > 1 ? String(before.dropLast()) : stem
+  }
+
+  /// The longest beginning of at most `limit` bytes that ends between characters, or between
+  /// scalars where the first character alone is longer.
+  private static func prefix(of name: String, bytes limit: Int) -> String {
+    var result = ""
+    for character in name {
+      guard result.utf8.count + character.utf8.count <= limit else { break }
+      result.append(character)
+    }
+    guard result.isEmpty else { return result }
+    for scalar in name.unicodeScalars {
+      guard result.utf8.count + UTF8.width(scalar) <= limit else { break }
+      result.unicodeScalars.append(scalar)
+    }
+    return result
   }
 
   /// The name before its extension, and the extension with its dot.
+  ///
+  /// What is longer than 16 bytes or has a blank in it is no extension.
   private static func split(_ name: String) -> (stem: String, ext: String) {
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex,
+      name[dot...].utf8.count <= 16, !name[dot...].contains(" ")
+    else { return (name, "") }
     // `x.tar.gz` keeps both.
     let stem = name[..<dot]
     if stem.hasSuffix(".tar"), stem.count > 4 {

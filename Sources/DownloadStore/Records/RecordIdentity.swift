@@ -24,16 +24,34 @@ public enum RecordIdentity {
     func refuse(_ why: String) -> DownloadStoreError {
       DownloadStoreError(.invalidURL, "'\(Redaction.url(url))' cannot be downloaded: \(why)")
     }
-    guard !url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }), let parsed = URL(string: url),
-      let scheme = parsed.scheme?.lowercased()
-    else { throw refuse("it is not a URL") }
+    guard url.utf8.count <= longestURL else {
+      throw DownloadStoreError(.invalidURL, "a URL is longer than \(longestURL) bytes")
+    }
+    let isPlain = !url.unicodeScalars.contains {
+      $0 == " " || $0.properties.generalCategory == .control
+    }
+    guard isPlain, let parsed = URL(string: url), let scheme = parsed.scheme?.lowercased() else {
+      throw refuse("it is not a URL")
+    }
     guard scheme == "http" || scheme == "https" else {
       throw refuse("only http and https are")
     }
     guard let host = parsed.host(), !host.isEmpty else { throw refuse("it names no host") }
-    guard url.utf8.count <= longestURL else {
-      throw refuse("it is longer than \(longestURL) bytes")
+    guard hasPort(url) else { throw refuse("there is no such port") }
+  }
+
+  /// Whether the port is one, if there is any.
+  ///
+  /// A number that is too large for an integer is none at all to those who parse URLs.
+  private static func hasPort(_ url: String) -> Bool {
+    guard let scheme = url.firstRange(of: "://") else { return true }
+    let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+    guard let end = host.lastIndex(where: { $0 == ":" || $0 == "]" }), host[end] == ":" else {
+      return true
     }
+    let port = host[host.index(after: end)...]
+    return port.isEmpty || UInt16(port) != nil
   }
 
   /// Longer than any server takes, and short enough for every table.

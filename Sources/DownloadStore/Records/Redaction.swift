@@ -9,6 +9,7 @@ public enum Redaction {
   private static let secretWords = [
     "signature", "sig", "token", "secret", "password", "passwd", "credential", "apikey",
     "api_key", "api-key", "access_key", "accesskey", "auth", "session", "jwt", "policy", "hmac",
+    "pwd", "hdnea", "hdnts", "hdntl",
   ]
 
   /// Header fields whose value is a secret.
@@ -20,33 +21,55 @@ public enum Redaction {
   public static func url(_ url: String) -> String {
     var text = url
     if let scheme = text.range(of: "://") {
-      let rest = text[scheme.upperBound...]
+      let rest = text.unicodeScalars[scheme.upperBound...]
       let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
       if let at = rest[..<authorityEnd].lastIndex(of: "@") {
         text.replaceSubrange(scheme.upperBound..<at, with: mark)
       }
     }
-    guard let question = text.firstIndex(of: "?") else { return text }
-    let query = text[text.index(after: question)...]
-    let parameters = query.split(separator: "&", omittingEmptySubsequences: false).map(redacted)
-    return text[...question] + parameters.joined(separator: "&")
+    let scalars = text.unicodeScalars
+    guard let start = scalars.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return text }
+    let parts = scalars[start...].split(
+      separator: "#",
+      maxSplits: 1,
+      omittingEmptySubsequences: false
+    )
+    let hidden = parts.map { part in
+      part.split(separator: "&", omittingEmptySubsequences: false)
+        .map { redacted(Substring($0)) }
+        .joined(separator: "&")
+    }
+    return text[..<start] + hidden.joined(separator: "#")
   }
 
+  /// A parameter with its value hidden from the first secret on.
+  ///
+  /// Some write `;` or a second `?` where `&` belongs; in a value both are no end.
   private static func redacted(_ parameter: Substring) -> String {
-    guard let equals = parameter.firstIndex(of: "="), isSecret(parameter[..<equals]) else {
-      return String(parameter)
+    var result = ""
+    var rest = parameter.unicodeScalars
+    while !rest.isEmpty {
+      let piece =
+        rest.prefix { $0 == ";" || $0 == "?" }
+        + rest.drop { $0 == ";" || $0 == "?" }.prefix { $0 != ";" && $0 != "?" }
+      if let equals = piece.firstIndex(of: "="), isSecret(String(piece[..<equals])) {
+        return result + String(piece[...equals]) + mark
+      }
+      result += String(piece)
+      rest = rest.dropFirst(piece.count)
     }
-    return parameter[...equals] + mark
+    return result
   }
 
   /// The field with a secret value hidden.
   public static func field(_ field: HeaderField) -> HeaderField {
-    let isHidden = secretFields.contains(field.name.lowercased()) || isSecret(field.name[...])
+    let isHidden = secretFields.contains(field.name.lowercased()) || isSecret(field.name)
     return isHidden ? HeaderField(name: field.name, value: mark) : field
   }
 
-  private static func isSecret(_ name: Substring) -> Bool {
-    let name = name.lowercased()
+  private static func isSecret(_ name: String) -> Bool {
+    let name = (name.removingPercentEncoding ?? name).lowercased()
+    if name.drop(while: { $0 == "?" || $0 == ";" }) == "key" { return true }
     return secretWords.contains { word in
       // Short words must stand alone: `design` holds `sig`.
       word.count > 4 ? name.contains(word) : parts(of: name).contains(word)

@@ -90,6 +90,7 @@ extension DownloadStore {
   ) throws -> DownloadRecord {
     var record = known
     record.tags.formUnion(request.tags)
+    record.mirrors += request.mirrors.filter { !known.mirrors.contains($0) }
     if !request.headers.isEmpty {
       record.hasHeaders = true
       try tx.upsert(RequestHeaders(recordID: record.id, fields: request.headers))
@@ -105,7 +106,9 @@ extension DownloadStore {
       case .paused, .failedPermanent, .failedRetryable:
         record.proceed()
       case .waiting, .running, .finalizing:
-        break
+        // Under way, unless somebody has asked for an end that is not carried out yet.
+        record.intent = .run
+        record.isHeldByHand = false
       }
     }
     if record != known {
@@ -122,23 +125,47 @@ extension DownloadStore {
     in tx: inout StoreTransaction
   ) throws {
     let wanted = record.filename
-    let url = record.url
-    var number = 1
-    while true {
-      record.destination = FileLayout.destination(
-        root: record.root,
-        folder: record.folder,
-        filename: record.filename
-      )
-      let destination = record.destination
-      let owner = try tx.first(
-        DownloadRecord.where { $0.destination == destination && $0.url != url }
-      )
-      let facts = FileFacts(of: record, in: try roots.layout(of: record))
-      if owner == nil, facts.final == .missing { return }
-      number += 1
-      record.filename = SafeFilename.numbered(wanted, number)
+    if try take(wanted, for: &record, roots, in: &tx) { return }
+    // Thousands of URLs may suggest one name: the steps double until a number is free, and halve
+    // to the first one after those that are taken in a row.
+    var taken = 1
+    var free = 2
+    while try !take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx) {
+      taken = free
+      free *= 2
     }
+    while free - taken > 1 {
+      let middle = (taken + free) / 2
+      if try take(SafeFilename.numbered(wanted, middle), for: &record, roots, in: &tx) {
+        free = middle
+      } else {
+        taken = middle
+      }
+    }
+    _ = try take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx)
+  }
+
+  /// Gives the record the name, and says whether no other record and no file has it.
+  private func take(
+    _ filename: String,
+    for record: inout DownloadRecord,
+    _ roots: Roots,
+    in tx: inout StoreTransaction
+  ) throws -> Bool {
+    record.filename = filename
+    record.destination = FileLayout.destination(
+      root: record.root,
+      folder: record.folder,
+      filename: filename
+    )
+    guard FileFacts(of: record, in: try roots.layout(of: record)).final == .missing else {
+      return false
+    }
+    let destination = record.destination
+    let url = record.url
+    return try tx.first(
+      DownloadRecord.where { $0.destination == destination && $0.url != url }
+    ) == nil
   }
 
   private static func type(ofFileNamed name: String) -> String {

@@ -16,7 +16,11 @@ public struct PurgePlan: Sendable, Hashable {
     /// Its path.
     public var path: String
     /// What it frees, in bytes.
-    public var size: Int64
+    public var size: Int64 { stamp.size }
+    /// What it was known by when the plan was made.
+    var stamp: FileStamp
+    /// Whether it goes even if it has changed since: it is the partial file of a record that goes.
+    var isOwned = false
   }
 
   /// The records.
@@ -39,10 +43,10 @@ extension DownloadStore {
     for record in records {
       let layout = try roots.layout(of: record)
       if let stamp = FileStamp(ofFileAt: layout.partialPath) {
-        plan.files.append(PurgePlan.File(path: layout.partialPath, size: stamp.size))
+        plan.files.append(PurgePlan.File(path: layout.partialPath, stamp: stamp, isOwned: true))
       }
       if withFiles, let stamp = FileStamp(ofFileAt: layout.finalPath), stamp == record.stamp {
-        plan.files.append(PurgePlan.File(path: layout.finalPath, size: stamp.size))
+        plan.files.append(PurgePlan.File(path: layout.finalPath, stamp: stamp))
       }
     }
     return plan
@@ -60,16 +64,16 @@ extension DownloadStore {
     var plan = PurgePlan()
     var paths = Set(roots.paths.values)
     if let standard = roots.path(of: RootName.standard) { paths.insert(standard) }
+    // One root may lie in another.
+    let files = Set(paths.flatMap { FolderWalk.files(below: $0) })
     try objects.read { tx in
-      for path in paths.sorted() {
-        for file in FolderWalk.files(below: path) {
-          guard let name = file.split(separator: "/").last,
-            let id = FileLayout.recordID(ofPartialNamed: String(name)),
-            let stamp = FileStamp(ofFileAt: file), stamp.modified / 1_000_000_000 < oldest,
-            try tx.first(DownloadRecord.where { $0.id == id }) == nil
-          else { continue }
-          plan.files.append(PurgePlan.File(path: file, size: stamp.size))
-        }
+      for file in files.sorted() {
+        guard let name = file.split(separator: "/").last,
+          let id = FileLayout.recordID(ofPartialNamed: String(name)),
+          let stamp = FileStamp(ofFileAt: file), stamp.modified / 1_000_000_000 < oldest,
+          try tx.first(DownloadRecord.where { $0.id == id }) == nil
+        else { continue }
+        plan.files.append(PurgePlan.File(path: file, stamp: stamp))
       }
     }
     return plan
@@ -78,9 +82,10 @@ extension DownloadStore {
   /// Carries out a plan: the records first, in one transaction, then the files.
   ///
   /// A kill in between leaves partial files without a record, which ``orphanPlan(graceSeconds:)``
-  /// finds. An engine that is downloading one of the records stops when it sees that it is gone.
+  /// finds. An engine that is downloading one of the records stops when it sees that it is gone. A
+  /// finished file, or one without a record, that has changed since the plan was made is left alone.
   ///
-  /// - Returns: The files that could not be removed.
+  /// - Returns: The files that were not removed.
   /// - Throws: ``StoreError``.
   @discardableResult
   public func purge(_ plan: PurgePlan) throws -> [PurgePlan.File] {
@@ -92,6 +97,10 @@ extension DownloadStore {
         }
       }
     }
-    return plan.files.filter { file in unsafe unlink(file.path) != 0 && errno != ENOENT }
+    return plan.files.filter { file in
+      guard let stamp = FileStamp(ofFileAt: file.path) else { return false }
+      guard file.isOwned || stamp == file.stamp else { return true }
+      return unsafe unlink(file.path) != 0 && errno != ENOENT
+    }
   }
 }

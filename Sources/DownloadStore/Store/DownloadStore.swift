@@ -108,21 +108,37 @@ public final class DownloadStore: Sendable {
   /// - Parameters:
   ///   - path: An absolute path.
   ///   - name: The root's name.
-  /// - Throws: ``StoreError``.
+  /// - Throws: ``DownloadStoreError`` with `invalidName` for a relative path; ``StoreError``.
   public func setRoot(_ path: String, named name: String = RootName.standard) throws {
+    let path = try Self.validatedRoot(path)
     try objects.write { tx in _ = try tx.upsert(Root(name: name, path: path)) }
   }
 
   /// The name of the root with that path; it is made when there is none.
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: ``DownloadStoreError`` with `invalidName` for a relative path; ``StoreError``.
   public func root(at path: String) throws -> String {
+    let path = try Self.validatedRoot(path)
     let roots = try roots()
     if roots.path(of: RootName.standard) == path { return RootName.standard }
     if let known = roots.name(of: path) { return known }
-    let name = "root-\(RecordIdentity.id(forURL: path))"
-    try setRoot(path, named: name)
-    return name
+    return try objects.write { tx in
+      if let known = try tx.fetch(Root.all).first(where: { $0.path == path }) { return known.name }
+      var name = "root-\(RecordIdentity.id(forURL: path))"
+      // A root that was made here may have moved on, and its records with it.
+      while try tx.get(Root.self, name) != nil { name += "-" }
+      try tx.insert(Root(name: name, path: path))
+      return name
+    }
+  }
+
+  /// An absolute path without a slash at its end.
+  private static func validatedRoot(_ path: String) throws(DownloadStoreError) -> String {
+    guard path.utf8.first == UInt8(ascii: "/") else {
+      throw DownloadStoreError(.invalidName, "'\(path)' is no root: it must be an absolute path")
+    }
+    let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }
+    return end.map { String(path[...$0]) } ?? "/"
   }
 }
 

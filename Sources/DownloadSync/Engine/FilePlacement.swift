@@ -41,7 +41,7 @@ enum FilePlacement {
   }
 
   /// Makes an empty file that must not exist, and renames over that.
-  private static func placeOverReservation(_ partial: String, as final: String) -> Outcome {
+  static func placeOverReservation(_ partial: String, as final: String) -> Outcome {
     let reservation = unsafe open(final, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard reservation >= 0 else {
       return errno == EEXIST

@@ -88,13 +88,11 @@ public enum Reconciler {
       actions.append(.chooseName)
     }
     let isHeld = stored == .paused || stored == .failedPermanent || given.intent == .hold
+    // What is held does not run, and is not said to.
+    let rest: DownloadState = stored == .failedPermanent ? .failedPermanent : .paused
     if given.task == .running {
       if isHeld {
-        return ReconcileDecision(
-          rules: rules + [.stopTask],
-          actions: actions + [.cancelTask],
-          result: stored
-        )
+        return ReconcileDecision(rules: rules + [.stopTask], actions: [.cancelTask], result: rest)
       }
       return ReconcileDecision(
         rules: rules + [stored == .finalizing ? .finalizingLive : .adopt],
@@ -111,7 +109,11 @@ public enum Reconciler {
       )
     }
     guard !isHeld else {
-      return ReconcileDecision(rules: rules + [.leave], actions: [], result: stored)
+      return ReconcileDecision(
+        rules: rules + [stored == .finalizing ? .finalizingLost : .leave],
+        actions: [],
+        result: rest
+      )
     }
     let rule: ReconcileRule =
       switch stored {

@@ -52,7 +52,7 @@ public enum ResponseVerdict: Sendable, Hashable {
         self = .startOver(total: head.contentLength)
       }
     case 416:
-      self = Self.notSatisfiable(head, offset: offset, expected: expected)
+      self = Self.notSatisfiable(head, offset: offset, expected: expected, validator: validator)
     default:
       self = .fail(
         Self.failure(forStatus: head.status),
@@ -73,12 +73,7 @@ public enum ResponseVerdict: Sendable, Hashable {
         retryAfter: nil
       )
     }
-    let isChanged =
-      validator?.isContradicted(
-        byEntityTag: head["ETag"],
-        lastModified: head["Last-Modified"]
-      ) ?? false
-    if offset > 0, isChanged {
+    if offset > 0, head.contradicts(validator) {
       return .askAgainFromZero(
         DownloadFailure(.entityChanged, "the entity on the server is another one now")
       )
@@ -91,15 +86,15 @@ public enum ResponseVerdict: Sendable, Hashable {
         )
       )
     }
-    // Bytes that we have already are written again at their place; a gap cannot be filled.
-    guard range.lowerBound <= offset, range.upperBound >= offset || range.upperBound + 1 == offset
-    else {
-      return .askAgainFromZero(
-        DownloadFailure(
-          .badResponse,
-          "asked for byte \(offset), got \(range.lowerBound)"
-        )
+    // Bytes that we have already are written again at their place; a gap cannot be filled, and
+    // bytes that all lie before ours would pass for the end of a whole of unknown size.
+    guard range.lowerBound <= offset, range.upperBound >= offset else {
+      let failure = DownloadFailure(
+        .badResponse,
+        "asked for byte \(offset), got \(range.lowerBound) to \(range.upperBound)"
       )
+      // From zero was asked already.
+      return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
     return .write(offset: range.lowerBound, total: contentRange.total ?? expected)
   }
@@ -107,7 +102,8 @@ public enum ResponseVerdict: Sendable, Hashable {
   private static func notSatisfiable(
     _ head: ResponseHead,
     offset: Int64,
-    expected: Int64?
+    expected: Int64?,
+    validator: Validator?
   ) -> Self {
     let total = head.contentRange?.total ?? expected
     guard offset > 0 else {
@@ -116,9 +112,12 @@ public enum ResponseVerdict: Sendable, Hashable {
         retryAfter: nil
       )
     }
-    if let total, total == offset { return .alreadyComplete }
+    // Another entity may be just as long as what we have of ours.
+    if total == offset, expected ?? offset == offset, !head.contradicts(validator) {
+      return .alreadyComplete
+    }
     return .askAgainFromZero(
-      DownloadFailure(.entityChanged, "the entity ends before byte \(offset)")
+      DownloadFailure(.entityChanged, "the server has nothing from byte \(offset) on")
     )
   }
 
@@ -132,5 +131,13 @@ public enum ResponseVerdict: Sendable, Hashable {
       default: .rejected
       }
     return DownloadFailure(code, "the server answered with status \(status)")
+  }
+}
+
+extension ResponseHead {
+  /// Whether the response says that it is of another entity than the bytes of `validator`.
+  fileprivate func contradicts(_ validator: Validator?) -> Bool {
+    validator?.isContradicted(byEntityTag: self["ETag"], lastModified: self["Last-Modified"])
+      ?? false
   }
 }

@@ -38,7 +38,7 @@ public struct RetryPolicy: Sendable, Hashable {
     random: Double
   ) -> Duration? {
     guard code.isRetryable, failedAttempts < maximumAttempts else { return nil }
-    let doublings = Int(max(0, min(failedAttempts - 1, 30)))
+    let doublings = Int(max(1, min(failedAttempts, 31))) - 1
     let bound = min(cap, base * (1 << doublings))
     let drawn = bound * random
     return max(drawn, min(retryAfter ?? .zero, cap))

@@ -50,7 +50,7 @@ public struct Scheduler: Sendable, Hashable {
   /// A suspect starts alone and nothing starts beside it: if the process ends once more, it is known
   /// whose fault it was.
   public func starts(waiting: [Candidate], running: [Candidate]) -> [Candidate] {
-    guard !running.contains(where: \.isSuspect) else { return [] }
+    guard running.count < maximumRunning, !running.contains(where: \.isSuspect) else { return [] }
     let ordered = waiting.sorted { left, right in
       if left.isSuspect != right.isSuspect { return left.isSuspect }
       if left.priority != right.priority { return left.priority > right.priority }

@@ -45,18 +45,22 @@ extension ResponseHead {
   /// How long the server asks to wait (RFC 9110, 10.2.3): seconds, or a date after `now`.
   func retryAfter(now: Date) -> Duration? {
     guard let field = self["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
-    if let seconds = Self.number(field[...]) { return .seconds(min(seconds, 86_400 * 365)) }
+    let year: Int64 = 86_400 * 365
+    if Self.isDigits(field[...]) { return .seconds(min(Int64(field) ?? year, year)) }
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")
     formatter.timeZone = TimeZone(secondsFromGMT: 0)
     formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
     guard let date = formatter.date(from: field) else { return nil }
-    return .seconds(max(0, min(date.timeIntervalSince(now), 86_400 * 365)))
+    return .seconds(max(0, min(date.timeIntervalSince(now), Double(year))))
   }
 
   /// Digits alone, as HTTP has them: no sign, no blanks, no overflow.
   private static func number(_ text: Substring) -> Int64? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return Int64(text)
+    isDigits(text) ? Int64(text) : nil
+  }
+
+  private static func isDigits(_ text: Substring) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 }

@@ -133,6 +133,17 @@ public final class ObjectStore: Sendable {
     try write(body)
   }
 
+  // MARK: Damage
+
+  /// Has a page that cannot be end the process with that exit status and a message on standard
+  /// error, where LMDB would abort the process.
+  ///
+  /// For command line tools, before they open a store. Most damage is found as a ``StoreError`` with
+  /// `damaged`; this is for what the C library cannot return from.
+  public static func exitProcessOnDamage(status: Int32) {
+    FailedAssertion.exitProcess(status: status)
+  }
+
   // MARK: Facts
 
   /// Changes with every commit of any process.

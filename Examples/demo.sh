@@ -1,0 +1,73 @@
+#!/bin/sh
+# Three downloads from a server that throttles and drops connections. The engine is killed with -9
+# in the middle, started again, and asks only for what is missing.
+set -eu
+cd "$(dirname "$0")/.."
+
+step() { printf '\n\033[1m== %s\033[0m\n' "$1"; }
+fail() { echo "demo: $1" >&2; exit 1; }
+
+step "build"
+swift build --product dlstore
+swift build --product fault-server
+bin=$(swift build --show-bin-path)
+
+rm -rf .demo
+mkdir .demo
+export DLSTORE_STORE="$PWD/.demo/store"
+
+step "a server on this machine: 25 MB/s a connection, each connection is reset after 48 MB"
+"$bin/fault-server" --port 0 --file large.bin=200M:1 --file medium.bin=40M:2 \
+  --file small.bin=5M:3 --throttle 25000000 --reset-every 48000000 --log .demo/requests \
+  >.demo/server &
+server=$!
+engine=
+trap 'kill $server $engine 2>/dev/null || true' EXIT
+until grep -q listening .demo/server; do kill -0 $server || fail "the server did not start"; done
+base=$(sed -n 's/^listening on //p' .demo/server)
+echo "$base"
+
+step "dlstore add"
+"$bin/dlstore" add "$base/large.bin" "$base/medium.bin" "$base/small.bin"
+
+received() {
+  "$bin/dlstore" list --match "*/$1" --format jsonl |
+    sed -n 's/.*"received" *: *\([0-9]*\).*/\1/p'
+}
+
+step "dlstore run, killed with -9 once 60 MB of the large file are safe"
+"$bin/dlstore" run 2>.demo/first-run &
+engine=$!
+while [ "$(received large.bin)" -lt 60000000 ]; do
+  kill -0 $engine || { cat .demo/first-run; fail "the engine ended by itself"; }
+done
+kill -9 $engine
+wait $engine 2>/dev/null || true
+engine=
+safe=$(received large.bin)
+asked=$(wc -l <.demo/requests)
+
+step "dlstore list, after the kill"
+"$bin/dlstore" list
+
+step "dlstore run --until-idle"
+"$bin/dlstore" run --until-idle
+"$bin/dlstore" list
+
+step "the second run asked only for what was missing"
+tail -n +$((asked + 1)) .demo/requests | grep '^GET' | sed 's/^/  /'
+first=$(tail -n +$((asked + 1)) .demo/requests | grep '^GET /large.bin' | head -n 1)
+case "$first" in
+  *"range=bytes=$safe-"*) echo "large.bin went on at byte $safe, the last one that was safe" ;;
+  *) fail "expected a request from byte $safe, got: $first" ;;
+esac
+
+step "SHA-256"
+for file in large.bin=200M:1 medium.bin=40M:2 small.bin=5M:3; do
+  name=${file%%=*}
+  "$bin/fault-server" --write ".demo/expected-$name=${file#*=}"
+  want=$(sha256sum <".demo/expected-$name")
+  have=$(sha256sum <"$DLSTORE_STORE/files/$name")
+  [ "$want" = "$have" ] || fail "$name is not what the server has"
+  echo "$name ${have%% *} is right"
+done

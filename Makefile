@@ -1,0 +1,46 @@
+# Every target works on a fresh Debian 12 with Swift 6.3 and make: what is missing is installed.
+
+SWIFT ?= swift
+SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
+
+.PHONY: help deps build release test kill-test demo lint format models schema bench clean
+
+help: ## Says what there is to make
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+deps: ## Installs liblmdb-dev when it is missing
+	@.ci/install-lmdb
+
+build: deps ## Builds everything in debug
+	$(SWIFT) build --build-tests
+
+release: deps ## Builds the command line tool for use
+	$(SWIFT) build -c release --product dlstore
+
+test: deps ## Runs every test
+	$(SWIFT) test --disable-xctest
+
+kill-test: deps ## Kills the engine a thousand times
+	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests
+
+demo: deps ## Downloads three files, is killed in the middle, goes on
+	@Examples/demo.sh
+
+lint: ## Checks the format
+	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+
+format: ## Formats the sources
+	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
+
+models: deps ## Expands the record templates anew
+	DLSTORE_RECORD_MODELS=1 $(SWIFT) test --disable-xctest --filter RecordTemplateTests
+	$(SWIFT) format --in-place Sources/DownloadStore/Records/*.swift
+
+schema: deps ## Writes the schema lock anew
+	DLSTORE_RECORD_SCHEMA=1 $(SWIFT) test --disable-xctest --filter SchemaLockTests
+
+bench: deps ## Compares storage layouts; make bench N=100000 for a quick look
+	cd Benchmarks && $(SWIFT) run -c release layouts $(or $(N),1000000)
+
+clean: ## Removes what was built
+	rm -rf .build .demo Benchmarks/.build

@@ -1,0 +1,87 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Numbers of bytes as people write and read them; units are powers of 1024.
+enum ByteAmount {
+  /// Reads `500K` or `2M`: digits, then perhaps K, M, G or T; `nil` for anything else, and for zero.
+  static func parse(_ text: String) -> Int64? {
+    let shifts: [Character: Int64] = ["K": 10, "M": 20, "G": 30, "T": 40]
+    let shift = text.last.flatMap { shifts[Character($0.uppercased())] }
+    let digits = shift == nil ? text[...] : text.dropLast()
+    guard let count = Digits.number(digits), count > 0 else { return nil }
+    let (result, overflow) = count.multipliedReportingOverflow(by: 1 << (shift ?? 0))
+    return overflow ? nil : result
+  }
+
+  /// The number with three digits or so: `1.5 MiB`.
+  static func text(_ count: Int64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    var value = Double(count)
+    var unit = 0
+    while value >= 1000, unit < units.count - 1 {
+      value /= 1024
+      unit += 1
+    }
+    guard unit > 0 else { return "\(count) B" }
+    let tenths = Int64((value * 10).rounded())
+    return value < 100
+      ? "\(tenths / 10).\(tenths % 10) \(units[unit])" : "\(tenths / 10) \(units[unit])"
+  }
+}
+
+/// Spans of time as people write and read them.
+enum TimeSpan {
+  /// Reads `7d`, `12h`, `30m`, `45s` or several of them (`1d12h`), in seconds; `nil` for anything
+  /// else.
+  static func parse(_ text: String) -> Int64? {
+    let units: [Character: Int64] = ["d": 86_400, "h": 3600, "m": 60, "s": 1]
+    var rest = text[...]
+    var total: Int64 = 0
+    guard !rest.isEmpty else { return nil }
+    while !rest.isEmpty {
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      rest = rest.dropFirst(digits.count)
+      guard let count = Digits.number(digits), let unit = rest.popFirst().flatMap({ units[$0] })
+      else { return nil }
+      let (part, isTooLong) = count.multipliedReportingOverflow(by: unit)
+      let (sum, isTooLongNow) = total.addingReportingOverflow(part)
+      guard !isTooLong, !isTooLongNow else { return nil }
+      total = sum
+    }
+    return total
+  }
+
+  /// The span as a clock shows it: `0:07`, `1:02:03`, `3 d`.
+  static func text(_ seconds: Double) -> String {
+    guard seconds.isFinite, seconds < 100 * 86_400 else { return "—" }
+    let seconds = Int64(seconds.rounded(.up))
+    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    if seconds >= 2 * 86_400 { return "\(seconds / 86_400) d" }
+    if seconds >= 3600 {
+      return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    }
+    return "\(seconds / 60):\(two(seconds % 60))"
+  }
+}
+
+/// Moments as outputs have them.
+enum Timestamp {
+  private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+  /// ISO 8601 in UTC with milliseconds, always of the same length: `2026-01-31T08:00:00.250Z`.
+  static func text(_ date: Date) -> String {
+    date.formatted(style)
+  }
+}
+
+/// Digits alone: no sign, no blanks.
+enum Digits {
+  /// The number; `nil` for anything else, and for what is too large.
+  static func number(_ text: Substring) -> Int64? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int64(text)
+  }
+}

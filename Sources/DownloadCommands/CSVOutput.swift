@@ -1,0 +1,16 @@
+/// Comma-separated values as RFC 4180 has them, but for lines that end in a line feed alone.
+enum CSVOutput {
+  /// One line, without its end.
+  static func line(_ cells: [String]) -> String {
+    cells.map(quoted).joined(separator: ",")
+  }
+
+  private static func quoted(_ cell: String) -> String {
+    // Bytes, because a carriage return and a line feed are one character.
+    let needsQuotes = cell.utf8.contains {
+      $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D || $0 == 0x20
+    }
+    guard needsQuotes else { return cell }
+    return "\"" + cell.replacing("\"", with: "\"\"") + "\""
+  }
+}

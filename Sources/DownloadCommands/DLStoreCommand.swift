@@ -1,0 +1,88 @@
+public import ArgumentParser
+internal import Foundation
+internal import ObjectStore
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// The command line `dlstore`: a durable store of downloads, and the engine that works it off.
+public struct DLStoreCommand: AsyncParsableCommand {
+  /// The name, the version and the commands.
+  public static let configuration = CommandConfiguration(
+    commandName: "dlstore",
+    abstract: "Keeps downloads in a durable store, and downloads them.",
+    discussion: """
+      Exit codes: 0 done; 1 something failed; 64 usage; 65 damaged; 66 no store; 69 no server \
+      could be reached; 73 cannot create; 74 I/O error or disk full; 75 another engine runs; \
+      77 permission denied.
+      """,
+    version: "0.1.0",
+    subcommands: [
+      AddCommand.self, GetCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
+      PurgeCommand.self,
+    ]
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  /// Makes the command, as the parser needs it.
+  public init() {}
+
+  /// Runs the command of this process's arguments, and ends the process.
+  public static func start() async -> Never {
+    // Writing where nobody reads is answered with an error instead.
+    _ = signal(SIGPIPE, SIG_IGN)
+    ObjectStore.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
+    do {
+      let command = try parseAsRoot(Array(CommandLine.arguments.dropFirst()))
+      #if os(Linux)
+        if let command = command as? any EngineCommand, Worker.current == nil {
+          let supervisor = Supervisor(
+            failsWhenSomethingFailed: command.failsWhenSomethingFailed
+          )
+          quit(supervisor.run())
+        }
+      #endif
+      if !(command is any EngineCommand) { MemoryFault.meansDamage() }
+      quit(await status(of: command).rawValue)
+    } catch {
+      exit(withError: error)
+    }
+  }
+
+  /// Runs a command, says what is wrong if something is, and tells how it ended.
+  static func status(of command: sending any ParsableCommand) async -> ExitStatus {
+    do {
+      var command = command
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+      return .done
+    } catch is ClosedPipe {
+      return .done
+    } catch let failure as CommandFailure {
+      if let message = failure.message { Output.current.say(message) }
+      return failure.status
+    } catch let error where exitCode(for: error).isSuccess {
+      // The parser's way to print help.
+      exit(withError: error)
+    } catch {
+      Output.current.say("\(error)")
+      return ExitStatus(error)
+    }
+  }
+}
+
+/// Ends the process.
+///
+/// `exit` means another function inside a command.
+private func quit(_ status: Int32) -> Never {
+  exit(status)
+}

@@ -1,0 +1,47 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// Runs an engine in the foreground, with its progress shown and its signals heard.
+struct EngineSession {
+  /// How it ended.
+  struct End {
+    var summary: RunSummary
+    /// The signal that stopped it, if one did.
+    var signal: StopSignal?
+  }
+
+  let engine: DownloadEngine
+
+  /// Takes the store's engine lock.
+  ///
+  /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`; ``StoreError``.
+  init(store: DownloadStore, limits: EngineLimits, scope: Set<String>? = nil) throws {
+    var options = limits.engineOptions
+    options.scope = scope
+    // A crash may have been the store's: then no transfer is to blame, and none must be tried.
+    if options.previousExit == .crashed { try store.objects.checkPages() }
+    engine = try DownloadEngine(store: store, transport: limits.transport, options: options)
+    Worker.current?.tell(.ready)
+  }
+
+  /// Runs until the goal is reached or a signal comes.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull`; ``StoreError``.
+  func run(until goal: RunGoal) async throws -> End {
+    let engine = engine
+    let signals = StopSignals(onLast: ProgressDisplay.restoreTerminal) { _ in engine.stop() }
+    let display = ProgressDisplay()
+    async let shown: Void = display.follow(engine)
+    let result: Result<RunSummary, any Error>
+    do {
+      result = .success(try await engine.run(until: goal))
+    } catch {
+      result = .failure(error)
+    }
+    await shown
+    let summary = try result.get()
+    if signals.first != nil { Output.current.say("stopped; what has arrived is kept") }
+    return End(summary: summary, signal: signals.first)
+  }
+}

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// How a command ends: the number that scripts see.
+///
+/// The numbers never change.
+public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
+  /// Done.
+  case done = 0
+  /// The command ran, and something in it failed.
+  case failed = 1
+  /// The command line makes no sense.
+  case usage = 64
+  /// The store or a file is damaged.
+  case damaged = 65
+  /// There is no store, or no input file.
+  case notFound = 66
+  /// No server could be reached.
+  case unreachable = 69
+  /// A file or a folder cannot be made.
+  case cannotCreate = 73
+  /// The disk failed or is full.
+  case inputOutput = 74
+  /// Another engine runs on the store.
+  case engineRuns = 75
+  /// Permission denied.
+  case permissionDenied = 77
+  /// Stopped by an interrupt, as shells count it.
+  case interrupted = 130
+  /// Stopped by a request to terminate, as shells count it.
+  case terminated = 143
+}
+
+/// A command cannot do what it was asked to.
+struct CommandFailure: Error {
+  var status: ExitStatus
+  /// `nil` when everything is said already.
+  var message: String?
+
+  init(_ status: ExitStatus, _ message: String? = nil) {
+    self.status = status
+    self.message = message
+  }
+}
+
+extension ExitStatus {
+  /// The status for an error: the one place where codes become numbers.
+  init(_ error: any Error) {
+    switch error {
+    case is ClosedPipe: self = .done
+    case let failure as CommandFailure: self = failure.status
+    case let error as StoreError: self.init(error.code)
+    case let error as DownloadStoreError: self.init(error.code)
+    case let error as EngineError: self.init(error.code)
+    case is ValidationError: self = .usage
+    default: self = .failed
+    }
+  }
+
+  /// The status for an error of the object store.
+  init(_ code: StoreError.Code) {
+    switch code {
+    case .notFound: self = .notFound
+    case .cannotCreate: self = .cannotCreate
+    case .permissionDenied: self = .permissionDenied
+    case .damaged, .schemaMismatch, .tooNew: self = .damaged
+    case .full, .diskFull, .inputOutput, .other: self = .inputOutput
+    // Mistakes of ours; a code that is not known yet is no more than a failure either.
+    case .duplicateKey, .keyChanged, .wouldDeadlock, .unknownModel: self = .failed
+    default: self = .failed
+    }
+  }
+
+  /// The status for an error of the download store.
+  init(_ code: DownloadStoreError.Code) {
+    switch code {
+    case .invalidURL, .invalidName, .invalidDigest: self = .usage
+    case .unknownRecord, .ambiguousID: self = .failed
+    case .missingRoot: self = .damaged
+    default: self = .failed
+    }
+  }
+
+  /// The status for an error of the engine.
+  init(_ code: EngineError.Code) {
+    switch code {
+    case .alreadyRunning: self = .engineRuns
+    case .cannotLock: self = .cannotCreate
+    case .diskFull: self = .inputOutput
+    default: self = .failed
+    }
+  }
+}

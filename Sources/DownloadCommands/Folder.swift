@@ -1,0 +1,62 @@
+internal import Foundation
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Folders that a command is told to use.
+enum Folder {
+  /// The path from the root of the file system, without `.` and `..`.
+  static func absolutePath(
+    _ path: String,
+    current: String = FileManager.default.currentDirectoryPath
+  ) -> String {
+    var parts: [Substring] = []
+    for part in (path.hasPrefix("/") ? path : "\(current)/\(path)").split(separator: "/") {
+      switch part {
+      case ".": break
+      case "..": _ = parts.popLast()
+      default: parts.append(part)
+      }
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  /// Makes the folder and those above it, and says its absolute path, links resolved, so that one
+  /// folder is one root whatever its name of the day.
+  ///
+  /// - Throws: ``CommandFailure`` with `cannotCreate`, `permissionDenied` or `inputOutput`.
+  static func made(at path: String) throws -> String {
+    let path = absolutePath(path)
+    var made = ""
+    for part in path.split(separator: "/") {
+      made += "/\(part)"
+      if unsafe mkdir(made, 0o777) != 0, errno != EEXIST, errno != EISDIR { try check(made) }
+    }
+    try check(path)
+    guard let real = unsafe realpath(path, nil) else { throw failure(path) }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
+  private static func check(_ path: String) throws {
+    let code = errno
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw failure(path, code) }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw CommandFailure(.cannotCreate, "\(path) is not a folder")
+    }
+  }
+
+  private static func failure(_ path: String, _ code: Int32 = errno) -> CommandFailure {
+    let status = SystemCall.status(code)
+    return CommandFailure(
+      status == .notFound ? .cannotCreate : status,
+      "the folder \(path) cannot be made: \(SystemCall.reason(code))"
+    )
+  }
+}

@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import ObjectStore
+
+/// `dlstore get`: add, then run until these are done.
+struct GetCommand: EngineCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Downloads URLs, and ends when they are done.",
+    discussion: """
+      Files go into the current folder, unless --output-folder is given or the URL is known \
+      already. The exit code is 0 only if all are complete, and 69 if they are not because no \
+      server could be reached. Ctrl-C stops it cleanly with 130, a request to terminate with 143: \
+      what has arrived is kept, and the same command goes on with it. A second one ends it at once.
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var what: RequestOptions
+  @OptionGroup var limits: EngineLimits
+
+  @Option(
+    help: ArgumentHelp("The folder to put the files into; it is made.", valueName: "folder"),
+    completion: .directory
+  )
+  var outputFolder: String?
+
+  func validate() throws {
+    // A worker that is started again reads the list again.
+    guard let file = what.inputFile else { return }
+    let attributes = try? FileManager.default.attributesOfItem(
+      atPath: URL(filePath: file).resolvingSymlinksInPath().path
+    )
+    let isRegular = attributes?[.type].map { $0 as? FileAttributeType == .typeRegular }
+    guard file != "-", isRegular != false else {
+      throw ValidationError("'get' takes a list from a file alone; give others to 'add'.")
+    }
+  }
+
+  func run() async throws {
+    let (requests, isComplete) = try what.requests()
+    let folder = try Folder.made(at: outputFolder ?? ".")
+    let store = try DownloadStore(at: location.resolved())
+    let urls = Set(requests.map(\.url))
+    try add(requests, folder, to: store)
+    let end: EngineSession.End
+    do {
+      let session = try EngineSession(store: store, limits: limits, scope: urls)
+      end = try await session.run(until: .idle)
+    } catch let error as EngineError where error.code == .alreadyRunning {
+      throw CommandFailure(
+        .engineRuns,
+        "\(error.message); the download is stored, and that engine takes it"
+      )
+    }
+    if let signal = end.signal { throw CommandFailure(signal.status) }
+    let records = try records(urls, in: store)
+    // What somebody has removed meanwhile was not downloaded.
+    let status = records.count == urls.count ? Self.status(of: records) : .failed
+    guard status == .done, isComplete else {
+      throw CommandFailure(status == .done ? .failed : status)
+    }
+  }
+
+  private func add(
+    _ requests: [DownloadRequest],
+    _ folder: String,
+    to store: DownloadStore
+  ) throws {
+    var requests = requests
+    if Worker.current?.isRestarted == true {
+      // To ask for a known download again is to forgive its failures, and so a server that
+      // crashes the process would be asked for ever.
+      let known = Set(try records(Set(requests.map(\.url)), in: store).map(\.url))
+      requests.removeAll { known.contains($0.url) }
+    }
+    guard !requests.isEmpty else { return }
+    let root = try store.root(at: folder)
+    for index in requests.indices { requests[index].root = root }
+    let roots = try store.roots()
+    for added in try store.add(requests) where added.record.state == .completed {
+      let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
+      Output.current.say("complete already: \(place)")
+    }
+  }
+
+  private func records(_ urls: Set<String>, in store: DownloadStore) throws -> [DownloadRecord] {
+    try store.objects.read { tx in
+      try urls.sorted().compactMap { try tx.get(DownloadRecord.self, $0) }
+    }
+  }
+
+  /// How the command ends with those records.
+  static func status(of records: [DownloadRecord]) -> ExitStatus {
+    let missing = records.filter { $0.state != .completed }
+    guard !missing.isEmpty else { return .done }
+    let isUnreachable = missing.allSatisfy { record in
+      guard record.state == .failedPermanent, let last = record.attempts.last else { return false }
+      return last.failure.code == .cannotConnect || last.failure.code == .cannotFindHost
+    }
+    return isUnreachable ? .unreachable : .failed
+  }
+}

@@ -1,0 +1,49 @@
+internal import DownloadStore
+internal import ObjectStore
+
+/// Shows a list again whenever the store changes.
+struct ListWatch {
+  let list: ListCommand
+  let store: DownloadStore
+
+  /// Runs until somebody interrupts it or its reader leaves.
+  func run() async throws {
+    let stop = StopLatch()
+    let signals = StopSignals { _ in stop.stop() }
+    defer { withExtendedLifetime(signals) {} }
+    let output = Output.current
+    let isScreen = Terminal.output.isInteractive
+    if isScreen { try output.write(Terminal.hideCursor + Terminal.clearAll) }
+    defer { if isScreen { try? output.write(Terminal.showCursor) } }
+    var shown: UInt64?
+    var shownSize: (columns: Int, lines: Int)?
+    while !stop.isStopped, isScreen || !Terminal.output.hasLostReader {
+      let count = try store.objects.changeCount()
+      let size = isScreen ? Terminal.output.size : nil
+      if count != shown || size?.columns != shownSize?.columns || size?.lines != shownSize?.lines {
+        try show(in: size)
+        shown = count
+        shownSize = size
+      }
+      await stop.wait(.milliseconds(500))
+    }
+    if signals.first == .terminate { throw CommandFailure(.terminated) }
+  }
+
+  private func show(in size: (columns: Int, lines: Int)?) throws {
+    let entries = try list.entries(in: store)
+    guard let size else {
+      return try list.format.render(entries, width: nil, to: Output.current.write)
+    }
+    var text = ""
+    list.format.render(entries, width: size.columns) { text += $0 }
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    if lines.count > size.lines - 1 {
+      let missing = lines.count - size.lines + 2
+      lines = lines.prefix(max(0, size.lines - 2))
+      lines.append("… and \(missing) more")
+    }
+    let frame = lines.map { "\($0)\(Terminal.clearLine)\n" }.joined()
+    try Output.current.write(Terminal.home + frame + Terminal.clearBelow)
+  }
+}

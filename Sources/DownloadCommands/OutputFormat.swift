@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import DownloadStore
+
+/// How a list of downloads is written.
+enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case table
+  case json
+  case jsonl
+  case csv
+
+  /// The text for the entries: the one place where formats are told apart.
+  ///
+  /// - Parameters:
+  ///   - entries: The downloads in their order.
+  ///   - width: What a table may take on a terminal; without, nothing is cut.
+  ///   - write: Takes the text, in parts of a few hundred entries.
+  func render(
+    _ entries: [DownloadEntry],
+    width: Int?,
+    to write: (String) throws -> Void
+  ) rethrows {
+    switch self {
+    case .table:
+      try write(Self.table(entries).lines(width: width).joined(separator: "\n") + "\n")
+    case .json:
+      guard !entries.isEmpty else { return try write("[]\n") }
+      try Self.inParts(entries, start: "[\n", separator: ",\n", end: "\n]\n", to: write) {
+        RecordJSON.value(of: $0).text
+      }
+    case .jsonl:
+      try Self.inParts(entries, to: write) { RecordJSON.value(of: $0).text }
+    case .csv:
+      try write(CSVOutput.line(RecordCSV.titles) + "\n")
+      try Self.inParts(entries, to: write) { CSVOutput.line(RecordCSV.cells(of: $0)) }
+    }
+  }
+
+  private static func inParts(
+    _ entries: [DownloadEntry],
+    start: String = "",
+    separator: String = "\n",
+    end: String = "\n",
+    to write: (String) throws -> Void,
+    _ text: (DownloadEntry) -> String
+  ) rethrows {
+    guard !entries.isEmpty else { return }
+    var part = start
+    for (index, entry) in entries.enumerated() {
+      part += text(entry)
+      part += index == entries.count - 1 ? end : separator
+      if part.utf8.count > 65_536 {
+        try write(part)
+        part = ""
+      }
+    }
+    if !part.isEmpty { try write(part) }
+  }
+
+  private static func table(_ entries: [DownloadEntry]) -> TableOutput {
+    var table = TableOutput(columns: [
+      .init(title: "ID"), .init(title: "STATE"), .init(title: "DONE", isAlignedRight: true),
+      .init(title: "RECEIVED", isAlignedRight: true), .init(title: "SIZE", isAlignedRight: true),
+      .init(title: "FILE"), .init(title: "NAME"), .init(title: "URL"),
+    ])
+    table.rows = entries.map { entry in
+      [
+        entry.record.id, entry.record.state.word,
+        entry.fraction.map { "\(Int($0 * 100))%" } ?? "—",
+        ByteAmount.text(entry.record.received),
+        entry.record.expected.map(ByteAmount.text) ?? "—",
+        entry.fileStatus.rawValue, entry.record.filename, entry.displayURL,
+      ]
+    }
+    return table
+  }
+}
+
+/// A record as one line of comma-separated values: the JSON record with its objects flattened.
+enum RecordCSV {
+  /// The first line.
+  static let titles = [
+    "id", "url", "filename", "folder", "type", "state", "intent", "received", "expected",
+    "fraction", "resumeKind", "resumeReceived", "resumeValidator", "tags", "priority", "attempts",
+    "errorCode", "errorMessage", "errorAt", "mirrors", "checksumExpected", "checksumVerified",
+    "heldByHand", "createdAt", "updatedAt", "completedAt", "localPath", "fileStatus",
+  ]
+
+  /// The values in the order of the titles.
+  ///
+  /// What is unknown is empty; lists have blanks between their elements; the URL is the redacted
+  /// one.
+  static func cells(of entry: DownloadEntry) -> [String] {
+    let record = entry.record
+    let resume = entry.resume
+    let attempt = entry.lastAttempt
+    let identity = [
+      record.id, entry.displayURL, record.filename, record.folder, record.type, record.state.word,
+      record.intent.rawValue,
+    ]
+    let progress = [
+      String(record.received), record.expected.map { String($0) } ?? "",
+      entry.fraction.map { String($0) } ?? "", resume?.kind ?? "",
+      resume.map { String($0.received) } ?? "", resume?.validator ?? "",
+    ]
+    let rest = [
+      record.tags.sorted().joined(separator: " "), String(record.priority),
+      String(record.failedAttempts), attempt?.failure.code.rawValue ?? "",
+      attempt.map { entry.message(of: $0) } ?? "", attempt.map { Timestamp.text($0.at) } ?? "",
+      record.mirrors.map(Redaction.url).joined(separator: " "), record.expectedDigest ?? "",
+      record.verifiedDigest ?? "", String(record.isHeldByHand),
+    ]
+    return identity + progress + rest + [
+      Timestamp.text(record.createdAt), Timestamp.text(record.updatedAt),
+      record.completedAt.map(Timestamp.text) ?? "", entry.localPath ?? "",
+      entry.fileStatus.rawValue,
+    ]
+  }
+}

@@ -1,0 +1,160 @@
+internal import DownloadStore
+internal import DownloadSync
+
+/// The JSON record: its keys are a promise to scripts.
+///
+/// Members are in the order of their keys.
+enum RecordJSON {
+  /// The record as `list` and `inspect` show it.
+  static func value(of entry: DownloadEntry, revealsSecrets: Bool = false) -> JSONValue {
+    .object(members(of: entry, revealsSecrets: revealsSecrets))
+  }
+
+  /// The record with all that is known of it.
+  static func inspection(
+    of entry: DownloadEntry,
+    headers: [HeaderField],
+    revealsSecrets: Bool
+  ) -> JSONValue {
+    let record = entry.record
+    let shown = revealsSecrets ? headers : headers.map(Redaction.field)
+    var members = members(of: entry, revealsSecrets: revealsSecrets)
+    members += [
+      JSONValue.Member(key: "files", value: files(of: entry)),
+      JSONValue.Member(
+        key: "headers",
+        value: .array(shown.map { ["name": .string($0.name), "value": .string($0.value)] })
+      ),
+      JSONValue.Member(
+        key: "history",
+        value: .array(record.attempts.map { attempt(of: entry, $0, revealsSecrets) })
+      ),
+      JSONValue.Member(key: "next", value: next(of: entry)),
+      JSONValue.Member(
+        key: "nextRetryAt",
+        value: JSONValue(record.nextRetryAt.map(Timestamp.text))
+      ),
+      JSONValue.Member(key: "root", value: .string(record.root)),
+      JSONValue.Member(
+        key: "resumeData",
+        value: record.resumeBlob.map { ["byteCount": .integer(Int64($0.count))] } ?? .null
+      ),
+    ]
+    return .object(members.sorted { $0.key < $1.key })
+  }
+
+  private static func members(
+    of entry: DownloadEntry,
+    revealsSecrets: Bool
+  ) -> [JSONValue.Member] {
+    let record = entry.record
+    let mirrors = revealsSecrets ? record.mirrors : record.mirrors.map(Redaction.url)
+    guard
+      case .object(let members) =
+        [
+          "attempts": .integer(Int64(record.failedAttempts)),
+          "checksum": checksum(of: record),
+          "completedAt": JSONValue(record.completedAt.map(Timestamp.text)),
+          "createdAt": .string(Timestamp.text(record.createdAt)),
+          "displayURL": .string(revealsSecrets ? record.url : entry.displayURL),
+          "fileStatus": .string(entry.fileStatus.rawValue),
+          "filename": .string(record.filename),
+          "folder": .string(record.folder),
+          "heldByHand": .bool(record.isHeldByHand),
+          "id": .string(record.id),
+          "intent": .string(record.intent.rawValue),
+          "lastError": lastError(of: entry, revealsSecrets),
+          "localPath": JSONValue(entry.localPath),
+          "mirrors": .array(mirrors.map(JSONValue.string)),
+          "priority": .integer(Int64(record.priority)),
+          "progress": [
+            "expected": JSONValue(record.expected),
+            "fraction": JSONValue(entry.fraction),
+            "received": .integer(record.received),
+          ],
+          "resume": entry.resume.map {
+            [
+              "kind": .string($0.kind),
+              "received": .integer($0.received),
+              "validator": JSONValue($0.validator),
+            ]
+          } ?? .null,
+          "state": .string(record.state.word),
+          "tags": .array(record.tags.sorted().map(JSONValue.string)),
+          "type": .string(record.type),
+          "updatedAt": .string(Timestamp.text(record.updatedAt)),
+          "url": .string(record.url),
+        ] as JSONValue
+    else { return [] }
+    return members
+  }
+
+  private static func checksum(of record: DownloadRecord) -> JSONValue {
+    guard record.expectedDigest != nil || record.verifiedDigest != nil else { return .null }
+    return [
+      "expected": JSONValue(record.expectedDigest),
+      "verified": JSONValue(record.verifiedDigest),
+    ]
+  }
+
+  private static func lastError(of entry: DownloadEntry, _ revealsSecrets: Bool) -> JSONValue {
+    guard let attempt = entry.lastAttempt else { return .null }
+    return [
+      "at": .string(Timestamp.text(attempt.at)),
+      "code": .string(attempt.failure.code.rawValue),
+      "message": .string(entry.message(of: attempt, revealsSecrets: revealsSecrets)),
+    ]
+  }
+
+  private static func attempt(
+    of entry: DownloadEntry,
+    _ attempt: Attempt,
+    _ revealsSecrets: Bool
+  ) -> JSONValue {
+    [
+      "at": .string(Timestamp.text(attempt.at)),
+      "code": .string(attempt.failure.code.rawValue),
+      "message": .string(entry.message(of: attempt, revealsSecrets: revealsSecrets)),
+      "received": .integer(attempt.received),
+      "url": .string(revealsSecrets ? attempt.url : Redaction.url(attempt.url)),
+    ]
+  }
+
+  private static func files(of entry: DownloadEntry) -> JSONValue {
+    guard let layout = entry.layout, let facts = entry.facts else { return .null }
+    return [
+      "final": [
+        "byteCount": JSONValue(FileStamp(ofFileAt: layout.finalPath)?.size),
+        "path": .string(layout.finalPath),
+        "status": .string(facts.final.rawValue),
+      ],
+      "partial": [
+        "byteCount": JSONValue(facts.partial == .missing ? nil : facts.partialSize),
+        "path": .string(layout.partialPath),
+        "status": .string(facts.partial.rawValue),
+      ],
+    ]
+  }
+
+  private static func next(of entry: DownloadEntry) -> JSONValue {
+    guard let next = NextStep(of: entry) else { return .null }
+    return ["action": .string(next.action), "rule": .string(next.rule)]
+  }
+}
+
+/// What the next reconciliation will do about a record, if no task runs for it.
+struct NextStep: Sendable, Equatable {
+  /// The rules that fire, joined by `+` in their order.
+  var rule: String
+  /// The actions, and where bytes are to come from, joined by `+` in their order; or `none`.
+  var action: String
+
+  /// `nil` when it is not known where the record's files are.
+  init?(of entry: DownloadEntry) {
+    guard let facts = entry.facts else { return nil }
+    let decision = Reconciler.decide(ReconcileCase(record: entry.record, facts: facts))
+    rule = decision.rules.map(\.rawValue).joined(separator: "+")
+    let steps = decision.actions.map(\.rawValue) + (decision.plan.map { [$0.rawValue] } ?? [])
+    action = steps.isEmpty ? "none" : steps.joined(separator: "+")
+  }
+}

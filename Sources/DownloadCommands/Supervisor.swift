@@ -1,0 +1,81 @@
+#if os(Linux)
+  internal import Foundation
+
+  #if canImport(Musl)
+    internal import Musl
+  #else
+    internal import Glibc
+  #endif
+
+  /// The parent of a worker process: starts it, passes signals on to it, and starts it again when a
+  /// server has crashed it.
+  ///
+  /// It has one thread that waits, holds no store and no connection.
+  struct Supervisor {
+    private var supervision: Supervision
+    private var stop: StopSignal?
+
+    init(failsWhenSomethingFailed: Bool) {
+      supervision = Supervision(failsWhenSomethingFailed: failsWhenSomethingFailed)
+    }
+
+    /// Supervises workers until one ends well or nothing helps; says with which status to end.
+    ///
+    /// To be called on the first thread of a process that has no other: signals are waited for, and
+    /// the kernel ends a worker with the thread that started it.
+    func run() -> Int32 {
+      var copy = self
+      return copy.supervise()
+    }
+
+    private mutating func supervise() -> Int32 {
+      // An inherited "ignore" would take the ends of workers away.
+      _ = signal(SIGCHLD, SIG_DFL)
+      var awaited = sigset_t()
+      unsafe sigemptyset(&awaited)
+      for number in [SIGINT, SIGTERM, SIGCHLD] { unsafe sigaddset(&awaited, number) }
+      var before = sigset_t()
+      unsafe pthread_sigmask(SIG_BLOCK, &awaited, &before)
+      var isRestart = false
+      while true {
+        var worker: WorkerProcess
+        do {
+          worker = try WorkerProcess(isRestart: isRestart, signalMask: before)
+        } catch {
+          Output.current.say((error as? CommandFailure)?.message ?? "\(error)")
+          return ExitStatus(error).rawValue
+        }
+        let end = wait(for: worker, awaited)
+        let notes = worker.takeNotes()
+        switch supervision.step(after: end, notes: notes, stop: stop) {
+        case .end(let status, let message):
+          if let message { tell(message) }
+          return status
+        case .restart(let message):
+          tell(message)
+          // Where the engine was not up, nothing was added and no transfer is to blame.
+          isRestart = isRestart || notes.contains(.ready)
+        }
+      }
+    }
+
+    private func tell(_ message: String) {
+      // The worker may have hidden the cursor.
+      ProgressDisplay.restoreTerminal()
+      Output.current.say(message)
+    }
+
+    private mutating func wait(for worker: WorkerProcess, _ awaited: sigset_t) -> ProcessEnd {
+      while true {
+        if let end = worker.end() { return end }
+        var number: Int32 = 0
+        var awaited = awaited
+        guard unsafe sigwait(&awaited, &number) == 0,
+          let signal = StopSignal.allCases.first(where: { $0.number == number })
+        else { continue }
+        stop = stop ?? signal
+        worker.send(signal.passedOnNumber)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,61 @@
+internal import Foundation
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// One of the standard descriptors, which may be a terminal.
+struct Terminal: Sendable {
+  static let input = Terminal(descriptor: STDIN_FILENO)
+  static let output = Terminal(descriptor: STDOUT_FILENO)
+  static let messages = Terminal(descriptor: STDERR_FILENO)
+
+  static let hideCursor = "\u{1B}[?25l"
+  static let showCursor = "\u{1B}[?25h"
+  static let clearBelow = "\u{1B}[J"
+  static let clearLine = "\u{1B}[K"
+  static let clearAll = "\u{1B}[2J"
+  static let home = "\u{1B}[H"
+
+  let descriptor: Int32
+
+  /// The sequence that moves the cursor up to the first column of an earlier line.
+  static func up(_ lines: Int) -> String {
+    lines > 0 ? "\u{1B}[\(lines)A\r" : "\r"
+  }
+
+  /// Whether a person sits at it.
+  var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  /// Whether a person looks at it, and sequences have an effect there.
+  var isInteractive: Bool {
+    isTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+  }
+
+  /// The columns; `nil` when it is no terminal.
+  var width: Int? {
+    guard isTerminal else { return nil }
+    return size.columns
+  }
+
+  /// Its size, or what terminals usually have.
+  var size: (columns: Int, lines: Int) {
+    var size = winsize()
+    let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
+    return (
+      columns: isKnown && size.ws_col > 0 ? Int(size.ws_col) : 80,
+      lines: isKnown && size.ws_row > 0 ? Int(size.ws_row) : 24
+    )
+  }
+
+  /// Whether nobody can read any more what is written to it.
+  var hasLostReader: Bool {
+    var status = pollfd(fd: descriptor, events: 0, revents: 0)
+    guard unsafe poll(&status, 1, 0) > 0 else { return false }
+    return status.revents & Int16(POLLERR | POLLNVAL) != 0
+  }
+}

@@ -1,0 +1,74 @@
+/// Text as a terminal shows it: how wide it is, and what must not reach it.
+enum TerminalText {
+  /// The text on one line, with what could steer a terminal replaced.
+  static func safe(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      result.append(isHarmful(scalar) ? "\u{FFFD}" : scalar)
+    }
+    return String(result)
+  }
+
+  /// How many columns the text takes.
+  static func width(_ text: String) -> Int {
+    text.reduce(0) { $0 + width($1) }
+  }
+
+  /// The text filled up with blanks.
+  static func padded(_ text: String, to width: Int, alignedRight: Bool = false) -> String {
+    let blanks = String(repeating: " ", count: max(0, width - self.width(text)))
+    return alignedRight ? blanks + text : text + blanks
+  }
+
+  /// The text cut to so many columns, with a mark where something is missing.
+  static func truncated(_ text: String, to width: Int) -> String {
+    guard self.width(text) > width else { return text }
+    guard width > 0 else { return "" }
+    var result = ""
+    var used = 1
+    for character in text {
+      used += self.width(character)
+      guard used <= width else { break }
+      result.append(character)
+    }
+    return result + "…"
+  }
+
+  /// Controls, and marks that turn the direction of text and so can hide what a name is.
+  private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  private static func width(_ character: Character) -> Int {
+    var widest = 0
+    for scalar in character.unicodeScalars {
+      // The emoji form of a sign that is narrow by itself.
+      if scalar.value == 0xFE0F { return 2 }
+      widest = max(widest, width(scalar))
+    }
+    return widest
+  }
+
+  private static func width(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format, .control: return 0
+    default: break
+    }
+    return wide.contains { $0.contains(scalar.value) } ? 2 : 1
+  }
+
+  /// Where Unicode's East Asian Width is `W` or `F`, in blocks.
+  private static let wide: [ClosedRange<UInt32>] = [
+    0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x25FD...0x25FE,
+    0x2614...0x2615, 0x26A1...0x26A1, 0x2705...0x2705, 0x2728...0x2728, 0x274C...0x274C,
+    0x2753...0x2755, 0x2757...0x2757, 0x2795...0x2797, 0x2B1B...0x2B1C, 0x2B50...0x2B50,
+    0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
+    0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F,
+    0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F7E0...0x1F7EB,
+    0x1F900...0x1F9FF, 0x1FA70...0x1FAFF, 0x20000...0x3FFFD,
+  ]
+}

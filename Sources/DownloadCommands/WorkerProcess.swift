@@ -1,0 +1,96 @@
+#if os(Linux)
+  internal import Foundation
+
+  #if canImport(Musl)
+    internal import Musl
+  #else
+    internal import Glibc
+  #endif
+
+  /// A worker as its supervisor has it: this program with the same arguments, and a pipe.
+  struct WorkerProcess {
+    private let id: pid_t
+    private let notes: Int32
+
+    /// Starts a worker.
+    ///
+    /// - Throws: ``CommandFailure`` with `inputOutput`.
+    init(isRestart: Bool, signalMask: sigset_t) throws {
+      var ends: [Int32] = [-1, -1]
+      guard unsafe pipe(&ends) == 0 else { throw Self.failure(errno) }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+      var actions = unsafe posix_spawn_file_actions_t()
+      unsafe posix_spawn_file_actions_init(&actions)
+      defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+      unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], Worker.notesDescriptor)
+      var attributes = posix_spawnattr_t()
+      unsafe posix_spawnattr_init(&attributes)
+      defer { unsafe posix_spawnattr_destroy(&attributes) }
+      var mask = signalMask
+      unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+      unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+      var environment: [UnsafeMutablePointer<CChar>?] = unsafe Self.environment(isRestart)
+        .map { unsafe strdup($0) }
+      unsafe environment.append(nil)
+      defer { while let text = unsafe environment.popLast() { unsafe free(text) } }
+      var id: pid_t = 0
+      let code = unsafe posix_spawn(
+        &id,
+        "/proc/self/exe",
+        &actions,
+        &attributes,
+        CommandLine.unsafeArgv,
+        &environment
+      )
+      close(ends[1])
+      guard code == 0 else {
+        close(ends[0])
+        throw Self.failure(code)
+      }
+      self.id = id
+      notes = ends[0]
+    }
+
+    /// How it ended; `nil` while it runs.
+    func end() -> ProcessEnd? {
+      var status: Int32 = 0
+      let result = unsafe waitpid(id, &status, WNOHANG)
+      if result == 0 || (result < 0 && errno == EINTR) { return nil }
+      return result == id ? ProcessEnd(waitStatus: status) : .exited(ExitStatus.failed.rawValue)
+    }
+
+    /// Sends it a signal.
+    func send(_ signal: Int32) {
+      kill(id, signal)
+    }
+
+    /// What it told, once it has ended.
+    ///
+    /// The pipe is closed then.
+    consuming func takeNotes() -> Set<Worker.Note> {
+      var bytes = [UInt8](repeating: 0, count: 64)
+      let count = unsafe bytes.withUnsafeMutableBytes {
+        unsafe read(notes, $0.baseAddress, $0.count)
+      }
+      close(notes)
+      return Set(bytes.prefix(max(0, count)).compactMap(Worker.Note.init))
+    }
+
+    private static func environment(_ isRestart: Bool) -> [String] {
+      var environment = ProcessInfo.processInfo.environment
+      environment[Worker.Variable.supervisor] = String(getpid())
+      environment[Worker.Variable.previousExit] = isRestart ? "crashed" : nil
+      // A backtrace takes longer than the start of the next worker, and says nothing to a user.
+      if environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
+      return environment.map { "\($0)=\($1)" }
+    }
+
+    private static func failure(_ code: Int32) -> CommandFailure {
+      CommandFailure(
+        .inputOutput,
+        "the worker process cannot be started: \(SystemCall.reason(code))"
+      )
+    }
+  }
+#endif

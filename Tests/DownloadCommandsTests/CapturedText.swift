@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Collects what is written.
+final class CapturedText: Sendable {
+  private let bytes = Mutex<[UInt8]>([])
+
+  var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+
+  func append(_ more: [UInt8]) {
+    bytes.withLock { $0 += more }
+  }
+}

@@ -1,0 +1,399 @@
+import ArgumentParser
+import DownloadStore
+import Foundation
+import ObjectStore
+import Testing
+
+@testable import DownloadCommands
+
+/// The commands that need no network, in this process.
+struct CommandTests {
+  private let folder: TemporaryFolder
+  private let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  /// Changes a record as an engine would.
+  private func change(_ url: String, _ body: @Sendable (inout DownloadRecord) -> Void) throws {
+    let store = try DownloadStore(at: store)
+    try store.objects.write { tx in
+      guard var record = try tx.get(DownloadRecord.self, url) else { return }
+      body(&record)
+      try tx.upsert(record)
+    }
+  }
+
+  private func objects(_ text: String) throws -> [[String: Any]] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
+  }
+
+  // MARK: The command line
+
+  @Test func `the store is named before the command and after it`() async {
+    #expect(await dlstore("--store", store, "add", "http://a/1").status == .done)
+    #expect(await dlstore("list", "--store", store).lines.count == 2)
+    #expect(await dlstore("--store=\(store)", "list").lines.count == 2)
+  }
+
+  @Test(arguments: [
+    ["nonsense"], ["list", "--state", "nonsense"], ["list", "--state", "removed"],
+    ["list", "--sort", "nonsense"], ["list", "--sort", "id:up"], ["list", "--limit", "-1"],
+    ["list", "--format", "xml"], ["add"], ["add", "http://a/1", "http://a/2", "-o", "x"],
+    ["add", "http://a/1", "-o", "../x"], ["add", "http://a/1", "--folder", "../x"],
+    ["add", "http://a/1", "http://a/2", "--mirror", "http://b/1"],
+    ["add", "http://a/1", "http://a/2", "--checksum", "sha256:00"],
+    ["add", "http://a/1", "--checksum", "md5:00"], ["add", "http://a/1", "--header", "nonsense"],
+    ["add", "http://a/1", "--header", "A b: c"], ["add", "http://a/1", "--header", "A: b\nC: d"],
+    ["add", "http://a/1", "--header", "Range: bytes=1-"], ["purge"], ["purge", "--yes"],
+    ["purge", "--with-files"], ["purge", "--older-than", "7"], ["run", "--max-concurrent", "0"],
+    ["run", "--per-host", "0"], ["run", "--limit-rate", "0"], ["run", "--limit-rate", "fast"],
+    ["get"], ["get", "--input-file", "-"], ["inspect"], ["list", "--store", ""],
+    ["pause", "http://a/1"],
+  ])
+  func `what makes no sense is refused`(arguments: [String]) async throws {
+    let words = arguments + (arguments.contains("--store") ? [] : ["--store", store])
+    let error = #expect(throws: (any Error).self) { try DLStoreCommand.parseAsRoot(words) }
+    #expect(error.map { DLStoreCommand.exitCode(for: $0).rawValue } == 64)
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `the usual place of the store follows the environment`() {
+    #expect(StoreLocation.usualPath(["DLSTORE_STORE": "/s", "XDG_DATA_HOME": "/x"]) == "/s")
+    #if os(Linux)
+      #expect(
+        StoreLocation.usualPath(["DLSTORE_STORE": "", "XDG_DATA_HOME": "/x"]) == "/x/dlstore"
+      )
+      #expect(
+        StoreLocation.usualPath(["XDG_DATA_HOME": "x", "HOME": "/h"])
+          == "/h/.local/share/dlstore"
+      )
+    #endif
+  }
+
+  @Test func `paths are made absolute`() {
+    #expect(Folder.absolutePath("a/./b/../c", current: "/x") == "/x/a/c")
+    #expect(Folder.absolutePath("/../a//b/", current: "/x") == "/a/b")
+  }
+
+  @Test(arguments: [["list"], ["inspect", "http://a/1"], ["purge", "--orphans", "--yes"]])
+  func `a command that only reads makes no store`(arguments: [String]) async throws {
+    #expect(await dlstore(["--store", store] + arguments).status == .notFound)
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `a file is no store`() async throws {
+    let file = try folder.write("x", to: "file")
+    #expect(await dlstore("--store", file, "list").status == .cannotCreate)
+    #expect(await dlstore("--store", file, "add", "http://a/1").status == .cannotCreate)
+  }
+
+  @Test func `a damaged store is named`() async throws {
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    let garbage = String(repeating: "no store ", count: 2000)
+    try Data(garbage.utf8).write(to: URL(filePath: store + "/data.mdb"))
+    let result = await dlstore("--store", store, "list")
+    #expect(result.status == .damaged)
+    #expect(result.messages.contains(store))
+  }
+
+  // MARK: add
+
+  @Test func `add says what is new and what is known`() async {
+    let id = RecordIdentity.id(forURL: "http://a/x.zip")
+    let first = await dlstore("--store", store, "add", "http://a/x.zip", "http://b/x.zip")
+    let other = RecordIdentity.id(forURL: "http://b/x.zip")
+    #expect(first.lines == ["\(id)  new    x.zip", "\(other)  new    x (2).zip"])
+    let second = await dlstore("--store", store, "add", "http://a/x.zip")
+    #expect(second.lines == ["\(id)  known  x.zip"])
+  }
+
+  @Test func `add stores what it is told`() async throws {
+    let digest = "sha256:" + String(repeating: "0a", count: 32)
+    let result = await dlstore(
+      "--store",
+      store,
+      "add",
+      "http://a/1",
+      "-o",
+      "n.bin",
+      "--folder",
+      "f/g",
+      "--tag",
+      "x",
+      "--tag",
+      "y",
+      "--priority",
+      "-5",
+      "--mirror",
+      "http://m/1",
+      "--checksum",
+      digest,
+      "--header",
+      "X-A: b",
+      "--type",
+      "film",
+      "--paused"
+    )
+    #expect(result.status == .done)
+    let list = try objects(await dlstore("--store", store, "list", "--format", "json").output)
+    let record = try #require(list.first)
+    #expect(record["filename"] as? String == "n.bin")
+    #expect(record["folder"] as? String == "f/g")
+    #expect(record["tags"] as? [String] == ["x", "y"])
+    #expect(record["priority"] as? Int == -5)
+    #expect(record["mirrors"] as? [String] == ["http://m/1"])
+    #expect((record["checksum"] as? [String: Any])?["expected"] as? String == digest)
+    #expect(record["type"] as? String == "film")
+    #expect(record["state"] as? String == "paused")
+  }
+
+  @Test func `add stores nothing when one URL is none`() async {
+    let result = await dlstore("--store", store, "add", "http://a/1", "ftp://b/2")
+    #expect(result.status == .usage)
+    #expect(result.messages.contains("ftp://b/2"))
+    #expect(await dlstore("--store", store, "list").status == .notFound)
+  }
+
+  @Test func `add takes what it can of an input file`() async throws {
+    let file = try folder.write(
+      "http://a/1\n  out=one.bin\n  split=4\nhttp://a/2\n  out=../two\nhttp://\nhttp://a/3",
+      to: "list"
+    )
+    let result = await dlstore("--store", store, "add", "--input-file", file)
+    #expect(result.status == .failed)
+    #expect(result.lines.map { $0.split(separator: " ").last } == ["one.bin", "3"])
+    for line in [3, 5, 6] { #expect(result.messages.contains("\(file):\(line): ")) }
+    #expect(await dlstore("--store", store, "add", "--input-file", "/none").status == .notFound)
+  }
+
+  // MARK: list
+
+  @Test func `a JSON record has exactly the keys of the contract, in order`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let line = try #require(
+      await dlstore("--store", store, "list", "--format", "jsonl").lines.first
+    )
+    let record = try #require(
+      try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    )
+    let keys = [
+      "attempts", "checksum", "completedAt", "createdAt", "displayURL", "fileStatus", "filename",
+      "folder", "heldByHand", "id", "intent", "lastError", "localPath", "mirrors", "priority",
+      "progress", "resume", "state", "tags", "type", "updatedAt", "url",
+    ]
+    #expect(record.keys.sorted() == keys)
+    let places = keys.map { line.range(of: "\"\($0)\":")?.lowerBound }
+    #expect(places == places.sorted { ($0 ?? line.endIndex) < ($1 ?? line.endIndex) })
+    for key in ["checksum", "completedAt", "lastError", "localPath", "resume"] {
+      #expect(record[key] is NSNull)
+    }
+    let progress = try #require(record["progress"] as? [String: Any])
+    #expect(progress["received"] as? Int == 0)
+    #expect(progress["expected"] is NSNull && progress["fraction"] is NSNull)
+  }
+
+  @Test func `a JSON record tells of progress, resume and the last error`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1?token=secret")
+    try change("http://a/1?token=secret") { record in
+      record.state = .failedPermanent
+      record.received = 25
+      record.expected = 100
+      record.entityTag = "\"e\""
+      record.failedAttempts = 2
+      record.attempts = [
+        Attempt(
+          at: Date(timeIntervalSince1970: 0),
+          url: record.url,
+          failure: DownloadFailure(.refused, "no \(record.url)"),
+          received: 25
+        )
+      ]
+    }
+    let text = await dlstore("--store", store, "list", "--format", "json").output
+    let record = try #require(try objects(text).first)
+    let fraction = (record["progress"] as? [String: Any])?["fraction"] as? Double
+    #expect(fraction == 0.25)
+    #expect(record["state"] as? String == "failed")
+    #expect(record["attempts"] as? Int == 2)
+    let resume = try #require(record["resume"] as? [String: Any])
+    #expect(resume["kind"] as? String == "range")
+    #expect(resume["received"] as? Int == 25)
+    #expect(resume["validator"] as? String == "\"e\"")
+    #expect(
+      record["lastError"] as? [String: String] == [
+        "at": "1970-01-01T00:00:00.000Z", "code": "refused", "message": "no http://a/1?token=•••",
+      ]
+    )
+  }
+
+  @Test func `filters, order and limit`() async {
+    for (name, tags) in [("b.zip", ["x"]), ("a.iso", ["x", "y"]), ("c.zip", [])] {
+      let tags = tags.flatMap { ["--tag", $0] }
+      _ = await dlstore(["--store", store, "add", "http://h/\(name)"] + tags)
+    }
+    func names(_ arguments: String...) async -> [String] {
+      let words = ["--store", store, "list", "--format", "csv"] + arguments
+      return await dlstore(words).lines.dropFirst().map { line in
+        String(line.split(separator: ",", omittingEmptySubsequences: false)[2])
+      }
+    }
+    #expect(await names() == ["b.zip", "a.iso", "c.zip"])
+    #expect(await names("--limit", "2") == ["b.zip", "a.iso"])
+    #expect(await names("--limit", "0").isEmpty)
+    #expect(await names("--sort", "filename") == ["a.iso", "b.zip", "c.zip"])
+    #expect(await names("--sort", "filename:desc", "--limit", "1") == ["c.zip"])
+    #expect(await names("--sort", "expected:desc") == ["b.zip", "a.iso", "c.zip"])
+    #expect(await names("--tag", "x") == ["b.zip", "a.iso"])
+    #expect(await names("--tag", "x", "--tag", "y") == ["a.iso"])
+    #expect(await names("--type", "zip") == ["b.zip", "c.zip"])
+    #expect(await names("--match", "*.zip", "--tag", "x") == ["b.zip"])
+    #expect(await names("--match", "http://h/?.iso") == ["a.iso"])
+    #expect(await names("--state", "waiting,failed").count == 3)
+    #expect(await names("--state", "completed").isEmpty)
+  }
+
+  @Test func `an empty list is valid in every format`() async {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    func list(_ format: String) async -> String {
+      await dlstore("--store", store, "list", "--tag", "none", "--format", format).output
+    }
+    #expect(await list("json") == "[]\n")
+    #expect(await list("jsonl").isEmpty)
+    #expect(await list("csv") == RecordCSV.titles.joined(separator: ",") + "\n")
+    #expect(await list("table") == "ID  STATE  DONE  RECEIVED  SIZE  FILE  NAME  URL\n")
+  }
+
+  @Test(arguments: ["table", "csv", "json", "jsonl"])
+  func `no list shows a secret but the key in JSON`(format: String) async {
+    let url = "http://me:hush@a/1?X-Amz-Signature=hush"
+    _ = await dlstore(
+      "--store",
+      store,
+      "add",
+      url,
+      "--mirror",
+      "http://m/1?token=hush2",
+      "--header",
+      "Authorization: hush3"
+    )
+    let text = await dlstore("--store", store, "list", "--format", format).output
+    #expect(text.contains("•••"))
+    #expect(!text.replacing("\"url\":\"\(url)\"", with: "").contains("hush"))
+  }
+
+  // MARK: inspect
+
+  @Test func `inspect finds a URL, an id and its beginning`() async {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let id = RecordIdentity.id(forURL: "http://a/1")
+    for name in ["http://a/1", id, String(id.prefix(4))] {
+      #expect(await dlstore("--store", store, "inspect", name).status == .done)
+    }
+    #expect(await dlstore("--store", store, "inspect", "http://a/2").status == .failed)
+  }
+
+  @Test func `inspect hides secrets until it is told not to`() async throws {
+    let url = "http://me:hush@a/1"
+    _ = await dlstore(
+      "--store",
+      store,
+      "add",
+      url,
+      "--header",
+      "Cookie: hush2",
+      "--header",
+      "X-Plain: seen"
+    )
+    for options in [[], ["--json"]] as [[String]] {
+      let words = ["--store", store, "inspect", url] + options
+      let shown = await dlstore(words).output
+      let revealed = await dlstore(words + ["--reveal-secrets"]).output
+      #expect(!shown.replacing("\"url\": \"\(url)\"", with: "").contains("hush"))
+      #expect(shown.contains("seen"))
+      #expect(revealed.contains("hush2") && revealed.contains("me:hush"))
+    }
+  }
+
+  @Test func `inspect as JSON has files, resume data, history and the next step`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    try change("http://a/1") { $0.resumeBlob = Data([1, 2, 3]) }
+    let text = await dlstore("--store", store, "inspect", "http://a/1", "--json").output
+    let record = try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    )
+    #expect(record["next"] as? [String: String] == ["action": "zero", "rule": "Z2+P6"])
+    #expect(record["resumeData"] as? [String: Int] == ["byteCount": 3])
+    #expect((record["history"] as? [Any])?.isEmpty == true)
+    let files = try #require(record["files"] as? [String: [String: Any]])
+    #expect(files["final"]?["path"] as? String == "\(store)/files/1")
+    #expect(files["partial"]?["status"] as? String == "missing")
+  }
+
+  // MARK: purge
+
+  @Test func `purge removes records and partial files, and says so`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1", "--tag", "x")
+    _ = await dlstore("--store", store, "add", "http://a/2")
+    let downloads = try DownloadStore(at: store)
+    let record = try downloads.record(named: "http://a/1")
+    let layout = try downloads.roots().layout(of: record)
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data(count: 7).write(to: URL(filePath: layout.partialPath))
+    let plan = await dlstore("--store", store, "purge", "--tag", "x", "--dry-run")
+    #expect(
+      plan.lines == [
+        "record  \(record.id)  waiting  http://a/1", "file  7  \(layout.partialPath)",
+        "to remove: 1 record, 1 file, 7 bytes",
+      ]
+    )
+    #expect(FileManager.default.fileExists(atPath: layout.partialPath))
+    let done = await dlstore("--store", store, "purge", "--tag", "x", "--yes")
+    #expect(done.lines.last == "removed: 1 record, 1 file, 7 bytes")
+    #expect(!FileManager.default.fileExists(atPath: layout.partialPath))
+    #expect(await dlstore("--store", store, "list").lines.count == 2)
+  }
+
+  @Test func `purge by age looks at when a download was completed`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1", "http://a/2")
+    try change("http://a/1") { record in
+      record.state = .completed
+      record.completedAt = Date().addingTimeInterval(-8 * 86_400)
+    }
+    let result = await dlstore("--store", store, "purge", "--older-than", "7d", "--yes")
+    #expect(result.lines.last == "removed: 1 record, 0 files, 0 bytes")
+    let left = await dlstore("--store", store, "list", "--format", "csv")
+    #expect(left.lines.count == 2)
+    #expect(left.output.contains("http://a/2"))
+  }
+
+  // MARK: get
+
+  @Test(
+    arguments: [
+      ([nil, nil], .done), ([nil, .notFound], .failed), ([.cannotConnect, nil], .unreachable),
+      ([.cannotConnect, .cannotFindHost], .unreachable), ([.cannotConnect, .timedOut], .failed),
+    ] as [([DownloadFailure.Code?], DownloadCommands.ExitStatus)]
+  )
+  func `get tells failures from servers that cannot be reached`(
+    failures: [DownloadFailure.Code?],
+    status: DownloadCommands.ExitStatus
+  ) throws {
+    let downloads = try DownloadStore(at: store)
+    let requests = failures.indices.map { DownloadRequest(url: "http://h/\($0)") }
+    var records = try downloads.add(requests).map(\.record)
+    #expect(GetCommand.status(of: records) == .failed)
+    for (index, code) in failures.enumerated() {
+      records[index].state = code == nil ? .completed : .failedPermanent
+      guard let code else { continue }
+      let failure = DownloadFailure(code, "")
+      records[index].attempts = [Attempt(at: Date(), url: "", failure: failure, received: 0)]
+    }
+    #expect(GetCommand.status(of: records) == status)
+  }
+}

@@ -1,0 +1,50 @@
+import DownloadStore
+import DownloadSync
+import ObjectStore
+import Testing
+
+@testable import DownloadCommands
+
+struct ExitStatusTests {
+  @Test func `the numbers are those of the contract`() {
+    let numbers: [Int32] = [0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 130, 143]
+    #expect(ExitStatus.allCases.map(\.rawValue) == numbers)
+  }
+
+  @Test(
+    arguments: [
+      (StoreError.Code.notFound, 66), (.cannotCreate, 73), (.permissionDenied, 77), (.damaged, 65),
+      (.schemaMismatch, 65), (.tooNew, 65), (.full, 74), (.diskFull, 74), (.inputOutput, 74),
+      (.other, 74), (.duplicateKey, 1), (.keyChanged, 1), (.wouldDeadlock, 1), (.unknownModel, 1),
+    ] as [(StoreError.Code, Int32)]
+  )
+  func `errors of the object store have a status`(code: StoreError.Code, status: Int32) {
+    #expect(ExitStatus(StoreError(code, "")).rawValue == status)
+  }
+
+  @Test(
+    arguments: [
+      (DownloadStoreError.Code.invalidURL, 64), (.invalidName, 64), (.invalidDigest, 64),
+      (.unknownRecord, 1), (.ambiguousID, 1), (.missingRoot, 65),
+    ] as [(DownloadStoreError.Code, Int32)]
+  )
+  func `errors of the download store have a status`(
+    code: DownloadStoreError.Code,
+    status: Int32
+  ) {
+    #expect(ExitStatus(DownloadStoreError(code, "")).rawValue == status)
+  }
+
+  @Test(
+    arguments: [
+      (EngineError.Code.alreadyRunning, 75), (.cannotLock, 73), (.diskFull, 74),
+    ] as [(EngineError.Code, Int32)]
+  )
+  func `errors of the engine have a status`(code: EngineError.Code, status: Int32) {
+    #expect(ExitStatus(EngineError(code, "")).rawValue == status)
+  }
+
+  @Test func `a closed pipe is no failure`() {
+    #expect(ExitStatus(ClosedPipe()) == .done)
+  }
+}

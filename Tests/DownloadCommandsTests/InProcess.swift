@@ -1,0 +1,38 @@
+import ArgumentParser
+
+@testable import DownloadCommands
+
+/// What a command wrote and how it ended.
+struct CommandResult: Sendable, Equatable {
+  var status: ExitStatus
+  var output: String
+  var messages: String
+
+  var lines: [String] { output.split(separator: "\n").map(String.init) }
+}
+
+/// Runs a command in this process.
+///
+/// What the parser refuses is status `usage`.
+func dlstore(_ arguments: String...) async -> CommandResult {
+  await dlstore(arguments)
+}
+
+/// Runs a command in this process.
+///
+/// What the parser refuses is status `usage`.
+func dlstore(_ arguments: [String]) async -> CommandResult {
+  let data = CapturedText()
+  let messages = CapturedText()
+  let output = Output(data: { data.append($0) }, messages: { messages.append($0) })
+  let status = await Output.$current.withValue(output) {
+    do {
+      let command = try DLStoreCommand.parseAsRoot(arguments)
+      return await DLStoreCommand.status(of: command)
+    } catch {
+      output.say(DLStoreCommand.message(for: error))
+      return ExitStatus(rawValue: DLStoreCommand.exitCode(for: error).rawValue) ?? .failed
+    }
+  }
+  return CommandResult(status: status, output: data.text, messages: messages.text)
+}

@@ -1,0 +1,276 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+
+@testable import DownloadCommands
+
+/// The built program as its users meet it, against a server that misbehaves on demand.
+@Suite(.timeLimit(.minutes(5)))
+struct ProcessTests {
+  private let folder: TemporaryFolder
+  private let store: String
+  private let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+  }
+
+  private func start(_ arguments: String...) throws -> DLStoreProcess {
+    try DLStoreProcess(arguments, store: store, in: folder.path)
+  }
+
+  private func run(
+    _ arguments: String...,
+    shell: String? = nil
+  ) async throws -> (status: Int32, output: String, messages: String) {
+    let process = try DLStoreProcess(arguments, store: store, in: folder.path, shell: shell)
+    return (try await process.status(), process.output, process.messages)
+  }
+
+  private func record(_ url: String) throws -> DownloadRecord {
+    try DownloadStore(at: store, access: .readOnly).record(named: url)
+  }
+
+  @Test func `help and version are data`() async throws {
+    let version = try await run("--version")
+    #expect(version.status == 0)
+    #expect(version.output == "0.1.0\n")
+    let help = try await run("get", "--help")
+    #expect(help.status == 0)
+    #expect(help.output.contains("--output-folder") && help.messages.isEmpty)
+  }
+
+  @Test func `usage errors are 64`() async throws {
+    let result = try await run("list", "--sort", "nonsense")
+    #expect(result.status == 64)
+    #expect(result.output.isEmpty && result.messages.contains("nonsense"))
+  }
+
+  @Test func `get puts files into the current folder`() async throws {
+    let body = Body.generated(byteCount: 100_000, seed: 3)
+    server.route("/a.bin", Resource(body))
+    server.route("/b.bin", Resource(.text("b")))
+    let result = try await run("get", server.url("/a.bin"), server.url("/b.bin"))
+    #expect(result.status == 0)
+    #expect(result.output.isEmpty)
+    for word in ["started a.bin", "completed a.bin", "completed b.bin"] {
+      #expect(result.messages.contains(word))
+    }
+    let bytes = try Data(contentsOf: URL(filePath: folder.path("a.bin")))
+    #expect(Array(bytes) == body.bytes(at: 0, count: 100_000))
+    let list = try await run("list", "--format", "json")
+    let records = try #require(
+      try JSONSerialization.jsonObject(with: Data(list.output.utf8)) as? [[String: Any]]
+    )
+    #expect(records.map { $0["localPath"] as? String }.contains(folder.path("a.bin")))
+    #expect(records.allSatisfy { $0["fileStatus"] as? String == "present" })
+    let again = try await run("get", server.url("/a.bin"))
+    #expect(again.status == 0)
+    #expect(again.messages.contains("complete already: \(folder.path("a.bin"))"))
+    #expect(server.requests.count == 2)
+  }
+
+  @Test func `get makes the output folder`() async throws {
+    server.route("/a", Resource(.text("a")))
+    let result = try await run("get", server.url("/a"), "--output-folder", "x/y", "--folder", "z")
+    #expect(result.status == 0)
+    #expect(FileManager.default.fileExists(atPath: folder.path("x/y/z/a")))
+  }
+
+  @Test func `get fails when one download does`() async throws {
+    server.route("/a", Resource(.text("a")))
+    let result = try await run("get", server.url("/a"), server.url("/none"))
+    #expect(result.status == 1)
+    #expect(result.messages.contains("failed none: notFound"))
+  }
+
+  @Test func `get says when no server can be reached`() async throws {
+    let gone = try FaultServer()
+    let url = gone.url("/a")
+    gone.stop()
+    #expect(try await run("get", url, "--max-attempts", "2").status == 69)
+  }
+
+  @Test func `a server that crashes the worker is given up, and the others complete`() async throws
+  {
+    var poison = Resource(.text("x"), faults: .closeInsideHeader)
+    poison.afterFaults = .repeatLast
+    server.route("/poison", poison)
+    server.route("/poison2", poison)
+    server.route("/a", Resource(.text("a")))
+    let result = try await run(
+      "get",
+      server.url("/poison"),
+      server.url("/poison2"),
+      server.url("/a"),
+      "--max-attempts",
+      "3"
+    )
+    #expect(result.status == 1)
+    #expect(FileManager.default.fileExists(atPath: folder.path("a")))
+    for name in ["/poison", "/poison2"] {
+      #expect(try record(server.url(name)).state == .failedPermanent)
+      #expect(server.requests.count { $0.path == name } <= 4)
+    }
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func `a signal stops get cleanly, and get goes on with the bytes`(
+    signal: Int32,
+    code: Int32
+  ) async throws {
+    let body = Body.generated(byteCount: 200_000, seed: 5)
+    server.route("/a", Resource(body, faults: .stallAfter(bytes: 100_000)))
+    let process = try start("get", server.url("/a"))
+    try await process.message("started a")
+    // The bytes are on disk: the first checkpoint has been made.
+    while try record(server.url("/a")).received < 100_000 {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    process.send(signal)
+    #expect(try await process.status() == code)
+    let stopped = try record(server.url("/a"))
+    #expect(stopped.state == .waiting && stopped.received == 100_000)
+    #expect(try await run("get", server.url("/a")).status == 0)
+    #expect(server.requests.last?["Range"] == "bytes=100000-")
+    let bytes = try Data(contentsOf: URL(filePath: folder.path("a")))
+    #expect(Array(bytes) == body.bytes(at: 0, count: 200_000))
+  }
+
+  @Test func `run ends cleanly with 0`() async throws {
+    server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
+    #expect(try await run("add", server.url("/a")).status == 0)
+    let process = try start("run")
+    try await process.message("started a")
+    process.send(SIGTERM)
+    #expect(try await process.status() == 0)
+  }
+
+  @Test func `a worker that is killed is not started again`() async throws {
+    server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
+    let process = try start("get", server.url("/a"))
+    try await process.message("started a")
+    kill(try worker(), SIGKILL)
+    #expect(try await process.status() == 1)
+    #expect(process.messages.contains("was killed"))
+  }
+
+  @Test func `a worker ends with its supervisor`() async throws {
+    server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
+    let process = try start("get", server.url("/a"))
+    try await process.message("started a")
+    let worker = try worker()
+    process.send(SIGKILL)
+    #expect(try await process.status() == 128 + SIGKILL)
+    while kill(worker, 0) == 0, !isZombie(worker) { try await Task.sleep(for: .milliseconds(5)) }
+  }
+
+  /// The engine's lock names the worker.
+  private func worker() throws -> pid_t {
+    let text = try String(contentsOfFile: store + "/engine.lock", encoding: .utf8)
+    return try #require(pid_t(text.split { !$0.isNumber }.first.map(String.init) ?? ""))
+  }
+
+  /// Nobody may have asked yet how it ended.
+  private func isZombie(_ id: pid_t) -> Bool {
+    let text = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ") Z"
+    return text.split(separator: ")").last?.hasPrefix(" Z") == true
+  }
+
+  @Test func `a second engine is refused and names the first`() async throws {
+    server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
+    server.route("/b", Resource(.text("b")))
+    let process = try start("get", server.url("/a"))
+    try await process.message("started a")
+    let run = try await run("run")
+    #expect(run.status == 75)
+    #expect(run.messages.contains("process \(try worker())"))
+    let get = try await self.run("get", server.url("/b"))
+    #expect(get.status == 75)
+    #expect(get.messages.contains("is stored"))
+    #expect(try record(server.url("/b")).state == .waiting)
+    process.send(SIGINT)
+    #expect(try await process.status() == 130)
+  }
+
+  @Test func `run until idle tells of failures, and remembers its folder`() async throws {
+    server.route("/a", Resource(.text("a")))
+    #expect(try await run("add", server.url("/a")).status == 0)
+    #expect(try await run("run", "--until-idle", "--output-folder", "out").status == 0)
+    #expect(FileManager.default.fileExists(atPath: folder.path("out/a")))
+    #expect(try await run("add", server.url("/none")).status == 0)
+    #expect(try await run("run", "--until-idle").status == 1)
+    let inspect = try await run("inspect", server.url("/none"), "--json")
+    #expect(inspect.output.contains(folder.path("out/none")))
+  }
+
+  @Test func `a closed pipe ends quietly`() async throws {
+    let urls = (0..<2000).map { "http://h/\($0)" }.joined(separator: "\n")
+    let list = try folder.write(urls, to: "list")
+    #expect(try await run("add", "--input-file", list).status == 0)
+    let result = try await run(shell: "{ dlstore list; echo $? >&2; } | head -0")
+    #expect(result.messages == "0\n")
+  }
+
+  @Test func `a full disk below the output is 74`() async throws {
+    guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+    #expect(try await run("add", "http://h/1").status == 0)
+    #expect(try await run(shell: "dlstore list > /dev/full").status == 74)
+  }
+
+  @Test func `a list comes from standard input too`() async throws {
+    let result = try await run(
+      shell: "printf 'http://h/1\\nhttp://h/2' | dlstore add --input-file -"
+    )
+    #expect(result.status == 0)
+    #expect(result.output.split(separator: "\n").count == 2)
+  }
+
+  @Test func `purge without a terminal needs to be told`() async throws {
+    #expect(try await run("add", "http://h/1").status == 0)
+    #expect(try await run("purge", "--state", "waiting").status == 64)
+    #expect(try await run("purge", "--state", "waiting", "--yes").status == 0)
+  }
+
+  @Test func `a watched list is shown again when another process writes`() async throws {
+    #expect(try await run("add", "http://h/1").status == 0)
+    let watch = try start("list", "--watch", "--format", "jsonl")
+    while !watch.output.contains("http://h/1") { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(try await run("add", "http://h/2").status == 0)
+    while !watch.output.contains("http://h/2") { try await Task.sleep(for: .milliseconds(10)) }
+    watch.send(SIGINT)
+    #expect(try await watch.status() == 0)
+  }
+
+  @Test func `a watch ends when its reader has left`() async throws {
+    #expect(try await run("add", "http://h/1").status == 0)
+    let result = try await run(shell: "dlstore list --watch --format jsonl | head -1")
+    #expect(result.status == 0)
+    #expect(result.output.contains("http://h/1"))
+  }
+
+  @Test func `a list may come from a pipe that is opened once`() async throws {
+    let result = try await run(
+      shell:
+        "mkfifo p; echo http://h/1 > p & dlstore add --input-file p && dlstore get --input-file p"
+    )
+    #expect(result.output.contains("new"))
+    #expect(result.status == 64)
+  }
+
+  @Test func `a failure before a crash counts in run until idle`() async throws {
+    var poison = Resource(.text("x"), faults: .closeInsideHeader, .closeInsideHeader)
+    poison.retryAfter = nil
+    server.route("/later", poison)
+    #expect(try await run("add", server.url("/none")).status == 0)
+    #expect(try await run("add", server.url("/later")).status == 0)
+    let result = try await run("run", "--until-idle", "--max-concurrent", "1")
+    #expect(result.status == 1)
+    #expect(result.messages.contains("started again"))
+    #expect(try record(server.url("/later")).state == .completed)
+  }
+}

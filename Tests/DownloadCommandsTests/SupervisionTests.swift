@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import DownloadCommands
+
+struct SupervisionTests {
+  private var supervision = Supervision(failsWhenSomethingFailed: true)
+
+  private func status(_ step: Supervision.Step) -> Int32? {
+    if case .end(let status, _) = step { status } else { nil }
+  }
+
+  @Test func `wait statuses are read`() {
+    #expect(ProcessEnd(waitStatus: 0) == .exited(0))
+    #expect(ProcessEnd(waitStatus: 75 << 8) == .exited(75))
+    #expect(ProcessEnd(waitStatus: SIGSEGV | 0x80) == .signalled(SIGSEGV))
+  }
+
+  @Test(arguments: [0, 1, 64, 75, 130] as [Int32])
+  func `the worker's exit code is passed on`(code: Int32) {
+    var supervision = supervision
+    #expect(status(supervision.step(after: .exited(code), notes: [.ready], stop: nil)) == code)
+  }
+
+  @Test(arguments: [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE])
+  func `a crash starts another worker, for ever while engines come up`(signal: Int32) {
+    var supervision = supervision
+    for _ in 0..<20 {
+      let step = supervision.step(after: .signalled(signal), notes: [.ready], stop: nil)
+      #expect(status(step) == nil)
+    }
+  }
+
+  @Test func `three crashes before the engine is up are enough`() {
+    var supervision = supervision
+    let crash = ProcessEnd.signalled(SIGSEGV)
+    #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == nil)
+    #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == nil)
+    #expect(status(supervision.step(after: crash, notes: [.ready], stop: nil)) == nil)
+    #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == nil)
+    #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == nil)
+    #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == 1)
+  }
+
+  @Test func `a killed worker is not started again`() {
+    var supervision = supervision
+    #expect(status(supervision.step(after: .signalled(SIGKILL), notes: [.ready], stop: nil)) == 1)
+  }
+
+  @Test(
+    arguments: [(SIGINT, 130), (SIGUSR1, 130), (SIGTERM, 143), (SIGUSR2, 143)] as [(Int32, Int32)]
+  )
+  func `a worker that could not hear yet was stopped`(signal: Int32, code: Int32) {
+    var supervision = supervision
+    #expect(status(supervision.step(after: .signalled(signal), notes: [], stop: nil)) == code)
+  }
+
+  @Test func `a crash while stopping is the end`() {
+    var supervision = supervision
+    let step = supervision.step(after: .signalled(SIGILL), notes: [.ready], stop: .terminate)
+    #expect(status(step) == 143)
+  }
+
+  @Test func `failures of a worker that crashed later count`() {
+    var supervision = supervision
+    _ = supervision.step(after: .signalled(SIGILL), notes: [.ready, .failed], stop: nil)
+    #expect(status(supervision.step(after: .exited(0), notes: [.ready], stop: nil)) == 1)
+    var other = Supervision(failsWhenSomethingFailed: false)
+    _ = other.step(after: .signalled(SIGILL), notes: [.ready, .failed], stop: nil)
+    #expect(status(other.step(after: .exited(0), notes: [.ready], stop: nil)) == 0)
+  }
+
+  @Test func `one signal that is heard twice counts once`() {
+    var count = StopCount()
+    #expect(count.hear(.interrupt, isPassedOn: false) == .first)
+    #expect(count.hear(.interrupt, isPassedOn: true) == .known)
+    #expect(count.hear(.interrupt, isPassedOn: true) == .again)
+    #expect(count.first == .interrupt)
+  }
+
+  @Test func `two signals on one way count twice`() {
+    var count = StopCount()
+    #expect(count.hear(.terminate, isPassedOn: true) == .first)
+    #expect(count.hear(.interrupt, isPassedOn: true) == .again)
+    #expect(count.first == .terminate)
+  }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import DownloadCommands
+
+struct TextOutputTests {
+  @Test(arguments: [
+    ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("ｆ", 2), ("🎉", 2),
+    ("👨‍👩‍👧", 2), ("❤\u{FE0F}", 2), ("\u{200B}", 0),
+  ])
+  func `width is what a terminal shows`(text: String, width: Int) {
+    #expect(TerminalText.width(text) == width)
+  }
+
+  @Test(arguments: [
+    ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"), ("ab", 0, ""),
+    ("ab", 1, "…"),
+  ])
+  func `text is cut between characters`(text: String, width: Int, cut: String) {
+    #expect(TerminalText.truncated(text, to: width) == cut)
+  }
+
+  @Test func `what could steer a terminal is replaced`() {
+    #expect(
+      TerminalText.safe("a\u{1B}[2Jb\n\u{9B}\u{202E}") == "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}"
+    )
+    #expect(TerminalText.safe("né") == "né")
+  }
+
+  @Test func `columns are aligned by width`() {
+    var table = TableOutput(columns: [
+      .init(title: "A"), .init(title: "N", isAlignedRight: true), .init(title: "B"),
+    ])
+    table.rows = [["日本", "1", "x"], ["abc", "100", "yy"]]
+    #expect(table.lines() == ["A       N  B", "日本    1  x", "abc   100  yy"])
+    #expect(table.lines(width: 8) == ["A      …", "日本   …", "abc   1…"])
+  }
+
+  @Test func `a table without rows is its titles`() {
+    #expect(TableOutput(columns: [.init(title: "A")]).lines() == ["A"])
+  }
+
+  @Test(arguments: [
+    (["a", "b"], "a,b"), (["a,b"], "\"a,b\""), (["a\"b"], "\"a\"\"b\""), (["a\r\nb"], "\"a\r\nb\""),
+    ([""], ""), (["", ""], ","), ([" a"], "\" a\""),
+  ])
+  func `CSV cells are quoted where they must be`(cells: [String], line: String) {
+    #expect(CSVOutput.line(cells) == line)
+  }
+
+  @Test func `JSON text is escaped`() {
+    #expect(JSONValue.string("a\"\\\n\u{1}é\u{7F}").text == #""a\"\\\n\u0001é\u007f""#)
+    #expect(
+      (["a": .array([.null, .bool(true)]), "b": .number(0.5)] as JSONValue).text
+        == #"{"a":[null,true],"b":0.5}"#
+    )
+    #expect((["a": .array([])] as JSONValue).prettyText == "{\n  \"a\": []\n}")
+    #expect(JSONValue.number(.nan).text == "null")
+  }
+}

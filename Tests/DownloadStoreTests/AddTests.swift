@@ -1,0 +1,277 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import Testing
+
+@Suite struct AddTests {
+  let fixture: StoreFixture
+  let url = "https://example.com/files/a.tar.gz?x=1"
+
+  init() throws {
+    fixture = try StoreFixture()
+  }
+
+  @Test func `a new URL becomes a record that waits`() throws {
+    let added = try fixture.add(url)
+    #expect(added.isNew)
+    let record = added.record
+    #expect(record.url == url)
+    #expect(record.id == RecordIdentity.id(forURL: url))
+    #expect(record.filename == "a.tar.gz")
+    #expect(record.folder.isEmpty)
+    #expect(record.root == RootName.standard)
+    #expect(record.destination == "default/a.tar.gz")
+    #expect(record.type == "gz")
+    #expect(record.state == .waiting)
+    #expect(record.intent == .run)
+    #expect(record.received == 0 && record.expected == nil && record.stamp == nil)
+    #expect(record.createdAt == fixture.now && record.updatedAt == fixture.now)
+    #expect(!record.hasHeaders)
+    #expect(try fixture.store.record(named: url) == record)
+  }
+
+  @Test func `everything that is asked for is stored`() throws {
+    let digest = try Digest(String(repeating: "ab", count: 32))
+    let record = try fixture.add(url) { request in
+      request.filename = "movie.mp4"
+      request.folder = "a//b/./c/"
+      request.type = "video"
+      request.tags = ["x", "y"]
+      request.priority = -3
+      request.mirrors = ["https://mirror.example/a"]
+      request.digest = digest
+    }
+    .record
+    #expect(record.filename == "movie.mp4")
+    #expect(record.folder == "a/b/c")
+    #expect(record.destination == "default/a/b/c/movie.mp4")
+    #expect(record.type == "video")
+    #expect(record.tags == ["x", "y"])
+    #expect(record.priority == -3)
+    #expect(record.mirrors == ["https://mirror.example/a"])
+    #expect(record.expectedDigest == digest.text)
+  }
+
+  @Test func `a paused request is stored and held`() throws {
+    let record = try fixture.add(url) { $0.isPaused = true }.record
+    #expect(record.state == .paused)
+    #expect(record.intent == .hold)
+  }
+
+  @Test(arguments: [
+    ("https://example.com/a.ZIP", "zip"),
+    ("https://example.com/a", ""),
+    ("https://example.com/", ""),
+    ("https://example.com/a.abcdefghijklmnopqr", ""),
+    ("https://example.com/v1.2/file", ""),
+  ]) func `the type is the extension of the name`(url: String, type: String) throws {
+    #expect(try fixture.add(url).record.type == type)
+  }
+
+  // MARK: What is known
+
+  @Test(arguments: DownloadState.allCases, [false, true])
+  func `a known URL is never added again`(state: DownloadState, isPaused: Bool) throws {
+    let first = try fixture.add(url).record
+    try fixture.change(url) { $0.state = state }
+    let again = try fixture.add(url) { $0.isPaused = isPaused }
+    #expect(!again.isNew)
+    #expect(again.record.id == first.id)
+    #expect(again.record.createdAt == first.createdAt)
+    #expect(again.record.filename == first.filename)
+    #expect(try fixture.store.records(DownloadRecord.all).count == 1)
+  }
+
+  @Test(arguments: DownloadState.allCases)
+  func `a paused request changes nothing about the state of a known URL`(
+    state: DownloadState
+  ) throws {
+    try fixture.add(url)
+    let known = try fixture.change(url) { record in
+      record.state = state
+      record.received = 5
+    }
+    #expect(try fixture.add(url) { $0.isPaused = true }.record == known)
+  }
+
+  @Test(arguments: [DownloadState.paused, .failedPermanent, .failedRetryable])
+  func `what stood still goes on with its bytes, its failures forgotten`(
+    state: DownloadState
+  ) throws {
+    try fixture.add(url)
+    try fixture.change(url) { record in
+      record.state = state
+      record.intent = .hold
+      record.isHeldByHand = true
+      record.failedAttempts = 3
+      record.unresolvedStarts = 2
+      record.nextRetryAt = .distantFuture
+      record.received = 5
+      record.expected = 9
+      record.entityTag = "\"x\""
+      record.generation = 7
+    }
+    fixture.now += 10
+    let record = try fixture.add(url).record
+    #expect(record.state == .waiting)
+    #expect(record.intent == .run)
+    #expect(!record.isHeldByHand)
+    #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
+    #expect(record.nextRetryAt == nil)
+    #expect(record.received == 5 && record.expected == 9 && record.entityTag == "\"x\"")
+    #expect(record.generation == 7)
+    #expect(record.updatedAt == fixture.now)
+  }
+
+  @Test(arguments: [DownloadState.waiting, .running, .finalizing])
+  func `what is under way stays as it is, and is wanted again`(state: DownloadState) throws {
+    try fixture.add(url)
+    let known = try fixture.change(url) { record in
+      record.state = state
+      record.received = 5
+      record.unresolvedStarts = 2
+    }
+    #expect(try fixture.add(url).record == known)
+    try fixture.change(url) { record in
+      record.intent = .discard
+      record.isHeldByHand = true
+    }
+    let record = try fixture.add(url).record
+    #expect(record.state == state && record.intent == .run && !record.isHeldByHand)
+    #expect(record.received == 5 && record.unresolvedStarts == 2)
+  }
+
+  @Test(arguments: [DownloadState.cancelled, .removed])
+  func `what was given up starts over`(state: DownloadState) throws {
+    try fixture.add(url)
+    try fixture.change(url) { record in
+      record.state = state
+      record.intent = state == .removed ? .discard : .keep
+      record.received = 5
+      record.expected = 9
+      record.entityTag = "\"x\""
+      record.lastModified = "yesterday"
+      record.resumeBlob = Data([1])
+      record.verifiedDigest = "sha256:"
+      record.generation = 7
+    }
+    let record = try fixture.add(url).record
+    #expect(record.state == .waiting && record.intent == .run)
+    #expect(record.received == 0 && record.expected == nil)
+    #expect(record.entityTag == nil && record.lastModified == nil)
+    #expect(record.resumeBlob == nil && record.verifiedDigest == nil)
+    // What is heard of the old transfer must not be applied.
+    #expect(record.generation == 7)
+  }
+
+  @Test func `a complete file that is there is left alone`() throws {
+    try fixture.add(url)
+    let done = try fixture.finish(url)
+    #expect(try fixture.add(url).record == done)
+  }
+
+  @Test func `a complete file that somebody changed is left alone`() throws {
+    try fixture.add(url)
+    let done = try fixture.finish(url)
+    try fixture.write("theirs", to: fixture.layout(of: done).finalPath)
+    #expect(try fixture.add(url).record == done)
+  }
+
+  @Test func `a complete file that is gone is downloaded again`() throws {
+    try fixture.add(url)
+    let done = try fixture.finish(url)
+    try FileManager.default.removeItem(atPath: fixture.layout(of: done).finalPath)
+    let record = try fixture.add(url).record
+    #expect(record.state == .waiting)
+    #expect(record.received == 0 && record.stamp == nil && record.completedAt == nil)
+    #expect(record.filename == done.filename)
+  }
+
+  @Test func `tags and mirrors of a known URL are merged, and a digest replaces the old one`()
+    throws
+  {
+    try fixture.add(url) { request in
+      request.tags = ["a", "b"]
+      request.mirrors = ["https://one.example/"]
+    }
+    let digest = try Digest(String(repeating: "cd", count: 32))
+    let record = try fixture.add(url) { request in
+      request.tags = ["b", "c"]
+      request.mirrors = ["https://two.example/", "https://one.example/"]
+      request.digest = digest
+    }
+    .record
+    #expect(record.tags == ["a", "b", "c"])
+    #expect(record.mirrors == ["https://one.example/", "https://two.example/"])
+    #expect(record.expectedDigest == digest.text)
+    #expect(try fixture.add(url).record.expectedDigest == digest.text)
+  }
+
+  // MARK: Headers
+
+  @Test func `headers lie apart from the record`() throws {
+    let secret = HeaderField(name: "Authorization", value: "Bearer x")
+    let record = try fixture.add(url) { $0.headers = [secret, secret] }.record
+    #expect(record.hasHeaders)
+    #expect(try fixture.store.headers(of: record) == [secret, secret])
+    #expect(!"\(record)".contains("Bearer"))
+    let other = try fixture.add("https://example.com/b").record
+    #expect(!other.hasHeaders)
+    #expect(try fixture.store.headers(of: other) == [])
+  }
+
+  @Test func `new headers of a known URL replace the old ones, and none keep them`() throws {
+    let old = HeaderField(name: "Cookie", value: "a=1")
+    let new = HeaderField(name: "Cookie", value: "a=2")
+    try fixture.add(url) { $0.headers = [old] }
+    #expect(try fixture.store.headers(of: try fixture.add(url).record) == [old])
+    let record = try fixture.add(url) { $0.headers = [new] }.record
+    #expect(try fixture.store.headers(of: record) == [new])
+  }
+
+  // MARK: All or nothing
+
+  @Test func `one bad request keeps the others out`() throws {
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.store.add([DownloadRequest(url: url), DownloadRequest(url: "file:///etc")])
+    }
+    #expect(error?.code == .invalidURL)
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
+  @Test func `a URL that is asked for twice at once becomes one record`() throws {
+    let request = DownloadRequest(url: url)
+    let added = try fixture.store.add([request, request])
+    #expect(added.map(\.isNew) == [true, false])
+    #expect(try fixture.store.records(DownloadRecord.all).count == 1)
+  }
+
+  @Test(arguments: ["/etc", "..", "a/../b", "a/..", "../\u{301}x", "a\u{0}b", "a\nb"])
+  func `a folder that leads out of the root is refused`(folder: String) throws {
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.add(url) { $0.folder = folder }
+    }
+    #expect(error?.code == .invalidName)
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
+  @Test func `a bad mirror is refused`() throws {
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.add(url) { $0.mirrors = ["ftp://example.com/a"] }
+    }
+    #expect(error?.code == .invalidURL)
+  }
+
+  @Test func `a root that nobody knows is refused`() throws {
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.add(url) { $0.root = "elsewhere" }
+    }
+    #expect(error?.code == .missingRoot)
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
+  @Test(arguments: ["../../etc/passwd", "..\\..\\passwd", "/etc/passwd"])
+  func `a name that is a path is reduced to its last part`(name: String) throws {
+    #expect(try fixture.add(url) { $0.filename = name }.record.filename == "passwd")
+  }
+}

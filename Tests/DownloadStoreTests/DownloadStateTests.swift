@@ -1,0 +1,48 @@
+import DownloadStore
+import Testing
+
+@Suite struct DownloadStateTests {
+  @Test func `every word stands for its states, and every state that is shown has a word`() {
+    #expect(DownloadState.states(named: "failed") == [.failedRetryable, .failedPermanent])
+    #expect(DownloadState.states(named: "removed") == [])
+    #expect(DownloadState.states(named: "failedPermanent") == [])
+    #expect(DownloadState.states(named: "") == [])
+    for word in DownloadState.words {
+      let states = DownloadState.states(named: word)
+      #expect(!states.isEmpty)
+      #expect(states.allSatisfy { $0.word == word })
+    }
+    let shown = DownloadState.words.flatMap(DownloadState.states(named:))
+    #expect(Set(shown) == Set(DownloadState.allCases).subtracting([.removed]))
+    #expect(shown.count == DownloadState.allCases.count - 1)
+  }
+
+  @Test func `what is stored for a state or an intent is the same for ever`() {
+    #expect(
+      DownloadState.allCases.map(\.rawValue) == [
+        "waiting", "running", "paused", "failedRetryable", "failedPermanent", "finalizing",
+        "completed", "cancelled", "removed",
+      ]
+    )
+    #expect(DownloadIntent.allCases.map(\.rawValue) == ["run", "hold", "keep", "discard"])
+  }
+
+  @Test func `what is stored for a reason to fail is the same for ever`() {
+    #expect(
+      DownloadFailure.Code.allCases.map(\.rawValue) == [
+        "timedOut", "cannotConnect", "cannotFindHost", "connectionLost", "insecure", "badResponse",
+        "badRedirect", "unsupportedURL", "refused", "notFound", "rejected", "serverBusy",
+        "wrongLength", "entityChanged", "unexpectedCoding", "digestMismatch", "diskFull",
+        "fileSystem", "quarantined", "unknown",
+      ]
+    )
+  }
+
+  @Test func `launch looks at what is under way, and at nothing that rests`() {
+    #expect(
+      Set(DownloadState.allCases).subtracting(DownloadState.active) == [
+        .paused, .failedPermanent, .completed, .cancelled,
+      ]
+    )
+  }
+}

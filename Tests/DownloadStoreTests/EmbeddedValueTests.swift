@@ -1,0 +1,186 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import Testing
+
+/// A value of ours as a later version may write it: with something behind.
+private protocol Later: FieldValue, Hashable {
+  associatedtype Now: FieldValue
+  var now: Now { get }
+  init(now: Now)
+}
+
+extension Later {
+  static var fieldType: FieldType { Now.fieldType }
+
+  init(from reader: inout ByteReader) throws(RecordError) {
+    self.init(now: try Now(from: &reader))
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    now.encode(to: &writer)
+    writer.writeSized("what a later version knows")
+    writer.write(UInt64.max)
+  }
+}
+
+private struct LaterAttempt: Later {
+  var now: Attempt
+}
+
+private struct LaterStamp: Later {
+  var now: FileStamp
+}
+
+private struct LaterField: Later {
+  var now: HeaderField
+}
+
+/// Values of ours by themselves and in lists.
+private struct Box<A: FieldValue & Hashable, S: FieldValue & Hashable, F: FieldValue & Hashable>:
+  Model, Hashable
+{
+  struct Columns {}
+  static var columns: Columns { Columns() }
+  static var schema: ModelSchema {
+    ModelSchema(
+      name: "Box",
+      fields: [
+        FieldSchema("id", Int64.self, id: 1, isPrimaryKey: true),
+        FieldSchema("attempts", [A].self, id: 2),
+        FieldSchema("stamp", S.self, id: 3, isOptional: true),
+        FieldSchema("fields", [F].self, id: 4),
+      ]
+    )
+  }
+
+  var id: Int64
+  var attempts: [A]
+  var stamp: S?
+  var fields: [F]
+  var primaryKey: Int64 { id }
+
+  init(id: Int64, attempts: [A], stamp: S?, fields: [F]) {
+    self.id = id
+    self.attempts = attempts
+    self.stamp = stamp
+    self.fields = fields
+  }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    attempts = try record.value(at: 1)
+    stamp = try record.optional(at: 2)
+    fields = try record.value(at: 3)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(attempts)
+    record.encode(stamp)
+    record.encode(fields)
+  }
+}
+
+/// An attempt whose reason only a later version knows.
+private struct StrangeAttempt: FieldValue, Hashable {
+  static var fieldType: FieldType { Attempt.fieldType }
+  var url: String
+
+  init(url: String) {
+    self.url = url
+  }
+
+  init(from reader: inout ByteReader) throws(RecordError) {
+    url = ""
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    writer.writeSized(Date(timeIntervalSince1970: 0))
+    writer.writeSized(url)
+    writer.writeSized("boredom")
+    writer.writeSized("it took too long")
+    writer.writeSized(Int64(5))
+  }
+}
+
+@Suite struct EmbeddedValueTests {
+  private typealias Now = Box<Attempt, FileStamp, HeaderField>
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private let attempts = [
+    Attempt(
+      at: Date(timeIntervalSince1970: 5),
+      url: "https://example.com/",
+      failure: DownloadFailure(.timedOut, "slow"),
+      received: 7
+    ),
+    Attempt(
+      at: Date(timeIntervalSince1970: 6),
+      url: "",
+      failure: DownloadFailure(.unknown, ""),
+      received: 0
+    ),
+  ]
+  private let stamp = FileStamp(size: 1, inode: 2, modified: 3)
+  private let fields = [HeaderField(name: "a", value: "b"), HeaderField(name: "c", value: "")]
+
+  @Test func `what a later version appended to a value is passed over`() throws {
+    typealias Then = Box<LaterAttempt, LaterStamp, LaterField>
+    let then = Then(
+      id: 1,
+      attempts: attempts.map(LaterAttempt.init(now:)),
+      stamp: LaterStamp(now: stamp),
+      fields: fields.map(LaterField.init(now:))
+    )
+    try ObjectStore(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
+    let now = try ObjectStore(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
+    #expect(now == Now(id: 1, attempts: attempts, stamp: stamp, fields: fields))
+  }
+
+  @Test func `a reason that only a later version knows is called unknown, with its message`() throws
+  {
+    typealias Then = Box<StrangeAttempt, FileStamp, HeaderField>
+    let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], stamp: nil, fields: [])
+    try ObjectStore(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
+    let now = try ObjectStore(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
+    #expect(
+      now?.attempts == [
+        Attempt(
+          at: Date(timeIntervalSince1970: 0),
+          url: "u",
+          failure: DownloadFailure(.unknown, "it took too long"),
+          received: 5
+        )
+      ]
+    )
+  }
+
+  @Test func `the bytes of each value are the same for ever`() {
+    func bytes(_ value: some FieldValue) -> String {
+      var writer = ByteWriter()
+      value.encode(to: &writer)
+      return writer.bytes.map { byte in
+        let digits = String(byte, radix: 16)
+        return digits.count == 1 ? "0" + digits : digits
+      }
+      .joined()
+    }
+    #expect(bytes(stamp) == "010000000000000002000000000000000300000000000000")
+    #expect(bytes(HeaderField(name: "ab", value: "c")) == "02000000616201000000" + "63")
+    let attempt = Attempt(
+      at: Date(timeIntervalSinceReferenceDate: 1),
+      url: "u",
+      failure: DownloadFailure(.timedOut, "m"),
+      received: 258
+    )
+    #expect(
+      bytes(attempt) == "000000000000f03f" + "0100000075" + "0800000074696d65644f7574"
+        + "010000006d" + "0201000000000000"
+    )
+  }
+}

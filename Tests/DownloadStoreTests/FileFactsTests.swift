@@ -1,0 +1,156 @@
+import DownloadStore
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite struct FileFactsTests {
+  let fixture: StoreFixture
+  let url = "https://example.com/a.bin"
+
+  init() throws {
+    fixture = try StoreFixture()
+  }
+
+  private func facts(
+    received: Int64 = 0,
+    expected: Int64? = nil,
+    partial: String? = nil
+  ) throws -> FileFacts {
+    try fixture.add(url)
+    let record = try fixture.change(url) { record in
+      record.received = received
+      record.expected = expected
+    }
+    let layout = try fixture.layout(of: record)
+    if let partial { try fixture.write(partial, to: layout.partialPath) }
+    return FileFacts(of: record, in: layout)
+  }
+
+  @Test func `where nothing is, nothing is found`() throws {
+    #expect(try facts() == FileFacts(final: .missing, partial: .missing, partialSize: 0))
+  }
+
+  @Test(
+    arguments: [
+      // received, expected, size, what it is
+      (4, nil, 4, .equal),
+      (4, 9, 4, .equal),
+      (4, nil, 5, .longer),
+      (4, 9, 9, .longer),
+      (4, nil, 3, .shorter),
+      (4, 9, 0, .shorter),
+      (9, 9, 9, .complete),
+      (4, 9, 10, .over),
+      (9, 9, 10, .over),
+      (0, nil, 0, .equal),
+      (0, 0, 0, .complete),
+      (0, nil, 3, .longer),
+    ] as [(Int64, Int64?, Int, FileFacts.Partial)]
+  )
+  func `a partial file is measured against what was committed and the whole`(
+    received: Int64,
+    expected: Int64?,
+    size: Int,
+    partial: FileFacts.Partial
+  ) throws {
+    let found = try facts(
+      received: received,
+      expected: expected,
+      partial: String(repeating: "x", count: size)
+    )
+    #expect(found == FileFacts(final: .missing, partial: partial, partialSize: Int64(size)))
+  }
+
+  @Test func `the comparison is total`() {
+    for size in Int64(0)...4 {
+      for committed in Int64(0)...4 {
+        for whole in [nil, 0, 1, 2, 3, 4] as [Int64?] {
+          let found = FileFacts.compare(size, committed: committed, whole: whole)
+          switch found {
+          case .missing: Issue.record("a file of \(size) bytes is not missing")
+          case .over: #expect(whole.map { size > $0 } == true)
+          case .shorter: #expect(size < committed)
+          case .longer: #expect(size > committed)
+          case .complete: #expect(size == committed && size == whole)
+          case .equal: #expect(size == committed && size != whole)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `a finished file is ours by its stamp, also after a rename`() throws {
+    try fixture.add(url)
+    var record = try fixture.finish(url)
+    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+    let path = try fixture.layout(of: record).finalPath
+    record.filename = "b.bin"
+    try FileManager.default.moveItem(atPath: path, toPath: fixture.layout(of: record).finalPath)
+    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+  }
+
+  @Test func `a file of the same size and bytes is not ours`() throws {
+    try fixture.add(url)
+    let record = try fixture.finish(url, "body")
+    let path = try fixture.layout(of: record).finalPath
+    try fixture.write("body", to: path + ".copy")
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: path + ".copy", toPath: path)
+    try setModified(path, fixture.now)
+    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .foreign)
+  }
+
+  @Test func `a file of a record that has no stamp is not ours`() throws {
+    let record = try fixture.add(url).record
+    let layout = try fixture.layout(of: record)
+    try fixture.write("theirs", to: layout.finalPath)
+    #expect(FileFacts(of: record, in: layout).final == .foreign)
+  }
+
+  @Test func `a folder, a link and a pipe are somebody's`() throws {
+    let record = try fixture.add(url).record
+    let layout = try fixture.layout(of: record)
+    let manager = FileManager.default
+    try manager.createDirectory(atPath: layout.finalPath, withIntermediateDirectories: true)
+    #expect(FileFacts(of: record, in: layout).final == .foreign)
+    try manager.removeItem(atPath: layout.finalPath)
+    try manager.createSymbolicLink(atPath: layout.finalPath, withDestinationPath: "/nowhere")
+    #expect(FileFacts(of: record, in: layout).final == .foreign)
+    try manager.removeItem(atPath: layout.finalPath)
+    #expect(unsafe mkfifo(layout.finalPath, 0o600) == 0)
+    #expect(FileFacts(of: record, in: layout).final == .foreign)
+  }
+
+  @Test func `a link in the place of a partial file is not followed`() throws {
+    let record = try fixture.add(url).record
+    let layout = try fixture.layout(of: record)
+    try fixture.write("target", to: layout.folderPath + "/target")
+    try FileManager.default.createSymbolicLink(
+      atPath: layout.partialPath,
+      withDestinationPath: layout.folderPath + "/target"
+    )
+    #expect(FileFacts(of: record, in: layout).partial == .missing)
+  }
+
+  // MARK: The word for people
+
+  @Test(arguments: DownloadState.allCases, FileFacts.Final.allCases)
+  func `every state has a word for its file`(state: DownloadState, final: FileFacts.Final) throws {
+    var record = try fixture.add(url).record
+    record.state = state
+    for partial in FileFacts.Partial.allCases {
+      let status = FileStatus(of: record, facts: FileFacts(final: final, partial: partial))
+      let expected: FileStatus =
+        switch (state, final) {
+        case (.completed, .ours): .present
+        case (.completed, .missing): .missing
+        case (.completed, .foreign): .modified
+        default: partial == .missing ? .absent : .partial
+        }
+      #expect(status == expected)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import Testing
+
+@Suite struct LookupTests {
+  let fixture: StoreFixture
+  let url = "https://example.com/a.zip"
+
+  init() throws {
+    fixture = try StoreFixture()
+  }
+
+  @Test func `a record is found by its URL, its id and any unique beginning of that`() throws {
+    let record = try fixture.add(url).record
+    #expect(try fixture.store.record(named: url) == record)
+    for length in 1...16 {
+      #expect(try fixture.store.record(named: String(record.id.prefix(length))) == record)
+    }
+    #expect(try fixture.store.record(named: record.id.uppercased()) == record)
+  }
+
+  @Test(arguments: ["", "https://example.com/b.zip", "ffff", "zzz", "1d9defa430c34a6c0"])
+  func `what no record has is unknown`(name: String) throws {
+    try fixture.add(url)
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.store.record(named: name)
+    }
+    #expect(error?.code == .unknownRecord)
+  }
+
+  @Test func `a URL that differs in a letter's case is another one`() throws {
+    try fixture.add(url)
+    #expect(throws: DownloadStoreError.self) {
+      try fixture.store.record(named: "https://example.com/A.zip")
+    }
+  }
+
+  @Test func `a beginning that two ids have is ambiguous`() throws {
+    // More records than there are digits: two begin alike.
+    let records = try (0..<17).map { try fixture.add("https://example.com/\($0)").record }
+    let beginnings = Dictionary(grouping: records) { $0.id.prefix(1) }
+    let twice = try #require(beginnings.first { $0.value.count > 1 })
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.store.record(named: String(twice.key))
+    }
+    #expect(error?.code == .ambiguousID)
+    #expect(try fixture.store.record(named: twice.value[0].id) == twice.value[0])
+  }
+
+  @Test func `the message about an unknown URL hides its secrets`() throws {
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.store.record(named: "https://me:pw@example.com/?token=abc")
+    }
+    #expect(error?.message.contains("pw") == false)
+    #expect(error?.message.contains("abc") == false)
+  }
+}

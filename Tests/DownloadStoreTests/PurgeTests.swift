@@ -1,0 +1,198 @@
+import Foundation
+import ObjectStore
+import Testing
+
+@testable import DownloadStore
+
+@Suite struct PurgeTests {
+  let fixture: StoreFixture
+  let url = "https://example.com/a.bin"
+
+  init() throws {
+    fixture = try StoreFixture()
+    try fixture.add(url) { $0.headers = [HeaderField(name: "Cookie", value: "x")] }
+  }
+
+  private func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: path)
+  }
+
+  private func plan(withFiles: Bool) throws -> PurgePlan {
+    try fixture.store.purgePlan([fixture.store.record(named: url)], withFiles: withFiles)
+  }
+
+  // MARK: Records
+
+  @Test func `a record goes with its headers and its partial file`() throws {
+    let record = try fixture.store.record(named: url)
+    let partial = try fixture.layout(of: record).partialPath
+    try fixture.write("12345", to: partial)
+    let plan = try plan(withFiles: false)
+    #expect(plan.records == [record])
+    #expect(plan.files.map(\.path) == [partial])
+    #expect(plan.freedBytes == 5)
+    // A plan does nothing.
+    #expect(exists(partial))
+    #expect(try fixture.store.record(named: url) == record)
+
+    #expect(try fixture.store.purge(plan) == [])
+    #expect(!exists(partial))
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+    #expect(try fixture.store.headers(of: record) == [])
+  }
+
+  @Test func `a finished file stays unless it is asked for`() throws {
+    let path = try fixture.layout(of: fixture.finish(url)).finalPath
+    let plan = try plan(withFiles: false)
+    #expect(plan.files == [] && plan.freedBytes == 0)
+    try fixture.store.purge(plan)
+    #expect(exists(path))
+  }
+
+  @Test func `a finished file that is ours goes when it is asked for`() throws {
+    let path = try fixture.layout(of: fixture.finish(url, "12345678")).finalPath
+    let plan = try plan(withFiles: true)
+    #expect(plan.files.map(\.path) == [path])
+    #expect(plan.freedBytes == 8)
+    #expect(try fixture.store.purge(plan) == [])
+    #expect(!exists(path))
+  }
+
+  @Test(arguments: ["theirs", "body"])
+  func `a finished file that somebody changed never goes`(text: String) throws {
+    let path = try fixture.layout(of: fixture.finish(url, "body")).finalPath
+    try fixture.write(text, to: path + ".new")
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: path + ".new", toPath: path)
+    let plan = try plan(withFiles: true)
+    #expect(plan.files == [])
+    try fixture.store.purge(plan)
+    #expect(exists(path))
+  }
+
+  @Test func `a file that was there before a record never goes`() throws {
+    let path = try fixture.layout(of: fixture.store.record(named: url)).finalPath
+    try fixture.write("theirs", to: path)
+    try fixture.store.purge(plan(withFiles: true))
+    #expect(exists(path))
+  }
+
+  @Test func `a finished file that changes after the plan is made stays, and is told`() throws {
+    let path = try fixture.layout(of: fixture.finish(url)).finalPath
+    let plan = try plan(withFiles: true)
+    try fixture.write("theirs now", to: path)
+    #expect(try fixture.store.purge(plan).map(\.path) == [path])
+    #expect(exists(path))
+  }
+
+  @Test func `a partial file that grows after the plan is made goes all the same`() throws {
+    let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
+    try fixture.write("1", to: partial)
+    let plan = try plan(withFiles: false)
+    try fixture.write("12345", to: partial)
+    #expect(try fixture.store.purge(plan) == [])
+    #expect(!exists(partial))
+  }
+
+  @Test func `a file that is gone already is no failure`() throws {
+    let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
+    try fixture.write("1", to: partial)
+    let plan = try plan(withFiles: false)
+    try FileManager.default.removeItem(atPath: partial)
+    #expect(try fixture.store.purge(plan) == [])
+  }
+
+  @Test func `purging nothing does nothing`() throws {
+    let before = try fixture.store.objects.changeCount()
+    #expect(try fixture.store.purge(PurgePlan()) == [])
+    #expect(try fixture.store.objects.changeCount() == before)
+    #expect(try fixture.store.purgePlan([], withFiles: true) == PurgePlan())
+  }
+
+  // MARK: Orphans
+
+  /// Puts a partial file of an id without a record there, last changed so many seconds ago.
+  private func orphan(
+    _ name: String = "00112233445566ff.dlstore-part",
+    in folder: String = StoreFixture.files,
+    age: Double = 3_600
+  ) throws -> String {
+    let path = try fixture.folder.makeFile("\(folder)/\(name)", "12345")
+    try setModified(path, fixture.now - age)
+    return path
+  }
+
+  @Test func `a partial file without a record is an orphan, in any folder and root`() throws {
+    try fixture.store.setRoot(fixture.folder.path + "/disk", named: "disk")
+    let paths = [
+      try orphan(), try orphan(in: "\(StoreFixture.files)/x/y"), try orphan(in: "disk/z"),
+    ]
+    let plan = try fixture.store.orphanPlan()
+    #expect(plan.records == [])
+    #expect(plan.files.map(\.path) == paths.sorted())
+    #expect(plan.freedBytes == 15)
+    #expect(try fixture.store.purge(plan) == [])
+    #expect(paths.allSatisfy { !exists($0) })
+  }
+
+  @Test func `a root within a root does not count its orphans twice`() throws {
+    try fixture.store.setRoot("\(fixture.folder.path)/\(StoreFixture.files)/sub", named: "sub")
+    let path = try orphan(in: "\(StoreFixture.files)/sub")
+    #expect(try fixture.store.orphanPlan().files.map(\.path) == [path])
+  }
+
+  @Test(arguments: [
+    "a.bin", "a.part", ".dlstore-part", "00112233445566FF.dlstore-part", "0011.dlstore-part",
+    "00112233445566ff.dlstore-part.bak", "engine.lock", "CFNetworkDownload_abcdef.tmp",
+    "００112233445566ff.dlstore-part",
+  ]) func `a file that is not ours is never an orphan`(name: String) throws {
+    let path = try orphan(name)
+    #expect(try fixture.store.orphanPlan(graceSeconds: 0).files == [])
+    #expect(exists(path))
+  }
+
+  @Test func `links and folders are never orphans`() throws {
+    let target = try fixture.folder.makeFile("\(StoreFixture.files)/target", "x")
+    let files = "\(fixture.folder.path)/\(StoreFixture.files)"
+    let link = "\(files)/00112233445566ff.dlstore-part"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+    let sub = "\(files)/ffeeddccbbaa9988.dlstore-part"
+    try FileManager.default.createDirectory(atPath: sub, withIntermediateDirectories: true)
+    fixture.now += 1_000_000_000
+    #expect(try fixture.store.orphanPlan(graceSeconds: 0).files == [])
+  }
+
+  @Test func `a folder behind a link is not looked into`() throws {
+    let outside = try orphan(in: "outside")
+    try fixture.folder.makeFile("\(StoreFixture.files)/x")
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(fixture.folder.path)/\(StoreFixture.files)/link",
+      withDestinationPath: "\(fixture.folder.path)/outside"
+    )
+    #expect(try fixture.store.orphanPlan().files == [])
+    #expect(exists(outside))
+  }
+
+  @Test(arguments: [(59.0, false), (61.0, true)])
+  func `a fresh file is given time`(age: Double, isOrphan: Bool) throws {
+    _ = try orphan(age: age)
+    #expect(try fixture.store.orphanPlan().files.isEmpty == !isOrphan)
+  }
+
+  @Test(arguments: DownloadState.allCases)
+  func `the partial file of a record is no orphan`(state: DownloadState) throws {
+    let record = try fixture.change(url) { $0.state = state }
+    let partial = try fixture.layout(of: record).partialPath
+    try fixture.write("12345", to: partial)
+    try setModified(partial, fixture.now - 3_600)
+    #expect(try fixture.store.orphanPlan().files == [])
+  }
+
+  @Test func `an orphan that is written to after the plan is made stays`() throws {
+    let path = try orphan()
+    let plan = try fixture.store.orphanPlan()
+    try fixture.write("somebody took it", to: path)
+    #expect(try fixture.store.purge(plan).map(\.path) == [path])
+    #expect(exists(path))
+  }
+}

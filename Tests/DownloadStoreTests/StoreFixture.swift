@@ -1,0 +1,84 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import Synchronization
+
+/// A store in a folder of its own, with a clock that stands still until it is moved.
+final class StoreFixture: Sendable {
+  let folder: TemporaryFolder
+  let store: DownloadStore
+  private let clock: Clock
+
+  private final class Clock: Sendable {
+    let now = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
+  }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let clock = Clock()
+    self.clock = clock
+    store = try DownloadStore(at: "\(folder.path)/store", now: { clock.now.withLock { $0 } })
+  }
+
+  /// What time it is for the store.
+  var now: Date {
+    get { clock.now.withLock { $0 } }
+    set { clock.now.withLock { $0 = newValue } }
+  }
+
+  /// The folder of the standard root, below ``folder``.
+  static let files = "store/files"
+
+  @discardableResult
+  func add(
+    _ url: String,
+    _ change: (inout DownloadRequest) -> Void = { _ in }
+  ) throws -> DownloadStore.Added {
+    var request = DownloadRequest(url: url)
+    change(&request)
+    return try store.add([request])[0]
+  }
+
+  /// Changes a record as an engine would, and returns it.
+  @discardableResult
+  func change(
+    _ url: String,
+    _ body: (inout DownloadRecord) -> Void
+  ) throws -> DownloadRecord {
+    try store.objects.write { tx in _ = try tx.update(DownloadRecord.self, url, body) }
+    return try store.record(named: url)
+  }
+
+  func layout(of record: DownloadRecord) throws -> FileLayout {
+    try store.roots().layout(of: record)
+  }
+
+  /// Puts a finished file there, and notes its stamp in the record.
+  @discardableResult
+  func finish(_ url: String, _ text: String = "body") throws -> DownloadRecord {
+    let path = try layout(of: store.record(named: url)).finalPath
+    try write(text, to: path)
+    return try change(url) { record in
+      record.state = .completed
+      record.received = Int64(text.utf8.count)
+      record.expected = Int64(text.utf8.count)
+      record.completedAt = now
+      record.stamp = FileStamp(ofFileAt: path)
+    }
+  }
+
+  /// Puts a file there, in a folder that is made.
+  func write(_ text: String, to path: String) throws {
+    let url = URL(filePath: path)
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(),
+      withIntermediateDirectories: true
+    )
+    try Data(text.utf8).write(to: url)
+  }
+}
+
+/// Has a file look as if it had last changed at that time.
+func setModified(_ path: String, _ date: Date) throws {
+  try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+}

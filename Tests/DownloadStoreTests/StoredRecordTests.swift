@@ -1,0 +1,140 @@
+import Foundation
+import ObjectStore
+import Testing
+
+@testable import DownloadStore
+
+@Suite struct StoredRecordTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// A record in which no field has its default.
+  static var full: DownloadRecord {
+    let moment = Date(timeIntervalSince1970: 1_700_000_000.25)
+    var record = DownloadRecord(
+      url: "https://example.com/ä?b=c",
+      id: "0123456789abcdef",
+      filename: "日本.tar.gz",
+      folder: "a/b",
+      root: "disk",
+      destination: "disk/a/b/日本.tar.gz",
+      type: "gz",
+      state: .failedRetryable,
+      intent: .hold,
+      tags: ["x", "y", ""],
+      priority: -7,
+      received: 1 << 40,
+      expected: (1 << 40) + 1,
+      entityTag: "W/\"x\"",
+      lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
+      resumeBlob: Data([0, 255, 1]),
+      mirrors: ["https://one.example/", "https://two.example/"],
+      expectedDigest: "sha256:aa",
+      verifiedDigest: "sha256:bb",
+      nextRetryAt: moment + 1,
+      createdAt: moment + 2,
+      updatedAt: moment + 3,
+      completedAt: moment + 4,
+      hasHeaders: true,
+      stamp: FileStamp(size: .max, inode: .max, modified: .min)
+    )
+    record.isHeldByHand = true
+    record.failedAttempts = 3
+    record.attempts = DownloadFailure.Code.allCases.map { code in
+      Attempt(at: moment, url: "u", failure: DownloadFailure(code, "why: ä"), received: 9)
+    }
+    record.generation = .max
+    record.unresolvedStarts = 2
+    record.resolvedBytes = 77
+    return record
+  }
+
+  @Test func `every field comes back as it was stored`() throws {
+    let store = try DownloadStore(at: folder.path)
+    let record = Self.full
+    try store.objects.write { try $0.insert(record) }
+    #expect(try store.record(named: record.url) == record)
+  }
+
+  @Test func `no field of the full record has its default`() {
+    let full = Mirror(reflecting: Self.full).children
+    var empty = Self.full
+    empty.isHeldByHand = false
+    empty.hasHeaders = false
+    #expect(full.count == DownloadRecord.schema.fields.count)
+    for (label, value) in full {
+      let text = "\(value)"
+      let isDefault = ["nil", "0", "false", "", "[]"].contains(text)
+      #expect(!isDefault, "\(label ?? "") is \(text)")
+    }
+  }
+
+  @Test func `every optional may be nil`() throws {
+    var record = Self.full
+    record.expected = nil
+    record.entityTag = nil
+    record.lastModified = nil
+    record.resumeBlob = nil
+    record.expectedDigest = nil
+    record.verifiedDigest = nil
+    record.nextRetryAt = nil
+    record.completedAt = nil
+    record.stamp = nil
+    record.tags = []
+    record.mirrors = []
+    record.attempts = []
+    let store = try DownloadStore(at: folder.path)
+    try store.objects.write { [record] in try $0.insert(record) }
+    #expect(try store.record(named: record.url) == record)
+  }
+
+  @Test func `each state and intent comes back as it was stored`() throws {
+    let store = try DownloadStore(at: folder.path)
+    for state in DownloadState.allCases {
+      for intent in DownloadIntent.allCases {
+        var record = Self.full
+        record.state = state
+        record.intent = intent
+        try store.objects.write { [record] in _ = try $0.upsert(record) }
+        #expect(try store.record(named: record.url) == record)
+      }
+    }
+  }
+
+  @Test func `headers and roots come back as they were stored`() throws {
+    let store = try DownloadStore(at: folder.path)
+    let headers = RequestHeaders(
+      recordID: "0123456789abcdef",
+      fields: [HeaderField(name: "A", value: "1"), HeaderField(name: "", value: "ä")]
+    )
+    let root = Root(name: "disk", path: "/mnt/ä")
+    try store.objects.write { tx in
+      try tx.insert(headers)
+      try tx.insert(root)
+    }
+    try store.objects.read { tx in
+      let storedHeaders = try tx.get(RequestHeaders.self, headers.recordID)
+      let storedRoot = try tx.get(Root.self, root.name)
+      #expect(storedHeaders == headers)
+      #expect(storedRoot == root)
+    }
+  }
+
+  @Test func `queries that commands and engines ask often are served by an index`() throws {
+    let store = try DownloadStore(at: folder.path)
+    try store.objects.write { try $0.insert(Self.full) }
+    try store.objects.read { tx in
+      let plans = [
+        try tx.explain(DownloadRecord.where { $0.id.hasPrefix("01") }),
+        try tx.explain(DownloadRecord.where { $0.destination == "x" }),
+        try tx.explain(DownloadRecord.where { $0.tags.contains("x") }),
+        try tx.explain(DownloadRecord.where { $0.type == "gz" }),
+        try tx.explain(DownloadRecord.where { $0.state.isIn(DownloadState.active) }),
+      ]
+      #expect(plans.allSatisfy { $0.hasPrefix("index on") }, "\(plans)")
+    }
+  }
+}

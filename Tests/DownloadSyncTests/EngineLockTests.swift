@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import DownloadSync
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite(.timeLimit(.minutes(2))) struct EngineLockTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func text() throws -> String {
+    try String(contentsOfFile: folder.path + "/engine.lock", encoding: .utf8)
+  }
+
+  @Test func `one process has one engine`() throws {
+    let lock = try EngineLock(storePath: folder.path)
+    let error = #expect(throws: EngineError.self) { try EngineLock(storePath: folder.path) }
+    #expect(error?.code == .alreadyRunning)
+    #expect(error?.message.contains("process \(getpid())") == true)
+    #expect(error?.message.contains(folder.path) == true)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func `two stores have two engines`() throws {
+    let other = try TemporaryFolder()
+    let locks = [
+      try EngineLock(storePath: folder.path), try EngineLock(storePath: other.path),
+    ]
+    #expect(locks.count == 2)
+  }
+
+  @Test func `an engine that is gone leaves room for the next`() throws {
+    for _ in 0..<3 {
+      let lock = try EngineLock(storePath: folder.path)
+      #expect(try text() == "process \(getpid())\n")
+      withExtendedLifetime(lock) {}
+    }
+    #expect(try text() == "")
+  }
+
+  @Test func `a folder that is not there cannot be locked`() {
+    let error = #expect(throws: EngineError.self) {
+      try EngineLock(storePath: folder.path + "/none")
+    }
+    #expect(error?.code == .cannotLock)
+  }
+
+  @Test func `another process has no second engine, and is told whose the first is`() async throws {
+    let lock = try EngineLock(storePath: folder.path)
+    let holder = "process \(getpid())"
+    await #expect(processExitsWith: .success) {
+      [path = folder.path as String, holder = holder as String] in
+      let error = #expect(throws: EngineError.self) { try EngineLock(storePath: path) }
+      #expect(error?.code == .alreadyRunning)
+      #expect(error?.message.contains(holder) == true)
+    }
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func `a lock that another process holds is held until that is killed`() async throws {
+    let path = folder.path
+    async let child: Void = {
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+        let lock = try EngineLock(storePath: path)
+        _ = FileManager.default.createFile(atPath: path + "/holding", contents: nil)
+        waitForFile(path + "/seen")
+        withExtendedLifetime(lock) { _ = kill(getpid(), SIGKILL) }
+      }
+    }()
+    waitForFile(path + "/holding")
+    let error = #expect(throws: EngineError.self) { try EngineLock(storePath: path) }
+    #expect(error?.code == .alreadyRunning)
+    #expect(error?.message.contains("process \(getpid())") == false)
+    _ = FileManager.default.createFile(atPath: path + "/seen", contents: nil)
+    await child
+    _ = try EngineLock(storePath: path)
+  }
+}
+
+/// Returns once the file exists: how one process waits for another.
+private func waitForFile(_ path: String) {
+  while !FileManager.default.fileExists(atPath: path) { usleep(1_000) }
+}

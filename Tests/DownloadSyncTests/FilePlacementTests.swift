@@ -1,0 +1,126 @@
+import DownloadStore
+import Foundation
+import Testing
+
+@testable import DownloadSync
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite struct FilePlacementTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// The ways to give a file its name: the usual one, and the one for file systems without it.
+  enum Way: CaseIterable {
+    case usual
+    case overReservation
+
+    func place(_ partial: String, as final: String) -> FilePlacement.Outcome {
+      switch self {
+      case .usual: FilePlacement.place(partial, as: final)
+      case .overReservation: FilePlacement.placeOverReservation(partial, as: final)
+      }
+    }
+  }
+
+  private func text(_ name: String) throws -> String {
+    try String(contentsOfFile: "\(folder.path)/\(name)", encoding: .utf8)
+  }
+
+  @Test(arguments: Way.allCases) func `a file gets its name, and stays the same file`(way: Way)
+    throws
+  {
+    let partial = try folder.makeFile("part", "body")
+    let stamp = try #require(FileStamp(ofFileAt: partial))
+    let final = folder.path + "/final"
+    #expect(way.place(partial, as: final) == .placed)
+    #expect(try folder.names() == ["final"])
+    #expect(FileStamp(ofFileAt: final) == stamp)
+  }
+
+  @Test(arguments: Way.allCases) func `a file that is there is never replaced`(way: Way) throws {
+    let partial = try folder.makeFile("part", "body")
+    let final = try folder.makeFile("final", "theirs")
+    #expect(way.place(partial, as: final) == .nameTaken)
+    #expect(try text("final") == "theirs")
+    #expect(try text("part") == "body")
+  }
+
+  @Test(arguments: Way.allCases) func `a folder or a link that is there is never replaced`(way: Way)
+    throws
+  {
+    let partial = try folder.makeFile("part", "body")
+    try folder.makeFile("folder/x")
+    let link = folder.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/nowhere")
+    #expect(way.place(partial, as: folder.path + "/folder") == .nameTaken)
+    #expect(way.place(partial, as: link) == .nameTaken)
+    #expect(try text("part") == "body")
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/nowhere")
+  }
+
+  @Test(arguments: Way.allCases) func `what cannot be placed leaves no trace`(way: Way) throws {
+    let final = folder.path + "/final"
+    guard case .failed(let failure) = way.place(folder.path + "/none", as: final) else {
+      Issue.record("a file that is not there was placed")
+      return
+    }
+    #expect(failure.code == ENOENT)
+    #expect(try folder.names() == [])
+    let partial = try folder.makeFile("part", "body")
+    guard case .failed = way.place(partial, as: folder.path + "/none/final") else {
+      Issue.record("a file was placed in a folder that is not there")
+      return
+    }
+    #expect(try text("part") == "body")
+  }
+
+  @Test func `of many that want one name at a time, one gets it`() async throws {
+    let partials = try (0..<20).map { try folder.makeFile("part\($0)", "\($0)") }
+    let final = folder.path + "/final"
+    let outcomes = await withTaskGroup(of: FilePlacement.Outcome.self) { group in
+      for (number, partial) in partials.enumerated() {
+        let way = Way.allCases[number % 2]
+        group.addTask { way.place(partial, as: final) }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outcomes.count { $0 == .placed } == 1)
+    #expect(outcomes.count { $0 == .nameTaken } == 19)
+    #expect(try folder.names().count == 20)
+    #expect(try !text("final").isEmpty)
+  }
+
+  @Test func `a folder is made with those above it, more than once`() throws {
+    let path = folder.path + "/a/b/c"
+    try FilePlacement.makeFolder(path)
+    try FilePlacement.makeFolder(path)
+    try FilePlacement.makeFolder("/")
+    try FilePlacement.synchronizeFolder(path)
+    #expect(try folder.names(in: "a/b") == ["c"])
+  }
+
+  @Test func `a folder that cannot be made says so`() throws {
+    let file = try folder.makeFile("file", "x")
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try FilePlacement.makeFolder(file + "/a/b")
+    }
+    #expect(failure?.code == ENOTDIR)
+    #expect(throws: PartialFile.Failure.self) { try FilePlacement.synchronizeFolder(file) }
+    #expect(throws: PartialFile.Failure.self) {
+      try FilePlacement.synchronizeFolder(folder.path + "/none")
+    }
+  }
+
+  @Test func `removing what is not there is no failure`() throws {
+    let path = try folder.makeFile("a", "x")
+    FilePlacement.remove(path)
+    FilePlacement.remove(path)
+    #expect(try folder.names() == [])
+  }
+}

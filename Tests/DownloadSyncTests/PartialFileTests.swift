@@ -1,0 +1,149 @@
+import DownloadStore
+import Foundation
+import Testing
+
+@testable import DownloadSync
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite struct PartialFileTests {
+  let folder: TemporaryFolder
+  let path: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/a.dlstore-part"
+  }
+
+  private func text() throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+  }
+
+  @Test func `bytes go one after another`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("hello ".utf8).span)
+    try file.write([UInt8]().span)
+    try file.write(Array("world".utf8).span)
+    #expect(file.position == 11)
+    #expect(file.unsynced == 11)
+    #expect(try file.synchronize() == 11)
+    #expect(file.unsynced == 0)
+    #expect(try text() == "hello world")
+    #expect(file.stamp == FileStamp(ofFileAt: path))
+    #expect(file.stamp?.size == 11)
+  }
+
+  @Test func `what lies after the offset is cut off`() throws {
+    try folder.makeFile("a.dlstore-part", "committed and more")
+    let file = try PartialFile(path: path, offset: 9)
+    #expect(file.position == 9 && file.unsynced == 0)
+    #expect(try text() == "committed")
+    try file.write(Array("!".utf8).span)
+    #expect(try text() == "committed!")
+  }
+
+  @Test func `bytes that come again are written in their place`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("hello".utf8).span)
+    #expect(try file.synchronize() == 5)
+    file.seek(to: 2)
+    #expect(file.position == 2 && file.unsynced == 0)
+    try file.write(Array("LLo!".utf8).span)
+    #expect(file.unsynced == 4)
+    #expect(try text() == "heLLo!")
+    #expect(try file.synchronize() == 6)
+  }
+
+  @Test func `starting over leaves nothing`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("hello".utf8).span)
+    _ = try file.synchronize()
+    try file.removeAll()
+    #expect(file.position == 0 && file.unsynced == 0)
+    #expect(try text() == "")
+    try file.write(Array("x".utf8).span)
+    #expect(try text() == "x")
+  }
+
+  @Test func `a link in its place is not followed`() throws {
+    let target = try folder.makeFile("target", "precious")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try PartialFile(path: path, offset: 0)
+    }
+    #expect(failure?.code == ELOOP)
+    #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
+  }
+
+  @Test func `a folder that is not there is told`() throws {
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try PartialFile(path: folder.path + "/none/a", offset: 0)
+    }
+    #expect(failure?.code == ENOENT)
+    #expect(failure?.asDownloadFailure.code == .fileSystem)
+  }
+
+  @Test(arguments: [
+    (ENOSPC, DownloadFailure.Code.diskFull), (EDQUOT, .diskFull), (EIO, .fileSystem),
+    (EFBIG, .fileSystem), (EROFS, .fileSystem),
+  ]) func `a full disk is told from other failures`(code: Int32, reason: DownloadFailure.Code) {
+    let failure = PartialFile.Failure(code: code, operation: "writing x")
+    #expect(failure.asDownloadFailure.code == reason)
+  }
+
+  @Test func `descriptors are given back`() throws {
+    func openCount() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+    try #require(FileManager.default.fileExists(atPath: "/proc/self/fd"))
+    // Other tests open files too: many of ours must stand out.
+    let before = try openCount()
+    for _ in 0..<500 {
+      _ = try PartialFile(path: path, offset: 0)
+      _ = try? PartialFile(path: path, offset: -1)
+    }
+    #expect(try openCount() < before + 400)
+  }
+
+  @Test func `a file that may not grow says so, and knows how far it is`() async throws {
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      // The signal would end the process before the call fails.
+      unsafe signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
+      #if canImport(Glibc)
+        try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      #else
+        try #require(unsafe setrlimit(RLIMIT_FSIZE, &limit) == 0)
+      #endif
+      let file = try PartialFile(path: path, offset: 0)
+      let failure = #expect(throws: PartialFile.Failure.self) {
+        try file.write([UInt8](repeating: 7, count: 1_500).span)
+      }
+      #expect(failure?.code == EFBIG)
+      #expect(file.position == 1_000)
+      #expect(try file.synchronize() == 1_000)
+    }
+  }
+
+  #if os(Linux)
+    @Test(.enabled(if: getuid() == 0, "needs the right to mount a file system"))
+    func `a full disk fails with its name, and what is written counts`() throws {
+      let disk = folder.path + "/disk"
+      try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+      guard unsafe mount("tmpfs", disk, "tmpfs", 0, "size=64k") == 0 else {
+        try Test.cancel("no file system can be mounted here")
+      }
+      defer { _ = unsafe umount2(disk, Int32(MNT_DETACH)) }
+      let file = try PartialFile(path: disk + "/a", offset: 0)
+      let failure = #expect(throws: PartialFile.Failure.self) {
+        try file.write([UInt8](repeating: 7, count: 100_000).span)
+      }
+      #expect(failure?.code == ENOSPC)
+      #expect(failure?.asDownloadFailure.code == .diskFull)
+      #expect(file.position == 65_536)
+      #expect(try file.synchronize() == 65_536)
+    }
+  #endif
+}

@@ -1,0 +1,95 @@
+import DownloadStore
+import Foundation
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct ResponseHeadTests {
+  /// 06 Nov 1994 08:49:37 GMT, the date of the standard.
+  static let now = Date(timeIntervalSince1970: 784_111_777)
+
+  private func head(_ name: String, _ value: String) -> ResponseHead {
+    ResponseHead(status: 200, fields: [HeaderField(name: name, value: value)])
+  }
+
+  @Test func `a field is found whatever its case, the first of several`() {
+    let head = ResponseHead(
+      status: 200,
+      fields: [
+        HeaderField(name: "eTAG", value: "\"x\""), HeaderField(name: "ETag", value: "\"y\""),
+      ]
+    )
+    #expect(head["ETag"] == "\"x\"")
+    #expect(head["etag"] == "\"x\"")
+    #expect(head["E-Tag"] == nil)
+  }
+
+  @Test(arguments: [
+    ("0", 0), ("120", 120), (" 120 ", 120),
+    // No server has anybody wait for a year.
+    ("31536001", 31_536_000), ("9223372036854775807", 31_536_000),
+    ("99999999999999999999999", 31_536_000),
+    ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
+    ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
+    ("Sat, 05 Nov 1994 08:49:37 GMT", 0),
+    ("Fri, 31 Dec 9999 23:59:59 GMT", 31_536_000),
+    ("", nil), ("-5", nil), ("+5", nil), ("1.5", nil), ("5s", nil), ("soon", nil), ("٣", nil),
+    ("Sun, 99 Nov 1994 08:49:37 GMT", nil), ("0x10", nil),
+  ] as [(String, Int64?)])
+  func `Retry-After is seconds or a date`(text: String, seconds: Int64?) {
+    #expect(head("Retry-After", text).retryAfter(now: Self.now) == seconds.map { .seconds($0) })
+  }
+
+  @Test func `what is not there asks for nothing`() {
+    let head = ResponseHead(status: 200, fields: [])
+    #expect(head.retryAfter(now: Self.now) == nil)
+    #expect(head.contentRange == nil)
+    #expect(head.contentLength == nil)
+    #expect(!head.hasForeignCoding)
+  }
+
+  @Test(arguments: [
+    ("0", 0), ("9223372036854775807", Int64.max), ("9223372036854775808", nil), ("", nil),
+    ("-1", nil), ("+1", nil), (" 1", nil), ("1,1", nil), ("1e3", nil), ("１", nil), ("007", 7),
+  ] as [(String, Int64?)])
+  func `a length is digits and nothing else`(text: String, length: Int64?) {
+    #expect(head("Content-Length", text).contentLength == length)
+  }
+
+  @Test func `no field, however strange, does harm`() {
+    var random = SplitMix64(seed: 9_110)
+    let pieces = [
+      "bytes", " ", "/", "-", "*", "0", "9", "9223372036854775807", "99999999999999999999", "=",
+      ",", "\u{0}", "\u{301}", "é", "Sun, 06 Nov 1994 08:49:37 GMT", ":", "GMT", "\"", "W/", "\t",
+    ]
+    for _ in 0..<5_000 {
+      var text = ""
+      for _ in 0..<Int.random(in: 0...8, using: &random) {
+        text += pieces[Int.random(in: 0..<pieces.count, using: &random)]
+      }
+      let fields = [
+        "Content-Range", "Content-Length", "Retry-After", "ETag", "Last-Modified",
+        "Content-Encoding",
+      ]
+      .filter { _ in Bool.random(using: &random) }
+      .map { HeaderField(name: $0, value: text) }
+      let status = [200, 206, 416, 503, 302][Int.random(in: 0..<5, using: &random)]
+      let head = ResponseHead(status: status, fields: fields)
+      let offset = Int64.random(in: 0...2, using: &random) * (Int64.max / 2)
+      let expected: Int64? = Bool.random(using: &random) ? .max : nil
+      let verdict = ResponseVerdict(
+        head,
+        offset: offset,
+        expected: expected,
+        validator: Validator(entityTag: "\"x\"", lastModified: nil),
+        now: Self.now
+      )
+      if case .write(let start, let total) = verdict {
+        #expect(start >= 0 && start <= offset && (total ?? .max) >= 0, "\(text.debugDescription)")
+      }
+      if let range = head.contentRange?.range {
+        #expect(range.lowerBound >= 0 && range.upperBound < .max, "\(text.debugDescription)")
+      }
+    }
+  }
+}

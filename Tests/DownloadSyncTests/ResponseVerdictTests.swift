@@ -1,0 +1,231 @@
+import DownloadStore
+import Foundation
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct ResponseVerdictTests {
+  static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+  static let otherDate = "Mon, 07 Nov 1994 08:49:37 GMT"
+
+  private func verdict(
+    _ status: Int,
+    _ fields: [String: String] = [:],
+    offset: Int64 = 0,
+    expected: Int64? = nil,
+    tag: String? = nil,
+    date: String? = nil
+  ) -> ResponseVerdict {
+    ResponseVerdict(
+      ResponseHead(status: status, fields: fields.map { HeaderField(name: $0.key, value: $0.value) }),
+      offset: offset,
+      expected: expected,
+      validator: Validator(entityTag: tag, lastModified: date),
+      now: Date(timeIntervalSince1970: 784_111_777)
+    )
+  }
+
+  /// What a verdict says, without the words for people.
+  private func kind(_ verdict: ResponseVerdict) -> String {
+    switch verdict {
+    case .write(let offset, let total): "write \(offset) of \(total.map(String.init) ?? "?")"
+    case .startOver(let total): "start over, \(total.map(String.init) ?? "?")"
+    case .alreadyComplete: "complete"
+    case .askAgainFromZero(let failure): "again: \(failure.code)"
+    case .fail(let failure, let wait):
+      "fail: \(failure.code)" + (wait.map { ", wait \($0.components.seconds)" } ?? "")
+    }
+  }
+
+  // MARK: 200
+
+  @Test(arguments: [
+    (0, [:], "write 0 of ?"),
+    (0, ["Content-Length": "10"], "write 0 of 10"),
+    (0, ["Content-Length": "0"], "write 0 of 0"),
+    (0, ["Content-Length": "-1"], "write 0 of ?"),
+    (0, ["Content-Length": "ten"], "write 0 of ?"),
+    // A range was asked for, and the whole comes.
+    (4, ["Content-Length": "10"], "start over, 10"),
+    (4, [:], "start over, ?"),
+    (4, ["Content-Length": "10", "ETag": "\"other\""], "start over, 10"),
+    // A Content-Range says more than the status.
+    (4, ["Content-Range": "bytes 4-9/10", "Content-Length": "6"], "write 4 of 10"),
+    (0, ["Content-Range": "bytes 0-9/10", "Content-Length": "10"], "write 0 of 10"),
+    (4, ["Content-Range": "bytes */10"], "start over, ?"),
+    (4, ["Content-Range": "nonsense", "Content-Length": "10"], "start over, 10"),
+    (4, ["Content-Range": "bytes 6-9/10"], "again: badResponse"),
+    (0, ["Content-Range": "bytes 6-9/10"], "fail: badResponse"),
+    // Codings.
+    (0, ["Content-Encoding": "identity", "Content-Length": "10"], "write 0 of 10"),
+    (0, ["Content-Encoding": "", "Content-Length": "10"], "write 0 of 10"),
+    (0, ["Content-Encoding": "IDENTITY"], "write 0 of ?"),
+    (0, ["Content-Encoding": "gzip", "Content-Length": "10"], "fail: unexpectedCoding"),
+    (4, ["content-encoding": "BR"], "fail: unexpectedCoding"),
+  ] as [(Int64, [String: String], String)])
+  func `a 200 is the whole, unless it says that it is not`(
+    offset: Int64,
+    fields: [String: String],
+    expected: String
+  ) {
+    #expect(kind(verdict(200, fields, offset: offset, expected: 10, tag: "\"x\"")) == expected)
+  }
+
+  // MARK: 206
+
+  @Test(arguments: [
+    ("bytes 4-9/10", "write 4 of 10"),
+    ("bytes 4-9/*", "write 4 of 10"),
+    ("Bytes  4-9/10", "write 4 of 10"),
+    ("bytes 4-4/10", "write 4 of 10"),
+    // Earlier is written again in its place; later leaves a gap.
+    ("bytes 0-9/10", "write 0 of 10"),
+    ("bytes 3-9/10", "write 3 of 10"),
+    ("bytes 5-9/10", "again: badResponse"),
+    ("bytes 0-3/10", "again: badResponse"),
+    ("bytes 0-2/10", "again: badResponse"),
+    // Of another size.
+    ("bytes 4-9/11", "again: entityChanged"),
+    ("bytes 4-8/9", "again: entityChanged"),
+    // Absurd.
+    ("bytes 4-9/9", "fail: badResponse"),
+    ("bytes 9-4/10", "fail: badResponse"),
+    ("bytes -9/10", "fail: badResponse"),
+    ("bytes 4-/10", "fail: badResponse"),
+    ("bytes 4-9", "fail: badResponse"),
+    ("bytes 4-9/10/10", "fail: badResponse"),
+    ("bytes 4--9/10", "fail: badResponse"),
+    ("bytes +4-9/10", "fail: badResponse"),
+    ("bytes */10", "fail: badResponse"),
+    ("bytes */*", "fail: badResponse"),
+    ("bytes 4-99999999999999999999/*", "fail: badResponse"),
+    ("bytes 4-9223372036854775807/*", "fail: badResponse"),
+    ("items 4-9/10", "fail: badResponse"),
+    ("bytes=4-9/10", "fail: badResponse"),
+    ("", "fail: badResponse"),
+  ]) func `a 206 goes where its Content-Range says`(range: String, expected: String) {
+    let fields = ["Content-Range": range, "Content-Length": "6", "ETag": "\"x\""]
+    #expect(kind(verdict(206, fields, offset: 4, expected: 10, tag: "\"x\"")) == expected)
+  }
+
+  @Test func `a 206 without a Content-Range is no answer that can be read`() {
+    #expect(kind(verdict(206, offset: 4, expected: 10)) == "fail: badResponse")
+    #expect(kind(verdict(206)) == "fail: badResponse")
+  }
+
+  @Test func `a 206 that nobody asked for is taken from its first byte`() {
+    #expect(kind(verdict(206, ["Content-Range": "bytes 0-9/10"])) == "write 0 of 10")
+    // Begun anew, an entity may have another size and another tag.
+    let other = verdict(
+      206,
+      ["Content-Range": "bytes 0-9/10", "ETag": "\"y\""],
+      expected: 7,
+      tag: "\"x\""
+    )
+    #expect(kind(other) == "write 0 of 10")
+    #expect(kind(verdict(206, ["Content-Range": "bytes 1-9/10"])) == "fail: badResponse")
+  }
+
+  @Test func `a size that nobody has said is learned`() {
+    let range = ["Content-Range": "bytes 4-9/10"]
+    #expect(kind(verdict(206, range, offset: 4, tag: "\"x\"")) == "write 4 of 10")
+    let unknown = ["Content-Range": "bytes 4-9/*"]
+    #expect(kind(verdict(206, unknown, offset: 4, tag: "\"x\"")) == "write 4 of ?")
+  }
+
+  @Test(arguments: [
+    // ours: tag, date; theirs: tag, date; whether the bytes go on
+    ("\"x\"", nil, "\"x\"", nil, true),
+    ("\"x\"", nil, "\"y\"", nil, false),
+    ("\"x\"", nil, "W/\"x\"", nil, false),
+    ("\"x\"", nil, "\"x-gzip\"", nil, false),
+    ("\"x\"", nil, nil, nil, true),
+    ("\"x\"", nil, nil, date, true),
+    ("\"x\"", date, "\"x\"", otherDate, true),
+    ("\"x\"", date, nil, otherDate, false),
+    ("W/\"x\"", date, "W/\"y\"", date, true),
+    ("W/\"x\"", date, "W/\"x\"", otherDate, false),
+    (nil, date, nil, date, true),
+    (nil, date, "\"y\"", date, true),
+    (nil, date, nil, otherDate, false),
+    (nil, date, nil, nil, true),
+    (nil, nil, "\"y\"", otherDate, true),
+  ] as [(String?, String?, String?, String?, Bool)])
+  func `a part of another entity is not put behind ours`(
+    tag: String?,
+    date: String?,
+    theirTag: String?,
+    theirDate: String?,
+    goesOn: Bool
+  ) {
+    var fields = ["Content-Range": "bytes 4-9/10"]
+    fields["ETag"] = theirTag
+    fields["Last-Modified"] = theirDate
+    let part = verdict(206, fields, offset: 4, expected: 10, tag: tag, date: date)
+    #expect(kind(part) == (goesOn ? "write 4 of 10" : "again: entityChanged"))
+    // What is true of a part is true of its end.
+    fields["Content-Range"] = "bytes */4"
+    let end = verdict(416, fields, offset: 4, expected: 4, tag: tag, date: date)
+    #expect(kind(end) == (goesOn ? "complete" : "again: entityChanged"))
+  }
+
+  @Test func `a part in a coding is of no use`() {
+    let fields = ["Content-Range": "bytes 4-9/10", "Content-Encoding": "gzip"]
+    #expect(kind(verdict(206, fields, offset: 4)) == "fail: unexpectedCoding")
+  }
+
+  // MARK: 416
+
+  @Test(arguments: [
+    (10, 10, "bytes */10", "complete"),
+    (10, nil, "bytes */10", "complete"),
+    (10, 10, nil, "complete"),
+    (10, 10, "nonsense", "complete"),
+    (10, 10, "bytes */*", "complete"),
+    (10, nil, nil, "again: entityChanged"),
+    (10, nil, "bytes */7", "again: entityChanged"),
+    (10, nil, "bytes */12", "again: entityChanged"),
+    (4, 10, nil, "again: entityChanged"),
+    // Another entity, just as long as what we have of ours.
+    (4, 10, "bytes */4", "again: entityChanged"),
+    (0, nil, nil, "fail: rejected"),
+    (0, 0, "bytes */0", "fail: rejected"),
+    (0, nil, "bytes */10", "fail: rejected"),
+  ] as [(Int64, Int64?, String?, String)])
+  func `a 416 says whether every byte is here`(
+    offset: Int64,
+    expected: Int64?,
+    range: String?,
+    kind: String
+  ) {
+    var fields: [String: String] = [:]
+    fields["Content-Range"] = range
+    #expect(self.kind(verdict(416, fields, offset: offset, expected: expected)) == kind)
+  }
+
+  // MARK: All others
+
+  @Test(arguments: [
+    (201, "rejected"), (203, "rejected"), (204, "rejected"), (205, "rejected"), (226, "rejected"),
+    (300, "badRedirect"), (301, "badRedirect"), (302, "badRedirect"), (303, "badRedirect"),
+    (304, "badRedirect"), (307, "badRedirect"), (308, "badRedirect"), (399, "badRedirect"),
+    (400, "rejected"), (401, "refused"), (402, "rejected"), (403, "refused"), (404, "notFound"),
+    (405, "rejected"), (406, "rejected"), (407, "refused"), (408, "serverBusy"), (409, "rejected"),
+    (410, "notFound"), (411, "rejected"), (412, "rejected"), (413, "rejected"), (414, "rejected"),
+    (418, "rejected"), (421, "rejected"), (425, "serverBusy"), (426, "rejected"),
+    (429, "serverBusy"), (431, "rejected"), (451, "rejected"), (499, "rejected"),
+    (500, "serverBusy"), (501, "serverBusy"), (502, "serverBusy"), (503, "serverBusy"),
+    (504, "serverBusy"), (511, "serverBusy"), (599, "serverBusy"), (600, "rejected"),
+    (0, "rejected"), (-1, "rejected"),
+  ]) func `any other status is a failure of its kind`(status: Int, code: String) {
+    for offset in [Int64(0), 4] {
+      #expect(kind(verdict(status, ["Content-Length": "10"], offset: offset)) == "fail: \(code)")
+    }
+  }
+
+  @Test(arguments: [429, 503, 500, 403]) func `a wish to wait is passed on`(status: Int) {
+    let code = kind(verdict(status))
+    #expect(kind(verdict(status, ["Retry-After": "120"])) == code + ", wait 120")
+    #expect(kind(verdict(status, ["retry-after": "soon"])) == code)
+  }
+}

@@ -1,0 +1,78 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct RetryPolicyTests {
+  static let retryable: Set<DownloadFailure.Code> = [
+    .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .serverBusy, .wrongLength,
+    .entityChanged, .badResponse, .unknown,
+  ]
+
+  @Test(arguments: DownloadFailure.Code.allCases)
+  func `what may pass by itself is tried again, and nothing else`(code: DownloadFailure.Code) {
+    #expect(code.isRetryable == Self.retryable.contains(code))
+    let wait = RetryPolicy().wait(afterFailures: 1, code, random: 0.5)
+    #expect((wait != nil) == Self.retryable.contains(code))
+    let asked = RetryPolicy().wait(afterFailures: 1, code, retryAfter: .seconds(1), random: 0)
+    #expect((asked != nil) == Self.retryable.contains(code))
+  }
+
+  @Test(arguments: [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 64)])
+  func `the longest wait doubles`(failures: Int32, seconds: Int64) {
+    let policy = RetryPolicy()
+    #expect(
+      policy.wait(afterFailures: failures, .timedOut, random: 0.5) == .seconds(seconds) * 0.5
+    )
+    #expect(policy.wait(afterFailures: failures, .timedOut, random: 0) == .zero)
+  }
+
+  @Test func `after so many failures there is no next try`() {
+    let policy = RetryPolicy(maximumAttempts: 3)
+    #expect(policy.wait(afterFailures: 2, .timedOut, random: 0) != nil)
+    #expect(policy.wait(afterFailures: 3, .timedOut, random: 0) == nil)
+    #expect(policy.wait(afterFailures: .max, .timedOut, random: 0) == nil)
+    #expect(RetryPolicy(maximumAttempts: 0).wait(afterFailures: 0, .timedOut, random: 0) == nil)
+  }
+
+  @Test func `no wait is longer than the cap, whatever the server asks for`() {
+    let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(2), cap: .seconds(10))
+    for failures in [4, 5, 31, 32, 33, 1_000, Int32.max - 1] {
+      let wait = policy.wait(afterFailures: failures, .timedOut, random: 0.999)
+      #expect(wait.map { $0 > .seconds(9) && $0 < .seconds(10) } == true)
+    }
+    let asked = policy.wait(afterFailures: 1, .timedOut, retryAfter: .seconds(3_600), random: 0)
+    #expect(asked == .seconds(10))
+  }
+
+  @Test func `what the server asks for is the least`() {
+    let policy = RetryPolicy(base: .seconds(8))
+    func wait(_ asked: Int64, _ random: Double) -> Duration? {
+      policy.wait(afterFailures: 1, .serverBusy, retryAfter: .seconds(asked), random: random)
+    }
+    #expect(wait(5, 0) == .seconds(5))
+    #expect(wait(5, 0.25) == .seconds(5))
+    #expect(wait(5, 0.75) == .seconds(6))
+    #expect(wait(0, 0.25) == .seconds(2))
+    #expect(wait(-5, 0) == .zero)
+  }
+
+  @Test func `waits lie between nothing and the bound, and are spread`() {
+    let policy = RetryPolicy(maximumAttempts: 100)
+    var random = SplitMix64(seed: 1)
+    for failures in [Int32.min, -1, 0, 1, 5, 50] {
+      let waits = (0..<200).compactMap { _ in
+        policy.wait(
+          afterFailures: failures,
+          .connectionLost,
+          random: Double.random(in: 0..<1, using: &random)
+        )
+      }
+      let doublings = failures > 1 ? min(Int(failures) - 1, 30) : 0
+      let bound = min(Duration.seconds(300), .seconds(1) * (1 << doublings))
+      #expect(waits.count == 200)
+      #expect(waits.allSatisfy { $0 >= .zero && $0 < bound })
+      #expect(waits.contains { $0 < bound * 0.25 } && waits.contains { $0 > bound * 0.75 })
+    }
+  }
+}

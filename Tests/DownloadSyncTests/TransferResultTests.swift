@@ -1,0 +1,62 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct TransferResultTests {
+  private func code(_ result: TransferResult) -> String {
+    switch result {
+    case .complete: "complete"
+    case .cancelled: "cancelled"
+    case .startOver(let failure): "start over: \(failure.code)"
+    case .failed(let failure, _): "failed: \(failure.code)"
+    }
+  }
+
+  @Test(arguments: [
+    (10, 10, "complete"), (0, 0, "complete"), (7, nil, "complete"),
+    (9, 10, "failed: wrongLength"), (11, 10, "failed: wrongLength"), (0, 10, "failed: wrongLength"),
+    (5, 0, "failed: wrongLength"),
+  ] as [(Int64, Int64?, String)])
+  func `a body is complete when it is as long as was said`(
+    position: Int64,
+    total: Int64?,
+    result: String
+  ) {
+    #expect(
+      code(TransferResult(.completed, finding: nil, position: position, total: total)) == result
+    )
+  }
+
+  @Test func `a cancelled or broken transfer is not complete, however long`() {
+    #expect(
+      TransferResult(.cancelled, finding: nil, position: 10, total: 10) == .cancelled
+    )
+    let failure = TaskFailure(code: .connectionLost, message: "gone")
+    #expect(
+      TransferResult(.failed(failure), finding: nil, position: 10, total: 10)
+        == .failed(DownloadFailure(.connectionLost, "gone"), retryAfter: nil)
+    )
+  }
+
+  @Test func `what the sink has found counts for more than how the task ended`() {
+    let findings: [TransferResult] = [
+      .complete, .cancelled, .startOver(DownloadFailure(.entityChanged, "")),
+      .failed(DownloadFailure(.refused, ""), retryAfter: .seconds(1)),
+    ]
+    let outcomes: [TaskOutcome] = [
+      .completed, .cancelled, .failed(TaskFailure(code: .timedOut, message: "")),
+    ]
+    for finding in findings {
+      for outcome in outcomes {
+        #expect(TransferResult(outcome, finding: finding, position: 1, total: 2) == finding)
+      }
+    }
+  }
+
+  @Test func `every failure of a transport has its reason of the same name`() {
+    for code in TaskFailure.Code.allCases {
+      #expect(DownloadFailure.Code(code).rawValue == code.rawValue)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+
+/// What crashes URLSession's process does not end the run.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct CrashTests {
+  @Test func `a server that closes inside the header is quarantined, and the others go on`() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "crash-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try FaultServer()
+    defer { server.stop() }
+    let body = Body.generated(byteCount: 3_000_000, seed: 1)
+    var slow = Resource(body)
+    slow.bytesPerSecond = 3_000_000
+    server.route("/poison", Resource(body, faults: .closeInsideHeader, then: .repeatLast))
+    server.route("/good", slow)
+    let added = try ToolProcess.run(
+      ["--store", folder, "add", server.url("/poison"), server.url("/good")])
+    #expect(added.exitCode == 0)
+
+    let end = try ToolProcess.run(["--store", folder, "run", "--until-idle"])
+    #expect(end.exitCode == 1)
+    let store = try DownloadStore(at: folder, access: .readWrite)
+    let poison = try store.record(named: server.url("/poison"))
+    #expect(poison.state == .failedPermanent)
+    #expect(poison.attempts.last?.failure.code == .quarantined)
+    #expect(server.requests.count { $0.target == "/poison" } == 3)
+    let good = try store.record(named: server.url("/good"))
+    #expect(good.state == .completed)
+    #expect(body.matches(file: "\(folder)/files/good"))
+
+    // Somebody who asks for it again gets another three tries.
+    server.route("/poison", Resource(body))
+    let again = try ToolProcess.run(["--store", folder, "add", server.url("/poison")])
+    #expect(again.exitCode == 0)
+    let last = try ToolProcess.run(["--store", folder, "run", "--until-idle"])
+    #expect(last.exitCode == 0)
+    #expect(body.matches(file: "\(folder)/files/poison"))
+  }
+}

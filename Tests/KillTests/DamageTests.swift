@@ -1,0 +1,57 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import Testing
+
+/// A damaged `data.mdb` gives exit code 65 and is left as it is.
+@Suite(.timeLimit(.minutes(3)))
+struct DamageTests {
+  /// A store of a thousand records.
+  private func makeStore() throws -> (folder: String, file: URL) {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "damage-\(UUID().uuidString)").path
+    let store = try DownloadStore(at: folder)
+    try store.add((0..<1_000).map { DownloadRequest(url: "http://127.0.0.1:1/file-\($0)") })
+    return (folder, URL(filePath: folder).appending(path: "data.mdb"))
+  }
+
+  @Test(arguments: ["list", "run", "inspect"])
+  func `a file of garbage is damaged`(command: String) throws {
+    let (folder, file) = try makeStore()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let garbage = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) })
+    try garbage.write(to: file)
+    let arguments = command == "inspect" ? ["inspect", "abc"] : [command]
+    let log = "\(folder)/log"
+    let end = try ToolProcess.run(["--store", folder] + arguments, output: log)
+    #expect(end.exitCode == 65)
+    #expect(try String(contentsOfFile: log, encoding: .utf8).contains(folder))
+    #expect(try Data(contentsOf: file) == garbage)
+  }
+
+  @Test func `a file that was cut is damaged`() throws {
+    let (folder, file) = try makeStore()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let half = try Data(contentsOf: file).prefix(64 * 1_024)
+    try half.write(to: file)
+    #expect(try ToolProcess.run(["--store", folder, "list"]).exitCode == 65)
+  }
+
+  @Test func `a page of zeros or garbage is damaged, wherever it is`() throws {
+    let (folder, file) = try makeStore()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let whole = try Data(contentsOf: file)
+    let pages = whole.count / 4_096
+    for page in stride(from: 2, to: pages, by: max(1, pages / 24)) {
+      for filling in [UInt8(0), 0x5A] {
+        var damaged = whole
+        damaged.replaceSubrange(
+          page * 4_096..<(page + 1) * 4_096, with: repeatElement(filling, count: 4_096))
+        try damaged.write(to: file)
+        let end = try ToolProcess.run(["--store", folder, "list", "--format", "jsonl"])
+        // A page that nothing refers to any more may be anything.
+        #expect([0, 65].contains(end.exitCode), "page \(page), \(filling): \(end.status)")
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+
+#if os(Linux)
+  import Glibc
+
+  /// A disk of a few megabytes, which only root can make.
+  @Suite(
+    .serialized, .timeLimit(.minutes(3)),
+    .enabled(if: geteuid() == 0, "mounting a small file system needs root"))
+  struct FullDiskTests {
+    /// A mounted file system of that many bytes, gone when the value goes.
+    private final class SmallDisk {
+      let path: String
+
+      init(bytes: Int) throws {
+        path =
+          FileManager.default.temporaryDirectory.appending(path: "disk-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+          atPath: path, withIntermediateDirectories: true)
+        let code = unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(bytes)")
+        try #require(code == 0, "mount: \(unsafe String(cString: strerror(errno)))")
+      }
+
+      func grow(to bytes: Int) throws {
+        let code = unsafe mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT), "size=\(bytes)")
+        try #require(code == 0)
+      }
+
+      deinit {
+        unsafe umount(path)
+        try? FileManager.default.removeItem(atPath: path)
+      }
+    }
+
+    @Test func `a full disk for the files ends the run with 74, and room lets it go on`() throws {
+      let disk = try SmallDisk(bytes: 4 << 20)
+      let folder = FileManager.default.temporaryDirectory
+        .appending(path: "full-\(UUID().uuidString)").path
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let server = try FaultServer()
+      defer { server.stop() }
+      let body = Body.generated(byteCount: 8 << 20, seed: 1)
+      server.route("/a", Resource(body))
+      let arguments = ["--store", folder]
+      #expect(try ToolProcess.run(arguments + ["add", server.url("/a")]).exitCode == 0)
+      let log = "\(folder)/log"
+      let run = arguments + ["run", "--until-idle", "--output-folder", disk.path]
+      #expect(try ToolProcess.run(run, output: log).exitCode == 74)
+      #expect(try String(contentsOfFile: log, encoding: .utf8).contains("full"))
+      let store = try DownloadStore(at: folder, access: .readOnly)
+      let stopped = try store.record(named: server.url("/a"))
+      #expect(stopped.state == .waiting)
+      #expect(stopped.received > 0)
+      try disk.grow(to: 32 << 20)
+      #expect(try ToolProcess.run(run, output: log).exitCode == 0)
+      #expect(body.matches(file: "\(disk.path)/a"))
+      #expect(server.requests.last?["Range"] == "bytes=\(stopped.received)-")
+    }
+
+    @Test func `a full disk for the store ends the command with 74, and loses nothing`() throws {
+      let disk = try SmallDisk(bytes: 1 << 20)
+      let arguments = ["--store", "\(disk.path)/store", "add"]
+      var added = 0
+      var code: Int32?
+      repeat {
+        let urls = (added..<added + 100).map {
+          "http://127.0.0.1:1/\($0)/\(String(repeating: "x", count: 500))"
+        }
+        code = try ToolProcess.run(arguments + urls).exitCode
+        if code == 0 { added += 100 }
+      } while code == 0
+      #expect(code == 74)
+      #expect(added > 0)
+      let store = try DownloadStore(at: "\(disk.path)/store", access: .readOnly)
+      #expect(try store.records(DownloadRecord.all).count == added)
+      try disk.grow(to: 16 << 20)
+      let more = try ToolProcess.run(arguments + ["http://127.0.0.1:1/one-more"])
+      #expect(more.exitCode == 0)
+    }
+  }
+#endif

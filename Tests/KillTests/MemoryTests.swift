@@ -1,0 +1,22 @@
+import FaultServer
+import Foundation
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct MemoryTests {
+  @Test func `a gibibyte passes through less than 80 megabytes of memory`() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "memory-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try FaultServer()
+    defer { server.stop() }
+    server.route("/large", Resource(.generated(byteCount: 1 << 30, seed: 1)))
+    let added = try ToolProcess.run(["--store", folder, "add", server.url("/large")])
+    #expect(added.exitCode == 0)
+    let end = try ToolProcess.run(["--store", folder, "run", "--until-idle"])
+    #expect(end.exitCode == 0)
+    let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/files/large")
+    #expect(attributes[.size] as? Int == 1 << 30)
+    #expect(end.peakBytes < 80_000_000, "the peak was \(end.peakBytes) bytes")
+  }
+}

@@ -1,0 +1,614 @@
+#!/usr/bin/env python3
+"""Reads a store from outside: written from docs/format.md alone, as a check of that page.
+
+    read_store.py FOLDER
+
+Prints each record of each model as one line of JSON. Checks all that the page says can be checked;
+what is wrong goes to standard error, a line each. Needs Python 3.11 and the package lmdb.
+
+Exit status: 0 the store is sound, 65 it is damaged or of a later version, 66 there is none,
+64 wrong usage.
+"""
+
+import json
+import math
+import os
+import re
+import struct
+import sys
+import uuid
+
+import lmdb
+
+FORMAT = 1
+CODING_VERSION = 1
+LONGEST_CONTENT = 440
+
+
+class Damage(Exception):
+    """Bytes that are not what the page promises."""
+
+
+class TooNew(Exception):
+    """Bytes that a later version wrote."""
+
+
+# XXH64
+
+MASK = (1 << 64) - 1
+PRIMES = (
+    0x9E3779B185EBCA87,
+    0xC2B2AE3D27D4EB4F,
+    0x165667B19E3779F9,
+    0x85EBCA77C2B2AE63,
+    0x27D4EB2F165667C5,
+)
+
+
+def rotate(value, count):
+    return ((value << count) | (value >> (64 - count))) & MASK
+
+
+def mix(lane, word):
+    return rotate((lane + word * PRIMES[1]) & MASK, 31) * PRIMES[0] & MASK
+
+
+def xxh64(data, seed=0):
+    p1, p2, p3, p4, p5 = PRIMES
+    at = 0
+    if len(data) >= 32:
+        lanes = [seed + p1 + p2, seed + p2, seed, seed - p1]
+        lanes = [lane & MASK for lane in lanes]
+        while at + 32 <= len(data):
+            words = struct.unpack_from("<4Q", data, at)
+            lanes = [mix(lane, word) for lane, word in zip(lanes, words)]
+            at += 32
+        result = sum(rotate(lane, n) for lane, n in zip(lanes, (1, 7, 12, 18))) & MASK
+        for lane in lanes:
+            result = ((result ^ mix(0, lane)) * p1 + p4) & MASK
+    else:
+        result = (seed + p5) & MASK
+    result = (result + len(data)) & MASK
+    while at + 8 <= len(data):
+        (word,) = struct.unpack_from("<Q", data, at)
+        result = (rotate(result ^ mix(0, word), 27) * p1 + p4) & MASK
+        at += 8
+    if at + 4 <= len(data):
+        (word,) = struct.unpack_from("<I", data, at)
+        result = (rotate(result ^ (word * p1 & MASK), 23) * p2 + p3) & MASK
+        at += 4
+    for byte in data[at:]:
+        result = rotate(result ^ (byte * p5 & MASK), 11) * p1 & MASK
+    result = (result ^ (result >> 33)) * p2 & MASK
+    result = (result ^ (result >> 29)) * p3 & MASK
+    return result ^ (result >> 32)
+
+
+# Bytes
+
+
+class Bytes:
+    """Values one after another."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    @property
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, count):
+        if count > self.left:
+            raise Damage("bytes are missing")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def number(self, code):
+        return struct.unpack("<" + code, self.take(struct.calcsize("<" + code)))[0]
+
+    def sized_text(self):
+        return text(self.take(self.number("I")))
+
+
+def text(data):
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Damage("a text is not UTF-8") from error
+
+
+# Types
+
+SCALARS = {
+    "bool": (1, None),
+    "int8": (1, "b"),
+    "int16": (2, "h"),
+    "int32": (4, "i"),
+    "int64": (8, "q"),
+    "uint8": (1, "B"),
+    "uint16": (2, "H"),
+    "uint32": (4, "I"),
+    "uint64": (8, "Q"),
+    "float": (4, "f"),
+    "double": (8, "d"),
+    "date": (8, "d"),
+    "uuid": (16, None),
+    "string": (None, None),
+    "data": (None, None),
+}
+
+
+def parse_type(name):
+    """A type as a tuple: its kind, and the types in it."""
+    if name in SCALARS:
+        return (name,)
+    found = re.fullmatch(r"(array|set)<(.*)>", name, re.DOTALL)
+    if found:
+        return (found[1], parse_type(found[2]))
+    found = re.fullmatch(r"dictionary<([^,]*),(.*)>", name, re.DOTALL)
+    if found:
+        return ("dictionary", parse_type(found[1]), parse_type(found[2]))
+    if name.startswith("embedded "):
+        return ("embedded", name.removeprefix("embedded "))
+    raise TooNew(f"the type {name!r} is not known")
+
+
+def width(kind):
+    return SCALARS[kind[0]][0] if kind[0] in SCALARS else None
+
+
+def take_sized(reader, kind):
+    size = width(kind)
+    return reader.take(reader.number("I") if size is None else size)
+
+
+def elements(data, kind):
+    """The bytes of the elements of an array or a set."""
+    reader = Bytes(data)
+    return [take_sized(reader, kind[1]) for _ in range(reader.number("I"))]
+
+
+def entries(data, kind):
+    """The bytes of the keys and values of a dictionary."""
+    reader = Bytes(data)
+    return [
+        (take_sized(reader, kind[1]), take_sized(reader, kind[2]))
+        for _ in range(reader.number("I"))
+    ]
+
+
+def embedded_attempt(reader):
+    return {
+        "at": number(reader.number("d")),
+        "url": reader.sized_text(),
+        "code": reader.sized_text(),
+        "message": reader.sized_text(),
+        "received": reader.number("q"),
+    }
+
+
+def embedded_file_stamp(reader):
+    return {
+        "size": reader.number("q"),
+        "inode": reader.number("Q"),
+        "modified": reader.number("q"),
+    }
+
+
+def embedded_header_field(reader):
+    return {"name": reader.sized_text(), "value": reader.sized_text()}
+
+
+EMBEDDED = {
+    "Attempt": embedded_attempt,
+    "FileStamp": embedded_file_stamp,
+    "HeaderField": embedded_header_field,
+}
+
+
+def number(value):
+    """JSON has no numbers for these."""
+    return value if math.isfinite(value) else repr(value)
+
+
+def value(data, kind):
+    """The value as JSON has it: bytes as hexadecimal digits, dates as their seconds."""
+    name = kind[0]
+    size = width(kind)
+    if size is not None and len(data) != size:
+        raise Damage(f"a value of {name} has {len(data)} bytes")
+    match name:
+        case "bool":
+            if data[0] > 1:
+                raise Damage("a truth value is neither 0 nor 1")
+            return data[0] == 1
+        case "uuid":
+            return str(uuid.UUID(bytes=data))
+        case "string":
+            return text(data)
+        case "data":
+            return data.hex()
+        case "array":
+            return [value(element, kind[1]) for element in elements(data, kind)]
+        case "set":
+            found = elements(data, kind)
+            # As they lie in the record: with their lengths before them, if they have any.
+            stored = [sized(element, kind[1]) for element in found]
+            if stored != sorted(stored) or has_twins(found, kind[1]):
+                raise Damage("a set is not sorted, or has an element twice")
+            return [value(element, kind[1]) for element in found]
+        case "dictionary":
+            found = entries(data, kind)
+            stored = [sized(key, kind[1]) + sized(item, kind[2]) for key, item in found]
+            if stored != sorted(stored) or has_twins([key for key, _ in found], kind[1]):
+                raise Damage("a dictionary is not sorted, or has a key twice")
+            pairs = [(value(key, kind[1]), value(item, kind[2])) for key, item in found]
+            return dict(pairs) if kind[1] == ("string",) else [list(pair) for pair in pairs]
+        case "embedded":
+            decode = EMBEDDED.get(kind[1])
+            return decode(Bytes(data)) if decode else data.hex()
+    found = struct.unpack("<" + SCALARS[name][1], data)[0]
+    return number(found) if isinstance(found, float) else found
+
+
+def has_twins(found, kind):
+    """Of numbers NaN is no twin of NaN."""
+    return kind[0] not in ("float", "double", "date") and len(set(found)) != len(found)
+
+
+def sized(data, kind):
+    return data if width(kind) is not None else struct.pack("<I", len(data)) + data
+
+
+# Index keys
+
+
+def escaped(data):
+    content = bytearray()
+    for byte in data:
+        piece = b"\0\xff" if byte == 0 else bytes([byte])
+        if len(content) + len(piece) > LONGEST_CONTENT:
+            return bytes(content) + b"\0\1" + struct.pack(">Q", xxh64(data))
+        content += piece
+    return bytes(content) + b"\0\0"
+
+
+def index_content(data, kind):
+    name = kind[0]
+    if name in ("bool", "uuid"):
+        return data
+    if name in ("string", "data"):
+        return escaped(data)
+    content = bytearray(reversed(data))
+    if name in ("float", "double", "date"):
+        if content[0] == 0x80 and not any(content[1:]):
+            content[0] = 0
+        if content[0] & 0x80:
+            return bytes(byte ^ 0xFF for byte in content)
+        content[0] ^= 0x80
+    elif name.startswith("int"):
+        content[0] ^= 0x80
+    elif not name.startswith("uint"):
+        raise Damage(f"there is an index over {name}, which has none")
+    return bytes(content)
+
+
+def index_keys(data, kind, object_id):
+    tail = struct.pack(">Q", object_id)
+    if kind[0] in ("array", "set"):
+        if data is None:
+            return set()
+        return {b"\1" + index_content(one, kind[1]) + tail for one in elements(data, kind)}
+    if data is None:
+        return {b"\0" + tail}
+    return {b"\1" + index_content(data, kind) + tail}
+
+
+# Layouts and records
+
+
+class Field:
+    def __init__(self, reader):
+        self.id = reader.number("I")
+        self.flags = reader.number("B")
+        self.name = reader.sized_text()
+        self.type_name = reader.sized_text()
+        self.type = parse_type(self.type_name)
+        self.is_optional = bool(self.flags & 1)
+        self.is_hot = bool(self.flags & 2)
+        self.is_key = bool(self.flags & 4)
+
+
+class Layout:
+    def __init__(self, data):
+        reader = Bytes(data)
+        if reader.number("B") != CODING_VERSION:
+            raise TooNew("a layout has a later coding")
+        self.fields = [Field(reader) for _ in range(reader.number("H"))]
+        keys = [field for field in self.fields if field.is_key]
+        if len(keys) != 1 or keys[0].is_optional or keys[0].is_hot:
+            raise Damage("a layout does not have one primary key")
+        self.key = keys[0]
+        for names in ([f.id for f in self.fields], [f.name for f in self.fields]):
+            if len(set(names)) != len(names):
+                raise Damage("a layout has a field twice")
+        self.cold = [field for field in self.fields if not field.is_hot]
+        self.hot = [field for field in self.fields if field.is_hot]
+
+
+def header(part):
+    if len(part) < 8:
+        raise Damage("a part of the record has no header")
+    checksum, layout, coding, flags = struct.unpack_from("<IHBB", part)
+    if coding != CODING_VERSION:
+        raise TooNew("a record has a later coding")
+    return checksum, layout, flags
+
+
+def read_part(part, fields, number, object_id):
+    """The bytes of each field of a part, None for nil, and what comes after the heap."""
+    checksum, layout, flags = header(part)
+    if checksum != xxh64(part[4:], object_id) & 0xFFFFFFFF:
+        raise Damage("the checksum does not fit")
+    if layout != number:
+        raise Damage("the two parts have different layouts")
+    reader = Bytes(part)
+    reader.take(8)
+    presence = int.from_bytes(reader.take((len(fields) + 7) // 8), "little")
+    if presence >> len(fields):
+        raise Damage("there are more values than fields")
+    slots = [reader.take(width(field.type) or 0) for field in fields]
+    ends = [reader.number("I") if width(field.type) is None else None for field in fields]
+    start = 0
+    values = {}
+    for position, (field, slot, end) in enumerate(zip(fields, slots, ends)):
+        is_there = presence >> position & 1
+        if end is None:
+            data = slot
+            if not is_there and any(data):
+                raise Damage(f"{field.name} is nil, and has bytes")
+        else:
+            if end < start:
+                raise Damage("the ends decrease")
+            data = reader.take(end - start)
+            start = end
+            if not is_there and data:
+                raise Damage(f"{field.name} is nil, and has bytes")
+        if not is_there and not field.is_optional:
+            raise Damage(f"{field.name} has no value")
+        values[field.id] = data if is_there else None
+    rest = reader.take(reader.left)
+    if bool(rest) != bool(flags & 1):
+        raise Damage("the part does not end where its heap does")
+    return values, rest
+
+
+def read_extras(data, known):
+    reader = Bytes(data)
+    values = {}
+    types = {}
+    while reader.left:
+        field = reader.number("I")
+        is_there = reader.number("B")
+        types[field] = parse_type(reader.sized_text())
+        content = reader.take(reader.number("I"))
+        if field in known or field in values or is_there > 1 or (content and not is_there):
+            raise Damage("the extras are not what they should be")
+        values[field] = content if is_there else None
+    return values, types
+
+
+class Model:
+    """One model of a store, and what is found while its records are read."""
+
+    def __init__(self, store, name, layouts):
+        self.store = store
+        self.name = name
+        self.layouts = layouts
+        self.names = {f.id: f.name for n in sorted(layouts) for f in layouts[n].fields}
+        self.types = {}
+        for layout in layouts.values():
+            for field in layout.fields:
+                about = (field.type_name, field.is_key)
+                if self.types.setdefault(field.id, about) != about:
+                    raise Damage(f"the layouts of {name} disagree about {field.name}")
+        self.indexes = {}
+        prefix = f"index/{name}/"
+        for key, type_name in store.description.items():
+            if key.startswith(prefix):
+                self.indexes[int(key.removeprefix(prefix))] = parse_type(text(type_name))
+        floor = store.description.get(f"floor/{name}")
+        if floor is not None and len(floor) < 8:
+            raise Damage(f"floor/{name} is cut off")
+
+    def read(self):
+        store = self.store
+        cold = store.integers(self.name)
+        hot = store.integers(f"{self.name}/hot")
+        keys = {}
+        wanted = {field: set() for field in self.indexes}
+        used = set()
+        is_whole = True
+        primary_keys = set()
+        for object_id, part in cold.items():
+            try:
+                if object_id == 0:
+                    raise Damage("its id is 0")
+                layout_number = header(part)[1]
+                layout = self.layouts.get(layout_number)
+                if layout is None:
+                    raise Damage("its layout is not described")
+                if layout.hot:
+                    used.add(object_id)
+                values, types = self.record(object_id, part, hot.get(object_id), layout)
+                line = {
+                    self.names.get(field, f"#{field}"): None
+                    if data is None
+                    else value(data, types[field])
+                    for field, data in values.items()
+                }
+                key = values[layout.key.id]
+                if key in primary_keys:
+                    raise Damage("another object has its primary key")
+                primary_keys.add(key)
+                keys.setdefault(xxh64(key, store.seed), []).append(object_id)
+                for field, kind in self.indexes.items():
+                    wanted[field] |= index_keys(values.get(field), kind, object_id)
+            except Damage as damage:
+                store.report(f"object {object_id} of {self.name}: {damage}")
+                is_whole = False
+                continue
+            store.lines += 1
+            print(
+                json.dumps(
+                    {
+                        "fields": line,
+                        "layout": layout_number,
+                        "model": self.name,
+                        "object": object_id,
+                    },
+                    sort_keys=True,
+                    allow_nan=False,
+                )
+            )
+        # What belongs to a record that cannot be read cannot be known.
+        if not is_whole:
+            return
+        for object_id in hot.keys() - used:
+            store.report(f"object {object_id} of {self.name}: a hot part that belongs to nothing")
+        self.check_keys(keys)
+        self.check_indexes(wanted)
+
+    def record(self, object_id, cold, hot, layout):
+        values, extras = read_part(cold, layout.cold, header(cold)[1], object_id)
+        if layout.hot:
+            if hot is None:
+                raise Damage("the hot part is not there")
+            hot_values, rest = read_part(hot, layout.hot, header(cold)[1], object_id)
+            if rest:
+                raise Damage("the hot part has extras")
+            values |= hot_values
+        types = {field.id: field.type for field in layout.fields}
+        more, more_types = read_extras(extras, values)
+        return values | more, types | more_types
+
+    def check_keys(self, wanted):
+        found = {}
+        for hash_value, data in self.store.integers(f"{self.name}/keys").items():
+            if not data or len(data) % 8:
+                self.store.report(f"{self.name}/keys: the entry {hash_value:016x} is cut off")
+                continue
+            found[hash_value] = sorted(struct.unpack(f"<{len(data) // 8}Q", data))
+        for hash_value in sorted(found.keys() | wanted.keys()):
+            here, there = found.get(hash_value, []), sorted(wanted.get(hash_value, []))
+            if here != there:
+                self.store.report(f"{self.name}/keys: {hash_value:016x} has {here}, not {there}")
+
+    def check_indexes(self, wanted):
+        store = self.store
+        prefix = f"{self.name}/index/"
+        for field, expected in wanted.items():
+            table = f"{prefix}{field}"
+            found = store.table(table, integers=False)
+            if any(found.values()):
+                store.report(f"{table}: an entry has a value")
+            for key in sorted(expected - found.keys()):
+                store.report(f"{table}: the entry {key.hex()} is missing")
+            for key in sorted(found.keys() - expected):
+                store.report(f"{table}: the entry {key.hex()} belongs to no record")
+        for table in store.tables:
+            if table.startswith(prefix) and int(table.removeprefix(prefix)) not in self.indexes:
+                if store.table(table, integers=False):
+                    store.report(f"{table}: an index that is not listed has entries")
+
+
+class Store:
+    def __init__(self, environment, transaction):
+        self.environment = environment
+        self.transaction = transaction
+        self.problems = 0
+        self.lines = 0
+        with transaction.cursor() as cursor:
+            self.tables = {text(bytes(key)) for key in cursor.iternext(values=False)}
+        self.description = {
+            text(key): data for key, data in self.table("store", integers=False).items()
+        }
+        if self.number("format", "I") > FORMAT:
+            raise TooNew("the storage format is a later one")
+        self.seed = self.number("seed", "Q")
+        self.number("epoch", "Q")
+
+    def number(self, key, code):
+        data = self.description.get(key)
+        if data is None:
+            raise Damage(f"the entry {key!r} of the store is not there")
+        return Bytes(data).number(code)
+
+    def table(self, name, integers):
+        if name not in self.tables:
+            raise Damage(f"the table {name!r} is not there")
+        database = self.environment.open_db(
+            name.encode(), txn=self.transaction, create=False, integerkey=integers
+        )
+        flags = database.flags(self.transaction)
+        expected = {"integerkey": integers}
+        if any(bool(on) != expected.get(flag, False) for flag, on in flags.items()):
+            raise Damage(f"the table {name!r} has other flags: {flags}")
+        with self.transaction.cursor(database) as cursor:
+            return {bytes(key): bytes(data) for key, data in cursor}
+
+    def integers(self, name):
+        """Keys are in the byte order of the machine."""
+        return {
+            struct.unpack("=Q", key)[0]: data
+            for key, data in self.table(name, integers=True).items()
+        }
+
+    def models(self):
+        layouts = {}
+        for key, data in self.description.items():
+            if key.startswith("layout/"):
+                _, model, layout_number = key.split("/")
+                layouts.setdefault(model, {})[int(layout_number)] = Layout(data)
+        for name in sorted(layouts):
+            if sorted(layouts[name]) != list(range(1, len(layouts[name]) + 1)):
+                raise Damage(f"a layout of {name} is missing")
+            yield Model(self, name, layouts[name])
+
+    def report(self, problem):
+        self.problems += 1
+        print(f"damaged: {problem}", file=sys.stderr)
+
+
+def read(folder):
+    size = os.path.getsize(os.path.join(folder, "data.mdb"))
+    with lmdb.open(
+        folder, readonly=True, create=False, max_dbs=1024, map_size=2 * size + (1 << 30)
+    ) as environment:
+        with environment.begin() as transaction:
+            store = Store(environment, transaction)
+            for model in store.models():
+                model.read()
+            return store.problems
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print("usage: read_store.py FOLDER", file=sys.stderr)
+        return 64
+    try:
+        return 65 if read(arguments[0]) else 0
+    except TooNew as error:
+        print(f"too new: {error}", file=sys.stderr)
+        return 65
+    except (Damage, lmdb.Error, ValueError, struct.error) as error:
+        print(f"damaged: {error}", file=sys.stderr)
+        return 65
+    except OSError as error:
+        print(f"no store: {error}", file=sys.stderr)
+        return 66
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

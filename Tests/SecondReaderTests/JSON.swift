@@ -1,0 +1,81 @@
+import Foundation
+
+/// A value of JSON, texts compared by their bytes.
+enum JSON: Decodable, Equatable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case large(UInt64)
+  case number(Double)
+  case text(Text)
+  case list([JSON])
+  case members([String: JSON])
+
+  struct Text: Equatable, CustomStringConvertible {
+    let bytes: [UInt8]
+
+    var description: String { String(decoding: bytes, as: UTF8.self) }
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Int64.self) {
+      self = .integer(value)
+    } else if let value = try? container.decode(UInt64.self) {
+      self = .large(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = JSON(value)
+    } else if let value = try? container.decode([JSON].self) {
+      self = .list(value)
+    } else {
+      self = .members(try container.decode([String: JSON].self))
+    }
+  }
+}
+
+extension JSON {
+  init(_ value: Bool) { self = .bool(value) }
+
+  init(_ value: some FixedWidthInteger) {
+    self = Int64(exactly: value).map { .integer($0) } ?? .large(UInt64(value))
+  }
+
+  /// Decoding does not tell 7.0 from 7.
+  init(_ value: Double) {
+    self = Int64(exactly: value).map { .integer($0) } ?? .number(value)
+  }
+
+  init(_ value: Date) { self.init(value.timeIntervalSinceReferenceDate) }
+
+  init(_ value: String) { self = .text(Text(bytes: Array(value.utf8))) }
+
+  /// Bytes are hexadecimal digits.
+  init(_ value: Data) {
+    self.init(value.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined())
+  }
+
+  init(_ values: [String]) { self = .list(values.map { JSON($0) }) }
+
+  /// Sets are in the order in which they are stored: by the little-endian lengths, then by bytes.
+  init(_ values: Set<String>) {
+    let stored = values.map { text in
+      withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian) { unsafe Array($0) }
+        + Array(text.utf8)
+    }
+    self = .list(
+      stored.sorted { $0.lexicographicallyPrecedes($1) }
+        .map { .text(Text(bytes: Array($0.dropFirst(4)))) }
+    )
+  }
+
+  /// The value, or null.
+  static func optional<Value>(_ value: Value?, _ make: (Value) -> JSON) -> JSON {
+    value.map(make) ?? .null
+  }
+}

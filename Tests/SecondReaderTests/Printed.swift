@@ -1,0 +1,62 @@
+import DownloadStore
+
+extension DownloadRecord {
+  /// The fields as the second reader must print them.
+  var printed: [String: JSON] {
+    [
+      "attempts": .list(attempts.map(\.printed)),
+      "completedAt": .optional(completedAt) { JSON($0) },
+      "createdAt": JSON(createdAt),
+      "destination": JSON(destination),
+      "entityTag": .optional(entityTag) { JSON($0) },
+      "expected": .optional(expected) { JSON($0) },
+      "expectedDigest": .optional(expectedDigest) { JSON($0) },
+      "failedAttempts": JSON(failedAttempts),
+      "filename": JSON(filename),
+      "folder": JSON(folder),
+      "generation": JSON(generation),
+      "hasHeaders": JSON(hasHeaders),
+      "id": JSON(id),
+      "intent": JSON(intent.rawValue),
+      "isHeldByHand": JSON(isHeldByHand),
+      "lastModified": .optional(lastModified) { JSON($0) },
+      "mirrors": JSON(mirrors),
+      "nextRetryAt": .optional(nextRetryAt) { JSON($0) },
+      "priority": JSON(priority),
+      "received": JSON(received),
+      "resolvedBytes": JSON(resolvedBytes),
+      "resumeBlob": .optional(resumeBlob) { JSON($0) },
+      "root": JSON(root),
+      "stamp": .optional(stamp) { $0.printed },
+      "state": JSON(state.rawValue),
+      "tags": JSON(tags),
+      "type": JSON(type),
+      "unresolvedStarts": JSON(unresolvedStarts),
+      "updatedAt": JSON(updatedAt),
+      "url": JSON(url),
+      "verifiedDigest": .optional(verifiedDigest) { JSON($0) },
+    ]
+  }
+}
+
+extension Attempt {
+  var printed: JSON {
+    .members([
+      "at": JSON(at),
+      "code": JSON(failure.code.rawValue),
+      "message": JSON(failure.message),
+      "received": JSON(received),
+      "url": JSON(url),
+    ])
+  }
+}
+
+extension FileStamp {
+  var printed: JSON {
+    .members(["inode": JSON(inode), "modified": JSON(modified), "size": JSON(size)])
+  }
+}
+
+extension HeaderField {
+  var printed: JSON { .members(["name": JSON(name), "value": JSON(value)]) }
+}
