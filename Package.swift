@@ -39,11 +39,15 @@ let package = Package(
         .product(name: "SwiftSyntax", package: "swift-syntax"),
         .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-      ]),
+      ]
+    ),
     .target(name: "ObjectStoreModel", dependencies: ["ObjectStore", "ObjectStoreMacros"]),
     .target(
-      name: "Migrations", dependencies: ["ObjectStore"], path: "Migrations",
-      exclude: ["README.md", "Schemas", "schema.lock.json"]),
+      name: "Migrations",
+      dependencies: ["ObjectStore"],
+      path: "Migrations",
+      exclude: ["README.md", "Schemas", "schema.lock.json"]
+    ),
     .target(
       name: "DownloadStore",
       dependencies: [
@@ -51,61 +55,80 @@ let package = Package(
       ],
       exclude: [
         "Records/DownloadRecord.model", "Records/RequestHeaders.model", "Records/Root.model",
-      ]),
+      ]
+    ),
     .target(
       name: "DownloadSync",
       dependencies: [
         "DownloadStore", "ObjectStore", .product(name: "Logging", package: "swift-log"),
-      ]),
+      ]
+    ),
     .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
     .target(
       name: "DownloadCommands",
       dependencies: [
         "DownloadStore", "DownloadSync", "ObjectStore", "URLSessionTransport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]),
+      ]
+    ),
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
     .testTarget(name: "ObjectStoreTests", dependencies: ["ObjectStore", "LMDB"]),
     .executableTarget(
-      name: "Quickstart", dependencies: ["DownloadStore", "DownloadSync", "URLSessionTransport"],
-      path: "Examples/Quickstart"),
+      name: "Quickstart",
+      dependencies: ["DownloadStore", "DownloadSync", "URLSessionTransport"],
+      path: "Examples/Quickstart"
+    ),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
     .executableTarget(
-      name: "fault-server", dependencies: ["FaultServer"], path: "Tests/Support/fault-server"),
+      name: "fault-server",
+      dependencies: ["FaultServer"],
+      path: "Tests/Support/fault-server"
+    ),
     .testTarget(name: "FaultServerTests", dependencies: ["FaultServer"]),
     .testTarget(
       name: "URLSessionTransportTests",
-      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "URLSessionTransport"]),
+      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "URLSessionTransport"]
+    ),
     .testTarget(
-      name: "DownloadStoreTests", dependencies: ["DownloadStore", "ObjectStore"]),
+      name: "DownloadStoreTests",
+      dependencies: ["DownloadStore", "ObjectStore"]
+    ),
     .testTarget(
-      name: "DownloadSyncTests", dependencies: ["DownloadStore", "DownloadSync", "ObjectStore"]),
+      name: "DownloadSyncTests",
+      dependencies: ["DownloadStore", "DownloadSync", "ObjectStore"]
+    ),
     .testTarget(
       name: "MigrationsTests",
       dependencies: [
         "DownloadStore", "Migrations", "ObjectStore",
         .product(name: "Crypto", package: "swift-crypto"),
-      ]),
+      ]
+    ),
     .testTarget(
       name: "DownloadCommandsTests",
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore",
         "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]),
+      ]
+    ),
     .testTarget(
       name: "KillTests",
-      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "dlstore"]),
+      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "dlstore"]
+    ),
     .testTarget(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "URLSessionTransport",
-      ]),
+      ]
+    ),
     .target(
-      name: "MainActorModels", dependencies: ["ObjectStoreModel"],
+      name: "MainActorModels",
+      dependencies: ["ObjectStoreModel"],
       path: "Tests/Support/MainActorModels",
-      swiftSettings: [.defaultIsolation(MainActor.self)]),
+      swiftSettings: [.defaultIsolation(MainActor.self)]
+    ),
     .testTarget(
       name: "ObjectStoreMacrosTests",
       dependencies: [
@@ -117,9 +140,12 @@ let package = Package(
         .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
-      ]),
+      ]
+    ),
     .testTarget(
-      name: "ObjectStoreModelTests", dependencies: ["MainActorModels", "ObjectStoreModel"]),
+      name: "ObjectStoreModelTests",
+      dependencies: ["MainActorModels", "ObjectStoreModel"]
+    ),
   ]
 )
 
@@ -131,15 +157,16 @@ if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
 }
 
 for target in package.targets where target.type != .system {
-  target.swiftSettings = (target.swiftSettings ?? []) + [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("ImmutableWeakCaptures"),
-    .enableUpcomingFeature("InferIsolatedConformances"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-  ]
+  target.swiftSettings =
+    (target.swiftSettings ?? []) + [
+      .swiftLanguageMode(.v6),
+      .enableUpcomingFeature("ExistentialAny"),
+      .enableUpcomingFeature("ImmutableWeakCaptures"),
+      .enableUpcomingFeature("InferIsolatedConformances"),
+      .enableUpcomingFeature("InternalImportsByDefault"),
+      .enableUpcomingFeature("MemberImportVisibility"),
+      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+      .strictMemorySafety(),
+      .treatAllWarnings(as: .error),
+    ]
 }

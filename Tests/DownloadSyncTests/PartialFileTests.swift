@@ -110,7 +110,7 @@ import Testing
   @Test func `a file that may not grow says so, and knows how far it is`() async throws {
     await #expect(processExitsWith: .success) { [path = path as String] in
       // The signal would end the process before the call fails.
-      unsafe signal(SIGXFSZ, SIG_IGN)
+      signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
       #if canImport(Glibc)
         try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)

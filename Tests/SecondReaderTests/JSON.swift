@@ -1,4 +1,5 @@
 import Foundation
+import ObjectStore
 
 /// A value of JSON, texts compared by their bytes.
 enum JSON: Decodable, Equatable {
@@ -65,8 +66,9 @@ extension JSON {
   /// Sets are in the order in which they are stored: by the little-endian lengths, then by bytes.
   init(_ values: Set<String>) {
     let stored = values.map { text in
-      withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian) { unsafe Array($0) }
-        + Array(text.utf8)
+      var writer = ByteWriter()
+      writer.writeSized(text)
+      return writer.bytes
     }
     self = .list(
       stored.sorted { $0.lexicographicallyPrecedes($1) }

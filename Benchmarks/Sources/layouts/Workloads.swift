@@ -183,6 +183,7 @@ struct Workloads {
     choose: (Int) -> Int
   ) throws {
     var times = Row("1,000 progress updates, \(records), durable", "ms")
+    var works = Row("processor time of those, \(records)", "ms")
     var pages = Row("pages written by those, \(records)", "4 KiB pages")
     for repetition in 0..<repetitions {
       round += 1
@@ -192,8 +193,12 @@ struct Workloads {
       }
       for contender in turn(contenders, repetition) {
         let before = bytesWritten()
-        let time = try ContinuousClock().measure { try contender.update(changes) }
+        var work: Duration = .zero
+        let time = try ContinuousClock().measure {
+          work = try processorTime { try contender.update(changes) }
+        }
         times.add(time.inUnits(of: 1e-3), for: contender.name)
+        works.add(work.inUnits(of: 1e-3), for: contender.name)
         if let before, let after = bytesWritten() {
           pages.add(Double(after - before) / 4_096, for: contender.name)
         }
@@ -206,7 +211,7 @@ struct Workloads {
       }
       for index in indices { rounds[index] = round }
     }
-    rows += [times, pages]
+    rows += [times, works, pages]
   }
 
   /// What this process has handed to the system for writing; `nil` where the system does not say.

@@ -29,6 +29,10 @@ extension DownloadEngine {
         try await rollBack(download, failure)
       case .failed(let failure, let retryAfter):
         try await keepProgress(of: download)
+        // A file of nothing says nothing; what has begun says where to go on.
+        if download.transfer.file.position == 0 {
+          FilePlacement.remove(download.layout.partialPath)
+        }
         live[url] = nil
         try await settleFailure(download.record, failure, retryAfter: retryAfter)
       }

@@ -1,0 +1,144 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import Testing
+
+@testable import DownloadCommands
+
+/// What `list` shows, in this process.
+struct ListTests {
+  private let folder: TemporaryFolder
+  private let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  /// Changes a record as an engine would.
+  private func change(_ url: String, _ body: @Sendable (inout DownloadRecord) -> Void) throws {
+    let store = try DownloadStore(at: store)
+    try store.objects.write { tx in
+      guard var record = try tx.get(DownloadRecord.self, url) else { return }
+      body(&record)
+      try tx.upsert(record)
+    }
+  }
+
+  private func objects(_ text: String) throws -> [[String: Any]] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
+  }
+
+  @Test func `a JSON record has exactly the keys of the contract, in order`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let line = try #require(
+      await dlstore("--store", store, "list", "--format", "jsonl").lines.first
+    )
+    let record = try #require(
+      try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    )
+    let keys = [
+      "attempts", "checksum", "completedAt", "createdAt", "displayURL", "fileStatus", "filename",
+      "folder", "heldByHand", "id", "intent", "lastError", "localPath", "mirrors", "priority",
+      "progress", "resume", "state", "tags", "type", "updatedAt", "url",
+    ]
+    #expect(record.keys.sorted() == keys)
+    let places = keys.map { line.range(of: "\"\($0)\":")?.lowerBound }
+    #expect(places == places.sorted { ($0 ?? line.endIndex) < ($1 ?? line.endIndex) })
+    for key in ["checksum", "completedAt", "lastError", "localPath", "resume"] {
+      #expect(record[key] is NSNull)
+    }
+    let progress = try #require(record["progress"] as? [String: Any])
+    #expect(progress["received"] as? Int == 0)
+    #expect(progress["expected"] is NSNull && progress["fraction"] is NSNull)
+  }
+
+  @Test func `a JSON record tells of progress, resume and the last error`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1?token=secret")
+    try change("http://a/1?token=secret") { record in
+      record.state = .failedPermanent
+      record.received = 25
+      record.expected = 100
+      record.entityTag = "\"e\""
+      record.failedAttempts = 2
+      record.attempts = [
+        Attempt(
+          at: Date(timeIntervalSince1970: 0),
+          url: record.url,
+          failure: DownloadFailure(.refused, "no \(record.url)"),
+          received: 25
+        )
+      ]
+    }
+    let text = await dlstore("--store", store, "list", "--format", "json").output
+    let record = try #require(try objects(text).first)
+    let fraction = (record["progress"] as? [String: Any])?["fraction"] as? Double
+    #expect(fraction == 0.25)
+    #expect(record["state"] as? String == "failed")
+    #expect(record["attempts"] as? Int == 2)
+    let resume = try #require(record["resume"] as? [String: Any])
+    #expect(resume["kind"] as? String == "range")
+    #expect(resume["received"] as? Int == 25)
+    #expect(resume["validator"] as? String == "\"e\"")
+    #expect(
+      record["lastError"] as? [String: String] == [
+        "at": "1970-01-01T00:00:00.000Z", "code": "refused", "message": "no http://a/1?token=•••",
+      ]
+    )
+  }
+
+  @Test func `filters, order and limit`() async {
+    for (name, tags) in [("b.zip", ["x"]), ("a.iso", ["x", "y"]), ("c.zip", [])] {
+      let tags = tags.flatMap { ["--tag", $0] }
+      _ = await dlstore(["--store", store, "add", "http://h/\(name)"] + tags)
+    }
+    func names(_ arguments: String...) async -> [String] {
+      let words = ["--store", store, "list", "--format", "csv"] + arguments
+      return await dlstore(words).lines.dropFirst().map { line in
+        String(line.split(separator: ",", omittingEmptySubsequences: false)[2])
+      }
+    }
+    #expect(await names() == ["b.zip", "a.iso", "c.zip"])
+    #expect(await names("--limit", "2") == ["b.zip", "a.iso"])
+    #expect(await names("--limit", "0").isEmpty)
+    #expect(await names("--sort", "filename") == ["a.iso", "b.zip", "c.zip"])
+    #expect(await names("--sort", "filename:desc", "--limit", "1") == ["c.zip"])
+    #expect(await names("--sort", "expected:desc") == ["b.zip", "a.iso", "c.zip"])
+    #expect(await names("--tag", "x") == ["b.zip", "a.iso"])
+    #expect(await names("--tag", "x", "--tag", "y") == ["a.iso"])
+    #expect(await names("--type", "zip") == ["b.zip", "c.zip"])
+    #expect(await names("--match", "*.zip", "--tag", "x") == ["b.zip"])
+    #expect(await names("--match", "http://h/?.iso") == ["a.iso"])
+    #expect(await names("--state", "waiting,failed").count == 3)
+    #expect(await names("--state", "completed").isEmpty)
+  }
+
+  @Test func `an empty list is valid in every format`() async {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    func list(_ format: String) async -> String {
+      await dlstore("--store", store, "list", "--tag", "none", "--format", format).output
+    }
+    #expect(await list("json") == "[]\n")
+    #expect(await list("jsonl").isEmpty)
+    #expect(await list("csv") == RecordCSV.titles.joined(separator: ",") + "\n")
+    #expect(await list("table") == "ID  STATE  DONE  RECEIVED  SIZE  FILE  NAME  URL\n")
+  }
+
+  @Test(arguments: ["table", "csv", "json", "jsonl"])
+  func `no list shows a secret but the key in JSON`(format: String) async {
+    let url = "http://me:hush@a/1?X-Amz-Signature=hush"
+    _ = await dlstore(
+      "--store",
+      store,
+      "add",
+      url,
+      "--mirror",
+      "http://m/1?token=hush2",
+      "--header",
+      "Authorization: hush3"
+    )
+    let text = await dlstore("--store", store, "list", "--format", format).output
+    #expect(text.contains("•••"))
+    #expect(!text.replacing("\"url\":\"\(url)\"", with: "").contains("hush"))
+  }
+}

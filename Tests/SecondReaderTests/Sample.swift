@@ -1,0 +1,219 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+
+/// A model with a field of every type, most of them indexed.
+struct Sample: Hashable {
+  var key: UUID
+  var truth = false
+  var int8: Int8 = 0
+  var int16: Int16 = 0
+  var int32: Int32 = 0
+  var int64: Int64 = 0
+  var uint8: UInt8 = 0
+  var uint16: UInt16 = 0
+  var uint32: UInt32 = 0
+  var uint64: UInt64 = 0
+  var float: Float = 0
+  var double: Double = 0
+  var date = Date(timeIntervalSinceReferenceDate: 0)
+  var text: String?
+  var data = Data()
+  var list: [String]?
+  var set: Set<String> = []
+  var numbers: Set<Int16> = []
+  var amounts: [String: Int64] = [:]
+  var words: [Int16: [String]] = [:]
+  var table: [[UInt8]] = []
+  var header: HeaderField?
+}
+
+extension Sample: Model {
+  struct Columns: Sendable {
+    let text = Column<Sample, String?>(position: 13)
+  }
+
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Sample",
+    fields: [
+      FieldSchema("key", UUID.self, isPrimaryKey: true, isIndexed: true),
+      FieldSchema("truth", Bool.self, isIndexed: true),
+      FieldSchema("int8", Int8.self, isIndexed: true),
+      FieldSchema("int16", Int16.self, isIndexed: true),
+      FieldSchema("int32", Int32.self, isIndexed: true),
+      FieldSchema("int64", Int64.self, isIndexed: true),
+      FieldSchema("uint8", UInt8.self, isIndexed: true),
+      FieldSchema("uint16", UInt16.self, isIndexed: true),
+      FieldSchema("uint32", UInt32.self, isIndexed: true),
+      FieldSchema("uint64", UInt64.self, isIndexed: true),
+      FieldSchema("float", Float.self, isIndexed: true),
+      FieldSchema("double", Double.self, isIndexed: true, isHot: true),
+      FieldSchema("date", Date.self, isIndexed: true),
+      FieldSchema("text", String.self, id: 7, isOptional: true, isIndexed: true),
+      FieldSchema("data", Data.self, isIndexed: true),
+      FieldSchema("list", [String].self, isOptional: true, isIndexed: true, isHot: true),
+      FieldSchema("set", Set<String>.self, isIndexed: true),
+      FieldSchema("numbers", Set<Int16>.self, isIndexed: true),
+      FieldSchema("amounts", [String: Int64].self),
+      FieldSchema("words", [Int16: [String]].self),
+      FieldSchema("table", [[UInt8]].self),
+      FieldSchema("header", HeaderField.self, isOptional: true),
+    ]
+  )
+
+  var primaryKey: UUID { key }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    key = try record.value(at: 0)
+    truth = try record.value(at: 1, default: false)
+    int8 = try record.value(at: 2, default: 0)
+    int16 = try record.value(at: 3, default: 0)
+    int32 = try record.value(at: 4, default: 0)
+    int64 = try record.value(at: 5, default: 0)
+    uint8 = try record.value(at: 6, default: 0)
+    uint16 = try record.value(at: 7, default: 0)
+    uint32 = try record.value(at: 8, default: 0)
+    uint64 = try record.value(at: 9, default: 0)
+    float = try record.value(at: 10, default: 0)
+    double = try record.value(at: 11, default: 0)
+    date = try record.value(at: 12, default: Date(timeIntervalSinceReferenceDate: 0))
+    text = try record.optional(at: 13)
+    data = try record.value(at: 14, default: Data())
+    list = try record.optional(at: 15)
+    set = try record.value(at: 16, default: [])
+    numbers = try record.value(at: 17, default: [])
+    amounts = try record.value(at: 18, default: [:])
+    words = try record.value(at: 19, default: [:])
+    table = try record.value(at: 20, default: [])
+    header = try record.optional(at: 21)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(key)
+    record.encode(truth)
+    record.encode(int8)
+    record.encode(int16)
+    record.encode(int32)
+    record.encode(int64)
+    record.encode(uint8)
+    record.encode(uint16)
+    record.encode(uint32)
+    record.encode(uint64)
+    record.encode(float)
+    record.encode(double)
+    record.encode(date)
+    record.encode(text)
+    record.encode(data)
+    record.encode(list)
+    record.encode(set)
+    record.encode(numbers)
+    record.encode(amounts)
+    record.encode(words)
+    record.encode(table)
+    record.encode(header)
+  }
+}
+
+extension Sample {
+  /// Two objects: one at the ends of every type, and one with as little as can be.
+  static let both = [
+    Sample(
+      key: UUID(),
+      truth: true,
+      int8: .min,
+      int16: -2,
+      int32: .max,
+      int64: .min,
+      uint8: .max,
+      uint16: 258,
+      uint32: .max,
+      uint64: .max,
+      float: -0.1,
+      double: -0.0,
+      date: Date(timeIntervalSinceReferenceDate: -1.5),
+      text: "a\0b",
+      data: Data((0..<600).map { $0 % 3 == 0 ? 0 : UInt8(truncatingIfNeeded: $0) }),
+      list: ["", "twice", "twice"],
+      set: ["b", "aa", "", "\u{E9}"],
+      numbers: [-1, 256, 1],
+      amounts: ["b": 1, "aa": -1],
+      words: [-1: ["x"], 1: []],
+      table: [[1, 2], []],
+      header: HeaderField(name: "X", value: "\u{1F600}")
+    ),
+    Sample(key: UUID(), double: .infinity),
+  ]
+
+  /// Numbers in the order of their bytes, the low ones first.
+  private static func asStored(_ numbers: some Sequence<Int16>) -> [Int16] {
+    numbers.sorted {
+      UInt16(bitPattern: $0.littleEndian).byteSwapped
+        < UInt16(bitPattern: $1.littleEndian).byteSwapped
+    }
+  }
+
+  /// The fields as the second reader must print them.
+  var printed: [String: JSON] {
+    [
+      "key": JSON(key.uuidString.lowercased()),
+      "truth": JSON(truth),
+      "int8": JSON(int8),
+      "int16": JSON(int16),
+      "int32": JSON(int32),
+      "int64": JSON(int64),
+      "uint8": JSON(uint8),
+      "uint16": JSON(uint16),
+      "uint32": JSON(uint32),
+      "uint64": JSON(uint64),
+      "float": JSON(Double(float)),
+      "double": double.isFinite ? JSON(double) : JSON("inf"),
+      "date": JSON(date),
+      "text": .optional(text) { JSON($0) },
+      "data": JSON(data),
+      "list": .optional(list) { JSON($0) },
+      "set": JSON(set),
+      "numbers": .list(Self.asStored(numbers).map { JSON($0) }),
+      "amounts": .members(amounts.mapValues { JSON($0) }),
+      "words": .list(
+        Self.asStored(words.keys).map { .list([JSON($0), JSON(words[$0] ?? [])]) }
+      ),
+      "table": .list(table.map { .list($0.map { JSON($0) }) }),
+      "header": .optional(header) { $0.printed },
+    ]
+  }
+}
+
+/// The same model in a program that knows two of its fields.
+struct OlderSample: Model {
+  struct Columns: Sendable {}
+
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Sample",
+    fields: [
+      FieldSchema("caption", String.self, id: 7, isOptional: true, isIndexed: true),
+      FieldSchema("key", UUID.self, isPrimaryKey: true),
+    ]
+  )
+
+  var key: UUID
+  var caption: String?
+
+  var primaryKey: UUID { key }
+
+  init(key: UUID, caption: String?) {
+    self.key = key
+    self.caption = caption
+  }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    caption = try record.optional(at: 0)
+    key = try record.value(at: 1)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(caption)
+    record.encode(key)
+  }
+}

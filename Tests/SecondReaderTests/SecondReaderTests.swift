@@ -1,0 +1,200 @@
+import DownloadStore
+import Foundation
+import LMDB
+import ObjectStore
+import Testing
+
+@Suite struct SecondReaderTests {
+  private static let moment = Date(timeIntervalSinceReferenceDate: 700_000_000.123456)
+
+  /// Stores records by the operations of the store, and then with each field filled.
+  private func makeStore(in folder: TemporaryFolder) throws -> DownloadStore {
+    let store = try DownloadStore(at: folder.path, now: { Self.moment })
+    try store.setRoot("/srv/downloads")
+    let elsewhere = try store.root(at: "/srv/\u{FC}ber all")
+    var full = DownloadRequest(url: "https://example.com/" + String(repeating: "x", count: 1_980))
+    full.folder = "books/\u{65E5}\u{672C}"
+    full.root = elsewhere
+    full.type = "e\u{301}\u{1F4DA}"
+    full.tags = Set((0..<200).map { "tag \($0)" } + ["\u{E9}", "\u{10FFFF}", ""])
+    full.priority = -7
+    full.mirrors = ["https://example.org/a", "http://example.net/b"]
+    full.digest = try Digest(String(repeating: "aB", count: 32))
+    full.headers = [
+      HeaderField(name: "Authorization", value: "Bearer \u{3C0}"),
+      HeaderField(name: "X-Empty", value: ""),
+    ]
+    try store.add([full] + (0..<300).map { DownloadRequest(url: "https://example.com/\($0).zip") })
+    try store.objects.write { tx in
+      try tx.update(DownloadRecord.self, full.url) { $0.fillAllFields() }
+      for number in stride(from: 0, to: 300, by: 3) {
+        try tx.delete(DownloadRecord.self, "https://example.com/\(number).zip")
+      }
+      // The last one too, whose id must not come again.
+      try tx.delete(DownloadRecord.self, "https://example.com/299.zip")
+      for (number, state) in DownloadState.allCases.enumerated() {
+        let url = "https://example.com/\(3 * number + 1).zip"
+        try tx.update(DownloadRecord.self, url) { record in
+          record.state = state
+          record.received = Int64(number) << 40
+        }
+      }
+    }
+    try store.add([DownloadRequest(url: "https://example.com/again.zip")])
+    return store
+  }
+
+  @Test func `each field of each record is what Swift has written`() throws {
+    let folder = try TemporaryFolder()
+    let store = try makeStore(in: folder)
+    let report = try SecondReader.read(folder.path)
+    #expect(report.problems == "")
+    #expect(report.status == 0)
+
+    let records = try store.records(DownloadRecord.all)
+    let lines = report.lines.filter { $0.model == "DownloadRecord" }
+    #expect(records.count == 201)
+    #expect(lines.map(\.object).sorted() == lines.map(\.object))
+    #expect(lines.last?.object == 302)
+    // Both are in the order of object ids.
+    for (line, record) in zip(lines, records) { #expect(line.fields == record.printed) }
+    #expect(lines.count == records.count)
+    #expect(
+      lines.first.map { Set($0.fields.keys) } == Set(DownloadRecord.schema.fields.map(\.name))
+    )
+    #expect(lines.first?.fields.values.contains(.null) == false)
+    #expect(lines.allSatisfy { $0.layout == 1 })
+
+    let full = try #require(records.first)
+    let others = report.lines.filter { $0.model != "DownloadRecord" }
+    let roots = [("default", "/srv/downloads"), (full.root, "/srv/\u{FC}ber all")]
+    let headers = try store.headers(of: full)
+    #expect(headers.count == 2)
+    let expected =
+      [
+        SecondReader.Line(
+          fields: ["recordID": JSON(full.id), "fields": .list(headers.map(\.printed))],
+          layout: 1,
+          model: "RequestHeaders",
+          object: 1
+        )
+      ]
+      + roots.enumerated().map { index, root in
+        SecondReader.Line(
+          fields: ["name": JSON(root.0), "path": JSON(root.1)],
+          layout: 1,
+          model: "Root",
+          object: UInt64(index + 1)
+        )
+      }
+    #expect(others == expected)
+  }
+
+  @Test func `every type is read, and what an older program carries along`() throws {
+    let folder = try TemporaryFolder()
+    let store = try ObjectStore(at: folder.path, models: [Sample.self])
+    var samples = Sample.both
+    try store.write { tx in
+      for sample in samples { try tx.insert(sample) }
+    }
+    let before = try SecondReader.read(folder.path)
+    #expect(before.problems == "")
+    #expect(before.status == 0)
+    #expect(before.lines.map(\.fields) == samples.map(\.printed))
+    #expect(before.lines.map(\.layout) == [1, 1])
+
+    let older = try ObjectStore(at: folder.path, models: [OlderSample.self])
+    let added = OlderSample(key: UUID(), caption: nil)
+    try older.write { tx in
+      try tx.update(OlderSample.self, samples[0].key) { $0.caption = "changed" }
+      try tx.insert(added)
+    }
+    samples[0].text = "changed"
+    let after = try SecondReader.read(folder.path)
+    #expect(after.problems == "")
+    #expect(after.status == 0)
+    #expect(after.lines.map(\.layout) == [2, 1, 2])
+    var printed = samples.map(\.printed)
+    // A name is that of the newest layout.
+    for index in printed.indices {
+      printed[index]["caption"] = printed[index].removeValue(forKey: "text")
+    }
+    printed.append(["caption": .null, "key": JSON(added.key.uuidString.lowercased())])
+    #expect(after.lines.map(\.fields) == printed)
+    #expect(try store.read { tx in try tx.get(Sample.self, samples[0].key) } == samples[0])
+  }
+
+  @Test(arguments: ["entity tag", "key", "hot"])
+  func `a flipped byte in a record is found`(place: String) throws {
+    let folder = try TemporaryFolder()
+    var mark = ByteWriter()
+    do {
+      let store = try makeStore(in: folder)
+      let record = try #require(try store.records(DownloadRecord.all).first)
+      switch place {
+      case "entity tag": mark.write((record.entityTag ?? "").utf8)
+      case "key": mark.write(record.url.utf8)
+      default: mark.write(record.resolvedBytes)
+      }
+    }
+    let file = URL(filePath: "\(folder.path)/data.mdb")
+    var bytes = try Data(contentsOf: file)
+    var start = bytes.startIndex
+    // Pages that are not used any more may hold it too.
+    while let found = bytes.range(of: Data(mark.bytes), in: start..<bytes.endIndex) {
+      bytes[found.upperBound - 1] ^= 0x10
+      start = found.upperBound
+    }
+    #expect(start > 0)
+    try bytes.write(to: file)
+    let report = try SecondReader.read(folder.path)
+    #expect(report.status == 65)
+    #expect(report.problems == "damaged: object 1 of DownloadRecord: the checksum does not fit\n")
+    #expect(report.lines.count { $0.model == "DownloadRecord" } == 200)
+  }
+
+  @Test(arguments: [
+    ("DownloadRecord/hot", Database.Keys.integers), ("DownloadRecord/keys", .integers),
+    ("DownloadRecord/index/8", .bytes), ("store", .bytes),
+  ])
+  func `a table that lost its entries is found`(name: String, keys: Database.Keys) throws {
+    let folder = try TemporaryFolder()
+    let store = try makeStore(in: folder)
+    let environment = try Environment.open(store.path)
+    var transaction = try environment.beginWrite()
+    try transaction.removeAll(in: try transaction.makeDatabase(name, keys: keys))
+    try transaction.commit()
+    let report = try SecondReader.read(folder.path)
+    #expect(report.status == 65)
+    #expect(report.problems.hasPrefix("damaged: "))
+  }
+}
+
+extension DownloadRecord {
+  /// Gives every field that `add` leaves empty a value.
+  fileprivate mutating func fillAllFields() {
+    received = 1 << 40
+    expected = .max
+    entityTag = "\"an entity tag that is nowhere else\""
+    lastModified = "Sat, 01 Jan 2000 00:00:00 GMT"
+    resumeBlob = Data([0, 255, 1, 0])
+    verifiedDigest = "sha256:" + String(repeating: "0", count: 64)
+    isHeldByHand = true
+    failedAttempts = 3
+    attempts = (0..<Attempt.limit).map { number in
+      Attempt(
+        at: createdAt.addingTimeInterval(Double(number) / 3),
+        url: "https://example.org/\(number)",
+        failure: DownloadFailure(.serverBusy, number == 0 ? "" : "503 \u{1F622}"),
+        received: Int64(number) - 1
+      )
+    }
+    nextRetryAt = createdAt.addingTimeInterval(0.1)
+    generation = .max
+    updatedAt = createdAt.addingTimeInterval(1)
+    completedAt = createdAt.addingTimeInterval(2)
+    unresolvedStarts = .min
+    resolvedBytes = 0x0123_4567_89AB_CDEF
+    stamp = FileStamp(size: 5, inode: .max, modified: -1)
+  }
+}
