@@ -4,4 +4,7 @@
 public enum DownloadMigrations {
   /// The version that programs of this source write: the number of the newest file in `Schemas/`.
   public static let currentVersion: UInt32 = 1
+
+  /// By model name, the ids of fields that are gone and must never come back.
+  public static let retiredIDs: [String: [UInt32]] = [:]
 }

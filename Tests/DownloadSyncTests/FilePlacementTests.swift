@@ -32,7 +32,9 @@ import Testing
     try String(contentsOfFile: "\(folder.path)/\(name)", encoding: .utf8)
   }
 
-  @Test(arguments: Way.allCases) func `a file gets its name, and stays the same file`(way: Way)
+  @Test(arguments: Way.allCases) func `a file gets its name, and stays the same file`(
+    way: Way
+  )
     throws
   {
     let partial = try folder.makeFile("part", "body")
@@ -51,7 +53,9 @@ import Testing
     #expect(try text("part") == "body")
   }
 
-  @Test(arguments: Way.allCases) func `a folder or a link that is there is never replaced`(way: Way)
+  @Test(arguments: Way.allCases) func `a folder or a link that is there is never replaced`(
+    way: Way
+  )
     throws
   {
     let partial = try folder.makeFile("part", "body")

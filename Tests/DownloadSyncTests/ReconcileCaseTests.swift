@@ -5,14 +5,16 @@ import Testing
 @testable import DownloadSync
 
 @Suite struct ReconcileCaseTests {
-  @Test(arguments: [
-    (nil, nil, nil, false),
-    ("\"x\"", nil, nil, true),
-    ("W/\"x\"", nil, nil, false),
-    (nil, "Sun, 06 Nov 1994 08:49:37 GMT", nil, true),
-    (nil, "", nil, false),
-    (nil, nil, "sha256:aa", true),
-  ] as [(String?, String?, String?, Bool)])
+  @Test(
+    arguments: [
+      (nil, nil, nil, false),
+      ("\"x\"", nil, nil, true),
+      ("W/\"x\"", nil, nil, false),
+      (nil, "Sun, 06 Nov 1994 08:49:37 GMT", nil, true),
+      (nil, "", nil, false),
+      (nil, nil, "sha256:aa", true),
+    ] as [(String?, String?, String?, Bool)]
+  )
   func `bytes are continued with a validator, or with a digest that will tell`(
     entityTag: String?,
     lastModified: String?,

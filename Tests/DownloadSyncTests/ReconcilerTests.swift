@@ -88,7 +88,13 @@ import Testing
       .cancelled
     ),
     // What belongs to no record.
-    Row("N1: a task of no record", of(nil, task: .running), [.orphanTask], doing: [.cancelTask], nil),
+    Row(
+      "N1: a task of no record",
+      of(nil, task: .running),
+      [.orphanTask],
+      doing: [.cancelTask],
+      nil
+    ),
     Row("N4: a partial file of no record", of(nil, partial: .longer), [.orphanPartial], nil),
     Row(
       "N1, N4: both",

@@ -24,18 +24,20 @@ import Testing
     #expect(head["E-Tag"] == nil)
   }
 
-  @Test(arguments: [
-    ("0", 0), ("120", 120), (" 120 ", 120),
-    // No server has anybody wait for a year.
-    ("31536001", 31_536_000), ("9223372036854775807", 31_536_000),
-    ("99999999999999999999999", 31_536_000),
-    ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
-    ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
-    ("Sat, 05 Nov 1994 08:49:37 GMT", 0),
-    ("Fri, 31 Dec 9999 23:59:59 GMT", 31_536_000),
-    ("", nil), ("-5", nil), ("+5", nil), ("1.5", nil), ("5s", nil), ("soon", nil), ("٣", nil),
-    ("Sun, 99 Nov 1994 08:49:37 GMT", nil), ("0x10", nil),
-  ] as [(String, Int64?)])
+  @Test(
+    arguments: [
+      ("0", 0), ("120", 120), (" 120 ", 120),
+      // No server has anybody wait for a year.
+      ("31536001", 31_536_000), ("9223372036854775807", 31_536_000),
+      ("99999999999999999999999", 31_536_000),
+      ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
+      ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
+      ("Sat, 05 Nov 1994 08:49:37 GMT", 0),
+      ("Fri, 31 Dec 9999 23:59:59 GMT", 31_536_000),
+      ("", nil), ("-5", nil), ("+5", nil), ("1.5", nil), ("5s", nil), ("soon", nil), ("٣", nil),
+      ("Sun, 99 Nov 1994 08:49:37 GMT", nil), ("0x10", nil),
+    ] as [(String, Int64?)]
+  )
   func `Retry-After is seconds or a date`(text: String, seconds: Int64?) {
     #expect(head("Retry-After", text).retryAfter(now: Self.now) == seconds.map { .seconds($0) })
   }
@@ -48,10 +50,12 @@ import Testing
     #expect(!head.hasForeignCoding)
   }
 
-  @Test(arguments: [
-    ("0", 0), ("9223372036854775807", Int64.max), ("9223372036854775808", nil), ("", nil),
-    ("-1", nil), ("+1", nil), (" 1", nil), ("1,1", nil), ("1e3", nil), ("１", nil), ("007", 7),
-  ] as [(String, Int64?)])
+  @Test(
+    arguments: [
+      ("0", 0), ("9223372036854775807", Int64.max), ("9223372036854775808", nil), ("", nil),
+      ("-1", nil), ("+1", nil), (" 1", nil), ("1,1", nil), ("1e3", nil), ("１", nil), ("007", 7),
+    ] as [(String, Int64?)]
+  )
   func `a length is digits and nothing else`(text: String, length: Int64?) {
     #expect(head("Content-Length", text).contentLength == length)
   }

@@ -17,7 +17,10 @@ import Testing
     date: String? = nil
   ) -> ResponseVerdict {
     ResponseVerdict(
-      ResponseHead(status: status, fields: fields.map { HeaderField(name: $0.key, value: $0.value) }),
+      ResponseHead(
+        status: status,
+        fields: fields.map { HeaderField(name: $0.key, value: $0.value) }
+      ),
       offset: offset,
       expected: expected,
       validator: Validator(entityTag: tag, lastModified: date),
@@ -39,30 +42,32 @@ import Testing
 
   // MARK: 200
 
-  @Test(arguments: [
-    (0, [:], "write 0 of ?"),
-    (0, ["Content-Length": "10"], "write 0 of 10"),
-    (0, ["Content-Length": "0"], "write 0 of 0"),
-    (0, ["Content-Length": "-1"], "write 0 of ?"),
-    (0, ["Content-Length": "ten"], "write 0 of ?"),
-    // A range was asked for, and the whole comes.
-    (4, ["Content-Length": "10"], "start over, 10"),
-    (4, [:], "start over, ?"),
-    (4, ["Content-Length": "10", "ETag": "\"other\""], "start over, 10"),
-    // A Content-Range says more than the status.
-    (4, ["Content-Range": "bytes 4-9/10", "Content-Length": "6"], "write 4 of 10"),
-    (0, ["Content-Range": "bytes 0-9/10", "Content-Length": "10"], "write 0 of 10"),
-    (4, ["Content-Range": "bytes */10"], "start over, ?"),
-    (4, ["Content-Range": "nonsense", "Content-Length": "10"], "start over, 10"),
-    (4, ["Content-Range": "bytes 6-9/10"], "again: badResponse"),
-    (0, ["Content-Range": "bytes 6-9/10"], "fail: badResponse"),
-    // Codings.
-    (0, ["Content-Encoding": "identity", "Content-Length": "10"], "write 0 of 10"),
-    (0, ["Content-Encoding": "", "Content-Length": "10"], "write 0 of 10"),
-    (0, ["Content-Encoding": "IDENTITY"], "write 0 of ?"),
-    (0, ["Content-Encoding": "gzip", "Content-Length": "10"], "fail: unexpectedCoding"),
-    (4, ["content-encoding": "BR"], "fail: unexpectedCoding"),
-  ] as [(Int64, [String: String], String)])
+  @Test(
+    arguments: [
+      (0, [:], "write 0 of ?"),
+      (0, ["Content-Length": "10"], "write 0 of 10"),
+      (0, ["Content-Length": "0"], "write 0 of 0"),
+      (0, ["Content-Length": "-1"], "write 0 of ?"),
+      (0, ["Content-Length": "ten"], "write 0 of ?"),
+      // A range was asked for, and the whole comes.
+      (4, ["Content-Length": "10"], "start over, 10"),
+      (4, [:], "start over, ?"),
+      (4, ["Content-Length": "10", "ETag": "\"other\""], "start over, 10"),
+      // A Content-Range says more than the status.
+      (4, ["Content-Range": "bytes 4-9/10", "Content-Length": "6"], "write 4 of 10"),
+      (0, ["Content-Range": "bytes 0-9/10", "Content-Length": "10"], "write 0 of 10"),
+      (4, ["Content-Range": "bytes */10"], "start over, ?"),
+      (4, ["Content-Range": "nonsense", "Content-Length": "10"], "start over, 10"),
+      (4, ["Content-Range": "bytes 6-9/10"], "again: badResponse"),
+      (0, ["Content-Range": "bytes 6-9/10"], "fail: badResponse"),
+      // Codings.
+      (0, ["Content-Encoding": "identity", "Content-Length": "10"], "write 0 of 10"),
+      (0, ["Content-Encoding": "", "Content-Length": "10"], "write 0 of 10"),
+      (0, ["Content-Encoding": "IDENTITY"], "write 0 of ?"),
+      (0, ["Content-Encoding": "gzip", "Content-Length": "10"], "fail: unexpectedCoding"),
+      (4, ["content-encoding": "BR"], "fail: unexpectedCoding"),
+    ] as [(Int64, [String: String], String)]
+  )
   func `a 200 is the whole, unless it says that it is not`(
     offset: Int64,
     fields: [String: String],
@@ -133,24 +138,26 @@ import Testing
     #expect(kind(verdict(206, unknown, offset: 4, tag: "\"x\"")) == "write 4 of ?")
   }
 
-  @Test(arguments: [
-    // ours: tag, date; theirs: tag, date; whether the bytes go on
-    ("\"x\"", nil, "\"x\"", nil, true),
-    ("\"x\"", nil, "\"y\"", nil, false),
-    ("\"x\"", nil, "W/\"x\"", nil, false),
-    ("\"x\"", nil, "\"x-gzip\"", nil, false),
-    ("\"x\"", nil, nil, nil, true),
-    ("\"x\"", nil, nil, date, true),
-    ("\"x\"", date, "\"x\"", otherDate, true),
-    ("\"x\"", date, nil, otherDate, false),
-    ("W/\"x\"", date, "W/\"y\"", date, true),
-    ("W/\"x\"", date, "W/\"x\"", otherDate, false),
-    (nil, date, nil, date, true),
-    (nil, date, "\"y\"", date, true),
-    (nil, date, nil, otherDate, false),
-    (nil, date, nil, nil, true),
-    (nil, nil, "\"y\"", otherDate, true),
-  ] as [(String?, String?, String?, String?, Bool)])
+  @Test(
+    arguments: [
+      // ours: tag, date; theirs: tag, date; whether the bytes go on
+      ("\"x\"", nil, "\"x\"", nil, true),
+      ("\"x\"", nil, "\"y\"", nil, false),
+      ("\"x\"", nil, "W/\"x\"", nil, false),
+      ("\"x\"", nil, "\"x-gzip\"", nil, false),
+      ("\"x\"", nil, nil, nil, true),
+      ("\"x\"", nil, nil, date, true),
+      ("\"x\"", date, "\"x\"", otherDate, true),
+      ("\"x\"", date, nil, otherDate, false),
+      ("W/\"x\"", date, "W/\"y\"", date, true),
+      ("W/\"x\"", date, "W/\"x\"", otherDate, false),
+      (nil, date, nil, date, true),
+      (nil, date, "\"y\"", date, true),
+      (nil, date, nil, otherDate, false),
+      (nil, date, nil, nil, true),
+      (nil, nil, "\"y\"", otherDate, true),
+    ] as [(String?, String?, String?, String?, Bool)]
+  )
   func `a part of another entity is not put behind ours`(
     tag: String?,
     date: String?,
@@ -176,22 +183,24 @@ import Testing
 
   // MARK: 416
 
-  @Test(arguments: [
-    (10, 10, "bytes */10", "complete"),
-    (10, nil, "bytes */10", "complete"),
-    (10, 10, nil, "complete"),
-    (10, 10, "nonsense", "complete"),
-    (10, 10, "bytes */*", "complete"),
-    (10, nil, nil, "again: entityChanged"),
-    (10, nil, "bytes */7", "again: entityChanged"),
-    (10, nil, "bytes */12", "again: entityChanged"),
-    (4, 10, nil, "again: entityChanged"),
-    // Another entity, just as long as what we have of ours.
-    (4, 10, "bytes */4", "again: entityChanged"),
-    (0, nil, nil, "fail: rejected"),
-    (0, 0, "bytes */0", "fail: rejected"),
-    (0, nil, "bytes */10", "fail: rejected"),
-  ] as [(Int64, Int64?, String?, String)])
+  @Test(
+    arguments: [
+      (10, 10, "bytes */10", "complete"),
+      (10, nil, "bytes */10", "complete"),
+      (10, 10, nil, "complete"),
+      (10, 10, "nonsense", "complete"),
+      (10, 10, "bytes */*", "complete"),
+      (10, nil, nil, "again: entityChanged"),
+      (10, nil, "bytes */7", "again: entityChanged"),
+      (10, nil, "bytes */12", "again: entityChanged"),
+      (4, 10, nil, "again: entityChanged"),
+      // Another entity, just as long as what we have of ours.
+      (4, 10, "bytes */4", "again: entityChanged"),
+      (0, nil, nil, "fail: rejected"),
+      (0, 0, "bytes */0", "fail: rejected"),
+      (0, nil, "bytes */10", "fail: rejected"),
+    ] as [(Int64, Int64?, String?, String)]
+  )
   func `a 416 says whether every byte is here`(
     offset: Int64,
     expected: Int64?,

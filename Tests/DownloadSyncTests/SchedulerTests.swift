@@ -102,7 +102,9 @@ import Testing
       let perHost = Dictionary(grouping: all, by: \.origin).mapValues(\.count)
       if !starts.isEmpty {
         #expect(all.count <= scheduler.maximumRunning)
-        for start in starts { #expect(perHost[start.origin, default: 0] <= scheduler.maximumPerHost) }
+        for start in starts {
+          #expect(perHost[start.origin, default: 0] <= scheduler.maximumPerHost)
+        }
       }
       let suspects = all.filter(\.isSuspect)
       #expect(starts.isEmpty || suspects.isEmpty || all.count == 1)
@@ -120,7 +122,8 @@ import Testing
       // Nobody overtakes one of the same host that could have gone as well.
       for start in starts {
         let overtaken = waiting.contains { other in
-          other.origin == start.origin && !starts.contains(other) && other.isSuspect == start.isSuspect
+          other.origin == start.origin && !starts.contains(other)
+            && other.isSuspect == start.isSuspect
             && (other.priority > start.priority
               || (other.priority == start.priority && other.order < start.order))
         }

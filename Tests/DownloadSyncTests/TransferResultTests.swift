@@ -13,11 +13,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (10, 10, "complete"), (0, 0, "complete"), (7, nil, "complete"),
-    (9, 10, "failed: wrongLength"), (11, 10, "failed: wrongLength"), (0, 10, "failed: wrongLength"),
-    (5, 0, "failed: wrongLength"),
-  ] as [(Int64, Int64?, String)])
+  @Test(
+    arguments: [
+      (10, 10, "complete"), (0, 0, "complete"), (7, nil, "complete"),
+      (9, 10, "failed: wrongLength"), (11, 10, "failed: wrongLength"),
+      (0, 10, "failed: wrongLength"),
+      (5, 0, "failed: wrongLength"),
+    ] as [(Int64, Int64?, String)]
+  )
   func `a body is complete when it is as long as was said`(
     position: Int64,
     total: Int64?,

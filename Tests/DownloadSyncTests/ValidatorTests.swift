@@ -5,22 +5,24 @@ import Testing
 @Suite struct ValidatorTests {
   static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-  @Test(arguments: [
-    // tag, date, what If-Range says; nil for no validator
-    ("\"x\"", nil, "\"x\""),
-    ("\"x\"", date, "\"x\""),
-    ("\"\"", nil, "\"\""),
-    ("W/\"x\"", date, date),
-    ("W/\"x\"", nil, nil),
-    (nil, date, date),
-    (nil, nil, nil),
-    ("", "", nil),
-    (nil, "", nil),
-    // A tag without its quotes is none.
-    ("x", nil, nil),
-    ("\"", nil, nil),
-    ("x", date, date),
-  ] as [(String?, String?, String?)])
+  @Test(
+    arguments: [
+      // tag, date, what If-Range says; nil for no validator
+      ("\"x\"", nil, "\"x\""),
+      ("\"x\"", date, "\"x\""),
+      ("\"\"", nil, "\"\""),
+      ("W/\"x\"", date, date),
+      ("W/\"x\"", nil, nil),
+      (nil, date, date),
+      (nil, nil, nil),
+      ("", "", nil),
+      (nil, "", nil),
+      // A tag without its quotes is none.
+      ("x", nil, nil),
+      ("\"", nil, nil),
+      ("x", date, date),
+    ] as [(String?, String?, String?)]
+  )
   func `a range goes on with a strong tag, otherwise with a date`(
     tag: String?,
     date: String?,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a store from outside: written from docs/format.md alone, as a check of that page.
+"""Reads a store from outside: docs/format.md as a program, and so a check of that page.
 
     read_store.py FOLDER
 

@@ -18,7 +18,8 @@ enum SecondReader {
     var object: UInt64
   }
 
-  private static let root = URL(filePath: #filePath)
+  /// The folder of the package.
+  static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
   /// Reads the store in a folder.

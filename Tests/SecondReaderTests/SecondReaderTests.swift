@@ -124,6 +124,20 @@ import Testing
     #expect(try store.read { tx in try tx.get(Sample.self, samples[0].key) } == samples[0])
   }
 
+  @Test func `the example of the page is what a store holds`() throws {
+    let page = try String(contentsOfFile: "\(SecondReader.root)/docs/format.md", encoding: .utf8)
+    let example = try #require(page.components(separatedBy: "```").first { $0.hasPrefix("text") })
+    let bytes = example.split(separator: "\n").dropFirst().flatMap { line in
+      line.components(separatedBy: "   ")[0].split(separator: " ").map { UInt8($0, radix: 16) }
+    }
+    #expect(bytes.count == 20 && !bytes.contains(nil))
+    let folder = try TemporaryFolder()
+    let store = try DownloadStore(at: folder.path)
+    try store.setRoot("/b", named: "a")
+    let file = try Data(contentsOf: URL(filePath: "\(folder.path)/data.mdb"))
+    #expect(file.range(of: Data(bytes.compactMap(\.self))) != nil)
+  }
+
   @Test(arguments: ["entity tag", "key", "hot"])
   func `a flipped byte in a record is found`(place: String) throws {
     let folder = try TemporaryFolder()

@@ -1,0 +1,170 @@
+import Foundation
+import Migrations
+import ObjectStore
+import Testing
+
+@testable import DownloadStore
+
+/// What a program that knows nothing but ids and types reads of a ``DownloadRecord``.
+private struct RecordByIDs: Model {
+  struct Columns {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "DownloadRecord",
+    fields: [
+      FieldSchema("f1", String.self, id: 1, isPrimaryKey: true),
+      FieldSchema("f2", String.self, id: 2),
+      FieldSchema("f3", String.self, id: 3),
+      FieldSchema("f4", String.self, id: 4),
+      FieldSchema("f5", String.self, id: 5),
+      FieldSchema("f6", String.self, id: 6),
+      FieldSchema("f7", String.self, id: 7),
+      FieldSchema("f8", String.self, id: 8),
+      FieldSchema("f9", String.self, id: 9),
+      FieldSchema("f10", Set<String>.self, id: 10),
+      FieldSchema("f11", Int32.self, id: 11),
+      FieldSchema("f12", Int64.self, id: 12),
+      FieldSchema("f13", Int64.self, id: 13, isOptional: true),
+      FieldSchema("f14", String.self, id: 14, isOptional: true),
+      FieldSchema("f15", String.self, id: 15, isOptional: true),
+      FieldSchema("f16", Data.self, id: 16, isOptional: true),
+      FieldSchema("f17", [String].self, id: 17),
+      FieldSchema("f18", String.self, id: 18, isOptional: true),
+      FieldSchema("f19", String.self, id: 19, isOptional: true),
+      FieldSchema("f20", Bool.self, id: 20),
+      FieldSchema("f21", Int32.self, id: 21),
+      FieldSchema("f22", [Attempt].self, id: 22),
+      FieldSchema("f23", Date.self, id: 23, isOptional: true),
+      FieldSchema("f24", Int64.self, id: 24),
+      FieldSchema("f25", Date.self, id: 25),
+      FieldSchema("f26", Date.self, id: 26),
+      FieldSchema("f27", Date.self, id: 27, isOptional: true),
+      FieldSchema("f28", Bool.self, id: 28),
+      FieldSchema("f29", Int32.self, id: 29),
+      FieldSchema("f30", FileStamp.self, id: 30, isOptional: true),
+      FieldSchema("f31", Int64.self, id: 31),
+    ]
+  )
+
+  /// The values as text, the first being that of the id 1.
+  var values: [String]
+  var primaryKey: String { values[0] }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    values = [
+      "\(try record.value(at: 0) as String)",
+      "\(try record.value(at: 1) as String)",
+      "\(try record.value(at: 2) as String)",
+      "\(try record.value(at: 3) as String)",
+      "\(try record.value(at: 4) as String)",
+      "\(try record.value(at: 5) as String)",
+      "\(try record.value(at: 6) as String)",
+      "\(try record.value(at: 7) as String)",
+      "\(try record.value(at: 8) as String)",
+      "\((try record.value(at: 9) as Set<String>).sorted())",
+      "\(try record.value(at: 10) as Int32)",
+      "\(try record.value(at: 11) as Int64)",
+      "\(try record.optional(at: 12) as Int64? ?? -1)",
+      "\(try record.optional(at: 13) as String? ?? "-")",
+      "\(try record.optional(at: 14) as String? ?? "-")",
+      "\((try record.optional(at: 15) as Data?).map(Array.init) ?? [])",
+      "\(try record.value(at: 16) as [String])",
+      "\(try record.optional(at: 17) as String? ?? "-")",
+      "\(try record.optional(at: 18) as String? ?? "-")",
+      "\(try record.value(at: 19) as Bool)",
+      "\(try record.value(at: 20) as Int32)",
+      "\((try record.value(at: 21) as [Attempt]).map(\.url))",
+      Self.seconds(try record.optional(at: 22)),
+      "\(try record.value(at: 23) as Int64)",
+      Self.seconds(try record.value(at: 24) as Date),
+      Self.seconds(try record.value(at: 25) as Date),
+      Self.seconds(try record.optional(at: 26)),
+      "\(try record.value(at: 27) as Bool)",
+      "\(try record.value(at: 28) as Int32)",
+      "\((try record.optional(at: 29) as FileStamp?)?.inode ?? 0)",
+      "\(try record.value(at: 30) as Int64)",
+    ]
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    preconditionFailure("only ever read")
+  }
+
+  private static func seconds(_ date: Date?) -> String {
+    "\(date?.timeIntervalSince1970 ?? -1)"
+  }
+}
+
+@Suite struct StoredLayoutTests {
+  @Test func `a stored record is found by its ids alone`() throws {
+    let folder = try TemporaryFolder()
+    let moment = Date(timeIntervalSince1970: 1_000)
+    var record = DownloadRecord(
+      url: "v1",
+      id: "v2",
+      filename: "v3",
+      folder: "v4",
+      root: "v5",
+      destination: "v6",
+      type: "v7",
+      state: .finalizing,
+      intent: .keep,
+      tags: ["v10"],
+      priority: 11,
+      received: 12,
+      expected: 13,
+      entityTag: "v14",
+      lastModified: "v15",
+      resumeBlob: Data([16]),
+      mirrors: ["v17"],
+      expectedDigest: "v18",
+      verifiedDigest: "v19",
+      nextRetryAt: moment + 23,
+      createdAt: moment + 25,
+      updatedAt: moment + 26,
+      completedAt: moment + 27,
+      stamp: FileStamp(size: 0, inode: 30, modified: 0)
+    )
+    record.isHeldByHand = true
+    record.failedAttempts = 21
+    record.attempts = [
+      Attempt(at: moment, url: "v22", failure: DownloadFailure(.unknown, ""), received: 0)
+    ]
+    record.generation = 24
+    record.hasHeaders = true
+    record.unresolvedStarts = 29
+    record.resolvedBytes = 31
+    let store = try DownloadStore(at: folder.path)
+    try store.objects.write { [record] in try $0.insert(record) }
+
+    let other = try ObjectStore(
+      at: folder.path,
+      models: [RecordByIDs.self],
+      options: StoreOptions(access: .readOnly, schemaVersion: DownloadMigrations.currentVersion)
+    )
+    let values = try other.read { try $0.get(RecordByIDs.self, "v1")?.values }
+    #expect(
+      values == [
+        "v1", "v2", "v3", "v4", "v5", "v6", "v7", "finalizing", "keep", "[\"v10\"]", "11", "12",
+        "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
+        "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
+      ]
+    )
+  }
+
+  @Test func `the hand-written ids are all there are`() {
+    let written = Set(RecordByIDs.schema.fields.map(\.id))
+    #expect(written == Set(DownloadRecord.schema.fields.map(\.id)))
+  }
+
+  @Test func `a store says which version wrote it`() throws {
+    let folder = try TemporaryFolder()
+    _ = try DownloadStore(at: folder.path)
+    let older = try ObjectStore(
+      at: folder.path,
+      models: [Root.self],
+      options: StoreOptions(schemaVersion: DownloadMigrations.currentVersion - 1)
+    )
+    #expect(older.isReadOnly)
+  }
+}
