@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps build release test kill-test demo lint format models schema bench clean
+.PHONY: help deps test-deps build release test kill-test demo lint format models schema bench clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -11,16 +11,19 @@ help: ## Says what there is to make
 deps: ## Installs liblmdb-dev when it is missing
 	@.ci/install-lmdb
 
+test-deps: deps ## Installs what the tests need besides: Python's lmdb, for the second reader
+	@.ci/install-python-lmdb
+
 build: deps ## Builds everything in debug
 	$(SWIFT) build --build-tests
 
 release: deps ## Builds the command line tool for use
 	$(SWIFT) build -c release --product dlstore
 
-test: deps ## Runs every test
+test: test-deps ## Runs every test
 	$(SWIFT) test --disable-xctest
 
-kill-test: deps ## Kills the engine a thousand times
+kill-test: test-deps ## Kills the engine a thousand times
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests
 
 demo: deps ## Downloads three files, is killed in the middle, goes on

@@ -103,7 +103,12 @@ let package = Package(
       dependencies: [
         "DownloadStore", "Migrations", "ObjectStore",
         .product(name: "Crypto", package: "swift-crypto"),
-      ]
+      ],
+      exclude: ["released.sha256"]
+    ),
+    .testTarget(
+      name: "SecondReaderTests",
+      dependencies: ["DownloadStore", "LMDB", "ObjectStore"]
     ),
     .testTarget(
       name: "DownloadCommandsTests",

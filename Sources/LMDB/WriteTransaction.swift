@@ -11,6 +11,8 @@ public struct WriteTransaction: Transaction, ~Copyable {
   /// The environment that the transaction reads.
   public let environment: Environment
   private var isEnded = false
+  /// Whether anything was written so far; LMDB gives no number to a commit without changes.
+  package private(set) var hasChanges = false
 
   init(raw: OpaquePointer, environment: Environment) {
     unsafe self.raw = unsafe raw
@@ -112,6 +114,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
   ) throws(LMDBError) {
     do throws(LMDBError) {
       unsafe try databaseDrop(raw, database.handle, delete: andDatabase)
+      hasChanges = true
     } catch {
       throw examined(error)
     }
@@ -128,6 +131,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
     assert(database.environment == environment.identity)
     do throws(LMDBError) {
       _ = unsafe try databasePut(raw, database.handle, key, value, flags: 0)
+      hasChanges = true
     } catch {
       throw examined(error)
     }
@@ -140,7 +144,9 @@ public struct WriteTransaction: Transaction, ~Copyable {
   ) throws(LMDBError) -> Bool {
     assert(database.environment == environment.identity)
     do throws(LMDBError) {
-      return unsafe try databaseDelete(raw, database.handle, key)
+      let wasThere = unsafe try databaseDelete(raw, database.handle, key)
+      if wasThere { hasChanges = true }
+      return wasThere
     } catch {
       throw examined(error)
     }

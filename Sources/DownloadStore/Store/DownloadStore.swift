@@ -98,7 +98,8 @@ public final class DownloadStore: Sendable {
   public func roots() throws -> Roots {
     let roots = try objects.read { tx in try tx.fetch(Root.all) }
     return Roots(
-      paths: Dictionary(uniqueKeysWithValues: roots.map { ($0.name, $0.path) }),
+      // Names that look alike are one name to people.
+      paths: Dictionary(roots.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first }),
       standardPath: "\(path)/files"
     )
   }

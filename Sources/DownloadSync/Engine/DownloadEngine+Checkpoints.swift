@@ -58,7 +58,7 @@ extension DownloadEngine {
     try await checkpoint()
     let urls = live.values.filter { !$0.isReleased }
       .map { (url: $0.record.url, generation: $0.record.generation) }
-    live = [:]
+    live.removeAll()
     guard !urls.isEmpty else { return }
     let moment = now()
     try await commit { tx in

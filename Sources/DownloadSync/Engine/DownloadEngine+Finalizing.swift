@@ -124,7 +124,8 @@ extension DownloadEngine {
     return try await commit { tx in
       try finished.compactMap { file -> Finished? in
         guard var record = try tx.get(DownloadRecord.self, file.record.url),
-          record.generation == file.record.generation
+          record.generation == file.record.generation,
+          record.state != .cancelled, record.state != .removed
         else { return nil }
         record.state = .finalizing
         record.received = file.stamp.size

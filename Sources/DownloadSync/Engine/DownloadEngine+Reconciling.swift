@@ -109,6 +109,11 @@ extension DownloadEngine {
         break
       }
     }
+    if let state = decision.result, state != .completed, state != record.state {
+      try await commit { tx in
+        try tx.update(DownloadRecord.self, record.url) { $0.state = state }
+      }
+    }
   }
 
   // MARK: While running
@@ -122,9 +127,9 @@ extension DownloadEngine {
     let active = try store.records(
       DownloadRecord.where { $0.state.isIn(DownloadState.active) }
     )
-    var wanted: Set<String> = []
+    var wanted = URLTable<Void>()
     for record in active where isInScope(record.url) {
-      wanted.insert(record.url)
+      wanted[record.url] = ()
       if let download = live[record.url] {
         // The record was removed and added anew, or somebody has it start over.
         if record.generation != download.record.generation { release(record.url) }
@@ -132,8 +137,8 @@ extension DownloadEngine {
         enqueue(record)
       }
     }
-    waiting = waiting.filter { wanted.contains($0.key) }
-    for url in live.keys.sorted() where !wanted.contains(url) { release(url) }
+    for url in waiting.urls where wanted[url] == nil { waiting[url] = nil }
+    for url in live.urls where wanted[url] == nil { release(url) }
   }
 
   /// Ends a transfer that nobody wants any more.
@@ -167,11 +172,11 @@ extension DownloadEngine {
 
   /// A suspect that has run for a while without a crash is one no more.
   func endProbation() {
-    for (url, download) in live
+    for download in live.values
     where download.candidate.isSuspect
       && download.startedAt.duration(to: .now) >= options.probation
     {
-      live[url]?.candidate.isSuspect = false
+      live[download.record.url]?.candidate.isSuspect = false
     }
   }
 

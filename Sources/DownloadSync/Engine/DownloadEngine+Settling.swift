@@ -79,7 +79,7 @@ extension DownloadEngine {
     live[url] = nil
     let record = try await commit { tx in
       try tx.update(DownloadRecord.self, url) { record in
-        guard record.generation == generation else { return }
+        guard record.generation == generation, record.state == .running else { return }
         record.note(failure, url: record.source, at: moment)
         record.rollBack()
         record.failedAttempts += 1
@@ -116,7 +116,10 @@ extension DownloadEngine {
     let generation = download.generation
     let isFull = failure.code == .diskFull
     let settled = try await commit { tx -> (DownloadRecord, Duration?)? in
-      guard var record = try tx.get(DownloadRecord.self, url), record.generation == generation
+      // What somebody wants of the record by now is not undone by a failure that comes late.
+      guard var record = try tx.get(DownloadRecord.self, url),
+        record.generation == generation,
+        [.running, .finalizing, .waiting].contains(record.state)
       else { return nil }
       record.note(failure, url: record.source, at: moment)
       record.unresolvedStarts = 0
@@ -139,7 +142,8 @@ extension DownloadEngine {
       try tx.upsert(record)
       return (record, wait)
     }
-    guard let (record, wait) = settled, !isFull else { return }
+    guard let (record, wait) = settled else { return emit(.released(url: url)) }
+    guard !isFull else { return }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
     if let wait {
       emit(.retrying(record, failure, wait: wait))

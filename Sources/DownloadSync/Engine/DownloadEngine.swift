@@ -49,8 +49,8 @@ public actor DownloadEngine {
   /// Held from the making of the engine to the end of its run.
   private var lock: EngineLock?
 
-  var live: [String: Live] = [:]
-  var waiting: [String: Waiting] = [:]
+  var live = URLTable<Live>()
+  var waiting = URLTable<Waiting>()
   var summary = RunSummary()
   var order = 0
   var roots: Roots
@@ -69,7 +69,7 @@ public actor DownloadEngine {
   ///   - logger: Hears of each step, at the debug level.
   ///   - now: The time of day, for dates in records.
   /// - Throws: ``EngineError`` with `alreadyRunning` when another engine works on the store;
-  ///   ``StoreError``.
+  ///   `StoreError`.
   public init(
     store: DownloadStore,
     transport: any Transport,
@@ -95,7 +95,7 @@ public actor DownloadEngine {
   /// An engine runs once.
   ///
   /// - Returns: What this run has done.
-  /// - Throws: ``EngineError`` with `diskFull`, or ``StoreError``; all downloads are stopped then
+  /// - Throws: ``EngineError`` with `diskFull`, or `StoreError`; all downloads are stopped then
   ///   and keep the bytes that are synced.
   public func run(until goal: RunGoal) async throws -> RunSummary {
     defer {
@@ -206,9 +206,12 @@ public actor DownloadEngine {
   func commit<R: Sendable>(
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
   ) async throws -> R {
-    defer { foreignChanges.noteOwnCommit() }
     do {
-      return try await store.objects.write(body)
+      let (result, number) = try await store.objects.write { tx in
+        (try body(&tx), tx.hasChanges ? tx.changeCount : nil)
+      }
+      if let number { foreignChanges.noteOwnCommit(number) }
+      return result
     } catch let error as StoreError where error.code == .diskFull {
       throw EngineError(
         .diskFull,

@@ -1,25 +1,25 @@
-/// Tells commits of others from our own, by counting ours.
+/// Tells commits of others from our own, by the numbers that the store gives to commits.
 struct ForeignChanges: Sendable {
-  private var seen: UInt64
-  private var own: UInt64 = 0
+  /// The last commit that is known, whoever made it.
+  private var last: UInt64
+  private var haveHappened = false
 
   init(seen: UInt64) {
-    self.seen = seen
+    last = seen
   }
 
-  mutating func noteOwnCommit() {
-    own += 1
+  /// Notes a commit of ours that changed something. Numbers that are left out are of others.
+  mutating func noteOwnCommit(_ number: UInt64) {
+    if number > last + 1 { haveHappened = true }
+    last = max(last, number)
   }
 
   /// Whether somebody else has committed since the last call.
-  ///
-  /// A commit of ours that changed nothing is not counted by the store, so the answer may be yes
-  /// for no reason; it is never no wrongly for longer than until the next call.
   mutating func haveHappened(changeCount: UInt64) -> Bool {
     defer {
-      seen = changeCount
-      own = 0
+      last = changeCount
+      haveHappened = false
     }
-    return changeCount != seen + own
+    return haveHappened || changeCount != last
   }
 }

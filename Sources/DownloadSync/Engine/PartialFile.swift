@@ -36,6 +36,9 @@ final class PartialFile: Sendable {
     var position: Int64
     /// All bytes before it are synced.
     var synced: Int64
+    /// Counts how often the position was set back: a sync that began before says nothing of what
+    /// was written since.
+    var epoch = 0
   }
 
   let path: String
@@ -72,6 +75,7 @@ final class PartialFile: Sendable {
     state.withLock { state in
       state.position = offset
       state.synced = min(state.synced, offset)
+      state.epoch += 1
     }
   }
 
@@ -112,7 +116,7 @@ final class PartialFile: Sendable {
   ///
   /// Blocks for as long as the disk takes.
   func synchronize() throws(Failure) -> Int64 {
-    let end = position
+    let (end, epoch) = state.withLock { ($0.position, $0.epoch) }
     #if canImport(Darwin)
       let code = fcntl(descriptor, F_FULLFSYNC)
     #else
@@ -120,8 +124,7 @@ final class PartialFile: Sendable {
     #endif
     guard code == 0 else { throw Failure(code: errno, operation: "syncing \(path)") }
     return state.withLock { state in
-      // The sink may have started over while the disk worked.
-      state.synced = min(end, state.position)
+      if state.epoch == epoch { state.synced = end }
       return state.synced
     }
   }

@@ -96,7 +96,12 @@ public enum ResponseVerdict: Sendable, Hashable {
       // From zero was asked already.
       return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
-    return .write(offset: range.lowerBound, total: contentRange.total ?? expected)
+    guard let total = contentRange.total ?? expected else {
+      // A slice of a whole of unknown size ends like the whole does.
+      let failure = DownloadFailure(.badResponse, "a partial response of a whole of unknown size")
+      return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
+    }
+    return .write(offset: range.lowerBound, total: total)
   }
 
   private static func notSatisfiable(

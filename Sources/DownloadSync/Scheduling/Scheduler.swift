@@ -47,8 +47,8 @@ public struct Scheduler: Sendable, Hashable {
 
   /// Which of `waiting` start now, in the order in which they do, given what runs.
   ///
-  /// A suspect starts alone and nothing starts beside it: if the process ends once more, it is known
-  /// whose fault it was.
+  /// One suspect starts at a time and nothing starts beside it: if the process ends once more, it is
+  /// known whose fault it was. What has shown progress since may go on meanwhile.
   public func starts(waiting: [Candidate], running: [Candidate]) -> [Candidate] {
     guard running.count < maximumRunning, !running.contains(where: \.isSuspect) else { return [] }
     let ordered = waiting.sorted { left, right in
@@ -56,14 +56,15 @@ public struct Scheduler: Sendable, Hashable {
       if left.priority != right.priority { return left.priority > right.priority }
       return left.order < right.order
     }
-    if let suspect = ordered.first, suspect.isSuspect { return running.isEmpty ? [suspect] : [] }
     var total = running.count
     var perHost: [String: Int] = [:]
     for candidate in running { perHost[candidate.origin, default: 0] += 1 }
+    func hasRoom(_ candidate: Candidate) -> Bool {
+      total < maximumRunning && perHost[candidate.origin, default: 0] < maximumPerHost
+    }
+    if let suspect = ordered.first(where: { $0.isSuspect && hasRoom($0) }) { return [suspect] }
     var starts: [Candidate] = []
-    for candidate in ordered {
-      guard total < maximumRunning else { break }
-      guard perHost[candidate.origin, default: 0] < maximumPerHost else { continue }
+    for candidate in ordered where !candidate.isSuspect && hasRoom(candidate) {
       total += 1
       perHost[candidate.origin, default: 0] += 1
       starts.append(candidate)

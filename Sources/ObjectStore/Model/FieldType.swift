@@ -20,9 +20,9 @@ public indirect enum FieldType: Sendable, Hashable {
   case data
   /// A list in order.
   case array(FieldType)
-  /// A set, its elements sorted by their bytes.
+  /// A set, its elements sorted by their stored bytes, lengths included.
   case set(FieldType)
-  /// A map, its entries sorted by the bytes of their keys.
+  /// A map, its entries sorted by their stored bytes, lengths included.
   case dictionary(FieldType, FieldType)
   /// A value type that writes itself, of that name.
   case embedded(String)

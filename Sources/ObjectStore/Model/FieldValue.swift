@@ -15,6 +15,15 @@ public protocol FieldValue: Sendable {
   func encode(to writer: inout ByteWriter)
 }
 
+extension FieldValue {
+  /// The value's bytes, as the store has them.
+  var storedBytes: [UInt8] {
+    var writer = ByteWriter()
+    encode(to: &writer)
+    return writer.bytes
+  }
+}
+
 extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
   /// How the value lies on disk.
   public static var fieldType: FieldType { RawValue.fieldType }

@@ -15,7 +15,7 @@ enum MetadataKey {
   static func layout(_ model: String, _ number: UInt16) -> String { "layout/\(model)/\(number)" }
   /// One index of a model: the id of its field, and the field's type.
   static func index(_ model: String, _ fieldID: UInt32) -> String { "index/\(model)/\(fieldID)" }
-  /// The greatest id that a deleted object had, so that ids are never given twice.
+  /// The greatest id of an object that was the last one when it was deleted: ids are never given twice.
   static func floor(_ model: String) -> String { "floor/\(model)" }
 
   static let currentFormat: UInt32 = 1

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// A write that is under way, lent to the closure of ``ObjectStore/write(_:)``.
+/// A write that is under way, lent to the closure of `ObjectStore.write`.
 ///
 /// It reads its own writes. Nothing is seen by others before the closure returns.
 public struct StoreTransaction: ObjectReader, ~Copyable {
@@ -14,6 +14,12 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
 
   /// The store's own side of the transaction.
   public var source: ReaderSource { ReaderSource(transaction, schema) }
+
+  /// Whether anything was written so far. A commit without changes is none.
+  public var hasChanges: Bool { transaction.hasChanges }
+
+  /// The number that the commit will have if there are changes; see ``ObjectStore/changeCount()``.
+  public var changeCount: UInt64 { transaction.id }
 
   consuming func commit() throws(LMDBError) {
     try transaction.commit()
@@ -74,7 +80,8 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
       var object = unsafe try records.object(id)
     else { return false }
     try change(&object)
-    guard object.primaryKey == key else {
+    // Keys are told apart by their bytes: texts that look alike may be two.
+    guard object.primaryKey.storedBytes == key.storedBytes else {
       throw StoreError(.keyChanged, "an update may not change the primary key \(key)")
     }
     try RecordWriter<M>(schema).replace(id, with: object, in: &transaction)
