@@ -21,7 +21,7 @@ release: deps ## Builds the command line tool for use
 	$(SWIFT) build -c release --product dlstore
 
 test: test-deps ## Runs every test
-	$(SWIFT) test --disable-xctest
+	@.ci/test
 
 kill-test: test-deps ## Kills the engine a thousand times
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests

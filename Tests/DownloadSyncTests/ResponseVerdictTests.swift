@@ -135,7 +135,7 @@ import Testing
     let range = ["Content-Range": "bytes 4-9/10"]
     #expect(kind(verdict(206, range, offset: 4, tag: "\"x\"")) == "write 4 of 10")
     let unknown = ["Content-Range": "bytes 4-9/*"]
-    #expect(kind(verdict(206, unknown, offset: 4, tag: "\"x\"")) == "write 4 of ?")
+    #expect(kind(verdict(206, unknown, offset: 4, tag: "\"x\"")) == "again: badResponse")
   }
 
   @Test(

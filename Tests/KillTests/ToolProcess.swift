@@ -9,10 +9,9 @@ final class ToolProcess {
   let identifier: pid_t
   private let output: String
 
-  /// How a process ended, and the most memory that it or one of its children had resident.
+  /// How a process ended.
   struct End {
     var status: Int32
-    var peakBytes: Int
 
     /// The exit code; `nil` when a signal ended the process.
     var exitCode: Int32? { status & 0x7F == 0 ? (status >> 8) & 0xFF : nil }
@@ -59,9 +58,38 @@ final class ToolProcess {
   /// Waits for the end.
   func wait() -> End {
     var status: Int32 = 0
-    var usage = rusage()
-    while unsafe wait4(identifier, &status, 0, &usage) < 0, errno == EINTR {}
-    return End(status: status, peakBytes: usage.ru_maxrss * 1_024)
+    while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+    return End(status: status)
+  }
+
+  /// Waits for the end, and says how much memory the process or one of its children had resident at
+  /// the most, in bytes.
+  ///
+  /// The kernel's own account of an ended child will not do: it begins with the memory of the
+  /// process that started it.
+  func waitWatchingMemory() -> (end: End, peakBytes: Int) {
+    var peak = 0
+    var status: Int32 = 0
+    while unsafe waitpid(identifier, &status, WNOHANG) == 0 {
+      let children = (try? Self.read("/proc/\(identifier)/task/\(identifier)/children")) ?? ""
+      for process in [identifier] + children.split(separator: " ").compactMap({ pid_t($0) }) {
+        peak = max(peak, Self.peakBytes(of: process))
+      }
+      usleep(5_000)
+    }
+    return (End(status: status), peak)
+  }
+
+  private static func peakBytes(of process: pid_t) -> Int {
+    guard let text = try? read("/proc/\(process)/status"),
+      let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+      let kilobytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+    else { return 0 }
+    return kilobytes * 1_024
+  }
+
+  private static func read(_ path: String) throws -> String {
+    try String(contentsOfFile: path, encoding: .utf8)
   }
 
   /// Runs the tool to its end.
