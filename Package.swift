@@ -72,13 +72,14 @@ let package = Package(
       ]
     ),
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
-    .testTarget(name: "ObjectStoreTests", dependencies: ["ObjectStore", "LMDB"]),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
+    .testTarget(name: "ObjectStoreTests", dependencies: ["ObjectStore", "LMDB", "TestSupport"]),
     .executableTarget(
       name: "Quickstart",
       dependencies: ["DownloadStore", "DownloadSync", "URLSessionTransport"],
       path: "Examples/Quickstart"
     ),
+    .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
     .executableTarget(
       name: "fault-server",
@@ -92,29 +93,31 @@ let package = Package(
     ),
     .testTarget(
       name: "DownloadStoreTests",
-      dependencies: ["DownloadStore", "ObjectStore"]
+      dependencies: ["DownloadStore", "ObjectStore", "TestSupport"]
     ),
     .testTarget(
       name: "DownloadSyncTests",
-      dependencies: ["DownloadStore", "DownloadSync", "ObjectStore"]
+      dependencies: ["DownloadStore", "DownloadSync", "ObjectStore", "TestSupport"]
     ),
     .testTarget(
       name: "MigrationsTests",
       dependencies: [
         "DownloadStore", "Migrations", "ObjectStore",
+        "TestSupport",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["released.sha256"]
     ),
     .testTarget(
       name: "SecondReaderTests",
-      dependencies: ["DownloadStore", "LMDB", "ObjectStore"]
+      dependencies: ["DownloadStore", "LMDB", "ObjectStore", "TestSupport"]
     ),
     .testTarget(
       name: "DownloadCommandsTests",
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore",
         "dlstore",
+        "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),

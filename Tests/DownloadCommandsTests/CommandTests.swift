@@ -2,6 +2,7 @@ import ArgumentParser
 import DownloadStore
 import Foundation
 import ObjectStore
+import TestSupport
 import Testing
 
 @testable import DownloadCommands
@@ -85,7 +86,7 @@ struct CommandTests {
   }
 
   @Test func `a file is no store`() async throws {
-    let file = try folder.write("x", to: "file")
+    let file = try folder.makeFile("file", "x")
     #expect(await dlstore("--store", file, "list").status == .cannotCreate)
     #expect(await dlstore("--store", file, "add", "http://a/1").status == .cannotCreate)
   }
@@ -158,9 +159,9 @@ struct CommandTests {
   }
 
   @Test func `add takes what it can of an input file`() async throws {
-    let file = try folder.write(
-      "http://a/1\n  out=one.bin\n  split=4\nhttp://a/2\n  out=../two\nhttp://\nhttp://a/3",
-      to: "list"
+    let file = try folder.makeFile(
+      "list",
+      "http://a/1\n  out=one.bin\n  split=4\nhttp://a/2\n  out=../two\nhttp://\nhttp://a/3"
     )
     let result = await dlstore("--store", store, "add", "--input-file", file)
     #expect(result.status == .failed)

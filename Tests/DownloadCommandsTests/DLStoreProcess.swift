@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The built `dlstore` as a process of its own.
@@ -47,10 +48,10 @@ final class DLStoreProcess: Sendable {
     process.environment = environment
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(
-      forWritingTo: URL(filePath: try folder.write("", to: "out"))
+      forWritingTo: URL(filePath: try folder.makeFile("out", ""))
     )
     process.standardError = try FileHandle(
-      forWritingTo: URL(filePath: try folder.write("", to: "err"))
+      forWritingTo: URL(filePath: try folder.makeFile("err", ""))
     )
     try process.run()
   }

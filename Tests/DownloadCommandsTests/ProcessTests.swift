@@ -2,6 +2,7 @@ import DownloadStore
 import FaultServer
 import Foundation
 import ObjectStore
+import TestSupport
 import Testing
 
 @testable import DownloadCommands
@@ -210,7 +211,7 @@ struct ProcessTests {
 
   @Test func `a closed pipe ends quietly`() async throws {
     let urls = (0..<2000).map { "http://h/\($0)" }.joined(separator: "\n")
-    let list = try folder.write(urls, to: "list")
+    let list = try folder.makeFile("list", urls)
     #expect(try await run("add", "--input-file", list).status == 0)
     let result = try await run(shell: "{ dlstore list; echo $? >&2; } | head -0")
     #expect(result.messages == "0\n")

@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import ObjectStore
+import TestSupport
 import Testing
 
 @Suite struct AddTests {

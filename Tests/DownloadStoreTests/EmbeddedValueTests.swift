@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import ObjectStore
+import TestSupport
 import Testing
 
 /// A value of ours as a later version may write it: with something behind.

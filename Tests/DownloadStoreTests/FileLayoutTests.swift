@@ -1,4 +1,5 @@
 import DownloadStore
+import TestSupport
 import Testing
 
 @Suite struct FileLayoutTests {

@@ -1,5 +1,6 @@
 import DownloadStore
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct SafeFilenameTests {

@@ -2,6 +2,7 @@ import DownloadStore
 import Foundation
 import ObjectStore
 import Synchronization
+import TestSupport
 
 /// A store in a folder of its own, with a clock that stands still until it is moved.
 final class StoreFixture: Sendable {

@@ -1,4 +1,5 @@
 import DownloadStore
+import TestSupport
 import Testing
 
 @testable import DownloadSync

@@ -7,7 +7,8 @@ import Testing
 /// What crashes URLSession's process does not end the run.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CrashTests {
-  @Test func `a server that closes inside the header is quarantined, and the others go on`() throws {
+  @Test func `a server that closes inside the header is quarantined, and the others go on`() throws
+  {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "crash-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -46,7 +46,9 @@ struct DamageTests {
       for filling in [UInt8(0), 0x5A] {
         var damaged = whole
         damaged.replaceSubrange(
-          page * 4_096..<(page + 1) * 4_096, with: repeatElement(filling, count: 4_096))
+          page * 4_096..<(page + 1) * 4_096,
+          with: repeatElement(filling, count: 4_096)
+        )
         try damaged.write(to: file)
         let end = try ToolProcess.run(["--store", folder, "list", "--format", "jsonl"])
         // A page that nothing refers to any more may be anything.

@@ -9,8 +9,10 @@ import Testing
 
   /// A disk of a few megabytes, which only root can make.
   @Suite(
-    .serialized, .timeLimit(.minutes(3)),
-    .enabled(if: geteuid() == 0, "mounting a small file system needs root"))
+    .serialized,
+    .timeLimit(.minutes(3)),
+    .enabled(if: geteuid() == 0, "mounting a small file system needs root")
+  )
   struct FullDiskTests {
     /// A mounted file system of that many bytes, gone when the value goes.
     private final class SmallDisk {
@@ -20,7 +22,9 @@ import Testing
         path =
           FileManager.default.temporaryDirectory.appending(path: "disk-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(
-          atPath: path, withIntermediateDirectories: true)
+          atPath: path,
+          withIntermediateDirectories: true
+        )
         let code = unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(bytes)")
         try #require(code == 0, "mount: \(unsafe String(cString: strerror(errno)))")
       }

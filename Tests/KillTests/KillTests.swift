@@ -27,7 +27,9 @@ struct KillTests {
       try scene.expectHonest(after: kill)
     }
     let end = try ToolProcess.run(
-      ["--store", scene.storePath, "run", "--until-idle"], output: scene.logPath)
+      ["--store", scene.storePath, "run", "--until-idle"],
+      output: scene.logPath
+    )
     #expect(end.exitCode == 0)
     try scene.expectComplete()
   }
@@ -64,7 +66,8 @@ private final class KillScene {
   /// Adds downloads so that there is always something to kill.
   func keepBusy() throws {
     let open = try store.records(
-      DownloadRecord.where { $0.state.isIn(DownloadState.active) })
+      DownloadRecord.where { $0.state.isIn(DownloadState.active) }
+    )
     for _ in open.count..<max(open.count, Self.atOnce) {
       let path = "/file-\(bodies.count)"
       let body = Body.generated(byteCount: Self.byteCount, seed: UInt64(bodies.count + 1))
@@ -89,7 +92,8 @@ private final class KillScene {
       let promise = promised[request.target] ?? 0
       #expect(
         first >= promise,
-        "kill \(kill): \(request.target) was asked for from \(first), \(promise) bytes were safe")
+        "kill \(kill): \(request.target) was asked for from \(first), \(promise) bytes were safe"
+      )
     }
     checkedRequests = requests.count
     let roots = try store.roots()
@@ -104,7 +108,8 @@ private final class KillScene {
       let file = facts.final == .missing ? layout.partialPath : layout.finalPath
       #expect(
         try Self.prefix(of: file, count: record.received, matches: body),
-        "kill \(kill): bytes on disk differ from those of \(path)")
+        "kill \(kill): bytes on disk differ from those of \(path)"
+      )
       #expect(record.received >= promised[path] ?? 0)
       promised[path] = record.received
     }

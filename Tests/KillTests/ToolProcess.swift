@@ -22,7 +22,17 @@ final class ToolProcess {
   }
 
   /// Starts the tool; what it prints goes to the file `output`.
-  init(_ arguments: [String], output: String = "/dev/null") throws {
+  ///
+  /// - Parameters:
+  ///   - arguments: What follows the tool's name.
+  ///   - output: Where the tool prints to.
+  ///   - command: What to start in place of the tool itself, such as a copy run by another user.
+  /// - Throws: ``SpawnFailure``.
+  init(
+    _ arguments: [String],
+    output: String = "/dev/null",
+    command: [String] = [ToolProcess.executable]
+  ) throws {
     self.output = output
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -34,15 +44,28 @@ final class ToolProcess {
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
       unsafe posix_spawn_file_actions_addopen(
-        &actions, descriptor, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        &actions,
+        descriptor,
+        output,
+        O_WRONLY | O_CREAT | O_APPEND,
+        0o600
+      )
     }
-    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe ([Self.executable] + arguments)
+    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe (command + arguments)
       .map { unsafe strdup($0) }
     unsafe pointers.append(nil)
-    defer { unsafe pointers.forEach { unsafe free($0) } }
+    defer {
+      for index in unsafe pointers.indices { unsafe free(pointers[index]) }
+    }
     var process: pid_t = 0
     let code = unsafe posix_spawn(
-      &process, Self.executable, &actions, &attributes, pointers, environ)
+      &process,
+      command[0],
+      &actions,
+      &attributes,
+      pointers,
+      environ
+    )
     guard code == 0 else { throw SpawnFailure(code: code) }
     identifier = process
   }

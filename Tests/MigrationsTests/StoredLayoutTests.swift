@@ -1,6 +1,7 @@
 import Foundation
 import Migrations
 import ObjectStore
+import TestSupport
 import Testing
 
 @testable import DownloadStore

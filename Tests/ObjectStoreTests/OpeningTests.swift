@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import ObjectStore
+import TestSupport
 import Testing
 
 @Suite struct OpeningTests {

@@ -1,4 +1,5 @@
 import ObjectStore
+import TestSupport
 import Testing
 
 @Suite struct QueryTests {

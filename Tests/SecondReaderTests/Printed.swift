@@ -1,4 +1,5 @@
 import DownloadStore
+import TestSupport
 
 extension DownloadRecord {
   /// The fields as the second reader must print them.

@@ -2,6 +2,7 @@ import DownloadStore
 import Foundation
 import LMDB
 import ObjectStore
+import TestSupport
 import Testing
 
 @Suite struct SecondReaderTests {

@@ -8,7 +8,9 @@ struct ForeignChanges: Sendable {
     last = seen
   }
 
-  /// Notes a commit of ours that changed something. Numbers that are left out are of others.
+  /// Notes a commit of ours that changed something.
+  ///
+  /// Numbers that are left out are of others.
   mutating func noteOwnCommit(_ number: UInt64) {
     if number > last + 1 { haveHappened = true }
     last = max(last, number)

@@ -15,7 +15,9 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   /// The store's own side of the transaction.
   public var source: ReaderSource { ReaderSource(transaction, schema) }
 
-  /// Whether anything was written so far. A commit without changes is none.
+  /// Whether anything was written so far.
+  ///
+  /// A commit without changes is none.
   public var hasChanges: Bool { transaction.hasChanges }
 
   /// The number that the commit will have if there are changes; see ``ObjectStore/changeCount()``.
