@@ -6,7 +6,9 @@ import Testing
 #if os(Linux)
   import Glibc
 
-  /// What another user may not do. Only root can be another user.
+  /// What another user may not do.
+  ///
+  /// Only root can be another user.
   @Suite(
     .timeLimit(.minutes(2)),
     .enabled(if: geteuid() == 0, "running as another user needs root")
