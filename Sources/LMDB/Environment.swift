@@ -90,7 +90,10 @@ public final class Environment: Sendable {
         return unsafe handle
       } catch {
         unsafe environmentClose(handle)
-        guard error.code == .outOfMemory, mapSize > Self.smallestMap else { throw error }
+        // Where the address space is too small the system says one or the other.
+        guard error.code == .outOfMemory || error.code == .invalidArgument,
+          mapSize > Self.smallestMap
+        else { throw error }
         mapSize /= 2
       }
     }
