@@ -15,6 +15,7 @@ extension DownloadEngine {
 
   /// Starts what has its turn: one commit for all of them, then the files, then the tasks.
   func startWhatMay() async throws {
+    guard !waiting.isEmpty, live.values.count < options.scheduler.maximumRunning else { return }
     let moment = now()
     let due = waiting.values.filter { $0.notBefore.map { $0 <= moment } ?? true }.map(\.candidate)
     guard !due.isEmpty else { return }
