@@ -2,7 +2,8 @@ public import DownloadStore
 
 /// What an engine tells of its downloads.
 ///
-/// Each generation of a download ends in one event.
+/// A generation of a download ends in at most one of `completed`, `retrying`, `failed` and `released`;
+/// in none when the engine is stopped.
 public enum DownloadEvent: Sendable {
   /// A transfer begins at that byte.
   case started(DownloadRecord, offset: Int64)
