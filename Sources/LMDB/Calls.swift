@@ -36,7 +36,18 @@ extension MDB_val {
   }
 }
 
+/// LMDB's own text for a return code.
+func errorText(_ code: Int32) -> String? {
+  unsafe mdb_strerror(code).map { unsafe String(cString: $0) }
+}
+
 // MARK: Environment
+
+func environmentPath(_ environment: OpaquePointer) -> String? {
+  var path: UnsafePointer<CChar>?
+  guard unsafe mdb_env_get_path(environment, &path) == MDB_SUCCESS else { return nil }
+  return unsafe path.map { unsafe String(cString: $0) }
+}
 
 func environmentCreate() throws(LMDBError) -> OpaquePointer {
   var handle: OpaquePointer?

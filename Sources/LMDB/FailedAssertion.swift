@@ -1,4 +1,3 @@
-internal import CLMDB
 internal import Synchronization
 
 #if canImport(Darwin)
@@ -31,9 +30,7 @@ public enum FailedAssertion {
   static func report(_ environment: OpaquePointer?, _ message: UnsafePointer<CChar>?) {
     let status = exitStatus.load(ordering: .relaxed)
     guard status >= 0 else { return }
-    var path: UnsafePointer<CChar>?
-    if let environment = unsafe environment { unsafe mdb_env_get_path(environment, &path) }
-    let place = unsafe path.map { unsafe String(cString: $0) } ?? "the store"
+    let place = unsafe environment.flatMap { unsafe environmentPath($0) } ?? "the store"
     let detail = unsafe message.map { unsafe String(cString: $0) } ?? ""
     let text = Array("\(place) is damaged: a page cannot be read (\(detail))\n".utf8)
     _ = unsafe text.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }

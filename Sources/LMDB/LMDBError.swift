@@ -142,7 +142,6 @@ public struct LMDBError: Error, Hashable, Sendable {
 extension LMDBError: CustomStringConvertible {
   /// The function and LMDB's own text for the code.
   public var description: String {
-    let text = unsafe mdb_strerror(code.rawValue).map { unsafe String(cString: $0) }
-    return "\(operation): \(text ?? "error \(code.rawValue)")"
+    "\(operation): \(errorText(code.rawValue) ?? "error \(code.rawValue)")"
   }
 }
