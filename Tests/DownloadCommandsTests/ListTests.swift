@@ -7,27 +7,13 @@ import Testing
 @testable import DownloadCommands
 
 /// What `list` shows, in this process.
-struct ListTests {
+struct ListTests: StoreSuite {
   private let folder: TemporaryFolder
-  private let store: String
+  let store: String
 
   init() throws {
     folder = try TemporaryFolder()
     store = folder.path("store")
-  }
-
-  /// Changes a record as an engine would.
-  private func change(_ url: String, _ body: @Sendable (inout DownloadRecord) -> Void) throws {
-    let store = try DownloadStore(at: store)
-    try store.objects.write { tx in
-      guard var record = try tx.get(DownloadRecord.self, url) else { return }
-      body(&record)
-      try tx.upsert(record)
-    }
-  }
-
-  private func objects(_ text: String) throws -> [[String: Any]] {
-    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
   }
 
   @Test func `a JSON record has exactly the keys of the contract, in order`() async throws {

@@ -66,9 +66,7 @@ enum KeyEncoding {
 
   /// The key of a Swift value, as ``key(for:type:)`` makes it from a record.
   static func key<Value: FieldValue>(for value: Value) -> [UInt8] {
-    var writer = ByteWriter()
-    value.encode(to: &writer)
-    return unsafe writer.bytes.withUnsafeBytes { unsafe key(for: $0, type: Value.fieldType) }
+    unsafe value.storedBytes.withUnsafeBytes { unsafe key(for: $0, type: Value.fieldType) }
   }
 
   /// What the keys of all texts begin with that begin with `prefix`.

@@ -6,9 +6,7 @@ struct StoredEquality<Value: FieldValue & Equatable>: Sendable {
 
   init(_ value: Value) {
     self.value = value
-    var writer = ByteWriter()
-    value.encode(to: &writer)
-    bytes = Value.fieldType.hasOneEncoding ? writer.bytes : nil
+    bytes = Value.fieldType.hasOneEncoding ? value.storedBytes : nil
   }
 
   func matches(_ stored: UnsafeRawBufferPointer) throws(RecordError) -> Bool {

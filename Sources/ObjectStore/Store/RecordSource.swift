@@ -57,14 +57,13 @@ struct RecordSource<M: Model> {
 
   /// The id of the object with that primary key.
   func objectID(of key: M.PrimaryKey) throws -> UInt64? {
-    var writer = ByteWriter()
-    key.encode(to: &writer)
-    let hash = XXHash64.hash(writer.bytes, seed: unsafe tables.hashSeed)
+    let stored = key.storedBytes
+    let hash = XXHash64.hash(stored, seed: unsafe tables.hashSeed)
     for id in unsafe try objectIDs(withHash: hash) {
       let isSame = unsafe try withRecord(id) { record in
         guard case .present(let bytes) = unsafe try record.content(at: tables.primaryKeyPosition)
         else { return false }
-        return unsafe bytes.elementsEqual(writer.bytes)
+        return unsafe bytes.elementsEqual(stored)
       }
       guard let isSame else {
         throw StoreError(

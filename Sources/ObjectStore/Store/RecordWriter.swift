@@ -209,9 +209,7 @@ struct RecordWriter<M: Model> {
     _ id: UInt64,
     in transaction: inout WriteTransaction
   ) throws {
-    var writer = ByteWriter()
-    key.encode(to: &writer)
-    let hash = XXHash64.hash(writer.bytes, seed: tables.hashSeed)
+    let hash = XXHash64.hash(key.storedBytes, seed: tables.hashSeed)
     try setIDs(try ids(withHash: hash, in: transaction) + [id], hash, &transaction)
   }
 

@@ -1,0 +1,27 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import Testing
+
+/// Tests of commands on a store of their own.
+protocol StoreSuite {
+  /// The folder of the store.
+  var store: String { get }
+}
+
+extension StoreSuite {
+  /// Changes a record as an engine would.
+  func change(_ url: String, _ body: @Sendable (inout DownloadRecord) -> Void) throws {
+    let store = try DownloadStore(at: store)
+    try store.objects.write { tx in
+      guard var record = try tx.get(DownloadRecord.self, url) else { return }
+      body(&record)
+      try tx.upsert(record)
+    }
+  }
+
+  /// The objects of a JSON array.
+  func objects(_ text: String) throws -> [[String: Any]] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
+  }
+}
