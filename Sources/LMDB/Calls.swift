@@ -204,7 +204,7 @@ func databaseGet(
   return unsafe value.bytes
 }
 
-/// False when `MDB_NOOVERWRITE` was given and the key exists.
+/// False when `MDB_NOOVERWRITE` was given and the key exists, or `MDB_APPEND` and one not smaller.
 @inline(__always)
 func databasePut(
   _ transaction: OpaquePointer,
@@ -219,6 +219,21 @@ func databasePut(
   if code == MDB_KEYEXIST { return false }
   try check(code, "mdb_put")
   return true
+}
+
+/// Makes room for a value of `byteCount` bytes, which the caller writes into the page.
+@inline(__always)
+func databaseReserve(
+  _ transaction: OpaquePointer,
+  _ database: MDB_dbi,
+  _ key: UnsafeRawBufferPointer,
+  byteCount: Int
+) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
+  var key = unsafe MDB_val(key)
+  var value = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
+  let flags = UInt32(bitPattern: MDB_RESERVE)
+  unsafe try check(mdb_put(transaction, database, &key, &value, flags), "mdb_put")
+  return unsafe UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size)
 }
 
 /// False when there was no such key.

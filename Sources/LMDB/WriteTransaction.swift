@@ -137,6 +137,54 @@ public struct WriteTransaction: Transaction, ~Copyable {
     }
   }
 
+  /// Adds `key` after every other; says whether it is greater than the last one, without which
+  /// nothing is written.
+  ///
+  /// Keys that come in order fill their pages wholly and are not searched for: costs O(1), and
+  /// about half the room. The corresponding C function is `mdb_put` with `MDB_APPEND`.
+  ///
+  /// - Throws: ``LMDBError`` as ``put(_:for:in:)``.
+  @unsafe
+  package mutating func append(
+    _ value: UnsafeRawBufferPointer,
+    for key: UnsafeRawBufferPointer,
+    in database: Database
+  ) throws(LMDBError) -> Bool {
+    assert(database.environment == environment.identity)
+    do throws(LMDBError) {
+      let flags = MDB_APPEND
+      guard unsafe try databasePut(raw, database.handle, key, value, flags: flags) else {
+        return false
+      }
+      hasChanges = true
+      return true
+    } catch {
+      throw examined(error)
+    }
+  }
+
+  /// Gives `key` a value of so many bytes, to be filled in place: valid until the next write.
+  ///
+  /// What it holds before is undefined, so write every byte: the others reach the file as they
+  /// are. The corresponding C function is `mdb_put` with `MDB_RESERVE`.
+  ///
+  /// - Throws: ``LMDBError`` as ``put(_:for:in:)``.
+  @unsafe
+  package mutating func reserve(
+    _ byteCount: Int,
+    for key: UnsafeRawBufferPointer,
+    in database: Database
+  ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
+    assert(database.environment == environment.identity)
+    do throws(LMDBError) {
+      let room = unsafe try databaseReserve(raw, database.handle, key, byteCount: byteCount)
+      hasChanges = true
+      return unsafe room
+    } catch {
+      throw examined(error)
+    }
+  }
+
   @unsafe
   package mutating func delete(
     _ key: UnsafeRawBufferPointer,

@@ -50,4 +50,19 @@ extension WriteTransaction {
   mutating func delete(_ key: String, in database: Database) throws -> Bool {
     try delete(Array(key.utf8).span, in: database)
   }
+
+  mutating func append(_ text: String, for key: String, in database: Database) throws -> Bool {
+    let value = Array(text.utf8)
+    return unsafe try Array(key.utf8).withUnsafeBytes { key in
+      unsafe try value.withUnsafeBytes { unsafe try append($0, for: key, in: database) }
+    }
+  }
+
+  /// Puts a text by writing it in place.
+  mutating func fill(_ text: String, for key: String, in database: Database) throws {
+    unsafe try Array(key.utf8).withUnsafeBytes { key in
+      let room = unsafe try reserve(text.utf8.count, for: key, in: database)
+      unsafe room.copyBytes(from: text.utf8)
+    }
+  }
 }

@@ -1,0 +1,139 @@
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+/// The ways to put a value other than by copying it to wherever its key belongs.
+@Suite struct PutTests {
+  let folder: TemporaryFolder
+  let environment: Environment
+  let database: Database
+
+  init() throws {
+    folder = try TemporaryFolder()
+    environment = try Environment.open(folder.path)
+    database = try environment.database("texts")
+  }
+
+  @Test func `keys appended in order are read back`() throws {
+    let keys = (1_000..<9_000).map { "\($0)" }
+    try environment.write { transaction in
+      for key in keys {
+        let isAppended = try transaction.append("v" + key, for: key, in: database)
+        #expect(isAppended)
+      }
+    }
+    let snapshot = try environment.beginRead()
+    #expect(try snapshot.keys(of: database) == keys)
+    #expect(try snapshot.text(for: "4711", in: database) == "v4711")
+    try environment.checkPages()
+  }
+
+  @Test(arguments: ["b", "a"])
+  func `a key not greater than the last is not appended, and the rest is kept`(
+    key: String
+  ) throws {
+    let answers = try environment.write { transaction in
+      [
+        try transaction.append("1", for: "b", in: database),
+        try transaction.append("2", for: key, in: database),
+        try transaction.append("3", for: "c", in: database),
+      ]
+    }
+    #expect(answers == [true, false, true])
+    let snapshot = try environment.beginRead()
+    #expect(try snapshot.keys(of: database) == ["b", "c"])
+    #expect(try snapshot.text(for: "b", in: database) == "1")
+  }
+
+  @Test func `a key of no bytes is not appended`() throws {
+    #expect(throws: LMDBError(.badValueSize, operation: "mdb_put")) {
+      try environment.write { try $0.append("1", for: "", in: database) }
+    }
+  }
+
+  @Test func `an append that is refused is no change`() throws {
+    try environment.write { try $0.put("1", for: "b", in: database) }
+    let (refused, appended) = try environment.write { transaction in
+      _ = try transaction.append("2", for: "a", in: database)
+      let refused = transaction.hasChanges
+      _ = try transaction.append("2", for: "c", in: database)
+      return (refused, transaction.hasChanges)
+    }
+    #expect(!refused)
+    #expect(appended)
+  }
+
+  @Test func `integer keys are appended in the order of their numbers`() throws {
+    let numbers = try environment.database("numbers", keys: .integers)
+    let written: [UInt64] = [1, 255, 256, 65_536, 1 << 40]
+    try environment.write { transaction in
+      for number in written {
+        let isAppended = unsafe try withUnsafeBytes(of: number) { key in
+          unsafe try transaction.append(
+            UnsafeRawBufferPointer(start: nil, count: 0),
+            for: key,
+            in: numbers
+          )
+        }
+        #expect(isAppended)
+      }
+    }
+    #expect(try environment.beginRead().count(of: numbers) == written.count)
+  }
+
+  /// On a page, on a page of its own, and over several pages.
+  @Test(arguments: [0, 1, 100, 2_500, 50_000])
+  func `a value filled in place is read back`(byteCount: Int) throws {
+    for round in 0..<2 {
+      let text = String(repeating: round == 0 ? "x" : "y", count: byteCount)
+      try environment.write { try $0.fill(text, for: "k", in: database) }
+      #expect(try environment.text(for: "k", in: database) == text)
+    }
+    try environment.checkPages()
+  }
+
+  @Test func `a value filled in place replaces one of another size`() throws {
+    let sizes = [10, 3_000, 0, 70_000, 200, 5_000, 60_000]
+    try environment.write { transaction in
+      try transaction.put("before", for: "a", in: database)
+      try transaction.put("after", for: "z", in: database)
+      for size in sizes {
+        let text = String(repeating: "x", count: size)
+        try transaction.fill(text, for: "k", in: database)
+        #expect(try transaction.text(for: "k", in: database) == text)
+      }
+    }
+    let snapshot = try environment.beginRead()
+    #expect(try snapshot.text(for: "a", in: database) == "before")
+    #expect(try snapshot.text(for: "z", in: database) == "after")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `appending and filling a full map say so and have it grow`() throws {
+    let small = try TemporaryFolder()
+    let options = EnvironmentOptions(mapSize: 1 << 20)
+    let environment = try Environment.open(small.path, options: options)
+    let database = try environment.database("texts")
+    let text = String(repeating: "x", count: 2 << 20)
+    var failures = 0
+    for key in ["a", "b"] {
+      while true {
+        do {
+          try environment.write { transaction in
+            if key == "a" {
+              _ = try transaction.append(text, for: key, in: database)
+            } else {
+              try transaction.fill(text + text + text, for: key, in: database)
+            }
+          }
+          break
+        } catch let error as LMDBError where error.code == .mapFull {
+          failures += 1
+        }
+      }
+    }
+    #expect(failures > 1)
+    #expect(try environment.text(for: "a", in: database) == text)
+  }
+}
