@@ -118,11 +118,12 @@ func environmentCheckReaders(_ environment: OpaquePointer) throws(LMDBError) -> 
 
 func transactionBegin(
   _ environment: OpaquePointer,
+  parent: OpaquePointer? = nil,
   flags: Int32
 ) throws(LMDBError) -> OpaquePointer {
   var handle: OpaquePointer?
   unsafe try check(
-    mdb_txn_begin(environment, nil, UInt32(bitPattern: flags), &handle),
+    mdb_txn_begin(environment, parent, UInt32(bitPattern: flags), &handle),
     "mdb_txn_begin"
   )
   guard let handle = unsafe handle else {

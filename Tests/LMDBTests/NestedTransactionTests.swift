@@ -1,0 +1,308 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+@Suite struct NestedTransactionTests {
+  private struct Failure: Error {}
+
+  let folder: TemporaryFolder
+  let environment: Environment
+  let database: Database
+
+  init() throws {
+    folder = try TemporaryFolder()
+    environment = try Environment.open(folder.path)
+    database = try environment.database("texts")
+  }
+
+  private func keys() throws -> [String] {
+    try environment.beginRead().keys(of: database)
+  }
+
+  /// Runs `body` in a nested transaction that is undone.
+  private func undone(
+    in transaction: inout WriteTransaction,
+    _ body: (inout WriteTransaction) throws -> Void
+  ) {
+    #expect(throws: Failure.self) {
+      try transaction.nested { child in
+        try body(&child)
+        throw Failure()
+      }
+    }
+  }
+
+  @Test func `what a nested transaction wrote joins the outer one`() throws {
+    let answer = try environment.write { transaction in
+      try transaction.put("outer", for: "a", in: database)
+      let answer = try transaction.nested { child in
+        #expect(try child.text(for: "a", in: database) == "outer")
+        try child.put("inner", for: "a", in: database)
+        try child.put("inner", for: "b", in: database)
+        #expect(try child.text(for: "a", in: database) == "inner")
+        return 42
+      }
+      #expect(try transaction.text(for: "a", in: database) == "inner")
+      #expect(try environment.text(for: "a", in: database) == nil)
+      return answer
+    }
+    #expect(answer == 42)
+    #expect(try keys() == ["a", "b"])
+  }
+
+  @Test func `a nested transaction that throws is undone alone`() throws {
+    try environment.write { try $0.put("old", for: "kept", in: database) }
+    try environment.write { transaction in
+      try transaction.put("outer", for: "a", in: database)
+      undone(in: &transaction) { child in
+        try child.put("inner", for: "a", in: database)
+        try child.put("inner", for: "b", in: database)
+        try child.delete("kept", in: database)
+        #expect(try child.text(for: "kept", in: database) == nil)
+      }
+      #expect(try transaction.text(for: "a", in: database) == "outer")
+      #expect(try transaction.text(for: "b", in: database) == nil)
+      try transaction.put("outer", for: "c", in: database)
+      let wasThere = try transaction.nested { try $0.delete("c", in: database) }
+      #expect(wasThere)
+    }
+    #expect(try keys() == ["a", "kept"])
+    try environment.checkPages()
+  }
+
+  @Test func `an outer transaction that is dropped takes its nested ones along`() throws {
+    #expect(throws: Failure.self) {
+      try environment.write { transaction in
+        try transaction.nested { try $0.put("inner", for: "a", in: database) }
+        throw Failure()
+      }
+    }
+    #expect(try keys() == [])
+  }
+
+  @Test func `nothing but what succeeded at each depth is kept`() throws {
+    /// Writes a key at each depth on the way down, and throws where the bit of the depth is set.
+    func descend(
+      _ transaction: inout WriteTransaction,
+      _ depth: Int,
+      failing: Int
+    ) throws {
+      try transaction.put("", for: "\(depth)", in: database)
+      if depth < 5 {
+        do {
+          try transaction.nested { try descend(&$0, depth + 1, failing: failing) }
+        } catch is Failure {}
+      }
+      if failing & 1 << depth != 0 { throw Failure() }
+    }
+    for failing in 0..<64 {
+      try environment.write { try $0.removeAll(in: database) }
+      do {
+        try environment.write { try descend(&$0, 0, failing: failing) }
+      } catch is Failure {}
+      let kept = (0..<6).prefix { failing & 1 << $0 == 0 }
+      #expect(try keys() == kept.map { "\($0)" })
+    }
+  }
+
+  @Test func `transactions nest a hundred deep`() throws {
+    func descend(_ transaction: inout WriteTransaction, _ depth: Int) throws {
+      try transaction.put("", for: "\(1_000 + depth)", in: database)
+      if depth < 100 { try transaction.nested { try descend(&$0, depth + 1) } }
+    }
+    try environment.write { try descend(&$0, 0) }
+    #expect(try keys().count == 101)
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `tens of thousands of puts are undone and kept as a few are`() throws {
+    let count = 50_000
+    let value = String(repeating: "x", count: 200)
+    try environment.write { transaction in
+      for number in stride(from: 0, to: count, by: 2) {
+        try transaction.put("outer", for: "\(number)", in: database)
+      }
+      undone(in: &transaction) { child in
+        for number in 0..<count { try child.put(value, for: "\(number)", in: database) }
+        for number in stride(from: 0, to: count, by: 3) {
+          try child.delete("\(number)", in: database)
+        }
+      }
+      #expect(try transaction.count(of: database) == count / 2)
+      try transaction.nested { child in
+        for number in stride(from: 1, to: count, by: 2) {
+          try child.put(value, for: "\(number)", in: database)
+        }
+        try child.nested { grandchild in
+          for number in stride(from: 0, to: count, by: 10) {
+            try grandchild.delete("\(number)", in: database)
+          }
+        }
+      }
+    }
+    let snapshot = try environment.beginRead()
+    #expect(try snapshot.count(of: database) == count * 9 / 10)
+    #expect(try snapshot.text(for: "2", in: database) == "outer")
+    #expect(try snapshot.text(for: "3", in: database) == value)
+    #expect(try snapshot.text(for: "10", in: database) == nil)
+    try environment.checkPages()
+  }
+
+  @Test func `a random history of nested transactions is that of a dictionary`() throws {
+    var generator = SplitMix64(seed: 7)
+    var model: [String: String] = [:]
+
+    func run(_ transaction: inout WriteTransaction, _ depth: Int) throws {
+      for _ in 0..<Int.random(in: 1...60, using: &generator) {
+        let key = "\(Int.random(in: 0..<300, using: &generator))"
+        switch Int.random(in: 0..<20, using: &generator) {
+        case 0 where depth < 4:
+          let before = model
+          do {
+            try transaction.nested { try run(&$0, depth + 1) }
+          } catch is Failure {
+            model = before
+          }
+        case 0..<6:
+          let wasThere = try transaction.delete(key, in: database)
+          #expect(wasThere == (model.removeValue(forKey: key) != nil))
+        default:
+          // Some on pages of their own.
+          let size = Int.random(in: 0..<3_000, using: &generator)
+          let text = String(repeating: "x", count: size)
+          try transaction.put(text, for: key, in: database)
+          model[key] = text
+        }
+      }
+      if Int.random(in: 0..<3, using: &generator) == 0 { throw Failure() }
+    }
+
+    for _ in 0..<100 {
+      let before = model
+      do {
+        try environment.write { try run(&$0, 0) }
+      } catch is Failure {
+        model = before
+      }
+      let snapshot = try environment.beginRead()
+      #expect(try snapshot.keys(of: database) == model.keys.sorted())
+      for (key, text) in model { #expect(try snapshot.text(for: key, in: database) == text) }
+    }
+    try environment.checkPages()
+  }
+
+  @Test func `a database made in a nested transaction is kept with it, and gone without`() throws {
+    let made = try environment.write { transaction in
+      undone(in: &transaction) { child in
+        let database = try child.makeDatabase("undone")
+        try child.put("", for: "a", in: database)
+      }
+      #expect(try transaction.openDatabase("undone") == nil)
+      return try transaction.nested { child in
+        let database = try child.makeDatabase("made")
+        try child.put("inner", for: "a", in: database)
+        return database
+      }
+    }
+    #expect(try environment.text(for: "a", in: made) == "inner")
+    #expect(try environment.beginRead().openDatabase("undone") == nil)
+    let again = try environment.database("undone")
+    try environment.write { try $0.put("later", for: "a", in: again) }
+    #expect(try environment.text(for: "a", in: again) == "later")
+    #expect(try environment.text(for: "a", in: made) == "inner")
+  }
+
+  @Test func `a database emptied in a nested transaction that throws is full again`() throws {
+    try environment.write { transaction in
+      for number in 0..<1_000 { try transaction.put("", for: "\(number)", in: database) }
+      undone(in: &transaction) { try $0.removeAll(in: database) }
+      #expect(try transaction.count(of: database) == 1_000)
+    }
+    #expect(try keys().count == 1_000)
+  }
+
+  @Test func `only a nested transaction that succeeds makes the outer one changed`() throws {
+    let answers = try environment.write { transaction -> [Bool] in
+      var answers = [transaction.hasChanges]
+      undone(in: &transaction) { try $0.put("", for: "a", in: database) }
+      answers.append(transaction.hasChanges)
+      try transaction.nested { _ = try $0.text(for: "a", in: database) }
+      answers.append(transaction.hasChanges)
+      try transaction.nested { try $0.put("", for: "a", in: database) }
+      return answers + [transaction.hasChanges]
+    }
+    #expect(answers == [false, false, false, true])
+  }
+
+  @Test func `a write begun inside a nested one is refused, and the next one is not`() throws {
+    try environment.write { transaction in
+      try transaction.nested { child in
+        #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {
+          _ = try environment.beginWrite()
+        }
+        try child.put("inner", for: "a", in: database)
+      }
+      undone(in: &transaction) { _ in }
+      // The outer one still counts as this thread's.
+      #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {
+        _ = try environment.beginWrite()
+      }
+    }
+    try environment.write { try $0.put("later", for: "b", in: database) }
+    #expect(try keys() == ["a", "b"])
+  }
+
+  @Test func `a nested transaction that hides its failed write is undone, and the outer one lives`()
+    throws
+  {
+    let small = try TemporaryFolder()
+    let environment = try Environment.open(
+      small.path,
+      options: EnvironmentOptions(mapSize: 1 << 20)
+    )
+    let database = try environment.database("texts")
+    let large = String(repeating: "x", count: 2 << 20)
+    try environment.write { transaction in
+      try transaction.put("outer", for: "a", in: database)
+      let error = #expect(throws: LMDBError.self) {
+        try transaction.nested { child in
+          try child.put("inner", for: "b", in: database)
+          #expect(throws: LMDBError(.mapFull, operation: "mdb_put")) {
+            try child.put(large, for: "c", in: database)
+          }
+        }
+      }
+      #expect(error?.code == .badTransaction)
+      try transaction.put("outer", for: "d", in: database)
+    }
+    #expect(try environment.beginRead().keys(of: database) == ["a", "d"])
+    // The failure was noted: the next write finds a larger map.
+    #expect(try environment.statistics().mapSize == 1 << 20)
+    try environment.write { try $0.put("", for: "e", in: database) }
+    #expect(try environment.statistics().mapSize == 2 << 20)
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a process killed inside a nested transaction leaves nothing`() async throws {
+    try environment.write { try $0.put("old", for: "a", in: database) }
+    let path = folder.path
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let environment = try Environment.open(path)
+      let database = try environment.database("texts")
+      try environment.write { transaction in
+        try transaction.put("outer", for: "a", in: database)
+        try transaction.nested { try $0.put("inner", for: "b", in: database) }
+        try transaction.nested { child in
+          for number in 0..<20_000 { try child.put("x", for: "\(number)", in: database) }
+          kill(getpid(), SIGKILL)
+        }
+      }
+    }
+    try environment.write { try $0.put("later", for: "c", in: database) }
+    #expect(try keys() == ["a", "c"])
+    #expect(try environment.text(for: "a", in: database) == "old")
+    try environment.checkPages()
+  }
+}
