@@ -106,6 +106,27 @@ func environmentStatistics(_ environment: OpaquePointer) throws(LMDBError) -> MD
   return statistics
 }
 
+/// Which syncs the next commit leaves out: `MDB_NOSYNC`, `MDB_NOMETASYNC` or none of them.
+///
+/// Not atomic, so only for the thread that has the write transaction.
+func environmentSetSyncFlags(_ environment: OpaquePointer, _ flags: Int32) throws(LMDBError) {
+  let all = UInt32(bitPattern: MDB_NOSYNC | MDB_NOMETASYNC)
+  unsafe try check(mdb_env_set_flags(environment, all, 0), "mdb_env_set_flags")
+  let code = unsafe mdb_env_set_flags(environment, UInt32(bitPattern: flags), 1)
+  try check(code, "mdb_env_set_flags")
+}
+
+func environmentFlags(_ environment: OpaquePointer) throws(LMDBError) -> Int32 {
+  var flags: UInt32 = 0
+  unsafe try check(mdb_env_get_flags(environment, &flags), "mdb_env_get_flags")
+  return Int32(bitPattern: flags)
+}
+
+/// Syncs whatever the flags say.
+func environmentSync(_ environment: OpaquePointer) throws(LMDBError) {
+  unsafe try check(mdb_env_sync(environment, 1), "mdb_env_sync")
+}
+
 /// Frees the slots of readers whose process is gone; returns how many there were.
 @discardableResult
 func environmentCheckReaders(_ environment: OpaquePointer) throws(LMDBError) -> Int {

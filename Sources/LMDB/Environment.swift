@@ -177,7 +177,7 @@ public final class Environment: Sendable {
   /// Begins the write transaction, after waiting for the one of any other thread or process.
   ///
   /// The value must be committed or dropped on the thread that called; dropping it without
-  /// ``WriteTransaction/commit()`` undoes it. The corresponding C function is `mdb_txn_begin`.
+  /// ``WriteTransaction/commit(_:)`` undoes it. The corresponding C function is `mdb_txn_begin`.
   ///
   /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `wouldDeadlock` (this thread
   ///   has a write transaction), `mapResized` as ``beginRead()``, or what the system answers.
@@ -201,6 +201,34 @@ public final class Environment: Sendable {
       gate.releaseWriter()
       throw error
     }
+  }
+
+  /// Makes every commit so far outlast a power cut, those with less than ``Durability/full`` too.
+  ///
+  /// Waits for the disk, and for no transaction. An environment that closes does not do this. The
+  /// corresponding C function is `mdb_env_sync`.
+  ///
+  /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `noSpace` or `inputOutput`.
+  public func sync() throws(LMDBError) {
+    do throws(LMDBError) {
+      unsafe try environmentSync(handle)
+    } catch {
+      throw examined(error)
+    }
+  }
+
+  func syncFlags(_ durability: Durability) -> Int32 {
+    durability.flags
+  }
+
+  /// What a failed write means, after noting what follows from it.
+  func examined(_ error: LMDBError) -> LMDBError {
+    if error.code == .mapFull { gate.requestGrowth() }
+    // LMDB answers a write that the system cut short, for want of room, with EIO.
+    if error.code == .inputOutput, EnvironmentFile.isDiskFull(under: descriptor) {
+      return LMDBError(.noSpace, operation: error.operation)
+    }
+    return error
   }
 
   // MARK: The map

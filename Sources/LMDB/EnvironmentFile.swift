@@ -63,10 +63,10 @@ enum EnvironmentFile {
     return true
   }
 
-  /// Whether the disk under `folder` has hardly any room.
-  static func isDiskFull(under folder: String) -> Bool {
+  /// Whether the disk that the file is on has hardly any room.
+  static func isDiskFull(under descriptor: Int32) -> Bool {
     var status = statvfs()
-    guard unsafe statvfs(folder, &status) == 0 else { return false }
+    guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
   }
 }

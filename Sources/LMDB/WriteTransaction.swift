@@ -1,6 +1,7 @@
 internal import CLMDB
 
-/// The one write transaction: it sees its own writes, and nobody else does before ``commit()``.
+/// The one write transaction: it sees its own writes, and nobody else does before
+/// ``commit(_:)``.
 ///
 /// It begins and ends on one thread. Lend it `inout`: then the compiler refuses an `await` while it
 /// is open, an escape, and a write while a value is borrowed.
@@ -29,20 +30,26 @@ public struct WriteTransaction: Transaction, ~Copyable {
     environment.gate.releaseWriter()
   }
 
-  /// Makes the writes durable and visible.
+  /// Makes the writes visible, and as durable as asked for.
   ///
-  /// Synced on return: they outlast a power cut.
-  ///
-  /// The corresponding C function is `mdb_txn_commit`.
+  /// A commit that changes nothing syncs nothing: it does not make earlier ones durable. The
+  /// corresponding C function is `mdb_txn_commit`.
   ///
   /// - Throws: ``LMDBError`` with `noSpace`, `inputOutput` or `mapFull`; then nothing was written.
-  public consuming func commit() throws(LMDBError) {
-    // LMDB frees the handle whether it succeeds or not.
-    isEnded = true
+  public consuming func commit(_ durability: Durability = .full) throws(LMDBError) {
     do throws(LMDBError) {
+      // LMDB keeps these flags per environment and reads them in `mdb_txn_commit` alone, where it
+      // still has the lock of the write transaction; a nested one does not get that far. So each
+      // commit sets them under that lock, and no other can come between. They are not set back:
+      // `mdb_txn_commit` gives the lock up, so that would hit the commit of the next writer.
+      if !isNested {
+        unsafe try environmentSetSyncFlags(environment.handle, environment.syncFlags(durability))
+      }
+      // LMDB frees the handle whether it succeeds or not.
+      isEnded = true
       unsafe try transactionCommit(raw)
     } catch {
-      throw examined(error)
+      throw environment.examined(error)
     }
   }
 
@@ -88,7 +95,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
       }
       return database
     } catch {
-      throw examined(error)
+      throw environment.examined(error)
     }
   }
 
@@ -148,7 +155,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
       unsafe try databaseDrop(raw, database.handle, delete: andDatabase)
       hasChanges = true
     } catch {
-      throw examined(error)
+      throw environment.examined(error)
     }
   }
 
@@ -165,7 +172,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
       _ = unsafe try databasePut(raw, database.handle, key, value, flags: 0)
       hasChanges = true
     } catch {
-      throw examined(error)
+      throw environment.examined(error)
     }
   }
 
@@ -191,7 +198,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
       hasChanges = true
       return true
     } catch {
-      throw examined(error)
+      throw environment.examined(error)
     }
   }
 
@@ -213,7 +220,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
       hasChanges = true
       return unsafe room
     } catch {
-      throw examined(error)
+      throw environment.examined(error)
     }
   }
 
@@ -228,17 +235,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
       if wasThere { hasChanges = true }
       return wasThere
     } catch {
-      throw examined(error)
+      throw environment.examined(error)
     }
-  }
-
-  /// What a failed write means, after telling the environment.
-  private borrowing func examined(_ error: LMDBError) -> LMDBError {
-    if error.code == .mapFull { environment.gate.requestGrowth() }
-    // LMDB answers a write that the system cut short, for want of room, with EIO.
-    if error.code == .inputOutput, EnvironmentFile.isDiskFull(under: environment.path) {
-      return LMDBError(.noSpace, operation: error.operation)
-    }
-    return error
   }
 }
