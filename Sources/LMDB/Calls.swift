@@ -127,6 +127,15 @@ func environmentSync(_ environment: OpaquePointer) throws(LMDBError) {
   unsafe try check(mdb_env_sync(environment, 1), "mdb_env_sync")
 }
 
+func environmentCopy(
+  _ environment: OpaquePointer,
+  _ descriptor: Int32,
+  compacting: Bool
+) throws(LMDBError) {
+  let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
+  unsafe try check(mdb_env_copyfd2(environment, descriptor, flags), "mdb_env_copyfd2")
+}
+
 /// Frees the slots of readers whose process is gone; returns how many there were.
 @discardableResult
 func environmentCheckReaders(_ environment: OpaquePointer) throws(LMDBError) -> Int {

@@ -17,6 +17,7 @@ public final class Environment: Sendable {
   let identity: EnvironmentRegistry.Identity
   private let pageSize: Int
   private let descriptor: Int32
+  let fileMode: UInt32
 
   /// The folder that holds `data.mdb` and `lock.mdb`.
   public let path: String
@@ -40,6 +41,7 @@ public final class Environment: Sendable {
   init(path: String, options: EnvironmentOptions) throws(LMDBError) {
     self.path = path
     self.isReadOnly = options.isReadOnly
+    fileMode = options.fileMode
     let handle = unsafe try Self.openHandle(path: path, options: options)
     unsafe self.handle = unsafe handle
     do throws(LMDBError) {
@@ -234,13 +236,13 @@ public final class Environment: Sendable {
   // MARK: The map
 
   /// Runs `begin` again after enlarging our map when another process has enlarged the file.
-  private func adoptingForeignGrowth(
-    _ begin: () throws(LMDBError) -> OpaquePointer
-  ) throws(LMDBError) -> OpaquePointer {
+  func adoptingForeignGrowth<R>(
+    _ begin: () throws(LMDBError) -> R
+  ) throws(LMDBError) -> R {
     var attempts = 10
     while true {
       do throws(LMDBError) {
-        return unsafe try begin()
+        return try begin()
       } catch {
         guard error.code == .mapResized, attempts > 0 else { throw error }
         attempts -= 1

@@ -69,4 +69,47 @@ enum EnvironmentFile {
     guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
   }
+
+  // MARK: Copies
+
+  /// Makes a file that was not there, and opens it for writing.
+  static func createExclusively(_ path: String, mode: UInt32) throws(LMDBError) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+    let descriptor = unsafe open(path, flags, mode_t(mode))
+    guard descriptor >= 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
+    }
+    return descriptor
+  }
+
+  static func close(_ descriptor: Int32) {
+    #if canImport(Darwin)
+      _ = Darwin.close(descriptor)
+    #elseif canImport(Musl)
+      _ = Musl.close(descriptor)
+    #else
+      _ = Glibc.close(descriptor)
+    #endif
+  }
+
+  static func remove(_ path: String) {
+    _ = unsafe unlink(path)
+  }
+
+  static func sync(_ descriptor: Int32) throws(LMDBError) {
+    guard fsync(descriptor) == 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fsync")
+    }
+  }
+
+  /// Makes the names in the folder of the file at `path` durable.
+  static func syncFolder(of path: String) throws(LMDBError) {
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+    let descriptor = unsafe open(String(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
+    }
+    defer { close(descriptor) }
+    try sync(descriptor)
+  }
 }

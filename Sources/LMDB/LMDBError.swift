@@ -101,6 +101,10 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `ENOENT`.
     public static let noSuchFile = Self(rawValue: ENOENT)
+    /// There is such a file already.
+    ///
+    /// The corresponding C code is `EEXIST`.
+    public static let fileExists = Self(rawValue: EEXIST)
     /// The file system is mounted read-only.
     ///
     /// The corresponding C code is `EROFS`.
