@@ -29,7 +29,10 @@ let package = Package(
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
     ),
     .target(name: "LMDB", dependencies: ["CLMDB"]),
-    .target(name: "ObjectStore", dependencies: ["LMDB"]),
+    .target(
+      name: "ObjectStore",
+      dependencies: ["LMDB", .product(name: "Logging", package: "swift-log")]
+    ),
     .macro(
       name: "ObjectStoreMacros",
       dependencies: [

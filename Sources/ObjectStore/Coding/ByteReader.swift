@@ -3,19 +3,22 @@
 /// Every step is checked against the end. A reader is lent to ``FieldValue/init(from:)`` and cannot be kept.
 @safe  // Although it holds a pointer: it is noncopyable, only ever lent, and checks each access.
 public struct ByteReader: ~Copyable {
-  private let buffer: UnsafeRawBufferPointer
-  private var offset = 0
+  @usableFromInline let buffer: UnsafeRawBufferPointer
+  @usableFromInline var offset = 0
 
+  @inlinable
   init(_ buffer: UnsafeRawBufferPointer) {
     unsafe self.buffer = unsafe buffer
   }
 
   /// How many bytes are left.
-  public var remaining: Int { unsafe buffer.count - offset }
+  @inlinable public var remaining: Int { unsafe buffer.count - offset }
 
   /// Reads an integer, little-endian.
   ///
   /// - Throws: ``RecordError`` with `truncated`.
+  @inlinable
+  @inline(__always)
   public mutating func read<Integer: FixedWidthInteger>(
     _ type: Integer.Type = Integer.self
   ) throws(RecordError) -> Integer {
@@ -30,9 +33,10 @@ public struct ByteReader: ~Copyable {
   /// - Throws: ``RecordError`` with `invalidValue` when they are not UTF-8.
   public mutating func readString() throws(RecordError) -> String {
     let bytes = unsafe try take(remaining)
-    guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
-      throw RecordError(.invalidValue)
+    let text = unsafe bytes.withMemoryRebound(to: UInt8.self) { bytes in
+      unsafe String(validating: bytes, as: UTF8.self)
     }
+    guard let text else { throw RecordError(.invalidValue) }
     return text
   }
 
@@ -67,6 +71,7 @@ public struct ByteReader: ~Copyable {
   }
 
   @unsafe
+  @inlinable
   mutating func take(_ count: Int) throws(RecordError) -> UnsafeRawBufferPointer {
     guard count >= 0, count <= remaining else { throw RecordError(.truncated) }
     defer { offset += count }

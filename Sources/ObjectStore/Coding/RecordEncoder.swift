@@ -1,92 +1,109 @@
 /// Builds the bytes of a record, field by field in the order of the schema.
-public struct RecordEncoder: Sendable {
-  /// One part of the record while it grows.
-  private struct Part: Sendable {
-    var presence: [UInt8]
-    var fixed = ByteWriter()
-    var ends: [UInt32] = []
-    var heap = ByteWriter()
+///
+/// Its memory is used again for the next record of the transaction.
+public struct RecordEncoder: ~Copyable {
+  @usableFromInline let binding: LayoutBinding
+  /// The next field.
+  @usableFromInline var position = 0
+  @usableFromInline var cold = ByteWriter(capacity: 512)
+  @usableFromInline var hot = ByteWriter(capacity: 64)
 
-    init(_ shape: RecordLayout.PartShape) {
-      presence = Array(repeating: 0, count: shape.presenceSize)
-    }
-
-    mutating func append<Value: FieldValue>(_ value: Value?, _ place: RecordLayout.Place) {
-      if value != nil {
-        presence[place.presenceBit / 8] |= 1 << UInt8(place.presenceBit % 8)
-      }
-      switch place.slot {
-      case .fixed(_, let width):
-        let start = fixed.bytes.count
-        if let value { value.encode(to: &fixed) } else { fixed.appendZeros(width) }
-        precondition(
-          fixed.bytes.count == start + width,
-          "a value of \(Value.self) wrote another number of bytes than its type is wide"
-        )
-      case .variable:
-        value?.encode(to: &heap)
-        ends.append(UInt32(heap.bytes.count))
-      }
-    }
+  /// Encodes in the layout of the binding, which must be the program's own.
+  init(_ binding: LayoutBinding) {
+    self.binding = binding
   }
 
-  private let layout: RecordLayout
-  private let layoutNumber: UInt16
-  private var position = 0
-  private var cold: Part
-  private var hot: Part
-
-  init(layout: RecordLayout, layoutNumber: UInt16) {
-    self.layout = layout
-    self.layoutNumber = layoutNumber
-    cold = Part(layout.cold)
-    hot = Part(layout.hot)
+  /// Begins a record.
+  @usableFromInline
+  mutating func start() {
+    position = 0
+    cold.removeAll()
+    hot.removeAll()
+    cold.appendZeros(binding.coldSize)
+    hot.appendZeros(binding.hotSize)
   }
 
   /// Writes the next field.
   ///
   /// - Precondition: The schema has a next field.
+  @inlinable
   public mutating func encode<Value: FieldValue>(_ value: Value) {
-    append(value)
+    let place = nextPlace()
+    if place.isHot { hot.encode(value, at: place) } else { cold.encode(value, at: place) }
   }
 
   /// Writes the next field, which is optional.
   ///
   /// - Precondition: The schema has a next field.
+  @inlinable
   public mutating func encode<Value: FieldValue>(_ value: Value?) {
-    append(value)
+    guard let value else { return encodeNil() }
+    encode(value)
   }
 
-  private mutating func append<Value: FieldValue>(_ value: Value?) {
-    precondition(position < layout.places.count, "more fields are encoded than the schema has")
-    let place = layout.places[position]
-    position += 1
-    switch place.part {
-    case .cold: cold.append(value, place)
-    case .hot: hot.append(value, place)
-    }
+  @usableFromInline
+  mutating func encodeNil() {
+    let place = nextPlace()
+    guard !place.isFixed else { return }
+    if place.isHot { hot.endField(at: place) } else { cold.endField(at: place) }
   }
 
-  /// The finished part.
+  @usableFromInline
+  @inline(__always)
+  mutating func nextPlace() -> FieldPlace {
+    precondition(position < binding.places.count, "more fields are encoded than the schema has")
+    defer { position += 1 }
+    return binding.places[position]
+  }
+
+  /// Completes the record but for its checksum, which the object's id is part of.
   ///
   /// `extras` are the fields of the record that this program does not know.
-  func finish(_ part: RecordPart, objectID: UInt64, extras: [UInt8] = []) -> [UInt8] {
-    precondition(position == layout.places.count, "fewer fields are encoded than the schema has")
-    let source = part == .hot ? hot : cold
-    var writer = ByteWriter()
-    writer.write(0 as UInt32)
-    writer.write(layoutNumber)
-    writer.write(RecordHeader.codingVersion)
-    writer.write(extras.isEmpty ? 0 as UInt8 : 1)
-    writer.write(source.presence)
-    writer.write(source.fixed.bytes)
-    for end in source.ends { writer.write(end) }
-    writer.write(source.heap.bytes)
-    writer.write(extras)
-    let checksum = unsafe writer.bytes.withUnsafeBytes {
-      unsafe RecordHeader.checksum(of: $0, objectID: objectID)
+  mutating func finish(extras: [UInt8] = []) {
+    precondition(
+      position == binding.places.count,
+      "fewer fields are encoded than the schema has"
+    )
+    cold.patch(binding.number, at: 4)
+    cold.patch(RecordHeader.codingVersion, at: 6)
+    cold.patch(extras.isEmpty ? 0 as UInt8 : 1, at: 7)
+    if !extras.isEmpty { cold.write(extras) }
+  }
+
+  /// Writes the checksum of the cold part.
+  mutating func seal(objectID: UInt64) {
+    let checksum = unsafe RecordHeader.checksum(of: cold.buffer, seed: objectID)
+    cold.patch(checksum, at: 0)
+  }
+}
+
+extension ByteWriter {
+  /// Writes a field of a record into its slot or at the end of the heap.
+  @inlinable
+  mutating func encode<Value: FieldValue>(_ value: Value, at place: FieldPlace) {
+    unsafe base.storeBytes(
+      of: unsafe base.load(fromByteOffset: place.presenceOffset, as: UInt8.self)
+        | place.presenceMask,
+      toByteOffset: place.presenceOffset,
+      as: UInt8.self
+    )
+    if place.isFixed {
+      slot = place.offset
+      value.encode(to: &self)
+      precondition(
+        slot == place.offset + place.width,
+        "a value wrote another number of bytes than its type is wide"
+      )
+      slot = -1
+    } else {
+      value.encode(to: &self)
+      endField(at: place)
     }
-    writer.patch(checksum, at: 0)
-    return writer.bytes
+  }
+
+  /// Notes where a field ends in the heap.
+  @inlinable
+  mutating func endField(at place: FieldPlace) {
+    patch(UInt32(count - place.heapStart), at: place.offset)
   }
 }

@@ -12,67 +12,76 @@ struct RecordLayout: Sendable, Hashable {
     var isPrimaryKey: Bool
   }
 
-  /// Where a field lies inside its part of the record.
-  enum Slot: Sendable, Hashable {
-    /// `width` bytes at `offset` from the start of the part.
-    case fixed(offset: Int, width: Int)
-    /// The bytes between two ends in the table of ends.
-    case variable(index: Int)
-  }
-
-  struct Place: Sendable, Hashable {
-    var part: RecordPart
-    /// The bit that says whether there is a value.
-    var presenceBit: Int
-    var slot: Slot
-  }
-
   /// The sizes of one part of a record.
   struct PartShape: Sendable, Hashable {
+    /// What comes before the presence bits.
+    var headerSize: Int
     var fieldCount = 0
     var fixedSize = 0
     var variableCount = 0
 
-    static let headerSize = 8
     var presenceSize: Int { (fieldCount + 7) / 8 }
-    var fixedStart: Int { Self.headerSize + presenceSize }
+    var fixedStart: Int { headerSize + presenceSize }
     var endsStart: Int { fixedStart + fixedSize }
     var heapStart: Int { endsStart + variableCount * 4 }
   }
 
   let fields: [Field]
-  let places: [Place]
+  let places: [FieldPlace]
   let cold: PartShape
   let hot: PartShape
 
   init(fields: [Field]) {
     self.fields = fields
-    var cold = PartShape()
-    var hot = PartShape()
-    for field in fields {
-      if field.isHot { hot.fieldCount += 1 } else { cold.fieldCount += 1 }
-    }
-    var bits: [RecordPart: Int] = [:]
+    cold = Self.shape(of: fields.filter { !$0.isHot }, headerSize: RecordHeader.size)
+    hot = Self.shape(of: fields.filter(\.isHot), headerSize: 0)
+    var coldFiller = Filler(shape: cold, isHot: false)
+    var hotFiller = Filler(shape: hot, isHot: true)
     places = fields.map { field in
-      let part: RecordPart = field.isHot ? .hot : .cold
-      let bit = bits[part, default: 0]
-      bits[part] = bit + 1
-      let slot =
-        field.isHot
-        ? Self.place(field, in: &hot) : Self.place(field, in: &cold)
-      return Place(part: part, presenceBit: bit, slot: slot)
+      field.isHot ? hotFiller.place(field) : coldFiller.place(field)
     }
-    self.cold = cold
-    self.hot = hot
   }
 
-  private static func place(_ field: Field, in shape: inout PartShape) -> Slot {
-    if let width = field.type.width {
-      defer { shape.fixedSize += width }
-      return .fixed(offset: shape.fixedStart + shape.fixedSize, width: width)
+  private static func shape(of fields: [Field], headerSize: Int) -> PartShape {
+    var shape = PartShape(headerSize: headerSize, fieldCount: fields.count)
+    for field in fields {
+      if let width = field.type.width {
+        shape.fixedSize += width
+      } else {
+        shape.variableCount += 1
+      }
     }
-    defer { shape.variableCount += 1 }
-    return .variable(index: shape.variableCount)
+    return shape
+  }
+
+  /// Gives each field of one part its place, in order.
+  private struct Filler {
+    let shape: PartShape
+    let isHot: Bool
+    var bit = 0
+    var fixed = 0
+    var variable = 0
+
+    mutating func place(_ field: Field) -> FieldPlace {
+      defer { bit += 1 }
+      var place = FieldPlace(
+        isHot: isHot,
+        isFixed: field.type.width != nil,
+        presenceMask: 1 << UInt8(bit % 8),
+        presenceOffset: shape.headerSize + bit / 8
+      )
+      if let width = field.type.width {
+        place.offset = shape.fixedStart + fixed
+        place.width = width
+        fixed += width
+      } else {
+        place.offset = shape.endsStart + variable * 4
+        place.heapStart = shape.heapStart
+        place.isFirst = variable == 0
+        variable += 1
+      }
+      return place
+    }
   }
 
   init(_ schema: ModelSchema) {
@@ -90,21 +99,43 @@ struct RecordLayout: Sendable, Hashable {
     )
   }
 
-  func shape(of part: RecordPart) -> PartShape {
-    part == .hot ? hot : cold
-  }
+  var hasHotFields: Bool { hot.fieldCount > 0 }
 
   func position(ofID id: UInt32) -> Int? {
     fields.firstIndex { $0.id == id }
   }
 }
 
-/// The two parts in which a record is stored.
-enum RecordPart: UInt8, Sendable, Hashable, CaseIterable {
+/// Where a field lies inside its part of a record, from the start of the part.
+@usableFromInline
+struct FieldPlace: Sendable, Hashable {
+  @usableFromInline var isHot: Bool
+  /// Whether the field has a slot of its own; otherwise its bytes lie in the heap.
+  @usableFromInline var isFixed: Bool
+  /// Whether the field is the first of its part in the heap.
+  @usableFromInline var isFirst = false
+  /// The bit that says whether there is a value.
+  @usableFromInline var presenceMask: UInt8
+  /// The byte with that bit; negative when the layout has no such field.
+  @usableFromInline var presenceOffset: Int
+  /// Of the slot, or of the number that says where the field ends in the heap.
+  @usableFromInline var offset = 0
+  @usableFromInline var width = 0
+  @usableFromInline var heapStart = 0
+
+  static let none = FieldPlace(isHot: false, isFixed: true, presenceMask: 0, presenceOffset: -1)
+
+  var exists: Bool { presenceOffset >= 0 }
+}
+
+/// Parts of records.
+struct RecordParts: OptionSet, Sendable, Hashable {
+  let rawValue: UInt8
   /// What seldom changes.
-  case cold
+  static let cold = Self(rawValue: 1)
   /// What changes often: small, and close to its neighbours.
-  case hot
+  static let hot = Self(rawValue: 2)
+  static let all: Self = [.cold, .hot]
 }
 
 // MARK: On disk

@@ -4,55 +4,79 @@
 /// trap. A view is lent and cannot be kept.
 @safe  // Although it holds pointers: it is noncopyable, only ever lent, and checks each access.
 public struct RecordView: ~Copyable {
-  private let cold: UnsafeRawBufferPointer
-  /// Empty when the layout has no hot fields.
-  private let hot: UnsafeRawBufferPointer
-  private let hasExtras: Bool
-  let binding: LayoutBinding
+  /// Empty when only hot fields are looked at.
+  let cold: UnsafeRawBufferPointer
+  /// Empty when the layout has no hot fields, or none is looked at.
+  let hot: UnsafeRawBufferPointer
+  let hasExtras: Bool
+  // The tables of the model keep it, and a view is lent no longer than they are.
+  unowned(unsafe) let binding: LayoutBinding
 
-  /// Checks both parts against their checksums and the layout.
+  /// Checks the cold part against its checksum and both against the layout.
+  ///
+  /// The checksum of a hot part is that of its chunk, which has been checked.
   init(
     cold: UnsafeRawBufferPointer,
-    hot: UnsafeRawBufferPointer,
+    hot: HotChunk.Part?,
     objectID: UInt64,
     binding: LayoutBinding
   ) throws(RecordError) {
     let header = unsafe try RecordHeader(cold)
-    unsafe try Self.check(
-      cold,
-      header,
-      shape: binding.layout.cold,
-      number: binding.number,
-      objectID: objectID
-    )
-    if binding.layout.hot.fieldCount > 0 {
-      guard unsafe !hot.isEmpty else { throw RecordError(.missingHotPart) }
-      unsafe try Self.check(
-        hot,
-        RecordHeader(hot),
-        shape: binding.layout.hot,
-        number: binding.number,
-        objectID: objectID
-      )
+    guard unsafe header.checksum == RecordHeader.checksum(of: cold, seed: objectID) else {
+      throw RecordError(.checksumMismatch)
     }
+    guard header.layoutNumber == binding.number else { throw RecordError(.unknownLayout) }
+    guard cold.count >= binding.coldSize else { throw RecordError(.truncated) }
+    if let hot = unsafe hot { unsafe try Self.check(hot, binding) }
+    unsafe self.init(
+      checkedCold: cold,
+      hot: unsafe hot?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0),
+      hasExtras: header.hasExtras,
+      binding: binding
+    )
+  }
+
+  /// A view of hot fields alone.
+  init(hot: HotChunk.Part, binding: LayoutBinding) throws(RecordError) {
+    unsafe try Self.check(hot, binding)
+    unsafe self.init(
+      checkedCold: UnsafeRawBufferPointer(start: nil, count: 0),
+      hot: hot.bytes,
+      hasExtras: false,
+      binding: binding
+    )
+  }
+
+  /// A view of bytes that were made or checked before.
+  init(
+    checkedCold cold: UnsafeRawBufferPointer,
+    hot: UnsafeRawBufferPointer,
+    hasExtras: Bool,
+    binding: LayoutBinding
+  ) {
     unsafe self.cold = unsafe cold
     unsafe self.hot = unsafe hot
-    self.binding = binding
-    hasExtras = header.hasExtras
+    unsafe self.binding = binding
+    self.hasExtras = hasExtras
+  }
+
+  /// The same record with its hot part.
+  consuming func adding(_ part: HotChunk.Part) throws(RecordError) -> RecordView {
+    unsafe try Self.check(part, binding)
+    return unsafe RecordView(
+      checkedCold: cold,
+      hot: part.bytes,
+      hasExtras: hasExtras,
+      binding: binding
+    )
   }
 
   private static func check(
-    _ bytes: UnsafeRawBufferPointer,
-    _ header: RecordHeader,
-    shape: RecordLayout.PartShape,
-    number: UInt16,
-    objectID: UInt64
+    _ part: HotChunk.Part,
+    _ binding: LayoutBinding
   ) throws(RecordError) {
-    guard unsafe header.checksum == RecordHeader.checksum(of: bytes, objectID: objectID) else {
-      throw RecordError(.checksumMismatch)
-    }
-    guard header.layoutNumber == number else { throw RecordError(.unknownLayout) }
-    guard bytes.count >= shape.heapStart else { throw RecordError(.truncated) }
+    guard unsafe part.layoutNumber == binding.number else { throw RecordError(.unknownLayout) }
+    guard unsafe part.bytes.count >= binding.hotSize else { throw RecordError(.truncated) }
   }
 
   // MARK: Values
@@ -61,6 +85,7 @@ public struct RecordView: ~Copyable {
   ///
   /// - Throws: ``RecordError`` with `missingField` when the record was written before the field
   ///   existed, or holds `nil`; `invalidValue` or `truncated` when the bytes are damaged.
+  @inlinable
   public func value<Value: FieldValue>(
     at position: Int,
     as type: Value.Type = Value.self
@@ -75,6 +100,7 @@ public struct RecordView: ~Copyable {
   /// field existed.
   ///
   /// - Throws: ``RecordError`` as ``value(at:as:)``.
+  @inlinable
   public func value<Value: FieldValue>(
     at position: Int,
     default fallback: @autoclosure () -> Value
@@ -82,7 +108,8 @@ public struct RecordView: ~Copyable {
     switch unsafe try content(at: position) {
     case .present(let bytes): return unsafe try decode(bytes, position)
     case .missing: return fallback()
-    case .null: throw RecordError(.missingField, field: name(at: position))
+    // Nil in a field that was optional when the record was written.
+    case .null: return fallback()
     }
   }
 
@@ -90,6 +117,7 @@ public struct RecordView: ~Copyable {
   /// before the field existed.
   ///
   /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
+  @inlinable
   public func optional<Value: FieldValue>(
     at position: Int,
     default fallback: @autoclosure () -> Value? = nil
@@ -101,7 +129,8 @@ public struct RecordView: ~Copyable {
     }
   }
 
-  private func decode<Value: FieldValue>(
+  @inlinable
+  func decode<Value: FieldValue>(
     _ bytes: UnsafeRawBufferPointer,
     _ position: Int
   ) throws(RecordError) -> Value {
@@ -114,18 +143,16 @@ public struct RecordView: ~Copyable {
   }
 
   /// The name of the field at `position` of the schema.
+  @usableFromInline
   func name(at position: Int) -> String? {
-    binding.fields.indices.contains(position) ? binding.fields[position].name : nil
+    unsafe binding.fields.indices.contains(position) ? binding.fields[position].name : nil
   }
 
   // MARK: Bytes
 
-  var copyOfCold: [UInt8] { unsafe Array(cold) }
-
-  var copyOfHot: [UInt8]? { unsafe hot.isEmpty ? nil : Array(hot) }
-
   /// What a record has for a field.
   @unsafe
+  @usableFromInline
   enum Content {
     /// The layout knows no such field.
     case missing
@@ -134,15 +161,19 @@ public struct RecordView: ~Copyable {
   }
 
   /// The bytes of the field at `position` of the program's schema.
+  @usableFromInline
   func content(at position: Int) throws(RecordError) -> Content {
+    let binding = unsafe binding
     guard binding.places.indices.contains(position) else { throw RecordError(.missingField) }
-    if let place = binding.places[position] { return unsafe try content(at: place) }
+    let place = binding.places[position]
+    if place.exists { return unsafe try content(at: place) }
     guard hasExtras else { return unsafe .missing }
     return unsafe try extra(withID: binding.fields[position].id)
   }
 
   /// The bytes of the field of that id, whether or not the program's schema has it.
   func content(ofID id: UInt32) throws(RecordError) -> Content {
+    let binding = unsafe binding
     if let position = binding.layout.position(ofID: id) {
       return unsafe try content(at: binding.layout.places[position])
     }
@@ -150,44 +181,34 @@ public struct RecordView: ~Copyable {
     return unsafe try extra(withID: id)
   }
 
-  private func content(at place: RecordLayout.Place) throws(RecordError) -> Content {
-    let bytes = unsafe place.part == .hot ? hot : cold
-    let shape = binding.layout.shape(of: place.part)
-    let presence = unsafe bytes[
-      RecordLayout.PartShape.headerSize + place.presenceBit / 8
-    ]
-    guard presence & (1 << UInt8(place.presenceBit % 8)) != 0 else { return unsafe .null }
-    switch place.slot {
-    case .fixed(let offset, let width):
-      return unsafe .present(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + width]))
-    case .variable(let index):
-      let start =
-        unsafe index == 0 ? 0 : try end(index - 1, in: bytes, shape)
-      let end = unsafe try end(index, in: bytes, shape)
-      guard start <= end else { throw RecordError(.truncated) }
+  /// The bytes of the field at a place of the record's layout.
+  @inline(__always)
+  func content(at place: FieldPlace) throws(RecordError) -> Content {
+    let bytes = unsafe place.isHot ? hot : cold
+    // Parts are as long as their layouts say, or empty.
+    guard let base = bytes.baseAddress else {
+      throw RecordError(place.isHot ? .missingHotPart : .truncated)
+    }
+    let presence = unsafe base.load(fromByteOffset: place.presenceOffset, as: UInt8.self)
+    guard presence & place.presenceMask != 0 else { return unsafe .null }
+    if place.isFixed {
       return unsafe .present(
-        UnsafeRawBufferPointer(
-          rebasing: bytes[shape.heapStart + start..<shape.heapStart + end]
-        )
+        UnsafeRawBufferPointer(start: base + place.offset, count: place.width)
       )
     }
-  }
-
-  private func end(
-    _ index: Int,
-    in bytes: UnsafeRawBufferPointer,
-    _ shape: RecordLayout.PartShape
-  ) throws(RecordError) -> Int {
-    let end = unsafe UInt32(
-      littleEndian: bytes.loadUnaligned(
-        fromByteOffset: shape.endsStart + index * 4,
-        as: UInt32.self
-      )
-    )
-    guard let end = Int(exactly: end), end <= bytes.count - shape.heapStart else {
+    let start = unsafe place.isFirst ? 0 : Self.end(base, place.offset - 4)
+    let end = unsafe Self.end(base, place.offset)
+    guard start <= end, end <= bytes.count - place.heapStart else {
       throw RecordError(.truncated)
     }
-    return end
+    return unsafe .present(
+      UnsafeRawBufferPointer(start: base + place.heapStart + start, count: end - start)
+    )
+  }
+
+  @inline(__always)
+  private static func end(_ base: UnsafeRawPointer, _ offset: Int) -> Int {
+    unsafe Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
   }
 
   // MARK: Extras
@@ -210,10 +231,12 @@ public struct RecordView: ~Copyable {
 
   private func extras() throws(RecordError) -> [Extra] {
     guard hasExtras else { return [] }
-    let shape = binding.layout.cold
-    let heapSize =
-      unsafe shape.variableCount == 0 ? 0 : try end(shape.variableCount - 1, in: cold, shape)
-    let start = shape.heapStart + heapSize
+    let shape = unsafe binding.layout.cold
+    var start = shape.heapStart
+    if shape.variableCount > 0, let base = unsafe cold.baseAddress {
+      unsafe start += Self.end(base, shape.heapStart - 4)
+    }
+    guard unsafe start <= cold.count else { throw RecordError(.truncated) }
     var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: cold[start...]))
     var extras: [Extra] = []
     while reader.remaining > 0 {
@@ -230,6 +253,8 @@ public struct RecordView: ~Copyable {
 
   /// The fields that the program's schema does not have, as a record of this program carries them.
   func encodedUnknownFields() throws(RecordError) -> [UInt8] {
+    let binding = unsafe binding
+    guard hasExtras || !binding.unknownPositions.isEmpty else { return [] }
     var writer = ByteWriter()
     for position in binding.unknownPositions {
       let field = binding.layout.fields[position]

@@ -6,6 +6,7 @@
 
 extension FieldValue where Self: FixedWidthInteger {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType {
     isSigned ? .signed(bits: bitWidth) : .unsigned(bits: bitWidth)
   }
@@ -13,11 +14,13 @@ extension FieldValue where Self: FixedWidthInteger {
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self = try reader.read(Self.self)
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(self)
   }
@@ -36,11 +39,13 @@ extension UInt64: FieldValue {}
 
 extension Bool: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .bool }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     switch try reader.read(UInt8.self) {
     case 0: self = false
@@ -50,6 +55,7 @@ extension Bool: FieldValue {
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(self ? 1 as UInt8 : 0)
   }
@@ -57,16 +63,19 @@ extension Bool: FieldValue {
 
 extension Float: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .float }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self.init(bitPattern: try reader.read(UInt32.self))
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(bitPattern)
   }
@@ -74,16 +83,19 @@ extension Float: FieldValue {
 
 extension Double: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .double }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self.init(bitPattern: try reader.read(UInt64.self))
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(bitPattern)
   }
@@ -91,16 +103,19 @@ extension Double: FieldValue {
 
 extension Date: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .date }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self.init(timeIntervalSinceReferenceDate: try Double(from: &reader))
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     timeIntervalSinceReferenceDate.encode(to: &writer)
   }
@@ -108,11 +123,13 @@ extension Date: FieldValue {
 
 extension UUID: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .uuid }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     var value = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)).uuid
     let bytes = unsafe try reader.take(16)
@@ -121,6 +138,7 @@ extension UUID: FieldValue {
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     unsafe withUnsafeBytes(of: uuid) { unsafe writer.append($0) }
   }
@@ -128,16 +146,19 @@ extension UUID: FieldValue {
 
 extension String: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .string }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self = try reader.readString()
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(utf8)
   }
@@ -145,17 +166,20 @@ extension String: FieldValue {
 
 extension Data: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .data }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     let bytes = unsafe try reader.take(reader.remaining)
     unsafe self.init(bytes)
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(self)
   }

@@ -17,6 +17,7 @@ public protocol FieldValue: Sendable {
 
 extension FieldValue {
   /// The value's bytes, as the store has them.
+  @usableFromInline
   var storedBytes: [UInt8] {
     var writer = ByteWriter()
     encode(to: &writer)
@@ -26,11 +27,13 @@ extension FieldValue {
 
 extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { RawValue.fieldType }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     guard let value = Self(rawValue: try RawValue(from: &reader)) else {
       throw RecordError(.invalidValue)
@@ -39,6 +42,7 @@ extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     rawValue.encode(to: &writer)
   }

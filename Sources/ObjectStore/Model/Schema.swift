@@ -6,12 +6,20 @@ public struct ModelSchema: Sendable, Hashable {
   public let name: String
   /// The fields, in the order in which ``Model/encode(to:)`` writes them.
   public let fields: [FieldSchema]
+  /// Every index: those of single fields, then those over several.
+  let indexes: [IndexDescription]
 
   /// Describes a model.
   ///
+  /// - Parameters:
+  ///   - name: The name under which the store keeps the objects.
+  ///   - fields: The fields, in the order in which they are encoded.
+  ///   - indexes: Indexes over several fields; those over one are the field's own matter.
   /// - Precondition: exactly one field is the primary key, it is neither optional nor hot, and no
   ///   two fields have one id or one name. The name has 1 to 100 bytes, no `/`, and is not `store`.
-  public init(name: String, fields: [FieldSchema]) {
+  ///   An index has 1 to 8 different fields, of types that can be indexed, at most one of them a
+  ///   collection.
+  public init(name: String, fields: [FieldSchema], indexes: [IndexSchema] = []) {
     precondition(!name.isEmpty && name.utf8.count <= 100, "a model's name has 1 to 100 bytes")
     precondition(
       !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0) && name != "store",
@@ -28,6 +36,39 @@ public struct ModelSchema: Sendable, Hashable {
     )
     self.name = name
     self.fields = fields
+    let single = fields.filter { $0.isIndexed || $0.isUnique }.map { field in
+      IndexDescription(
+        parts: [IndexDescription.Part(fieldID: field.id, type: field.type)],
+        isUnique: field.isUnique
+      )
+    }
+    self.indexes =
+      single + indexes.map { Self.describe($0, of: name, fields: fields) }
+    precondition(
+      Set(self.indexes.map(\.id)).count == self.indexes.count,
+      "model \(name) has two indexes over the same fields"
+    )
+  }
+
+  private static func describe(
+    _ index: IndexSchema,
+    of model: String,
+    fields: [FieldSchema]
+  ) -> IndexDescription {
+    let parts = index.fields.map { name in
+      guard let field = fields.first(where: { $0.name == name }) else {
+        preconditionFailure("model \(model) has an index on \(name), which is no field")
+      }
+      precondition(field.type.isIndexable, "the field \(name) of \(model) cannot be indexed")
+      return IndexDescription.Part(fieldID: field.id, type: field.type)
+    }
+    precondition(
+      (1...IndexDescription.longestParts).contains(parts.count)
+        && Set(parts.map(\.fieldID)).count == parts.count
+        && parts.count { $0.type.indexedElement != nil } <= 1,
+      "an index of \(model) has 1 to 8 different fields, at most one of them a collection"
+    )
+    return IndexDescription(parts: parts, isUnique: index.isUnique)
   }
 
   /// Where the primary key stands among the fields.
@@ -59,6 +100,10 @@ public struct FieldSchema: Sendable, Hashable {
   ///
   /// Of a collection, each element is found.
   public let isIndexed: Bool
+  /// Whether no two objects may have the same value; `nil` is never the same.
+  ///
+  /// An index sees to it, and serves queries too.
+  public let isUnique: Bool
   /// Whether the field lives in a table of its own, because it changes often.
   public let isHot: Bool
 
@@ -72,6 +117,7 @@ public struct FieldSchema: Sendable, Hashable {
   ///   - isOptional: Whether the field may be `nil`.
   ///   - isPrimaryKey: Whether the field identifies the object.
   ///   - isIndexed: Whether an index serves queries on the field.
+  ///   - isUnique: Whether no two objects may have the same value.
   ///   - isHot: Whether the field lives apart from those that seldom change.
   public init<Value: FieldValue>(
     _ name: String,
@@ -80,11 +126,12 @@ public struct FieldSchema: Sendable, Hashable {
     isOptional: Bool = false,
     isPrimaryKey: Bool = false,
     isIndexed: Bool = false,
+    isUnique: Bool = false,
     isHot: Bool = false
   ) {
     precondition(!name.isEmpty && name.utf8.count <= 100, "a field's name has 1 to 100 bytes")
     precondition(
-      !isIndexed || type.fieldType.isIndexable,
+      !(isIndexed || isUnique) || type.fieldType.isIndexable,
       "a field of type \(type) cannot be indexed"
     )
     precondition(
@@ -97,6 +144,7 @@ public struct FieldSchema: Sendable, Hashable {
     self.isOptional = isOptional
     self.isPrimaryKey = isPrimaryKey
     self.isIndexed = isIndexed
+    self.isUnique = isUnique
     self.isHot = isHot
   }
 

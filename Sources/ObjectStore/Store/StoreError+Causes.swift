@@ -40,6 +40,7 @@ extension StoreError {
   }
 
   /// Says which object's bytes are damaged.
+  @usableFromInline
   init(_ error: RecordError, model: String, objectID: UInt64) {
     self.init(.damaged, "object \(objectID) of \(model) is damaged", cause: error)
   }

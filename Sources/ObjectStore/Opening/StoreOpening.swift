@@ -115,11 +115,9 @@ struct StoreOpening {
     in transaction: borrowing ReadTransaction
   ) throws -> Bool {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
-    guard layouts.values.contains(RecordLayout(schema)) else { return true }
+    guard layouts.contains(RecordLayout(schema)) else { return true }
     let indexes = try metadata.indexes(of: schema.name, in: transaction)
-    return schema.fields.contains { field in
-      field.isIndexed && !indexes.contains { $0.fieldID == field.id }
-    }
+    return schema.indexes.contains { !$0.isServed(by: indexes) }
   }
 
   /// Reads what the store says of the models, and opens their databases.
@@ -140,17 +138,18 @@ struct StoreOpening {
         throw StoreError(.damaged, "\(environment.path): its description is not complete")
       }
       let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
-      var tables: [String: ModelTables?] = [:]
-      for model in models {
-        let found = try readTables(model.schema, metadata, seed: seed, in: transaction)
-        tables.updateValue(found, forKey: model.schema.name)
+      let entries = try models.map { model in
+        StoreSchema.Entry(
+          type: ObjectIdentifier(model),
+          tables: try readTables(model.schema, metadata, seed: seed, in: transaction)
+        )
       }
       try transaction.keepDatabases()
       return StoreSchema(
         metadata: metadata,
         epoch: epoch,
         version: version ?? 0,
-        tables: tables
+        models: entries
       )
     }
   }
@@ -162,36 +161,29 @@ struct StoreOpening {
     seed: UInt64,
     in transaction: borrowing ReadTransaction
   ) throws -> ModelTables? {
-    let own = RecordLayout(schema)
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
-    for layout in layouts.values { try requireSameTypes(layout, own, model: schema.name) }
+    let own = RecordLayout(schema)
+    for layout in layouts { try requireSameTypes(layout, own, model: schema.name) }
     guard
       let records = try transaction.openDatabase(TableName.records(schema.name), keys: .integers),
       let hot = try transaction.openDatabase(TableName.hot(schema.name), keys: .integers),
       let keys = try transaction.openDatabase(TableName.keys(schema.name), keys: .integers)
     else { return nil }
-    let bindings = Dictionary(
-      uniqueKeysWithValues: layouts.map { number, layout in
-        (number, LayoutBinding(reading: layout, number: number, as: own))
-      }
-    )
-    var indexes: [ModelTables.Index] = []
-    for (fieldID, type) in try metadata.indexes(of: schema.name, in: transaction) {
-      let name = TableName.index(schema.name, fieldID)
+    var indexes: [(IndexDescription, Database)] = []
+    for index in try metadata.indexes(of: schema.name, in: transaction) {
+      let name = TableName.index(schema.name, index.id)
       guard let database = try transaction.openDatabase(name) else {
         throw StoreError(.damaged, "the index \(name) is gone")
       }
-      indexes.append(ModelTables.Index(fieldID: fieldID, type: type, database: database))
+      indexes.append((index, database))
     }
     return ModelTables(
-      name: schema.name,
+      schema,
       records: records,
       hot: hot,
       keys: keys,
       indexes: indexes,
-      bindings: bindings,
-      current: bindings.values.first { $0.layout == own },
-      primaryKeyPosition: schema.primaryKeyPosition,
+      layouts: layouts,
       hashSeed: seed
     )
   }

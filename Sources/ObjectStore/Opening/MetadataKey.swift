@@ -12,9 +12,9 @@ enum MetadataKey {
   /// The fields of one layout of a model's records.
   ///
   /// See ``RecordLayout/encoded``.
-  static func layout(_ model: String, _ number: UInt16) -> String { "layout/\(model)/\(number)" }
-  /// One index of a model: the id of its field, and the field's type.
-  static func index(_ model: String, _ fieldID: UInt32) -> String { "index/\(model)/\(fieldID)" }
+  static func layout(_ model: String, _ number: Int) -> String { "layout/\(model)/\(number)" }
+  /// One index of a model; see ``IndexDescription/encoded``.
+  static func index(_ model: String, _ id: UInt32) -> String { "index/\(model)/\(id)" }
   /// The greatest id of an object that was the last one when it was deleted: ids are never given twice.
   static func floor(_ model: String) -> String { "floor/\(model)" }
 

@@ -47,58 +47,43 @@ struct SchemaWriter {
     let keys = try transaction.makeDatabase(TableName.keys(schema.name), keys: .integers)
 
     var layouts = try metadata.layouts(of: schema.name, in: transaction)
-    for layout in layouts.values {
+    for layout in layouts {
       try StoreOpening.requireSameTypes(layout, own, model: schema.name)
     }
-    if !layouts.values.contains(own) {
-      guard let number = UInt16(exactly: layouts.count + 1), number < .max else {
+    if !layouts.contains(own) {
+      guard layouts.count < Metadata.mostLayouts else {
         throw StoreError(.other, "the store has 65534 layouts of \(schema.name) already")
       }
-      try metadata.set(
-        own.encoded,
-        for: MetadataKey.layout(schema.name, number),
-        in: &transaction
-      )
-      layouts[number] = own
+      layouts.append(own)
+      let key = MetadataKey.layout(schema.name, layouts.count)
+      try metadata.set(own.encoded, for: key, in: &transaction)
     }
-    let bindings = Dictionary(
-      uniqueKeysWithValues: layouts.map { number, layout in
-        (number, LayoutBinding(reading: layout, number: number, as: own))
-      }
-    )
-    let tables = ModelTables(
-      name: schema.name,
-      records: records,
-      hot: hot,
-      keys: keys,
-      indexes: [],
-      bindings: bindings,
-      current: bindings.values.first { $0.layout == own },
-      primaryKeyPosition: schema.primaryKeyPosition,
-      hashSeed: seed
-    )
-    let view = StoreSchema(metadata: metadata, epoch: 0, version: 0, tables: [schema.name: tables])
-
     let existing = try metadata.indexes(of: schema.name, in: transaction)
-    for field in schema.fields
-    where field.isIndexed && !existing.contains(where: { $0.fieldID == field.id }) {
-      let database = try transaction.makeDatabase(TableName.index(schema.name, field.id))
-      let index = ModelTables.Index(fieldID: field.id, type: field.type, database: database)
-      try RecordWriter<M>(view).build(index, in: &transaction)
-      try metadata.set(
-        Array(field.type.description.utf8),
-        for: MetadataKey.index(schema.name, field.id),
-        in: &transaction
+    for index in schema.indexes
+    where !(dropsIndexes ? existing.contains(index) : index.isServed(by: existing)) {
+      let database = try transaction.makeDatabase(TableName.index(schema.name, index.id))
+      // One of the same fields that was not unique, say.
+      try transaction.removeAll(in: database)
+      let tables = ModelTables(
+        schema,
+        records: records,
+        hot: hot,
+        keys: keys,
+        indexes: [(index, database)],
+        layouts: layouts,
+        hashSeed: seed
       )
+      try IndexBuilder(tables: tables, index: tables.indexes[0]).run(in: &transaction)
+      let key = MetadataKey.index(schema.name, index.id)
+      try metadata.set(index.encoded, for: key, in: &transaction)
     }
     // An older program may still want an index that this one does not know; only a newer schema
     // may drop it.
     guard dropsIndexes else { return }
-    for (fieldID, _) in existing
-    where !schema.fields.contains(where: { $0.isIndexed && $0.id == fieldID }) {
-      let key = Array(MetadataKey.index(schema.name, fieldID).utf8)
+    for index in existing where !schema.indexes.contains(where: { $0.id == index.id }) {
+      let key = Array(MetadataKey.index(schema.name, index.id).utf8)
       try transaction.delete(key.span, in: metadata.database)
-      let database = try transaction.makeDatabase(TableName.index(schema.name, fieldID))
+      let database = try transaction.makeDatabase(TableName.index(schema.name, index.id))
       try transaction.removeAll(in: database)
     }
   }

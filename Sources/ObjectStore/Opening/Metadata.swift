@@ -47,51 +47,71 @@ struct Metadata: Sendable {
     try set(writer.bytes, for: key, in: &transaction)
   }
 
-  /// The layouts of a model by their numbers.
+  /// The layouts of a model, in the order of their numbers, which begin at 1.
   func layouts(
     of model: String,
     in transaction: borrowing some Transaction & ~Copyable
-  ) throws -> [UInt16: RecordLayout] {
-    var layouts: [UInt16: RecordLayout] = [:]
-    var number: UInt16 = 1
-    while number < .max, let bytes = try bytes(MetadataKey.layout(model, number), in: transaction) {
-      do {
-        layouts[number] = try unsafe bytes.withUnsafeBytes { bytes throws(RecordError) in
-          var reader = unsafe ByteReader(bytes)
-          return try RecordLayout(encoded: &reader)
+  ) throws -> [RecordLayout] {
+    var layouts: [RecordLayout] = []
+    while layouts.count < Self.mostLayouts,
+      let bytes = try bytes(MetadataKey.layout(model, layouts.count + 1), in: transaction)
+    {
+      layouts.append(
+        try decode(bytes, "layout \(layouts.count + 1) of \(model)") { reader throws(RecordError) in
+          try RecordLayout(encoded: &reader)
         }
-      } catch let error as RecordError where error.code == .unknownCoding {
-        throw StoreError(
-          .tooNew,
-          "layout \(number) of \(model) was written by a later version of this program",
-          cause: error
-        )
-      } catch {
-        throw StoreError(.damaged, "layout \(number) of \(model) cannot be read", cause: error)
-      }
-      number += 1
+      )
     }
     return layouts
   }
 
-  /// The ids and types of the fields over which the store keeps an index for the model.
+  /// How many layouts a model can have: their numbers have two bytes, and 0 is none.
+  static let mostLayouts = 65_534
+
+  /// The indexes that the store keeps for the model.
   func indexes(
     of model: String,
     in transaction: borrowing some Transaction & ~Copyable
-  ) throws -> [(fieldID: UInt32, type: FieldType)] {
+  ) throws -> [IndexDescription] {
     let prefix = Array("index/\(model)/".utf8)
-    var indexes: [(fieldID: UInt32, type: FieldType)] = []
+    var indexes: [IndexDescription] = []
     let cursor = unsafe try transaction.cursor(on: database)
     var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
     while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
-      let id = unsafe UInt32(String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self))
-      let type = unsafe FieldType(String(decoding: found.value, as: UTF8.self))
-      guard let id, let type else {
-        throw StoreError(.damaged, "the description of an index of \(model) cannot be read")
+      let name = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
+      guard let id = UInt32(name) else {
+        throw StoreError(.damaged, "the store describes an index \(name) of \(model)")
       }
-      indexes.append((id, type))
+      let value = unsafe Array(found.value)
+      indexes.append(
+        try decode(value, "index \(id) of \(model)") { reader throws(RecordError) in
+          try IndexDescription(id: id, encoded: &reader)
+        }
+      )
       unsafe entry = unsafe try cursor.next()
     }
     return indexes
+  }
+
+  private func decode<Value>(
+    _ bytes: [UInt8],
+    _ what: @autoclosure () -> String,
+    _ body: (inout ByteReader) throws(RecordError) -> Value
+  ) throws -> Value {
+    do {
+      return try unsafe bytes.withUnsafeBytes { bytes in
+        var reader = unsafe ByteReader(bytes)
+        return try body(&reader)
+      }
+    } catch let error as RecordError {
+      guard error.code == .unknownCoding else {
+        throw StoreError(.damaged, "\(what()) cannot be read", cause: error)
+      }
+      throw StoreError(
+        .tooNew,
+        "\(what()) was written by a later version of this program",
+        cause: error
+      )
+    }
   }
 }

@@ -1,0 +1,34 @@
+internal import LMDB
+
+/// What the store says of the program's models, as of one epoch.
+final class StoreSchema: Sendable {
+  let metadata: Metadata
+  let epoch: UInt64
+  /// The version of the application's schema that wrote the store last.
+  let version: UInt32
+  /// The models with which the program opened the store: few, so they are searched in order.
+  private let models: ContiguousArray<Entry>
+
+  struct Entry: Sendable {
+    var type: ObjectIdentifier
+    /// `nil` for a model that the store has never seen.
+    var tables: ModelTables?
+  }
+
+  init(metadata: Metadata, epoch: UInt64, version: UInt32, models: [Entry]) {
+    self.metadata = metadata
+    self.epoch = epoch
+    self.version = version
+    self.models = ContiguousArray(models)
+  }
+
+  /// The tables of the model, or `nil` when the store has never seen it.
+  func tables<M: Model>(of model: M.Type) throws -> ModelTables? {
+    let type = ObjectIdentifier(model)
+    for entry in models where entry.type == type { return entry.tables }
+    throw StoreError(.unknownModel, "the store was not opened with the model \(M.schema.name)")
+  }
+
+  /// Every model that the store has, with its tables.
+  var tables: [ModelTables] { models.compactMap(\.tables) }
+}

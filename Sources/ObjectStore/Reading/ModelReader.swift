@@ -1,0 +1,268 @@
+internal import LMDB
+
+/// The records of one model in one transaction, as bytes.
+///
+/// Not generic, so that it is compiled once: what knows the model's type is a thin shell around it.
+@unsafe
+@usableFromInline
+struct ModelReader {
+  let transaction: TransactionReference
+  let tables: ModelTables
+  /// The chunks of hot parts that the transaction has changed and not yet stored.
+  let changedChunks: HotCache?
+
+  init(transaction: TransactionReference, tables: ModelTables, changedChunks: HotCache? = nil) {
+    unsafe self.transaction = unsafe transaction
+    unsafe self.tables = tables
+    unsafe self.changedChunks = changedChunks
+  }
+
+  // MARK: By id
+
+  /// The record of the object, or `nil`.
+  ///
+  /// Only `parts` are looked up; a field of another part must not be asked for.
+  func record(_ id: UInt64, parts: RecordParts = .all) throws -> RecordView? {
+    guard parts != .hot else { return unsafe try hotRecord(id) }
+    guard let cold = unsafe try value(of: id, in: tables.records) else { return nil }
+    return unsafe try record(id, cold: cold, parts: parts)
+  }
+
+  /// The record with that cold part.
+  func record(
+    _ id: UInt64,
+    cold: UnsafeRawBufferPointer,
+    parts: RecordParts
+  ) throws -> RecordView {
+    let hot =
+      unsafe parts.contains(.hot) && tables.hasHotFields ? try hotPart(of: id) : nil
+    return unsafe try record(id, cold: cold, hot: hot, parts: parts)
+  }
+
+  /// The record with those parts.
+  func record(
+    _ id: UInt64,
+    cold: UnsafeRawBufferPointer,
+    hot: HotChunk.Part?,
+    parts: RecordParts
+  ) throws -> RecordView {
+    do throws(RecordError) {
+      let binding = unsafe try tables.binding(RecordHeader(cold).layoutNumber)
+      let isHotWanted = parts.contains(.hot) && binding.hasHotFields
+      if isHotWanted, unsafe hot == nil { throw RecordError(.missingHotPart) }
+      return unsafe try RecordView(
+        cold: cold,
+        hot: isHotWanted ? hot : nil,
+        objectID: id,
+        binding: binding
+      )
+    } catch {
+      throw StoreError(error, model: unsafe tables.name, objectID: id)
+    }
+  }
+
+  private func hotRecord(_ id: UInt64) throws -> RecordView? {
+    guard let part = unsafe try hotPart(of: id) else { return nil }
+    do throws(RecordError) {
+      return unsafe try RecordView(hot: part, binding: tables.binding(part.layoutNumber))
+    } catch {
+      throw StoreError(error, model: unsafe tables.name, objectID: id)
+    }
+  }
+
+  /// The hot part of the object, its chunk checked.
+  func hotPart(of id: UInt64) throws -> HotChunk.Part? {
+    do {
+      return unsafe try chunk(HotChunk.number(of: id))?.part(at: HotChunk.slot(of: id))
+    } catch let error as RecordError {
+      throw StoreError(error, model: unsafe tables.name, objectID: id)
+    }
+  }
+
+  /// The chunk of that number, checked.
+  func chunk(_ number: UInt64) throws -> HotChunkView? {
+    if let changed = unsafe changedChunks?.chunk(number) { return unsafe changed.view }
+    return unsafe try value(of: number, in: tables.hot).map {
+      unsafe try HotChunkView($0, number: number)
+    }
+  }
+
+  func value(of id: UInt64, in database: Database) throws -> UnsafeRawBufferPointer? {
+    try unsafe withUnsafeBytes(of: id) { unsafe try transaction.value(for: $0, in: database) }
+  }
+
+  // MARK: By primary key
+
+  /// A record, and whose it is.
+  @safe  // The view is.
+  @usableFromInline
+  struct Found: ~Copyable {
+    @usableFromInline let id: UInt64
+    @usableFromInline let record: RecordView
+  }
+
+  /// The object whose primary key has those bytes.
+  @usableFromInline
+  func find(_ key: UnsafeRawBufferPointer) throws -> Found? {
+    unsafe try find(key, parts: .all)
+  }
+
+  /// The id of the object whose primary key has those bytes.
+  @usableFromInline
+  func objectID(of key: UnsafeRawBufferPointer) throws -> UInt64? {
+    unsafe try find(key, parts: .cold)?.id
+  }
+
+  func find(_ key: UnsafeRawBufferPointer, parts: RecordParts) throws -> Found? {
+    let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
+    guard let ids = unsafe try objectIDs(withHash: hash) else { return nil }
+    for offset in stride(from: 0, to: ids.count, by: 8) {
+      let id = unsafe UInt64(
+        littleEndian: ids.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      )
+      guard let cold = unsafe try value(of: id, in: tables.records) else {
+        throw StoreError(
+          .damaged,
+          unsafe "object \(id) of \(tables.name) is listed, but has no record"
+        )
+      }
+      let record = unsafe try record(id, cold: cold, parts: .cold)
+      guard unsafe try isKey(key, of: record, id) else { continue }
+      guard parts.contains(.hot), unsafe tables.hasHotFields else {
+        return Found(id: id, record: record)
+      }
+      return Found(id: id, record: unsafe try self.record(id, addingHotPartTo: record))
+    }
+    return nil
+  }
+
+  /// Adds the hot part to a record whose cold part has been checked.
+  private func record(
+    _ id: UInt64,
+    addingHotPartTo record: consuming RecordView
+  ) throws -> RecordView {
+    guard unsafe record.binding.hasHotFields else { return record }
+    let part = unsafe try hotPart(of: id)
+    do throws(RecordError) {
+      guard let part = unsafe part else { throw RecordError(.missingHotPart) }
+      return unsafe try record.adding(part)
+    } catch {
+      throw StoreError(error, model: unsafe tables.name, objectID: id)
+    }
+  }
+
+  private func isKey(
+    _ key: UnsafeRawBufferPointer,
+    of record: borrowing RecordView,
+    _ id: UInt64
+  ) throws -> Bool {
+    do throws(RecordError) {
+      guard case .present(let bytes) = unsafe try record.content(at: tables.primaryKeyPosition)
+      else { return false }
+      return unsafe bytes.isSame(as: key)
+    } catch {
+      throw StoreError(error, model: unsafe tables.name, objectID: id)
+    }
+  }
+
+  /// The ids of the objects whose primary keys have that hash, eight bytes each: nearly always none
+  /// or one.
+  func objectIDs(withHash hash: UInt64) throws -> UnsafeRawBufferPointer? {
+    guard let bytes = unsafe try value(of: hash, in: tables.keys) else { return nil }
+    guard bytes.count.isMultiple(of: 8) else {
+      throw StoreError(.damaged, unsafe "the primary keys of \(tables.name) are damaged")
+    }
+    return unsafe bytes
+  }
+
+  // MARK: All
+
+  /// How many objects there are.
+  func count() throws -> Int { unsafe try transaction.count(of: tables.records) }
+
+  /// Calls `body` with every record from that id on, in the order of ids; it returns false to stop.
+  ///
+  /// Only `parts` are read. `.hot` alone visits the objects with hot fields, so all must have some.
+  func forEachRecord(
+    parts: RecordParts = .all,
+    from start: UInt64 = 0,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws {
+    guard parts != .hot else { return unsafe try forEachHotRecord(from: start, body) }
+    let cold = unsafe try transaction.cursor(on: tables.records)
+    var walk = unsafe HotWalk(reader: self)
+    let readsHot = unsafe parts.contains(.hot) && tables.hasHotFields
+    var entry = try unsafe withUnsafeBytes(of: start) { unsafe try cold.first(atOrAfter: $0) }
+    while let found = unsafe entry {
+      let id = unsafe try objectID(found.key)
+      let hot = unsafe readsHot ? try walk.part(of: id) : nil
+      let record = unsafe try record(id, cold: found.value, hot: hot, parts: parts)
+      guard try body(id, record) else { return }
+      unsafe entry = unsafe try cold.next()
+    }
+  }
+
+  private func forEachHotRecord(
+    from start: UInt64,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws {
+    let cursor = unsafe try transaction.cursor(on: tables.hot)
+    var entry = try unsafe withUnsafeBytes(of: HotChunk.number(of: start)) {
+      unsafe try cursor.first(atOrAfter: $0)
+    }
+    while let found = unsafe entry {
+      let number = unsafe try objectID(found.key)
+      var id = number << HotChunk.shift
+      do {
+        let chunk =
+          unsafe try changedChunks?.chunk(number)?.view
+          ?? HotChunkView(found.value, number: number)
+        for slot in 0..<(1 << Int(HotChunk.shift)) {
+          guard let part = unsafe try chunk.part(at: slot) else { continue }
+          id = number << HotChunk.shift + UInt64(slot)
+          guard id >= start else { continue }
+          let record = unsafe try RecordView(
+            hot: part,
+            binding: tables.binding(part.layoutNumber)
+          )
+          guard try body(id, record) else { return }
+        }
+      } catch let error as RecordError {
+        throw StoreError(error, model: unsafe tables.name, objectID: id)
+      }
+      unsafe entry = unsafe try cursor.next()
+    }
+  }
+
+  /// The hot parts of objects whose ids grow, each chunk read once.
+  @unsafe
+  private struct HotWalk {
+    let reader: ModelReader
+    var number = UInt64.max
+    var chunk: HotChunkView?
+
+    init(reader: ModelReader) {
+      unsafe self.reader = unsafe reader
+    }
+
+    mutating func part(of id: UInt64) throws -> HotChunk.Part? {
+      let wanted = HotChunk.number(of: id)
+      do {
+        if unsafe number != wanted {
+          unsafe number = wanted
+          unsafe chunk = unsafe try reader.chunk(wanted)
+        }
+        return unsafe try chunk?.part(at: HotChunk.slot(of: id))
+      } catch let error as RecordError {
+        throw StoreError(error, model: unsafe reader.tables.name, objectID: id)
+      }
+    }
+  }
+
+  private func objectID(_ key: UnsafeRawBufferPointer) throws -> UInt64 {
+    guard key.count == 8 else {
+      throw StoreError(.damaged, unsafe "a record of \(tables.name) has no id")
+    }
+    return unsafe key.loadUnaligned(as: UInt64.self)
+  }
+}

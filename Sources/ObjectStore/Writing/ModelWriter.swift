@@ -1,0 +1,273 @@
+internal import LMDB
+
+/// Writes the records of one model, with its key table and its indexes, in one transaction.
+///
+/// Not generic: what knows the model's type is a thin shell that fills the encoder.
+@usableFromInline
+final class ModelWriter {
+  let tables: ModelTables
+  let hot: HotCache
+  private let current: LayoutBinding
+  private let metadata: Metadata
+
+  /// The record that is to be written.
+  @usableFromInline var encoder: RecordEncoder
+  private var ids: IDSequence
+  private var entries = IndexEntries()
+  private(set) var changes = ChangeLog()
+
+  init(_ tables: ModelTables, current: LayoutBinding, metadata: Metadata) {
+    self.tables = tables
+    self.current = current
+    self.metadata = metadata
+    hot = HotCache(tables)
+    encoder = RecordEncoder(current)
+    ids = IDSequence(tables: tables, metadata: metadata)
+  }
+
+  func reader(in transaction: borrowing WriteTransaction) -> ModelReader {
+    unsafe ModelReader(
+      transaction: TransactionReference(transaction),
+      tables: tables,
+      changedChunks: hot
+    )
+  }
+
+  /// The primary key of the record in the encoder: valid until the next one is begun.
+  @unsafe var encodedKey: UnsafeRawBufferPointer {
+    get throws {
+      guard
+        case .present(let key) = unsafe try encodedRecord.content(at: tables.primaryKeyPosition)
+      else { preconditionFailure("the model \(tables.name) encodes no primary key") }
+      return unsafe key
+    }
+  }
+
+  @unsafe private var encodedRecord: RecordView {
+    unsafe RecordView(
+      checkedCold: encoder.cold.buffer,
+      hot: encoder.hot.buffer,
+      hasExtras: false,
+      binding: current
+    )
+  }
+
+  // MARK: The three writes
+
+  /// Adds the record in the encoder, whose primary key no object has.
+  func add(in transaction: inout WriteTransaction) throws {
+    encoder.finish()
+    let id = try ids.next(in: transaction)
+    entries.removeAll()
+    for (number, index) in tables.indexes.enumerated() {
+      try translating(id) { () throws(RecordError) in
+        unsafe try entries.add(encodedRecord, id, in: index, number)
+      }
+    }
+    try checkUniqueness(in: transaction)
+    encoder.seal(objectID: id)
+    try addKey(id, in: &transaction)
+    try unsafe withUnsafeBytes(of: id) {
+      unsafe try transaction.put(encoder.cold.buffer, for: $0, in: tables.records)
+    }
+    if current.hasHotFields { try putHotPart(of: id, in: &transaction) }
+    try writeEntries(in: &transaction)
+    ids.didUse(id)
+    changes.append(id, .inserted)
+  }
+
+  /// Writes the record in the encoder over one that is there; only what differs.
+  ///
+  /// - Returns: Whether anything does.
+  @discardableResult
+  func replace(
+    _ old: borrowing ModelReader.Found,
+    in transaction: inout WriteTransaction
+  ) throws -> Bool {
+    let id = old.id
+    let extras = try translating(id) { () throws(RecordError) in
+      try old.record.encodedUnknownFields()
+    }
+    encoder.finish(extras: extras)
+    let isSameLayout = unsafe old.record.binding === current
+    let isColdSame =
+      unsafe isSameLayout && old.record.cold.isSame(as: encoder.cold.buffer, from: 4)
+    let isHotSame = unsafe isSameLayout && old.record.hot.isSame(as: encoder.hot.buffer)
+    if isColdSame, isHotSame { return false }
+    let fields = try translating(id) { () throws(RecordError) in
+      unsafe try Self.changedFields(from: old.record, to: encodedRecord, count: current.places.count)
+    }
+    entries.removeAll()
+    for (number, index) in tables.indexes.enumerated() where index.depends(on: fields) {
+      try translating(id) { () throws(RecordError) in
+        unsafe try entries.replace(old.record, with: encodedRecord, id, in: index, number)
+      }
+    }
+    try checkUniqueness(in: transaction)
+    // From here on the old record's bytes may be gone.
+    let hadHotPart = unsafe old.record.binding.hasHotFields
+    try writeEntries(in: &transaction)
+    if !isColdSame {
+      encoder.seal(objectID: id)
+      try unsafe withUnsafeBytes(of: id) {
+        unsafe try transaction.put(encoder.cold.buffer, for: $0, in: tables.records)
+      }
+    }
+    if current.hasHotFields {
+      if !isHotSame { try putHotPart(of: id, in: &transaction) }
+    } else if hadHotPart {
+      try hot.remove(id, in: &transaction)
+    }
+    changes.append(id, .updated, fields: fields)
+    return true
+  }
+
+  func remove(
+    _ old: borrowing ModelReader.Found,
+    in transaction: inout WriteTransaction
+  ) throws {
+    let id = old.id
+    entries.removeAll()
+    for (number, index) in tables.indexes.enumerated() {
+      try translating(id) { () throws(RecordError) in
+        try entries.remove(old.record, id, in: index, number)
+      }
+    }
+    let hash = try translating(id) { () throws(RecordError) in
+      guard case .present(let key) = unsafe try old.record.content(at: tables.primaryKeyPosition)
+      else { throw RecordError(.missingField) }
+      return unsafe XXHash64.hash(key, seed: tables.hashSeed)
+    }
+    let hadHotPart = unsafe old.record.binding.hasHotFields
+    try ids.willRemove(id, in: &transaction)
+    try writeEntries(in: &transaction)
+    try removeValue(of: id, in: tables.records, &transaction)
+    if hadHotPart { try hot.remove(id, in: &transaction) }
+    try removeKey(withHash: hash, id, in: &transaction)
+    changes.append(id, .deleted)
+  }
+
+  private func translating<R>(
+    _ id: UInt64,
+    _ body: () throws(RecordError) -> R
+  ) throws -> R {
+    do throws(RecordError) {
+      return try body()
+    } catch {
+      throw StoreError(error, model: tables.name, objectID: id)
+    }
+  }
+
+  // MARK: Parts
+
+  private func putHotPart(of id: UInt64, in transaction: inout WriteTransaction) throws {
+    unsafe try hot.set(
+      encoder.hot.buffer,
+      layoutNumber: current.number,
+      of: id,
+      in: &transaction
+    )
+  }
+
+  private func removeValue(
+    of id: UInt64,
+    in database: Database,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    _ = try unsafe withUnsafeBytes(of: id) { unsafe try transaction.delete($0, in: database) }
+  }
+
+  /// The fields of which the two records have different bytes, as ``ChangeLog/Change/fields``.
+  private static func changedFields(
+    from old: borrowing RecordView,
+    to new: borrowing RecordView,
+    count: Int
+  ) throws(RecordError) -> UInt64 {
+    var fields: UInt64 = 0
+    for position in 0..<count
+    where unsafe !(try old.content(at: position).isSame(as: try new.content(at: position))) {
+      fields |= ChangeLog.bit(ofFieldAt: position)
+    }
+    return fields
+  }
+
+  // MARK: Indexes
+
+  private func checkUniqueness(in transaction: borrowing WriteTransaction) throws {
+    for number in 0..<entries.added.count {
+      let index = tables.indexes[entries.indexOfAdded(number)]
+      guard index.description.isUnique else { continue }
+      unsafe try UniqueIndex(tables: tables, index: index)
+        .check(entries.added[number], in: transaction)
+    }
+  }
+
+  private func writeEntries(in transaction: inout WriteTransaction) throws {
+    for number in 0..<entries.removed.count {
+      let index = tables.indexes[entries.indexOfRemoved(number)]
+      _ = unsafe try transaction.delete(entries.removed[number], in: index.database)
+    }
+    for number in 0..<entries.added.count {
+      let index = tables.indexes[entries.indexOfAdded(number)]
+      unsafe try transaction.put(
+        UnsafeRawBufferPointer(start: nil, count: 0),
+        for: entries.added[number],
+        in: index.database
+      )
+    }
+  }
+
+  // MARK: Primary keys
+
+  private func addKey(_ id: UInt64, in transaction: inout WriteTransaction) throws {
+    let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
+    let others = unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
+    try setIDs((others ?? []) + id.littleEndianBytes, hash, &transaction)
+  }
+
+  private func removeKey(
+    withHash hash: UInt64,
+    _ id: UInt64,
+    in transaction: inout WriteTransaction
+  ) throws {
+    let listed = unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
+    guard let listed else { return }
+    let own = id.littleEndianBytes
+    var others: [UInt8] = []
+    for offset in stride(from: 0, to: listed.count, by: 8)
+    where !listed[offset..<offset + 8].elementsEqual(own) {
+      others += listed[offset..<offset + 8]
+    }
+    try setIDs(others, hash, &transaction)
+  }
+
+  private func setIDs(
+    _ ids: [UInt8],
+    _ hash: UInt64,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    guard !ids.isEmpty else { return try removeValue(of: hash, in: tables.keys, &transaction) }
+    try unsafe withUnsafeBytes(of: hash) { key in
+      try unsafe ids.withUnsafeBytes { unsafe try transaction.put($0, for: key, in: tables.keys) }
+    }
+  }
+}
+
+extension UInt64 {
+  fileprivate var littleEndianBytes: [UInt8] {
+    unsafe withUnsafeBytes(of: littleEndian) { unsafe Array($0) }
+  }
+}
+
+extension RecordView.Content {
+  /// Whether both say the same of a field.
+  ///
+  /// A field that the layout does not have is not the same as one that is nil: it has a default.
+  fileprivate func isSame(as other: RecordView.Content) -> Bool {
+    switch unsafe (self, other) {
+    case (.missing, .missing), (.null, .null): true
+    case (.present(let one), .present(let two)): unsafe one.isSame(as: two)
+    default: false
+    }
+  }
+}
