@@ -236,7 +236,7 @@ struct ModelReader {
 
   /// The hot parts of objects whose ids grow, each chunk read once.
   @unsafe
-  private struct HotWalk {
+  struct HotWalk {
     let reader: ModelReader
     var number = UInt64.max
     var chunk: HotChunkView?
