@@ -102,7 +102,7 @@ extension ObjectReader where Self: ~Copyable {
   ) throws {
     guard let reader = unsafe try source.reader(of: M.self) else { return }
     var run = unsafe try QueryRun(reader, QueryCore(query))
-    unsafe try run.forEach(wanted: { .all }) { id, record in
+    unsafe try run.forEach(wanted: .all) { id, record in
       unsafe try body(reader, id, record)
     }
   }
@@ -112,7 +112,7 @@ extension ObjectReader where Self: ~Copyable {
     guard let reader = unsafe try source.reader(of: M.self) else { return [] }
     var ranked: [Ranked<M>] = []
     var run = unsafe try QueryRun(reader, QueryCore(query, isOrdered: false))
-    unsafe try run.forEach(wanted: { .all }) { id, record in
+    unsafe try run.forEach(wanted: .all) { id, record in
       ranked.append(unsafe try Ranked(reader.decode(record, id), query, record, id))
       return true
     }

@@ -12,7 +12,7 @@ final class IndexWalk {
   private var isInside = false
   private var pace = ReadPace()
 
-  /// - Parameter ranges: In order and apart from each other.
+  /// Walks through ranges that are in order and apart from each other.
   init(
     _ reader: ModelReader,
     _ index: ModelTables.Index,

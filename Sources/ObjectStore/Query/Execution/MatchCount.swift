@@ -1,9 +1,8 @@
 internal import LMDB
 
 extension ModelReader {
-  /// How many objects match; the order, the offset and the limit do not count.
-  ///
-  /// - Parameter most: Where to stop.
+  /// How many objects match, or `most` if there are more; the order, the offset and the limit do not
+  /// count.
   func countMatches(_ core: QueryCore, most: Int = .max) throws -> Int {
     if core.node.isAlways { return unsafe min(try count(), most) }
     let plan = unsafe core.plan(tables)
@@ -18,7 +17,7 @@ extension ModelReader {
       return unsafe try countHotMatches(core, most)
     default:
       var run = unsafe try QueryRun(self, core)
-      unsafe try run.forEach(wanted: { [] }) { _, _ in
+      unsafe try run.forEach(wanted: []) { _, _ in
         count += 1
         return count < most
       }

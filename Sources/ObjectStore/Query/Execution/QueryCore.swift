@@ -10,8 +10,8 @@ struct QueryCore: Sendable {
   /// Only matches that come after this place in the order.
   var start: PagePosition?
 
-  /// - Parameter isOrdered: Whether matches are wanted in the order of the query; not one by
-  ///   computed values, which the caller sees to, with the offset and the limit.
+  /// Takes a query as it is; an order by computed values is left to the caller, with the offset and
+  /// the limit, and `isOrdered` is then false.
   init<M: Model>(_ query: Query<M>, isOrdered: Bool = true) {
     node = query.predicate.node
     matches = query.predicate.matches

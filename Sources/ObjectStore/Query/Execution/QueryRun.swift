@@ -27,9 +27,9 @@ struct QueryRun: ~Copyable {
 
   /// Calls `body` with each match in the order of the query; it returns false to stop.
   ///
-  /// - Parameter wanted: The parts that `body` is to be given; asked before each match.
+  /// Before each match, `wanted` is asked which parts `body` is to be given.
   mutating func forEach(
-    wanted: () -> RecordParts,
+    wanted: @autoclosure () -> RecordParts,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
   ) throws {
     guard unsafe core.takeCount > 0 else { return }

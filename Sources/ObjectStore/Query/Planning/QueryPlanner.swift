@@ -7,15 +7,12 @@ struct QueryPlanner {
   /// So many indexes are read side by side at most.
   private static let mostPaths = 4
 
-  /// - Parameters:
-  ///   - node: The condition.
-  ///   - order: The order of the query; `nil` when the caller sorts.
-  ///   - isLimited: Whether the query wants a few objects only.
-  func plan(_ node: PredicateNode, order: SortOrder?, isLimited: Bool) -> AccessPlan {
+  /// The best access to what meets a condition, in an order; `isLimited` says that a few objects
+  /// are wanted only.
+  func plan(_ node: PredicateNode, order: SortOrder, isLimited: Bool) -> AccessPlan {
     if case .never = node {
       return AccessPlan(access: .nothing, isExact: true, isOrdered: true)
     }
-    let order = order ?? .stored
     let conjuncts = node.isAlways ? [] : node.conjuncts
     let constraints = Constraints(conjuncts)
     let paths = indexes.indices.compactMap { path(through: $0, constraints) }
@@ -79,7 +76,8 @@ struct QueryPlanner {
     var hasNull = false
     parts: for part in index.parts {
       guard let position = part.position else { break }
-      let found = part.isCollection
+      let found =
+        part.isCollection
         ? constraints.ofOneElement(at: position, index.longestContent)
         : constraints.ofField(at: position, index.longestContent)
       guard let found else { break }

@@ -1,62 +1,45 @@
-extension Column {
-  /// Objects whose collection has that element.
-  ///
-  /// Served by an index.
-  public func contains<Element: FieldValue & Hashable>(_ element: Element) -> Predicate<Root>
-  where Value == Set<Element> {
-    elements(Element.self, isEvery: false) { $0 == element }
-  }
+/// A collection that a field can hold, of which queries can ask for the elements: an array or a set.
+public protocol FieldCollection: FieldValue, Collection where Element: FieldValue {}
 
+extension Array: FieldCollection where Element: FieldValue {}
+extension Set: FieldCollection where Element: FieldValue {}
+
+extension Column where Value: FieldCollection {
   /// Objects whose collection has that element.
   ///
   /// Served by an index.
-  public func contains<Element: FieldValue & Equatable>(_ element: Element) -> Predicate<Root>
-  where Value == [Element] {
-    elements(Element.self, isEvery: false) { $0 == element }
+  public func contains(_ element: Value.Element) -> Predicate<Root>
+  where Value.Element: Equatable {
+    any { $0 == element }
   }
 
   /// Objects of whose collection some element meets the condition.
   ///
   /// Served by an index where it serves the condition on a single field.
-  public func any<Element: FieldValue>(
-    _ condition: (Column<Root, Element>) -> Predicate<Root>
-  ) -> Predicate<Root> where Value == Set<Element> {
-    elements(Element.self, isEvery: false, condition)
-  }
-
-  /// Objects of whose collection some element meets the condition.
   ///
-  /// Served by an index where it serves the condition on a single field.
-  public func any<Element: FieldValue>(
-    _ condition: (Column<Root, Element>) -> Predicate<Root>
-  ) -> Predicate<Root> where Value == [Element] {
-    elements(Element.self, isEvery: false, condition)
-  }
-
-  /// Objects of whose collection every element meets the condition; an empty collection does.
-  ///
-  /// No index serves it.
-  public func all<Element: FieldValue>(
-    _ condition: (Column<Root, Element>) -> Predicate<Root>
-  ) -> Predicate<Root> where Value == Set<Element> {
-    elements(Element.self, isEvery: true, condition)
-  }
-
-  /// Objects of whose collection every element meets the condition; an empty collection does.
-  ///
-  /// No index serves it.
-  public func all<Element: FieldValue>(
-    _ condition: (Column<Root, Element>) -> Predicate<Root>
-  ) -> Predicate<Root> where Value == [Element] {
-    elements(Element.self, isEvery: true, condition)
-  }
-
-  private func elements<Element: FieldValue>(
-    _ element: Element.Type,
-    isEvery: Bool,
-    _ condition: (Column<Root, Element>) -> Predicate<Root>
+  /// - Precondition: The condition speaks of the element alone.
+  public func any(
+    _ condition: (Column<Root, Value.Element>) -> Predicate<Root>
   ) -> Predicate<Root> {
-    let inner = condition(Column<Root, Element>(position: position)).node
+    elements(isEvery: false, condition)
+  }
+
+  /// Objects of whose collection every element meets the condition; an empty collection does.
+  ///
+  /// No index serves it.
+  ///
+  /// - Precondition: The condition speaks of the element alone.
+  public func all(
+    _ condition: (Column<Root, Value.Element>) -> Predicate<Root>
+  ) -> Predicate<Root> {
+    elements(isEvery: true, condition)
+  }
+
+  private func elements(
+    isEvery: Bool,
+    _ condition: (Column<Root, Value.Element>) -> Predicate<Root>
+  ) -> Predicate<Root> {
+    let inner = condition(Column<Root, Value.Element>(position: position)).node
     precondition(
       inner.positions.isSubset(of: [position]),
       "a condition on elements speaks of the element alone"
@@ -64,7 +47,7 @@ extension Column {
     return Predicate(
       .elements(
         position: position,
-        type: Element.fieldType,
+        type: Value.Element.fieldType,
         condition: inner,
         isEvery: isEvery
       )

@@ -115,12 +115,8 @@ struct NumberTest: Sendable {
     return false
   }
 
-  /// Tests a field of many records that lie one after another: bit n is set for the nth that passes.
-  ///
-  /// - Parameters:
-  ///   - base: The first record.
-  ///   - stride: From one record to the next, in bytes.
-  ///   - count: How many records, at most 32.
+  /// Tests a field of at most 32 records of `stride` bytes that lie one after another from `base` on:
+  /// bit n is set for the nth that passes.
   func mask(
     _ base: UnsafeRawPointer,
     stride: Int,

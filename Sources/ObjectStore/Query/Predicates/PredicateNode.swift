@@ -62,7 +62,7 @@ indirect enum PredicateNode: Sendable {
     case .or(let nodes):
       let tests = nodes.map { $0.makeTest() }
       return { record throws(RecordError) in
-        for test in tests { if try test(record) { return true } }
+        for test in tests where try test(record) { return true }
         return false
       }
     case .not(let node):
@@ -82,7 +82,7 @@ indirect enum PredicateNode: Sendable {
       for node in nodes { guard unsafe try node.test(value: value) else { return false } }
       return true
     case .or(let nodes):
-      for node in nodes { if unsafe try node.test(value: value) { return true } }
+      for node in nodes where unsafe try node.test(value: value) { return true }
       return false
     case .not(let node): return unsafe !(try node.test(value: value))
     }
