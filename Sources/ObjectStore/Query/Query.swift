@@ -93,6 +93,21 @@ public struct Query<Root: Model>: Sendable {
     return query
   }
 
+  /// ``offset`` as a count.
+  var skipCount: Int { max(offset, 0) }
+
+  /// ``limit`` as a count.
+  var takeCount: Int { max(limit ?? .max, 0) }
+
+  /// So many matches are looked for in all.
+  var neededCount: Int {
+    let (sum, isTooMuch) = skipCount.addingReportingOverflow(takeCount)
+    return isTooMuch ? .max : sum
+  }
+
+  /// The same query for one object at most.
+  var forOne: Self { limit(min(takeCount, 1)) }
+
   /// The objects that meet another condition too.
   public func `where`(_ condition: (Root.Columns) -> Predicate<Root>) -> Self {
     var query = self

@@ -113,6 +113,12 @@ struct ModelReader {
     unsafe try find(key, parts: .cold)?.id
   }
 
+  /// The object whose primary key has those bytes, without its hot part.
+  @usableFromInline
+  func findCold(_ key: UnsafeRawBufferPointer) throws -> Found? {
+    unsafe try find(key, parts: .cold)
+  }
+
   func find(_ key: UnsafeRawBufferPointer, parts: RecordParts) throws -> Found? {
     let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
     guard let ids = unsafe try objectIDs(withHash: hash) else { return nil }

@@ -20,7 +20,7 @@ extension ObjectReader where Self: ~Copyable {
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   /// - Complexity: As ``fetch(_:)`` with a limit of 1.
   public func first<M: Model>(_ query: Query<M>) throws -> M? {
-    try fetch(query.limit(min(max(query.limit ?? 1, 0), 1))).first
+    try fetch(query.forOne).first
   }
 
   /// The object of that primary key, which must be there.
@@ -41,12 +41,10 @@ extension ObjectReader where Self: ~Copyable {
   ///   its k entries, and no record is read; otherwise as ``fetch(_:)``.
   public func count<M: Model>(_ query: Query<M>) throws -> Int {
     guard let reader = unsafe try source.reader(of: M.self) else { return 0 }
-    let (skipCount, takeCount) = (max(query.offset, 0), max(query.limit ?? .max, 0))
-    let (most, isTooMuch) = skipCount.addingReportingOverflow(takeCount)
-    guard takeCount > 0 else { return 0 }
-    let core = QueryCore(Query(query.predicate))
-    let count = unsafe try reader.countMatches(core, most: isTooMuch ? .max : most)
-    return min(max(count - skipCount, 0), takeCount)
+    guard query.takeCount > 0 else { return 0 }
+    let core = QueryCore(query.predicate.node, query.predicate.matches)
+    let count = unsafe try reader.countMatches(core, most: query.neededCount)
+    return Swift.max(count - query.skipCount, 0)
   }
 
   /// Whether the query finds any object.
@@ -54,7 +52,7 @@ extension ObjectReader where Self: ~Copyable {
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   /// - Complexity: As ``count(_:)`` with a limit of 1.
   public func exists<M: Model>(_ query: Query<M>) throws -> Bool {
-    try count(query.limit(min(max(query.limit ?? 1, 0), 1))) > 0
+    try count(query.forOne) > 0
   }
 
   /// Calls `body` with each object of the query, one at a time; it returns false to stop.
@@ -117,7 +115,7 @@ extension ObjectReader where Self: ~Copyable {
       return true
     }
     ranked.sort { $0.precedes($1, query.orders) }
-    let skipped = ranked.dropFirst(max(query.offset, 0)).prefix(max(query.limit ?? .max, 0))
+    let skipped = ranked.dropFirst(query.skipCount).prefix(query.takeCount)
     return skipped.map(\.object)[...]
   }
 }

@@ -18,8 +18,22 @@ struct QueryCore: Sendable {
     let order = query.sortOrder
     self.order = isOrdered ? order ?? .stored : .stored
     let isCut = order != nil
-    skipCount = isCut ? max(query.offset, 0) : 0
-    takeCount = isCut ? max(query.limit ?? .max, 0) : .max
+    skipCount = isCut ? query.skipCount : 0
+    takeCount = isCut ? query.takeCount : .max
+  }
+
+  /// All that meet a condition, in an order.
+  init(
+    _ node: PredicateNode,
+    _ matches: @escaping @Sendable (borrowing RecordView) throws(RecordError) -> Bool,
+    order: SortOrder = .stored,
+    takeCount: Int = .max
+  ) {
+    self.node = node
+    self.matches = matches
+    self.order = order
+    skipCount = 0
+    self.takeCount = takeCount
   }
 
   /// So many matches are looked for in all.

@@ -42,7 +42,7 @@ struct QueryRun: ~Copyable {
         unsafe try give(sortedByScan(), wanted, body)
       }
     case .walk(let path, let isReversed):
-      if path.conjuncts.isEmpty, unsafe !plan.isExact {
+      if path.equalParts == 0, unsafe !plan.isExact {
         unsafe try give(walkOrScan(path, isReversed), wanted, body)
       } else {
         _ = unsafe try walk(path, isReversed, mostEntries: .max) { run, id in
@@ -329,7 +329,7 @@ struct QueryRun: ~Copyable {
     return KeyRange.intersection(path.ranges, [range])
   }
 
-  /// The ids of the first matches in the order of an index of which the query fixes nothing; by a
+  /// The ids of the first matches in the order of an index of which the query fixes no value; by a
   /// scan when few of its entries match.
   private mutating func walkOrScan(_ path: AccessPath, _ isReversed: Bool) throws -> [UInt64] {
     let needed = unsafe core.neededCount
