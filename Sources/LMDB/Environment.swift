@@ -38,11 +38,23 @@ public final class Environment: Sendable {
     try EnvironmentRegistry.open(path, options: options)
   }
 
-  init(path: String, options: EnvironmentOptions) throws(LMDBError) {
+  /// Whom the files of an environment are for.
+  enum Kind {
+    /// Every process.
+    case shared
+    /// Whoever has claimed them, so that LMDB takes no lock.
+    case unlocked
+  }
+
+  init(
+    path: String,
+    options: EnvironmentOptions,
+    kind: Kind = .shared
+  ) throws(LMDBError) {
     self.path = path
     self.isReadOnly = options.isReadOnly
     fileMode = options.fileMode
-    let handle = unsafe try Self.openHandle(path: path, options: options)
+    let handle = unsafe try Self.openHandle(path: path, options: options, kind)
     unsafe self.handle = unsafe handle
     do throws(LMDBError) {
       unsafe descriptor = try environmentDescriptor(handle)
@@ -64,10 +76,14 @@ public final class Environment: Sendable {
   /// Opens with the largest map that the system grants.
   private static func openHandle(
     path: String,
-    options: EnvironmentOptions
+    options: EnvironmentOptions,
+    _ kind: Kind
   ) throws(LMDBError) -> OpaquePointer {
-    try EnvironmentFile.reserveLockFile(in: path, options: options)
     var flags = MDB_NOTLS | MDB_NORDAHEAD
+    switch kind {
+    case .shared: try EnvironmentFile.reserveLockFile(in: path, options: options)
+    case .unlocked: flags |= MDB_NOLOCK
+    }
     if options.isReadOnly {
       flags |= MDB_RDONLY
       // LMDB would try to write a first page.
@@ -88,6 +104,15 @@ public final class Environment: Sendable {
         )
         unsafe try environmentReportAssertions(handle)
         unsafe try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
+        let identity = unsafe EnvironmentRegistry.Identity(
+          try EnvironmentFile.status(of: try environmentDescriptor(handle))
+        )
+        // One that opens for reading has the file before the lock, and then waits while the file is
+        // replaced.
+        guard identity == EnvironmentRegistry.identity(of: path + "/data.mdb") ?? identity else {
+          unsafe environmentClose(handle)
+          continue
+        }
         unsafe try environmentCheckReaders(handle)
         return unsafe handle
       } catch {
@@ -99,6 +124,11 @@ public final class Environment: Sendable {
         mapSize /= 2
       }
     }
+  }
+
+  /// Opens so that LMDB writes the lock file, and changes nothing else.
+  static func openForLockFile(_ handle: OpaquePointer, _ path: String) throws(LMDBError) {
+    unsafe try environmentOpen(handle, path: path, flags: MDB_RDONLY | MDB_NOTLS, mode: 0)
   }
 
   private static let smallestMap = 64 << 20
