@@ -7,6 +7,11 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "dlstore", path: "..")],
   targets: [
+    .target(
+      name: "CLayouts",
+      cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
+      linkerSettings: [.linkedLibrary("lmdb")]
+    ),
     .executableTarget(
       name: "layouts",
       dependencies: [
@@ -17,7 +22,7 @@ let package = Package(
   ]
 )
 
-for target in package.targets {
+for target in package.targets where target.name != "CLayouts" {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
