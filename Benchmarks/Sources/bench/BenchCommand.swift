@@ -15,14 +15,22 @@ struct BenchCommand: AsyncParsableCommand {
   @Option(help: "Measure only these rows: \(RowName.list).", transform: RowName.names(in:))
   var rows = Set(RowName.allCases)
 
+  @Option(help: "Measure only these: \(Contenders.names.joined(separator: ",")).")
+  var contenders = Contenders.names.joined(separator: ",")
+
   @Option(help: "How often each row is measured, as a multiple of the usual.")
   var repetitions = 1.0
 
   @Option(help: "Where the results go, with all samples.")
   var json = ".build/bench.json"
 
+  private var names: [String] { contenders.split(separator: ",").map(String.init) }
+
   func validate() throws {
     guard count >= 1_000 else { throw ValidationError("At least 1000 records.") }
+    guard !names.isEmpty, Set(names).isSubset(of: Contenders.names) else {
+      throw ValidationError("The contenders are \(Contenders.names.joined(separator: ",")).")
+    }
     guard repetitions > 0 else { throw ValidationError("At least some repetitions.") }
   }
 
@@ -35,6 +43,7 @@ struct BenchCommand: AsyncParsableCommand {
 
     var comparison = Comparison(
       count: count,
+      names: names,
       folder: folder,
       wanted: rows,
       repetitionFactor: repetitions

@@ -44,7 +44,8 @@ private struct RowReport: Encodable {
   private let unit: String
   private let medians: [String: Double]
   private let samples: [String: [Double]]
-  private let wallSamples: [String: [Double]]
+  /// Wall-clock time where the samples are processor time, and the other way round.
+  private let otherClock: [String: [Double]]
   /// Our cost over the rival's.
   private let ratios: [String: Double]
   private let targets: [Target.Outcome]
@@ -54,7 +55,7 @@ private struct RowReport: Encodable {
     unit = row.unit
     medians = row.medians
     samples = row.samples
-    wallSamples = row.wallSamples
+    otherClock = row.otherClock
     let rivals: [(String, Target.Rival)] = [
       ("chosen C", .chosen), ("best C", .best), ("statements", .statements), ("Codable", .codable),
     ]

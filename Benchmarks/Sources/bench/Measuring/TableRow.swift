@@ -6,8 +6,8 @@ struct TableRow: Sendable {
   let unit: String
   let targets: [Target]
   private(set) var samples: [String: [Double]] = [:]
-  /// Wall-clock time, where the samples are processor time.
-  private(set) var wallSamples: [String: [Double]] = [:]
+  /// Wall-clock time where the samples are processor time, and the other way round.
+  private(set) var otherClock: [String: [Double]] = [:]
   private(set) var medians: [String: Double] = [:]
 
   init(_ name: String, _ unit: Unit, _ targets: [Target] = []) {
@@ -16,9 +16,9 @@ struct TableRow: Sendable {
     self.targets = targets
   }
 
-  mutating func add(_ sample: Double, wall: Double? = nil, for contender: String) {
+  mutating func add(_ sample: Double, otherClock other: Double? = nil, for contender: String) {
     samples[contender, default: []].append(sample)
-    if let wall { wallSamples[contender, default: []].append(wall) }
+    if let other { otherClock[contender, default: []].append(other) }
     let sorted = samples[contender, default: []].sorted()
     let middle = sorted.count / 2
     medians[contender] =

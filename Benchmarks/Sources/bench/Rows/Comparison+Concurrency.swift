@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 
 extension Comparison {
@@ -48,7 +49,9 @@ extension Comparison {
     let writer = BusyWriter()
     let thread = DispatchQueue(label: "bench.writer")
     thread.async { writer.run(store, changes) }
-    while writer.commits.load(ordering: .relaxed) == 0, !writer.hasFailed {}
+    while writer.commits.load(ordering: .relaxed) == 0, !writer.hasFailed {
+      Thread.sleep(forTimeInterval: 0.001)
+    }
     let result = Result { try body() }
     writer.isDone.store(true, ordering: .relaxed)
     thread.sync {}

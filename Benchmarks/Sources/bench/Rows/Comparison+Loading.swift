@@ -11,7 +11,7 @@ extension Comparison {
     let repetitions = wanted.contains(.load) ? repetitions(3) : 0..<1
     for repetition in repetitions {
       contenders = []
-      for name in turn(Contenders.names, repetition) {
+      for name in turn(names, repetition) {
         let store = try emptyStore(name)
         var stopwatch = Stopwatch()
         var facts = Facts()
@@ -71,7 +71,7 @@ extension Comparison {
     let folder = folder.appending(path: "batches")
     defer { try? FileManager.default.removeItem(at: folder) }
     for repetition in repetitions(3) {
-      for name in turn(Contenders.names, repetition) {
+      for name in turn(names, repetition) {
         try? FileManager.default.removeItem(at: folder)
         let store = try Contenders.open(name, in: folder)
         var stopwatch = Stopwatch()
@@ -97,7 +97,7 @@ extension Comparison {
   var smallFolder: URL { folder.appending(path: "small") }
 
   func loadSmall() throws {
-    for name in Contenders.names {
+    for name in names {
       var stopwatch = Stopwatch()
       try fill(Contenders.open(name, in: smallFolder), Self.smallCount, &stopwatch)
     }

@@ -31,7 +31,7 @@ extension Comparison {
     _ check: (any Contender) throws -> Void
   ) throws {
     for repetition in repetitions(15) {
-      for name in turn(Contenders.names, repetition) {
+      for name in turn(names, repetition) {
         var stopwatch = Stopwatch()
         let store = try stopwatch.run { try Contenders.open(name, in: folder) }
         row.add(timeOf: stopwatch, in: 1e-6, name)

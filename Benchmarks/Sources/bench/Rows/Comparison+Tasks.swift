@@ -3,6 +3,9 @@ extension Comparison {
   private static let tasks = 64
   private static let commitsOfOne = 20
 
+  /// C has neither tasks nor observers.
+  private static func hasTasks(_ name: String) -> Bool { !Contenders.rawC.contains(name) }
+
   /// Each task writes one record after another, each in a commit of its own.
   mutating func commitFromTasks() async throws {
     var row = TableRow(
@@ -11,7 +14,7 @@ extension Comparison {
       [.faster(10, .figure(Self.oneTask)), .faster(3, .statements)]
     )
     for repetition in repetitions(3) {
-      for name in turn([Contenders.ours, Contenders.statements, Contenders.codable], repetition) {
+      for name in turn(names.filter(Self.hasTasks), repetition) {
         let store = try Contenders.open(name, in: smallFolder)
         guard let writer = store as? any TaskWriter else { continue }
         if name == Contenders.ours {
@@ -65,7 +68,7 @@ extension Comparison {
       generator.progress(repetition * 17, round: round + repetition + 1)
     }
     round += changes.count
-    for name in [Contenders.ours, Contenders.statements, Contenders.codable] {
+    for name in names.filter(Self.hasTasks) {
       let store = try Contenders.open(name, in: smallFolder)
       guard let observer = store as? any Observing else { continue }
       for cost in try await observer.costOfObserving(changes) {
