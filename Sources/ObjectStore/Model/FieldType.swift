@@ -28,7 +28,7 @@ public indirect enum FieldType: Sendable, Hashable {
   case embedded(String)
 
   /// The size of a value in bytes, or `nil` when it varies.
-  public var width: Int? {
+  @inlinable public var width: Int? {
     switch self {
     case .bool: 1
     case .signed(let bits), .unsigned(let bits): bits / 8

@@ -1,4 +1,5 @@
 internal import LMDB
+internal import Synchronization
 
 /// What the store says of the program's models, as of one epoch.
 final class StoreSchema: Sendable {
@@ -6,6 +7,8 @@ final class StoreSchema: Sendable {
   let epoch: UInt64
   /// The version of the application's schema that wrote the store last.
   let version: UInt32
+  /// A commit at which this was found to be what the store says.
+  let checkedCommit = Atomic<UInt64>(.max)
   /// The models with which the program opened the store: few, so they are searched in order.
   private let models: ContiguousArray<Entry>
 

@@ -103,7 +103,7 @@ public final class ObjectStore: Sendable {
       while true {
         let schema = schemas.withLock { $0 }
         let raw = try environment.beginWrite()
-        guard try isCurrent(schema, in: raw) else { continue }
+        guard try isCurrent(schema, inAny: raw) else { continue }
         guard schema.version <= schemaVersion else {
           throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
         }
@@ -172,12 +172,26 @@ public final class ObjectStore: Sendable {
   /// be used by it.
   private func isCurrent(
     _ schema: StoreSchema,
-    in transaction: borrowing some Transaction & ~Copyable
+    inAny transaction: borrowing some Transaction & ~Copyable
   ) throws -> Bool {
     let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
     guard epoch != schema.epoch else { return true }
     let fresh = try StoreOpening.readSchema(of: environment, models: models)
     schemas.withLock { $0 = fresh }
     return false
+  }
+
+  /// The same of a snapshot: what holds once for a commit holds for all reads of it.
+  private func isCurrent(
+    _ schema: StoreSchema,
+    in transaction: borrowing ReadTransaction
+  ) throws
+    -> Bool
+  {
+    let commit = transaction.id
+    if schema.checkedCommit.load(ordering: .relaxed) == commit { return true }
+    guard try isCurrent(schema, inAny: transaction) else { return false }
+    schema.checkedCommit.store(commit, ordering: .relaxed)
+    return true
   }
 }

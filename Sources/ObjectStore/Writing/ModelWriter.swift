@@ -67,8 +67,12 @@ final class ModelWriter {
     try checkUniqueness(in: transaction)
     encoder.seal(objectID: id)
     try addKey(id, in: &transaction)
-    try unsafe withUnsafeBytes(of: id) {
-      unsafe try transaction.put(encoder.cold.buffer, for: $0, in: tables.records)
+    // A new id is greater than every other, so pages fill up without being split.
+    let isLast = try unsafe withUnsafeBytes(of: id) {
+      unsafe try transaction.append(encoder.cold.buffer, for: $0, in: tables.records)
+    }
+    guard isLast else {
+      throw StoreError(.damaged, "object \(id) of \(tables.name) exists, which is to be added")
     }
     if current.hasHotFields { try putHotPart(of: id, in: &transaction) }
     try writeEntries(in: &transaction)
@@ -95,7 +99,11 @@ final class ModelWriter {
     let isHotSame = unsafe isSameLayout && old.record.hot.isSame(as: encoder.hot.buffer)
     if isColdSame, isHotSame { return false }
     let fields = try translating(id) { () throws(RecordError) in
-      unsafe try Self.changedFields(from: old.record, to: encodedRecord, count: current.places.count)
+      unsafe try Self.changedFields(
+        from: old.record,
+        to: encodedRecord,
+        count: current.places.count
+      )
     }
     entries.removeAll()
     for (number, index) in tables.indexes.enumerated() where index.depends(on: fields) {
@@ -221,7 +229,9 @@ final class ModelWriter {
 
   private func addKey(_ id: UInt64, in transaction: inout WriteTransaction) throws {
     let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
-    let others = unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
+    let others = unsafe try reader(in: transaction).objectIDs(withHash: hash).map {
+      unsafe Array($0)
+    }
     try setIDs((others ?? []) + id.littleEndianBytes, hash, &transaction)
   }
 
@@ -230,7 +240,9 @@ final class ModelWriter {
     _ id: UInt64,
     in transaction: inout WriteTransaction
   ) throws {
-    let listed = unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
+    let listed = unsafe try reader(in: transaction).objectIDs(withHash: hash).map {
+      unsafe Array($0)
+    }
     guard let listed else { return }
     let own = id.littleEndianBytes
     var others: [UInt8] = []
