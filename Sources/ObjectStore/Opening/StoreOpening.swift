@@ -16,7 +16,7 @@ struct StoreOpening {
   let schema: StoreSchema
 
   /// LMDB lets one transaction of a process open databases at a time.
-  private static let openingDatabases = Mutex(())
+  static let openingDatabases = Mutex(())
 
   init(path: String, models: [any Model.Type], options: StoreOptions) throws {
     precondition(

@@ -7,6 +7,7 @@ public struct StoreError: Error, Sendable {
     private enum Value: String {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel, other
+      case alreadyExists, busy, invalidInput
     }
 
     private let value: Value
@@ -41,6 +42,12 @@ public struct StoreError: Error, Sendable {
     public static let wouldDeadlock = Self(value: .wouldDeadlock)
     /// The store was opened without that model.
     public static let unknownModel = Self(value: .unknownModel)
+    /// There is a file or folder of that name already, and it is left alone.
+    public static let alreadyExists = Self(value: .alreadyExists)
+    /// Somebody has the store open, this process or another.
+    public static let busy = Self(value: .busy)
+    /// What is to be imported is not what it should be; the cause is a ``JSONLinesError``.
+    public static let invalidInput = Self(value: .invalidInput)
     /// What else the system answers; see the cause.
     public static let other = Self(value: .other)
 

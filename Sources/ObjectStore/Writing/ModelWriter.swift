@@ -47,7 +47,8 @@ final class ModelWriter {
     unsafe RecordView(
       checkedCold: encoder.cold.buffer,
       hot: encoder.hot.buffer,
-      hasExtras: false,
+      // An index may be over fields that this program only carries along.
+      hasExtras: encoder.hasExtras,
       binding: current
     )
   }
