@@ -30,6 +30,7 @@ public indirect enum FieldType: Sendable, Hashable {
   case embedded(String)
 
   /// The size of a value in bytes, or `nil` when it varies.
+  @inlinable
   public var width: Int? {
     switch self {
     case .bool: 1
