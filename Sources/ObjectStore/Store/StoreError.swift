@@ -6,7 +6,8 @@ public struct StoreError: Error, Sendable {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
-      case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel, other
+      case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
+      case referenced, danglingReference, other
     }
 
     private let value: Value
@@ -41,6 +42,14 @@ public struct StoreError: Error, Sendable {
     public static let wouldDeadlock = Self(value: .wouldDeadlock)
     /// The store was opened without that model.
     public static let unknownModel = Self(value: .unknownModel)
+    /// An object cannot be deleted because others refer to it.
+    ///
+    /// Nothing of the deletion was done.
+    public static let referenced = Self(value: .referenced)
+    /// An object that was written refers to one that is not there at the end of the write.
+    ///
+    /// Nothing was written.
+    public static let danglingReference = Self(value: .danglingReference)
     /// What else the system answers; see the cause.
     public static let other = Self(value: .other)
 
