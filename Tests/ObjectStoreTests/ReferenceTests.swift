@@ -143,7 +143,9 @@ import Testing
 
   @Test func `a denial inside a cascade leaves everything as it was`() throws {
     let store = try open(Node.self)
-    let nodes = [Node(id: 1), Node(id: 2, parent: 1), Node(id: 3, parent: 2), Node(id: 4, friend: 3)]
+    let nodes = [
+      Node(id: 1), Node(id: 2, parent: 1), Node(id: 3, parent: 2), Node(id: 4, friend: 3),
+    ]
     try store.write { tx in
       for node in nodes { try tx.insert(node) }
     }

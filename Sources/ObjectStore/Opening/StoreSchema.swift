@@ -17,7 +17,13 @@ final class StoreSchema: Sendable {
     var tables: ModelTables?
   }
 
-  init(metadata: Metadata, epoch: UInt64, version: UInt32, models: [Entry], references: ReferenceGraph) {
+  init(
+    metadata: Metadata,
+    epoch: UInt64,
+    version: UInt32,
+    models: [Entry],
+    references: ReferenceGraph
+  ) {
     self.metadata = metadata
     self.epoch = epoch
     self.version = version

@@ -25,11 +25,6 @@ public struct ReferenceSchema: Sendable, Hashable {
   /// What happens when the object is deleted to which the field refers.
   public let onDelete: DeleteRule
 
-  init(target: any Model.Type, onDelete: DeleteRule) {
-    self.target = target
-    self.onDelete = onDelete
-  }
-
   /// Whether both have one target and one rule.
   public static func == (left: Self, right: Self) -> Bool {
     left.target == right.target && left.onDelete == right.onDelete

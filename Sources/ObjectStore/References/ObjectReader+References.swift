@@ -23,7 +23,8 @@ extension ObjectReader where Self: ~Copyable {
     objects.reserveCapacity(references.underestimatedCount)
     for reference in references {
       unsafe try reference.key.withStoredBytes { bytes in
-        if let found = unsafe try reader.find(bytes) { objects.append(try found.decode(Target.self)) }
+        guard let found = unsafe try reader.find(bytes) else { return }
+        objects.append(try found.decode(Target.self))
       }
     }
     return objects
