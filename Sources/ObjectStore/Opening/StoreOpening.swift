@@ -117,7 +117,12 @@ struct StoreOpening {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
     guard layouts.contains(RecordLayout(schema)) else { return true }
     let indexes = try metadata.indexes(of: schema.name, in: transaction)
-    return schema.indexes.contains { !$0.isServed(by: indexes) }
+    guard schema.indexes.allSatisfy({ $0.isServed(by: indexes) }) else { return true }
+    guard !schema.references.isEmpty else { return false }
+    let rules = try metadata.references(in: transaction)
+    return !schema.references.allSatisfy { rule in
+      rules.contains { $0.model == rule.model && $0.fieldID == rule.fieldID }
+    }
   }
 
   /// Reads what the store says of the models, and opens their databases.
@@ -140,16 +145,18 @@ struct StoreOpening {
       let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
       let entries = try models.map { model in
         StoreSchema.Entry(
-          type: ObjectIdentifier(model),
+          model: model,
           tables: try readTables(model.schema, metadata, seed: seed, in: transaction)
         )
       }
+      let references = try ReferenceGraph(entries, metadata, in: transaction)
       try transaction.keepDatabases()
       return StoreSchema(
         metadata: metadata,
         epoch: epoch,
         version: version ?? 0,
-        models: entries
+        models: entries,
+        references: references
       )
     }
   }

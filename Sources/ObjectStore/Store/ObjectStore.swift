@@ -33,8 +33,8 @@ public final class ObjectStore: Sendable {
   ///
   /// - Parameters:
   ///   - path: The folder. Missing folders above it are made too.
-  ///   - models: The types whose objects the program reads or writes. Others in the store are left
-  ///     alone.
+  ///   - models: The types whose objects the program reads or writes. Those to which they refer are
+  ///     added by themselves; others in the store are left alone.
   ///   - options: What the program may do, and the version of its schema.
   /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
   ///   `schemaMismatch` (a field has another type than in the store), `tooNew` (the storage format
@@ -44,6 +44,7 @@ public final class ObjectStore: Sendable {
     models: [any Model.Type],
     options: StoreOptions = StoreOptions()
   ) throws {
+    let models = ModelSchema.withTargets(models)
     let opening = try StoreOpening(path: path, models: models, options: options)
     self.path = path
     self.models = models

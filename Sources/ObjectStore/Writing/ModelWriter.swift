@@ -15,14 +15,17 @@ final class ModelWriter {
   private var ids: IDSequence
   private var entries = IndexEntries()
   private(set) var changes = ChangeLog()
+  private var references: ReferenceCheck
 
-  init(_ tables: ModelTables, current: LayoutBinding, metadata: Metadata) {
+  init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
+    let metadata = schema.metadata
     self.tables = tables
     self.current = current
     self.metadata = metadata
     hot = HotCache(tables)
     encoder = RecordEncoder(current)
     ids = IDSequence(tables: tables, metadata: metadata)
+    references = ReferenceCheck(schema.references.checked(of: tables.name))
   }
 
   func reader(in transaction: borrowing WriteTransaction) -> ModelReader {
@@ -79,6 +82,7 @@ final class ModelWriter {
     try writeEntries(in: &transaction)
     ids.didUse(id)
     changes.append(id, .inserted)
+    try checkReferences(of: id, fields: .max, in: transaction)
   }
 
   /// Writes the record in the encoder over one that is there; only what differs.
@@ -128,6 +132,7 @@ final class ModelWriter {
       try hot.remove(id, in: &transaction)
     }
     changes.append(id, .updated, fields: fields)
+    try checkReferences(of: id, fields: fields, in: transaction)
     return true
   }
 
@@ -165,6 +170,23 @@ final class ModelWriter {
     } catch {
       throw StoreError(error, model: tables.name, objectID: id)
     }
+  }
+
+  // MARK: References
+
+  private func checkReferences(
+    of id: UInt64,
+    fields: UInt64,
+    in transaction: borrowing WriteTransaction
+  ) throws {
+    guard !references.isEmpty else { return }
+    unsafe try references.didWrite(encodedRecord, id, fields: fields, in: transaction)
+  }
+
+  /// Refuses what the write has left referring to nothing.
+  func finishReferences(in transaction: borrowing WriteTransaction) throws {
+    guard !references.isEmpty else { return }
+    unsafe try references.finish(reader(in: transaction), in: transaction)
   }
 
   // MARK: Parts
