@@ -95,7 +95,11 @@ final class ModelWriter {
     let isHotSame = unsafe isSameLayout && old.record.hot.isSame(as: encoder.hot.buffer)
     if isColdSame, isHotSame { return false }
     let fields = try translating(id) { () throws(RecordError) in
-      unsafe try Self.changedFields(from: old.record, to: encodedRecord, count: current.places.count)
+      unsafe try Self.changedFields(
+        from: old.record,
+        to: encodedRecord,
+        count: current.places.count
+      )
     }
     entries.removeAll()
     for (number, index) in tables.indexes.enumerated() where index.depends(on: fields) {
@@ -133,10 +137,10 @@ final class ModelWriter {
         try entries.remove(old.record, id, in: index, number)
       }
     }
-    let hash = try translating(id) { () throws(RecordError) in
+    let (key, hash) = try translating(id) { () throws(RecordError) in
       guard case .present(let key) = unsafe try old.record.content(at: tables.primaryKeyPosition)
       else { throw RecordError(.missingField) }
-      return unsafe XXHash64.hash(key, seed: tables.hashSeed)
+      return unsafe (Array(key), XXHash64.hash(key, seed: tables.hashSeed))
     }
     let hadHotPart = unsafe old.record.binding.hasHotFields
     try ids.willRemove(id, in: &transaction)
@@ -144,7 +148,7 @@ final class ModelWriter {
     try removeValue(of: id, in: tables.records, &transaction)
     if hadHotPart { try hot.remove(id, in: &transaction) }
     try removeKey(withHash: hash, id, in: &transaction)
-    changes.append(id, .deleted)
+    changes.appendRemoval(of: id, key: key)
   }
 
   private func translating<R>(
@@ -221,7 +225,8 @@ final class ModelWriter {
 
   private func addKey(_ id: UInt64, in transaction: inout WriteTransaction) throws {
     let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
-    let others = unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
+    let others =
+      unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
     try setIDs((others ?? []) + id.littleEndianBytes, hash, &transaction)
   }
 
@@ -230,7 +235,8 @@ final class ModelWriter {
     _ id: UInt64,
     in transaction: inout WriteTransaction
   ) throws {
-    let listed = unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
+    let listed =
+      unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
     guard let listed else { return }
     let own = id.littleEndianBytes
     var others: [UInt8] = []
