@@ -3,6 +3,8 @@ internal import LMDB
 /// What the store says of the program's models, as of one epoch.
 final class StoreSchema: Sendable {
   let metadata: Metadata
+  /// `nil` in a store that is open for reading and has none.
+  let history: HistoryTable?
   let epoch: UInt64
   /// The version of the application's schema that wrote the store last.
   let version: UInt32
@@ -15,8 +17,15 @@ final class StoreSchema: Sendable {
     var tables: ModelTables?
   }
 
-  init(metadata: Metadata, epoch: UInt64, version: UInt32, models: [Entry]) {
+  init(
+    metadata: Metadata,
+    history: HistoryTable?,
+    epoch: UInt64,
+    version: UInt32,
+    models: [Entry]
+  ) {
     self.metadata = metadata
+    self.history = history
     self.epoch = epoch
     self.version = version
     self.models = ContiguousArray(models)

@@ -83,6 +83,7 @@ extension ObjectStore {
   }
 
   func commit(_ transaction: consuming StoreTransaction, _ durability: Durability) throws {
+    try transaction.recordHistory(limit: historyLimit)
     try transaction.commit(durability)
   }
 }

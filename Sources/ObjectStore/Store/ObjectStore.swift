@@ -23,6 +23,7 @@ public final class ObjectStore: Sendable {
   let environment: Environment
   private let models: [any Model.Type]
   private let schemaVersion: UInt32
+  let historyLimit: HistoryLimit
   private let schemas: Mutex<StoreSchema>
   /// The asynchronous writes that wait, and the queue on which they run.
   let writes = WriteQueue()
@@ -50,6 +51,7 @@ public final class ObjectStore: Sendable {
     self.path = path
     self.models = models
     schemaVersion = options.schemaVersion
+    historyLimit = options.historyLimit
     environment = opening.environment
     isReadOnly = opening.isReadOnly
     schemas = Mutex(opening.schema)

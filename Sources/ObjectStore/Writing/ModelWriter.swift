@@ -95,7 +95,7 @@ final class ModelWriter {
     let isHotSame = unsafe isSameLayout && old.record.hot.isSame(as: encoder.hot.buffer)
     if isColdSame, isHotSame { return false }
     let fields = try translating(id) { () throws(RecordError) in
-      unsafe try Self.changedFields(
+      unsafe try RecordView.changedFields(
         from: old.record,
         to: encodedRecord,
         count: current.places.count
@@ -181,20 +181,6 @@ final class ModelWriter {
     _ = try unsafe withUnsafeBytes(of: id) { unsafe try transaction.delete($0, in: database) }
   }
 
-  /// The fields of which the two records have different bytes, as ``ChangeLog/Change/fields``.
-  private static func changedFields(
-    from old: borrowing RecordView,
-    to new: borrowing RecordView,
-    count: Int
-  ) throws(RecordError) -> UInt64 {
-    var fields: UInt64 = 0
-    for position in 0..<count
-    where unsafe !(try old.content(at: position).isSame(as: try new.content(at: position))) {
-      fields |= ChangeLog.bit(ofFieldAt: position)
-    }
-    return fields
-  }
-
   // MARK: Indexes
 
   private func checkUniqueness(in transaction: borrowing WriteTransaction) throws {
@@ -262,18 +248,5 @@ final class ModelWriter {
 extension UInt64 {
   fileprivate var littleEndianBytes: [UInt8] {
     unsafe withUnsafeBytes(of: littleEndian) { unsafe Array($0) }
-  }
-}
-
-extension RecordView.Content {
-  /// Whether both say the same of a field.
-  ///
-  /// A field that the layout does not have is not the same as one that is nil: it has a default.
-  fileprivate func isSame(as other: RecordView.Content) -> Bool {
-    switch unsafe (self, other) {
-    case (.missing, .missing), (.null, .null): true
-    case (.present(let one), .present(let two)): unsafe one.isSame(as: two)
-    default: false
-    }
   }
 }
