@@ -4,6 +4,8 @@ internal import Synchronization
 /// What the store says of the program's models, as of one epoch.
 final class StoreSchema: Sendable {
   let metadata: Metadata
+  /// `nil` in a store that is open for reading and has none.
+  let history: HistoryTable?
   let epoch: UInt64
   /// The version of the application's schema that wrote the store last.
   let version: UInt32
@@ -22,12 +24,14 @@ final class StoreSchema: Sendable {
 
   init(
     metadata: Metadata,
+    history: HistoryTable?,
     epoch: UInt64,
     version: UInt32,
     models: [Entry],
     references: ReferenceGraph
   ) {
     self.metadata = metadata
+    self.history = history
     self.epoch = epoch
     self.version = version
     self.references = references

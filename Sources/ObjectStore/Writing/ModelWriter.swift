@@ -104,7 +104,7 @@ final class ModelWriter {
     let isHotSame = unsafe isSameLayout && old.record.hot.isSame(as: encoder.hot.buffer)
     if isColdSame, isHotSame { return false }
     let fields = try translating(id) { () throws(RecordError) in
-      unsafe try Self.changedFields(
+      unsafe try RecordView.changedFields(
         from: old.record,
         to: encodedRecord,
         count: current.places.count
@@ -147,10 +147,10 @@ final class ModelWriter {
         try entries.remove(old.record, id, in: index, number)
       }
     }
-    let hash = try translating(id) { () throws(RecordError) in
+    let (key, hash) = try translating(id) { () throws(RecordError) in
       guard case .present(let key) = unsafe try old.record.content(at: tables.primaryKeyPosition)
       else { throw RecordError(.missingField) }
-      return unsafe XXHash64.hash(key, seed: tables.hashSeed)
+      return unsafe (Array(key), XXHash64.hash(key, seed: tables.hashSeed))
     }
     let hadHotPart = unsafe old.record.binding.hasHotFields
     try ids.willRemove(id, in: &transaction)
@@ -158,7 +158,7 @@ final class ModelWriter {
     try removeValue(of: id, in: tables.records, &transaction)
     if hadHotPart { try hot.remove(id, in: &transaction) }
     try removeKey(withHash: hash, id, in: &transaction)
-    changes.append(id, .deleted)
+    changes.appendRemoval(of: id, key: key)
   }
 
   private func translating<R>(
@@ -208,20 +208,6 @@ final class ModelWriter {
     _ = try unsafe withUnsafeBytes(of: id) { unsafe try transaction.delete($0, in: database) }
   }
 
-  /// The fields of which the two records have different bytes, as ``ChangeLog/Change/fields``.
-  private static func changedFields(
-    from old: borrowing RecordView,
-    to new: borrowing RecordView,
-    count: Int
-  ) throws(RecordError) -> UInt64 {
-    var fields: UInt64 = 0
-    for position in 0..<count
-    where unsafe !(try old.content(at: position).isSame(as: try new.content(at: position))) {
-      fields |= ChangeLog.bit(ofFieldAt: position)
-    }
-    return fields
-  }
-
   // MARK: Indexes
 
   private func checkUniqueness(in transaction: borrowing WriteTransaction) throws {
@@ -252,9 +238,8 @@ final class ModelWriter {
 
   private func addKey(_ id: UInt64, in transaction: inout WriteTransaction) throws {
     let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
-    let others = unsafe try reader(in: transaction).objectIDs(withHash: hash).map {
-      unsafe Array($0)
-    }
+    let others =
+      unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
     try setIDs((others ?? []) + id.littleEndianBytes, hash, &transaction)
   }
 
@@ -263,9 +248,8 @@ final class ModelWriter {
     _ id: UInt64,
     in transaction: inout WriteTransaction
   ) throws {
-    let listed = unsafe try reader(in: transaction).objectIDs(withHash: hash).map {
-      unsafe Array($0)
-    }
+    let listed =
+      unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
     guard let listed else { return }
     let own = id.littleEndianBytes
     var others: [UInt8] = []
@@ -291,18 +275,5 @@ final class ModelWriter {
 extension UInt64 {
   fileprivate var littleEndianBytes: [UInt8] {
     unsafe withUnsafeBytes(of: littleEndian) { unsafe Array($0) }
-  }
-}
-
-extension RecordView.Content {
-  /// Whether both say the same of a field.
-  ///
-  /// A field that the layout does not have is not the same as one that is nil: it has a default.
-  fileprivate func isSame(as other: RecordView.Content) -> Bool {
-    switch unsafe (self, other) {
-    case (.missing, .missing), (.null, .null): true
-    case (.present(let one), .present(let two)): unsafe one.isSame(as: two)
-    default: false
-    }
   }
 }
