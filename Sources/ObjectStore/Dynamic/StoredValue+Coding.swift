@@ -21,6 +21,7 @@ extension StoredValue {
     case .double: self = .double(try Double(from: &reader))
     case .date: self = .date(try Date(from: &reader))
     case .uuid: self = .uuid(try UUID(from: &reader))
+    case .decimal: self = .decimal(try Decimal(from: &reader))
     case .string: self = .string(try String(from: &reader))
     case .data: self = .data(try Data(from: &reader))
     case .array(let element): self = .array(try Self.elements(element, &reader))
@@ -146,6 +147,7 @@ extension StoredValue {
     case (.double(let value), .double): value.encode(to: &writer)
     case (.date(let value), .date): value.encode(to: &writer)
     case (.uuid(let value), .uuid): value.encode(to: &writer)
+    case (.decimal(let value), .decimal): value.encode(to: &writer)
     case (.string(let value), .string): value.encode(to: &writer)
     case (.data(let value), .data), (.embedded(let value), .embedded): value.encode(to: &writer)
     case (.array(let elements), .array(let element)):

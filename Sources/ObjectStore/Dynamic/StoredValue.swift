@@ -39,6 +39,8 @@ public indirect enum StoredValue: Sendable, Hashable {
   case date(Date)
   /// An identifier.
   case uuid(UUID)
+  /// A decimal number.
+  case decimal(Decimal)
   /// A text.
   case string(String)
   /// Bytes.
@@ -68,6 +70,7 @@ extension StoredValue: CustomStringConvertible {
     case .double(let value): "\(value)"
     case .date(let value): "\(value.timeIntervalSinceReferenceDate) s"
     case .uuid(let value): value.uuidString
+    case .decimal(let value): value.description
     case .string(let value): value
     case .data(let value), .embedded(let value): Hexadecimal.encode(value)
     case .array(let elements), .set(let elements): "\(elements)"

@@ -17,15 +17,29 @@ final class ModelWriter {
   private(set) var changes = ChangeLog()
   private var references: ReferenceCheck
 
-  init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
-    let metadata = schema.metadata
+  /// A writer that sees to the model's references.
+  convenience init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
+    self.init(
+      tables,
+      current: current,
+      metadata: schema.metadata,
+      references: ReferenceCheck(schema.references.checked(of: tables.name))
+    )
+  }
+
+  init(
+    _ tables: ModelTables,
+    current: LayoutBinding,
+    metadata: Metadata,
+    references: ReferenceCheck = ReferenceCheck([])
+  ) {
     self.tables = tables
     self.current = current
     self.metadata = metadata
     hot = HotCache(tables)
     encoder = RecordEncoder(current)
     ids = IDSequence(tables: tables, metadata: metadata)
-    references = ReferenceCheck(schema.references.checked(of: tables.name))
+    self.references = references
   }
 
   func reader(in transaction: borrowing WriteTransaction) -> ModelReader {

@@ -13,6 +13,7 @@
 /// | `float`, `double` | the shortest number that reads back as the same; `"inf"`, `"-inf"`, and NaN as `"nan:"` and its bits in hexadecimal |
 /// | `date` | as `double`: seconds since 2001-01-01T00:00:00Z |
 /// | `uuid` | a text, as RFC 9562 writes it |
+/// | `decimal` | a text of its digits; `"NaN"` |
 /// | `string` | a text |
 /// | `data`, `embedded` | a text: base64 |
 /// | `array`, `set` | an array |
@@ -35,6 +36,7 @@ extension StoredValue {
       Self.json(value, value.description, bits: value.bitPattern)
     case .date(let value): StoredValue.double(value.timeIntervalSinceReferenceDate).json
     case .uuid(let value): .string(value.uuidString.lowercased())
+    case .decimal(let value): .string(value.description)
     case .string(let value): .string(value)
     case .data(let value), .embedded(let value): .string(value.base64EncodedString())
     case .array(let elements), .set(let elements): .array(elements.map(\.json))
@@ -87,6 +89,11 @@ extension StoredValue {
     case (.uuid, .string(let text)):
       guard let value = UUID(uuidString: text) else { return nil }
       self = .uuid(value)
+    case (.decimal, .string("NaN")): self = .decimal(.nan)
+    case (.decimal, .string(let text)):
+      // What is written back the same has been read whole.
+      guard let value = Decimal(string: text), value.description == text else { return nil }
+      self = .decimal(value)
     case (.string, .string(let text)): self = .string(text)
     case (.data, .string(let text)):
       guard let value = Data(base64Encoded: text) else { return nil }
