@@ -127,6 +127,21 @@ final class ModelTables: Sendable {
     return bindings[index]
   }
 
+  /// The program's own fields among those of a layout, both as ``ChangeLog/Change/fields``; all
+  /// when the layout is not known.
+  func ownFields(_ fields: UInt64, ofLayout number: UInt16) -> UInt64 {
+    if fields == .max || number == current?.number { return fields }
+    let index = Int(number) - 1
+    guard bindings.indices.contains(index) else { return .max }
+    let binding = bindings[index]
+    var own: UInt64 = 0
+    for (position, field) in binding.fields.enumerated() {
+      guard let place = binding.layout.position(ofID: field.id) else { continue }
+      if fields & ChangeLog.bit(ofFieldAt: place) != 0 { own |= ChangeLog.bit(ofFieldAt: position) }
+    }
+    return own
+  }
+
   /// Which parts of records hold the fields at those positions, in any layout of the store.
   func parts(ofFieldsAt positions: some Sequence<Int>) -> RecordParts {
     var parts: RecordParts = []
@@ -144,6 +159,7 @@ final class ModelTables: Sendable {
 /// The names of a model's databases.
 enum TableName {
   static let store = "store"
+  static let history = "store/history"
   static func records(_ model: String) -> String { model }
   static func hot(_ model: String) -> String { "\(model)/hot" }
   static func keys(_ model: String) -> String { "\(model)/keys" }

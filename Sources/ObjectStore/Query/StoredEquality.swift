@@ -23,7 +23,7 @@ extension FieldType {
   /// that writes itself may say of its own what is equal.
   fileprivate var hasOneEncoding: Bool {
     switch self {
-    case .bool, .signed, .unsigned, .uuid, .string, .data: true
+    case .bool, .signed, .unsigned, .uuid, .decimal, .string, .data: true
     case .float, .double, .date, .array, .set, .dictionary, .embedded: false
     }
   }

@@ -6,8 +6,8 @@ public struct StoreError: Error, Sendable {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
-      case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel, other
-      case alreadyExists, busy, invalidInput
+      case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
+      case alreadyExists, busy, invalidInput, referenced, danglingReference, other
     }
 
     private let value: Value
@@ -48,6 +48,14 @@ public struct StoreError: Error, Sendable {
     public static let busy = Self(value: .busy)
     /// What is to be imported is not what it should be; the cause is a ``JSONLinesError``.
     public static let invalidInput = Self(value: .invalidInput)
+    /// An object cannot be deleted because others refer to it.
+    ///
+    /// Nothing of the deletion was done.
+    public static let referenced = Self(value: .referenced)
+    /// An object that was written refers to one that is not there at the end of the write.
+    ///
+    /// Nothing was written.
+    public static let danglingReference = Self(value: .danglingReference)
     /// What else the system answers; see the cause.
     public static let other = Self(value: .other)
 
