@@ -47,15 +47,20 @@ extension ObjectStore {
   func readStored<R>(
     _ body: (borrowing ReadTransaction, StoredSchema) throws -> R
   ) throws -> R {
-    try translating("reading \(path)") {
-      while true {
-        // Tables that are opened later cannot be used by a transaction.
-        let schema = try StoredSchema(environment)
-        let transaction = try environment.beginRead()
-        let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
-        guard epoch == schema.epoch else { continue }
-        return try body(transaction, schema)
-      }
+    try translating("reading \(path)") { try Self.readStored(environment, body) }
+  }
+
+  static func readStored<R>(
+    _ environment: Environment,
+    _ body: (borrowing ReadTransaction, StoredSchema) throws -> R
+  ) throws -> R {
+    while true {
+      // Tables that are opened later cannot be used by a transaction.
+      let schema = try StoredSchema(environment)
+      let transaction = try environment.beginRead()
+      let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
+      guard epoch == schema.epoch else { continue }
+      return try body(transaction, schema)
     }
   }
 }
