@@ -170,7 +170,7 @@ extension FieldType {
   /// How values of this type become keys.
   var keyForm: KeyEncoding.Form {
     switch self {
-    case .bool, .uuid: .plain
+    case .bool, .uuid, .decimal: .plain
     case .unsigned: .unsigned
     case .signed: .signed
     case .float, .double, .date: .number

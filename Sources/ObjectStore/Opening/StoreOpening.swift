@@ -16,7 +16,7 @@ struct StoreOpening {
   let schema: StoreSchema
 
   /// LMDB lets one transaction of a process open databases at a time.
-  private static let openingDatabases = Mutex(())
+  static let openingDatabases = Mutex(())
 
   init(path: String, models: [any Model.Type], options: StoreOptions) throws {
     precondition(
@@ -100,7 +100,8 @@ struct StoreOpening {
         try metadata.integer(MetadataKey.schemaVersion, as: UInt32.self, in: transaction) ?? 0
       var state = State(
         isTooNew: version > options.schemaVersion,
-        needsChange: version < options.schemaVersion
+        needsChange: try version < options.schemaVersion
+          || transaction.openDatabase(TableName.history, keys: .integers) == nil
       )
       for model in models where !state.needsChange {
         state.needsChange = try lacks(model.schema, metadata, in: transaction)
@@ -117,7 +118,12 @@ struct StoreOpening {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
     guard layouts.contains(RecordLayout(schema)) else { return true }
     let indexes = try metadata.indexes(of: schema.name, in: transaction)
-    return schema.indexes.contains { !$0.isServed(by: indexes) }
+    guard schema.indexes.allSatisfy({ $0.isServed(by: indexes) }) else { return true }
+    guard !schema.references.isEmpty else { return false }
+    let rules = try metadata.references(in: transaction)
+    return !schema.references.allSatisfy { rule in
+      rules.contains { $0.model == rule.model && $0.fieldID == rule.fieldID }
+    }
   }
 
   /// Reads what the store says of the models, and opens their databases.
@@ -140,16 +146,20 @@ struct StoreOpening {
       let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
       let entries = try models.map { model in
         StoreSchema.Entry(
-          type: ObjectIdentifier(model),
+          model: model,
           tables: try readTables(model.schema, metadata, seed: seed, in: transaction)
         )
       }
+      let references = try ReferenceGraph(entries, metadata, in: transaction)
+      let history = try transaction.openDatabase(TableName.history, keys: .integers)
       try transaction.keepDatabases()
       return StoreSchema(
         metadata: metadata,
+        history: history.map { HistoryTable(database: $0) },
         epoch: epoch,
         version: version ?? 0,
-        models: entries
+        models: entries,
+        references: references
       )
     }
   }

@@ -6,8 +6,9 @@ public struct StoreError: Error, Sendable {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
-      case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel, other
-      case missingField, invalidPageToken, overflow, closed
+      case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
+      case alreadyExists, busy, invalidInput, referenced, danglingReference
+      case missingField, invalidPageToken, overflow, closed, other
     }
 
     private let value: Value
@@ -42,6 +43,20 @@ public struct StoreError: Error, Sendable {
     public static let wouldDeadlock = Self(value: .wouldDeadlock)
     /// The store was opened without that model.
     public static let unknownModel = Self(value: .unknownModel)
+    /// There is a file or folder of that name already, and it is left alone.
+    public static let alreadyExists = Self(value: .alreadyExists)
+    /// Somebody has the store open, this process or another.
+    public static let busy = Self(value: .busy)
+    /// What is to be imported is not what it should be; the cause is a ``JSONLinesError``.
+    public static let invalidInput = Self(value: .invalidInput)
+    /// An object cannot be deleted because others refer to it.
+    ///
+    /// Nothing of the deletion was done.
+    public static let referenced = Self(value: .referenced)
+    /// An object that was written refers to one that is not there at the end of the write.
+    ///
+    /// Nothing was written.
+    public static let danglingReference = Self(value: .danglingReference)
     /// A single field was read of an object that was stored before the field existed.
     ///
     /// Read the whole object, which gives the field its default.

@@ -7,9 +7,9 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   var transaction: WriteTransaction
   let state: WriteState
 
-  init(transaction: consuming WriteTransaction, schema: StoreSchema) {
+  init(transaction: consuming WriteTransaction, state: WriteState) {
     self.transaction = transaction
-    state = WriteState(schema)
+    self.state = state
   }
 
   /// The store's own side of the transaction.
@@ -170,13 +170,17 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     _ found: borrowing ModelReader.Found,
     _ writer: ModelWriter
   ) throws {
-    try writer.remove(found, in: &transaction)
+    guard !state.schema.references.incoming(to: writer.tables.name).isEmpty else {
+      return try writer.remove(found, in: &transaction)
+    }
+    try Deletion(of: found.id, writer, state, in: transaction).run(in: &transaction)
   }
 }
 
 extension StoreTransaction {
-  consuming func commit() throws {
+  consuming func commit(_ durability: Durability) throws {
+    try state.finishReferences(in: transaction)
     try state.flush(in: &transaction)
-    try transaction.commit()
+    try transaction.commit(durability.ofEnvironment)
   }
 }
