@@ -103,7 +103,7 @@ struct StoredObjectWriter {
       in transaction: inout WriteTransaction
     ) throws -> Outcome {
       let writer = try writer(for: object, in: &transaction)
-      if let found = unsafe try writer.reader(in: transaction).find(writer.encodedKey) {
+      if let found = unsafe try writer.find(writer.encodedKey, in: transaction) {
         switch conflict {
         case .skip: return .skipped
         case .fail:
@@ -120,7 +120,15 @@ struct StoredObjectWriter {
     }
 
     func flush(in transaction: inout WriteTransaction) throws {
-      for entry in writers.values { try entry.writer.hot.flush(in: &transaction) }
+      for entry in writers.values { try Self.flush(entry.writer, in: &transaction) }
+    }
+
+    private static func flush(
+      _ writer: ModelWriter,
+      in transaction: inout WriteTransaction
+    ) throws {
+      try writer.hot.flush(in: &transaction)
+      unsafe try writer.flushPending(in: WriteTransactionReference(transaction))
     }
 
     /// The writer, with the object in its encoder.
@@ -136,8 +144,8 @@ struct StoredObjectWriter {
       if let last = writers[object.model], last.layout == index {
         writer = last.writer
       } else {
-        // Two writers of one model must not keep chunks of hot parts back from each other.
-        try writers[object.model]?.writer.hot.flush(in: &transaction)
+        // Two writers of one model must keep nothing back from each other.
+        if let last = writers[object.model] { try Self.flush(last.writer, in: &transaction) }
         let tables = entry.tables(writing: layout)
         guard let current = tables.current else {
           throw StoreError(.damaged, "a layout of \(object.model) is gone")
