@@ -73,7 +73,7 @@ final class ModelTables: Sendable {
   let primaryKeyPosition: Int
   let hashSeed: UInt64
 
-  init(
+  convenience init(
     _ schema: ModelSchema,
     records: Database,
     hot: Database,
@@ -82,8 +82,30 @@ final class ModelTables: Sendable {
     layouts: [RecordLayout],
     hashSeed: UInt64
   ) {
-    let own = RecordLayout(schema)
-    name = schema.name
+    self.init(
+      schema.name,
+      own: RecordLayout(schema),
+      records: records,
+      hot: hot,
+      keys: keys,
+      indexes: indexes,
+      layouts: layouts,
+      hashSeed: hashSeed
+    )
+  }
+
+  /// The tables as they are to be read and written in the layout `own`.
+  init(
+    _ name: String,
+    own: RecordLayout,
+    records: Database,
+    hot: Database,
+    keys: Database,
+    indexes: [(IndexDescription, Database)],
+    layouts: [RecordLayout],
+    hashSeed: UInt64
+  ) {
+    self.name = name
     self.records = records
     self.hot = hot
     self.keys = keys
@@ -95,7 +117,7 @@ final class ModelTables: Sendable {
     )
     current = bindings.first { $0.layout == own }
     hasHotFields = bindings.contains(where: \.hasHotFields)
-    primaryKeyPosition = schema.primaryKeyPosition
+    primaryKeyPosition = own.fields.firstIndex(where: \.isPrimaryKey) ?? 0
     self.hashSeed = hashSeed
   }
 
@@ -103,6 +125,21 @@ final class ModelTables: Sendable {
     let index = Int(number) - 1
     guard bindings.indices.contains(index) else { throw RecordError(.unknownLayout) }
     return bindings[index]
+  }
+
+  /// The program's own fields among those of a layout, both as ``ChangeLog/Change/fields``; all
+  /// when the layout is not known.
+  func ownFields(_ fields: UInt64, ofLayout number: UInt16) -> UInt64 {
+    if fields == .max || number == current?.number { return fields }
+    let index = Int(number) - 1
+    guard bindings.indices.contains(index) else { return .max }
+    let binding = bindings[index]
+    var own: UInt64 = 0
+    for (position, field) in binding.fields.enumerated() {
+      guard let place = binding.layout.position(ofID: field.id) else { continue }
+      if fields & ChangeLog.bit(ofFieldAt: place) != 0 { own |= ChangeLog.bit(ofFieldAt: position) }
+    }
+    return own
   }
 
   /// Which parts of records hold the fields at those positions, in any layout of the store.
@@ -122,6 +159,7 @@ final class ModelTables: Sendable {
 /// The names of a model's databases.
 enum TableName {
   static let store = "store"
+  static let history = "store/history"
   static func records(_ model: String) -> String { model }
   static func hot(_ model: String) -> String { "\(model)/hot" }
   static func keys(_ model: String) -> String { "\(model)/keys" }

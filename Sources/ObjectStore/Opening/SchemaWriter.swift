@@ -8,6 +8,7 @@ struct SchemaWriter {
   func run(in environment: Environment) throws {
     var transaction = try environment.beginWrite()
     let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
+    try HistoryTable.make(in: &transaction)
     let epoch = try metadata.integer(MetadataKey.epoch, as: UInt64.self, in: transaction) ?? 0
     if epoch == 0 {
       try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)

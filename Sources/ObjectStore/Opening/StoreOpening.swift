@@ -16,7 +16,7 @@ struct StoreOpening {
   let schema: StoreSchema
 
   /// LMDB lets one transaction of a process open databases at a time.
-  private static let openingDatabases = Mutex(())
+  static let openingDatabases = Mutex(())
 
   init(path: String, models: [any Model.Type], options: StoreOptions) throws {
     precondition(
@@ -100,7 +100,8 @@ struct StoreOpening {
         try metadata.integer(MetadataKey.schemaVersion, as: UInt32.self, in: transaction) ?? 0
       var state = State(
         isTooNew: version > options.schemaVersion,
-        needsChange: version < options.schemaVersion
+        needsChange: try version < options.schemaVersion
+          || transaction.openDatabase(TableName.history, keys: .integers) == nil
       )
       for model in models where !state.needsChange {
         state.needsChange = try lacks(model.schema, metadata, in: transaction)
@@ -150,9 +151,11 @@ struct StoreOpening {
         )
       }
       let references = try ReferenceGraph(entries, metadata, in: transaction)
+      let history = try transaction.openDatabase(TableName.history, keys: .integers)
       try transaction.keepDatabases()
       return StoreSchema(
         metadata: metadata,
+        history: history.map { HistoryTable(database: $0) },
         epoch: epoch,
         version: version ?? 0,
         models: entries,

@@ -1,11 +1,16 @@
 internal import LMDB
+internal import Synchronization
 
 /// What the store says of the program's models, as of one epoch.
 final class StoreSchema: Sendable {
   let metadata: Metadata
+  /// `nil` in a store that is open for reading and has none.
+  let history: HistoryTable?
   let epoch: UInt64
   /// The version of the application's schema that wrote the store last.
   let version: UInt32
+  /// A commit at which this was found to be what the store says.
+  let checkedCommit = Atomic<UInt64>(.max)
   /// Which fields of which models refer to which.
   let references: ReferenceGraph
   /// The models with which the program opened the store: few, so they are searched in order.
@@ -19,12 +24,14 @@ final class StoreSchema: Sendable {
 
   init(
     metadata: Metadata,
+    history: HistoryTable?,
     epoch: UInt64,
     version: UInt32,
     models: [Entry],
     references: ReferenceGraph
   ) {
     self.metadata = metadata
+    self.history = history
     self.epoch = epoch
     self.version = version
     self.references = references

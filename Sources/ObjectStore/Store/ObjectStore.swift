@@ -23,8 +23,11 @@ public final class ObjectStore: Sendable {
   let environment: Environment
   private let models: [any Model.Type]
   private let schemaVersion: UInt32
+  let historyLimit: HistoryLimit
   private let schemas: Mutex<StoreSchema>
-  private let writeQueue = DispatchQueue(label: "ObjectStore.write")
+  /// The asynchronous writes that wait, and the queue on which they run.
+  let writes = WriteQueue()
+  let writeQueue = DispatchQueue(label: "ObjectStore.write")
 
   /// Opens the store in the folder `path`, or makes it.
   ///
@@ -49,6 +52,7 @@ public final class ObjectStore: Sendable {
     self.path = path
     self.models = models
     schemaVersion = options.schemaVersion
+    historyLimit = options.historyLimit
     environment = opening.environment
     isReadOnly = opening.isReadOnly
     schemas = Mutex(opening.schema)
@@ -64,13 +68,18 @@ public final class ObjectStore: Sendable {
   /// - Throws: ``StoreError``, or what `body` throws.
   public func read<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
     try translating("reading \(path)") {
-      while true {
-        let schema = schemas.withLock { $0 }
-        let transaction = try environment.beginRead()
-        guard try isCurrent(schema, in: transaction) else { continue }
-        var snapshot = Snapshot(transaction: transaction, schema: schema)
-        return try body(&snapshot)
-      }
+      var snapshot = try beginSnapshot()
+      return try body(&snapshot)
+    }
+  }
+
+  /// A snapshot of the last commit, with the schema that it has.
+  func beginSnapshot() throws -> Snapshot {
+    while true {
+      let schema = schemas.withLock { $0 }
+      let transaction = try environment.beginRead()
+      guard try isCurrent(schema, in: transaction) else { continue }
+      return Snapshot(transaction: transaction, schema: schema)
     }
   }
 
@@ -83,55 +92,6 @@ public final class ObjectStore: Sendable {
 
   private func readNow<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
     try read(body)
-  }
-
-  // MARK: Writing
-
-  /// Lends the write transaction to `body`, and commits when it returns.
-  ///
-  /// Waits for the write of any other thread or process. Synced on return: what was written
-  /// outlasts a power cut. When `body` throws, nothing is written. A commit costs two syncs of the
-  /// disk.
-  ///
-  /// - Throws: ``StoreError`` with `permissionDenied`, `full`, `diskFull`, `inputOutput`,
-  ///   `tooNew` (a later version has migrated the store meanwhile) or `wouldDeadlock` (called from
-  ///   inside a write), or what `body` throws.
-  public func write<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
-    guard !isReadOnly else {
-      throw StoreError(.permissionDenied, "writing \(path): the store is open for reading only")
-    }
-    return try translating("writing \(path)") {
-      while true {
-        let schema = schemas.withLock { $0 }
-        let raw = try environment.beginWrite()
-        guard try isCurrent(schema, in: raw) else { continue }
-        guard schema.version <= schemaVersion else {
-          throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
-        }
-        var transaction = StoreTransaction(transaction: raw, schema: schema)
-        let result = try body(&transaction)
-        try transaction.commit()
-        return result
-      }
-    }
-  }
-
-  /// Lends the write transaction to `body` on the store's own queue, so that no thread of the
-  /// caller's executor waits for the disk.
-  ///
-  /// - Throws: ``StoreError`` as the synchronous twin, or what `body` throws.
-  public func write<R: Sendable>(
-    _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
-  ) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      writeQueue.async {
-        continuation.resume(with: Result { try self.writeNow(body) })
-      }
-    }
-  }
-
-  private func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
-    try write(body)
   }
 
   // MARK: Damage
@@ -166,6 +126,22 @@ public final class ObjectStore: Sendable {
     try translating("checking \(path)") { try environment.checkPages() }
   }
 
+  /// Begins the write transaction, after waiting for the one of any other thread or process.
+  func beginWrite() throws -> StoreTransaction {
+    guard !isReadOnly else {
+      throw StoreError(.permissionDenied, "writing \(path): the store is open for reading only")
+    }
+    while true {
+      let schema = schemas.withLock { $0 }
+      let raw = try environment.beginWrite()
+      guard try isCurrent(schema, inAny: raw) else { continue }
+      guard schema.version <= schemaVersion else {
+        throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
+      }
+      return StoreTransaction(transaction: raw, state: WriteState(schema))
+    }
+  }
+
   /// Whether `schema` is that of the transaction; if another program has changed it, it is read
   /// anew, and the caller begins another transaction.
   ///
@@ -173,12 +149,26 @@ public final class ObjectStore: Sendable {
   /// be used by it.
   private func isCurrent(
     _ schema: StoreSchema,
-    in transaction: borrowing some Transaction & ~Copyable
+    inAny transaction: borrowing some Transaction & ~Copyable
   ) throws -> Bool {
     let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
     guard epoch != schema.epoch else { return true }
     let fresh = try StoreOpening.readSchema(of: environment, models: models)
     schemas.withLock { $0 = fresh }
     return false
+  }
+
+  /// The same of a snapshot: what holds once for a commit holds for all reads of it.
+  private func isCurrent(
+    _ schema: StoreSchema,
+    in transaction: borrowing ReadTransaction
+  ) throws
+    -> Bool
+  {
+    let commit = transaction.id
+    if schema.checkedCommit.load(ordering: .relaxed) == commit { return true }
+    guard try isCurrent(schema, inAny: transaction) else { return false }
+    schema.checkedCommit.store(commit, ordering: .relaxed)
+    return true
   }
 }

@@ -20,15 +20,21 @@ public struct StoreOptions: Sendable, Hashable {
   ///
   /// It grows by itself.
   public var mapSize: Int?
+  /// How much of what has changed the store remembers; see ``ObjectStore/changes(since:of:)``.
+  ///
+  /// Each program keeps to its own limit when it writes.
+  public var historyLimit: HistoryLimit
 
   /// Describes how to open a store.
   public init(
     access: Access = .create,
     schemaVersion: UInt32 = 1,
-    mapSize: Int? = nil
+    mapSize: Int? = nil,
+    historyLimit: HistoryLimit = .standard
   ) {
     self.access = access
     self.schemaVersion = schemaVersion
     self.mapSize = mapSize
+    self.historyLimit = historyLimit
   }
 }

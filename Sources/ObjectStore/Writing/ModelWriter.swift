@@ -17,15 +17,29 @@ final class ModelWriter {
   private(set) var changes = ChangeLog()
   private var references: ReferenceCheck
 
-  init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
-    let metadata = schema.metadata
+  /// A writer that sees to the model's references.
+  convenience init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
+    self.init(
+      tables,
+      current: current,
+      metadata: schema.metadata,
+      references: ReferenceCheck(schema.references.checked(of: tables.name))
+    )
+  }
+
+  init(
+    _ tables: ModelTables,
+    current: LayoutBinding,
+    metadata: Metadata,
+    references: ReferenceCheck = ReferenceCheck([])
+  ) {
     self.tables = tables
     self.current = current
     self.metadata = metadata
     hot = HotCache(tables)
     encoder = RecordEncoder(current)
     ids = IDSequence(tables: tables, metadata: metadata)
-    references = ReferenceCheck(schema.references.checked(of: tables.name))
+    self.references = references
   }
 
   func reader(in transaction: borrowing WriteTransaction) -> ModelReader {
@@ -50,7 +64,8 @@ final class ModelWriter {
     unsafe RecordView(
       checkedCold: encoder.cold.buffer,
       hot: encoder.hot.buffer,
-      hasExtras: false,
+      // An index may be over fields that this program only carries along.
+      hasExtras: encoder.hasExtras,
       binding: current
     )
   }
@@ -70,8 +85,12 @@ final class ModelWriter {
     try checkUniqueness(in: transaction)
     encoder.seal(objectID: id)
     try addKey(id, in: &transaction)
-    try unsafe withUnsafeBytes(of: id) {
-      unsafe try transaction.put(encoder.cold.buffer, for: $0, in: tables.records)
+    // A new id is greater than every other, so pages fill up without being split.
+    let isLast = try unsafe withUnsafeBytes(of: id) {
+      unsafe try transaction.append(encoder.cold.buffer, for: $0, in: tables.records)
+    }
+    guard isLast else {
+      throw StoreError(.damaged, "object \(id) of \(tables.name) exists, which is to be added")
     }
     if current.hasHotFields { try putHotPart(of: id, in: &transaction) }
     try writeEntries(in: &transaction)
@@ -99,7 +118,11 @@ final class ModelWriter {
     let isHotSame = unsafe isSameLayout && old.record.hot.isSame(as: encoder.hot.buffer)
     if isColdSame, isHotSame { return false }
     let fields = try translating(id) { () throws(RecordError) in
-      unsafe try Self.changedFields(from: old.record, to: encodedRecord, count: current.places.count)
+      unsafe try RecordView.changedFields(
+        from: old.record,
+        to: encodedRecord,
+        count: current.places.count
+      )
     }
     entries.removeAll()
     for (number, index) in tables.indexes.enumerated() where index.depends(on: fields) {
@@ -138,10 +161,10 @@ final class ModelWriter {
         try entries.remove(old.record, id, in: index, number)
       }
     }
-    let hash = try translating(id) { () throws(RecordError) in
+    let (key, hash) = try translating(id) { () throws(RecordError) in
       guard case .present(let key) = unsafe try old.record.content(at: tables.primaryKeyPosition)
       else { throw RecordError(.missingField) }
-      return unsafe XXHash64.hash(key, seed: tables.hashSeed)
+      return unsafe (Array(key), XXHash64.hash(key, seed: tables.hashSeed))
     }
     let hadHotPart = unsafe old.record.binding.hasHotFields
     try ids.willRemove(id, in: &transaction)
@@ -149,7 +172,7 @@ final class ModelWriter {
     try removeValue(of: id, in: tables.records, &transaction)
     if hadHotPart { try hot.remove(id, in: &transaction) }
     try removeKey(withHash: hash, id, in: &transaction)
-    changes.append(id, .deleted)
+    changes.appendRemoval(of: id, key: key)
   }
 
   private func translating<R>(
@@ -199,20 +222,6 @@ final class ModelWriter {
     _ = try unsafe withUnsafeBytes(of: id) { unsafe try transaction.delete($0, in: database) }
   }
 
-  /// The fields of which the two records have different bytes, as ``ChangeLog/Change/fields``.
-  private static func changedFields(
-    from old: borrowing RecordView,
-    to new: borrowing RecordView,
-    count: Int
-  ) throws(RecordError) -> UInt64 {
-    var fields: UInt64 = 0
-    for position in 0..<count
-    where unsafe !(try old.content(at: position).isSame(as: try new.content(at: position))) {
-      fields |= ChangeLog.bit(ofFieldAt: position)
-    }
-    return fields
-  }
-
   // MARK: Indexes
 
   private func checkUniqueness(in transaction: borrowing WriteTransaction) throws {
@@ -243,7 +252,8 @@ final class ModelWriter {
 
   private func addKey(_ id: UInt64, in transaction: inout WriteTransaction) throws {
     let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
-    let others = unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
+    let others =
+      unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
     try setIDs((others ?? []) + id.littleEndianBytes, hash, &transaction)
   }
 
@@ -252,7 +262,8 @@ final class ModelWriter {
     _ id: UInt64,
     in transaction: inout WriteTransaction
   ) throws {
-    let listed = unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
+    let listed =
+      unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
     guard let listed else { return }
     let own = id.littleEndianBytes
     var others: [UInt8] = []
@@ -278,18 +289,5 @@ final class ModelWriter {
 extension UInt64 {
   fileprivate var littleEndianBytes: [UInt8] {
     unsafe withUnsafeBytes(of: littleEndian) { unsafe Array($0) }
-  }
-}
-
-extension RecordView.Content {
-  /// Whether both say the same of a field.
-  ///
-  /// A field that the layout does not have is not the same as one that is nil: it has a default.
-  fileprivate func isSame(as other: RecordView.Content) -> Bool {
-    switch unsafe (self, other) {
-    case (.missing, .missing), (.null, .null): true
-    case (.present(let one), .present(let two)): unsafe one.isSame(as: two)
-    default: false
-    }
   }
 }

@@ -7,9 +7,9 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   var transaction: WriteTransaction
   let state: WriteState
 
-  init(transaction: consuming WriteTransaction, schema: StoreSchema) {
+  init(transaction: consuming WriteTransaction, state: WriteState) {
     self.transaction = transaction
-    state = WriteState(schema)
+    self.state = state
   }
 
   /// The store's own side of the transaction.
@@ -178,9 +178,9 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
 }
 
 extension StoreTransaction {
-  consuming func commit() throws {
+  consuming func commit(_ durability: Durability) throws {
     try state.finishReferences(in: transaction)
     try state.flush(in: &transaction)
-    try transaction.commit()
+    try transaction.commit(durability.ofEnvironment)
   }
 }

@@ -3,10 +3,15 @@ internal import LMDB
 /// What a write that is under way knows of its models: a writer for each that it has touched.
 final class WriteState {
   let schema: StoreSchema
+  /// The state of the write around this one, if it is nested.
+  private let parent: WriteState?
   private var writers: [(type: ObjectIdentifier, writer: ModelWriter)] = []
+  /// What has changed up to the end of the last nested write.
+  private var joined = ChangesByModel()
 
-  init(_ schema: StoreSchema) {
+  init(_ schema: StoreSchema, parent: WriteState? = nil) {
     self.schema = schema
+    self.parent = parent
   }
 
   func writer<M: Model>(for model: M.Type) throws -> ModelWriter {
@@ -38,10 +43,19 @@ final class WriteState {
     for entry in writers { try entry.writer.hot.flush(in: &transaction) }
   }
 
-  /// What the write has changed so far, model by model.
-  var changes: [(model: String, changes: ChangeLog)] {
-    writers.compactMap { entry in
-      entry.writer.changes.isEmpty ? nil : (entry.writer.tables.name, entry.writer.changes)
-    }
+  /// Takes over what a nested write has changed, and forgets what was known before it.
+  func join(_ child: WriteState) {
+    joined = changes.adding(child.changes)
+    writers.removeAll()
+  }
+
+  /// What the write has changed so far, without the writes around it.
+  var changes: ChangesByModel {
+    joined.adding(ChangesByModel(writers.map { ($0.writer.tables, $0.writer.changes) }))
+  }
+
+  /// ``changes`` together with those of the writes around it.
+  var changesFromOutermost: ChangesByModel {
+    parent?.changesFromOutermost.adding(changes) ?? changes
   }
 }

@@ -1,0 +1,64 @@
+internal import Synchronization
+
+/// The asynchronous writes of a store that have not begun, in the order in which they came.
+final class WriteQueue: Sendable {
+  /// A write that waits.
+  struct Write: Sendable {
+    var durability: Durability
+    /// Runs the caller's closure; what it gives back resumes the caller, once committed.
+    var run: @Sendable (inout StoreTransaction) throws -> @Sendable () -> Void
+    var fail: @Sendable (any Error) -> Void
+  }
+
+  /// One caller's place in the queue.
+  final class Ticket: Sendable {
+    fileprivate let isCancelled = Atomic(false)
+  }
+
+  private struct State {
+    var writes: [(ticket: Ticket, write: Write)] = []
+    var isDrained = false
+  }
+
+  /// So many writes share a commit at most: the first of them waits for the last, and other
+  /// processes for all.
+  static let largestBatch = 256
+
+  /// Held for as long as it takes to add or remove a write, never while one runs.
+  private let state = Mutex(State())
+
+  /// How many writes wait.
+  var count: Int { state.withLock { $0.writes.count } }
+
+  /// Adds a write, and says whether somebody must drain the queue now.
+  ///
+  /// - Throws: `CancellationError` when the ticket was cancelled before.
+  func add(_ write: Write, _ ticket: Ticket) throws -> Bool {
+    try state.withLock { state in
+      guard !ticket.isCancelled.load(ordering: .relaxed) else { throw CancellationError() }
+      state.writes.append((ticket, write))
+      defer { state.isDrained = true }
+      return !state.isDrained
+    }
+  }
+
+  /// Takes the write out and fails it, unless it has begun.
+  func cancel(_ ticket: Ticket) {
+    let write = state.withLock { state -> Write? in
+      ticket.isCancelled.store(true, ordering: .relaxed)
+      let place = state.writes.firstIndex { $0.ticket === ticket }
+      return place.map { state.writes.remove(at: $0).write }
+    }
+    write?.fail(CancellationError())
+  }
+
+  /// Takes the writes that are to share the next commit; after none, the drain is over.
+  func takeBatch() -> ArraySlice<Write> {
+    state.withLock { state in
+      let batch = state.writes.prefix(Self.largestBatch).map(\.write)
+      state.writes.removeFirst(batch.count)
+      if batch.isEmpty { state.isDrained = false }
+      return batch[...]
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct HistoryEntryTests {
+  private static func decode(_ bytes: [UInt8], of model: String? = nil) throws -> HistoryEntry {
+    try unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return try HistoryEntry(from: &reader, of: model)
+    }
+  }
+
+  private static func encode(_ entry: HistoryEntry) -> [UInt8] {
+    HistoryEntry.encode(
+      nonce: entry.nonce,
+      byteSum: entry.byteSum,
+      models: HistoryEntry.encode(entry.models)
+    )
+  }
+
+  private static func entry(_ random: inout SplitMix64) -> HistoryEntry {
+    let models = (0..<Int.random(in: 0...3, using: &random)).map { number in
+      var changes = CoalescedChanges()
+      if Int.random(in: 0..<4, using: &random) == 0 { changes.addWhole() }
+      for _ in 0..<Int.random(in: 0...20, using: &random) {
+        let id = random.next() >> UInt64.random(in: 0...63, using: &random)
+        let fields = random.next() >> UInt64.random(in: 0...63, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: changes.add(ObjectChange(kind: .inserted, fields: .max), to: id)
+        case 1: changes.add(ObjectChange(kind: .updated, fields: fields), to: id)
+        default:
+          let key = (0..<Int.random(in: 0...300, using: &random)).map {
+            UInt8(truncatingIfNeeded: $0)
+          }
+          changes.add(ObjectChange(kind: .deleted, fields: .max, key: key), to: id)
+        }
+      }
+      return HistoryEntry.ModelEntry(
+        model: "Model\(number)",
+        layoutNumber: .random(in: .min ... .max, using: &random),
+        changes: changes
+      )
+    }
+    return HistoryEntry(
+      nonce: .random(in: .min ... .max, using: &random),
+      byteSum: random.next(),
+      models: models
+    )
+  }
+
+  @Test func `an entry comes back as it was`() throws {
+    var random = SplitMix64(seed: 1)
+    for _ in 0..<500 {
+      let entry = Self.entry(&random)
+      #expect(try Self.decode(Self.encode(entry)) == entry)
+      let one = try Self.decode(Self.encode(entry), of: "Model1").models
+      #expect(one == entry.models.filter { $0.model == "Model1" })
+    }
+  }
+
+  @Test func `an entry has these bytes`() {
+    var changes = CoalescedChanges()
+    changes.add(ObjectChange(kind: .inserted, fields: .max), to: 300)
+    changes.add(ObjectChange(kind: .updated, fields: 5), to: 1)
+    changes.add(ObjectChange(kind: .deleted, fields: .max, key: [7, 8]), to: 301)
+    var whole = CoalescedChanges()
+    whole.addWhole()
+    let bytes = Self.encode(
+      HistoryEntry(
+        nonce: 0x0102_0304,
+        byteSum: 9,
+        models: [
+          .init(model: "A", layoutNumber: 2, changes: changes),
+          .init(model: "B", layoutNumber: 200, changes: whole),
+        ]
+      )
+    )
+    #expect(
+      bytes == [1, 4, 3, 2, 1, 9, 0, 0, 0, 0, 0, 0, 0]
+        + [1, 65, 2, 4] + [2, 1, 5] + [1, 0xAB, 2] + [3, 1, 2, 7, 8]
+        + [1, 66, 0xC8, 1, 0]
+    )
+  }
+
+  @Test func `an entry that is cut off or changed is read or refused, never trapped on`() {
+    var random = SplitMix64(seed: 2)
+    var refused = 0
+    for _ in 0..<300 {
+      let bytes = Self.encode(Self.entry(&random))
+      for _ in 0..<20 {
+        var damaged = bytes
+        if Bool.random(using: &random) {
+          damaged.removeLast(Int.random(in: 1...damaged.count, using: &random))
+        } else {
+          damaged[Int.random(in: 0..<damaged.count, using: &random)] = .random(
+            in: .min ... .max,
+            using: &random
+          )
+        }
+        do { _ = try Self.decode(damaged) } catch { refused += 1 }
+      }
+    }
+    #expect(refused > 1_000)
+  }
+
+  @Test(arguments: [0, 1, 127, 128, 300, 16_383, 16_384, UInt64.max >> 1, .max])
+  func `a number of any size comes back`(number: UInt64) throws {
+    var writer = ByteWriter()
+    writer.writeVarint(number)
+    let bytes = writer.bytes
+    let read = try unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      let number = try reader.readVarint()
+      return (number, reader.remaining)
+    }
+    #expect(read == (number, 0))
+  }
+
+  @Test func `a number beyond 64 bits is refused`() {
+    for bytes in [[UInt8](repeating: 0xFF, count: 10), Array(repeating: 0x80, count: 11) + [0]] {
+      #expect(throws: RecordError.self) {
+        try unsafe bytes.withUnsafeBytes { bytes in
+          var reader = unsafe ByteReader(bytes)
+          return try reader.readVarint()
+        }
+      }
+    }
+  }
+}
+
+@Suite struct CoalescedChangesTests {
+  private typealias Kind = ChangeLog.Change.Kind
+
+  /// Every life of up to five steps that an object can have.
+  @Test func `many changes of an object are one, whatever they were`() {
+    func lives(_ isThere: Bool, _ depth: Int) -> [[Kind]] {
+      guard depth > 0 else { return [[]] }
+      let next: [Kind] = isThere ? [.updated, .deleted] : []
+      return [[]]
+        + next.flatMap { kind in
+          lives(kind != .deleted, depth - 1).map { [kind] + $0 }
+        }
+    }
+    for wasThere in [true, false] {
+      let all = lives(true, 5).map { wasThere ? $0 : [.inserted] + $0 }
+      #expect(all.count == 11)
+      for life in all where !life.isEmpty {
+        var changes = CoalescedChanges()
+        for (step, kind) in life.enumerated() {
+          let fields: UInt64 = kind == .updated ? 1 << UInt64(step) : .max
+          changes.add(
+            ObjectChange(kind: kind, fields: fields, key: kind == .deleted ? [1] : []),
+            to: 7
+          )
+        }
+        let isThere = life.last != .deleted
+        let expected: Kind? =
+          switch (wasThere, isThere) {
+          case (true, true): .updated
+          case (true, false): .deleted
+          case (false, true): .inserted
+          case (false, false): nil
+          }
+        #expect(changes.objects[7]?.kind == expected)
+        if expected == .updated {
+          #expect(changes.objects[7]?.fields == (1 << UInt64(life.count)) - 1)
+        }
+        if expected == .deleted { #expect(changes.objects[7]?.key == [1]) }
+      }
+    }
+  }
+
+  @Test func `an overfull log is the whole model, and stays so`() {
+    var log = ChangeLog()
+    for id in 0...UInt64(ChangeLog.limit) { log.append(id, .inserted) }
+    var changes = CoalescedChanges(log)
+    changes.add(ObjectChange(kind: .updated, fields: 1), to: 5)
+    #expect(changes.isWhole && changes.objects.isEmpty)
+    var sum = CoalescedChanges()
+    sum.add(ObjectChange(kind: .updated, fields: 1), to: 5)
+    sum.add(changes)
+    #expect(sum.isWhole && sum.objects.isEmpty)
+  }
+}

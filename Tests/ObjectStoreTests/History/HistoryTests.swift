@@ -1,0 +1,305 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LMDB
+@testable import ObjectStore
+
+@Suite(.timeLimit(.minutes(2))) struct HistoryTests {
+  private struct Failure: Error {}
+
+  let folder: TemporaryFolder
+  let store: ObjectStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try ObjectStore(at: folder.path, models: [Everything.self, Item.self])
+  }
+
+  private func changes(
+    since token: HistoryToken,
+    in store: ObjectStore? = nil
+  ) throws -> ObjectChanges<Everything>? {
+    guard
+      case .changes(let changes) = try (store ?? self.store).changes(
+        since: token,
+        of: Everything.self
+      )
+    else { return nil }
+    return changes
+  }
+
+  @Test func `each object that changed is told once, with its fields`() throws {
+    try store.write { tx in for id in Int64(1)...5 { try tx.insert(Everything(id: id)) } }
+    let token = try store.historyToken()
+    #expect(try changes(since: token)?.isEmpty == true)
+    try store.write { _ = try $0.update(Everything.self, 1) { $0.received = 5 } }
+    try store.write { tx in
+      try tx.update(Everything.self, 1) { $0.text = "one" }
+      try tx.delete(Everything.self, 2)
+      try tx.insert(Everything(id: 9))
+    }
+    try store.write { tx in
+      try tx.delete(Everything.self, 9)
+      try tx.insert(Everything(id: 10, text: "ten"))
+      try tx.update(Everything.self, 10) { $0.text = "TEN" }
+    }
+    let changes = try #require(try changes(since: token))
+    #expect(changes.deleted == [2])
+    #expect(changes.inserted == [Everything(id: 10, text: "TEN")])
+    #expect(changes.updated.map(\.object.id) == [1])
+    #expect(changes.updated[0].object.text == "one")
+    #expect(changes.updated[0].fields.names == ["text", "received"])
+    #expect(changes.updated[0].fields.contains(\.received))
+    #expect(!changes.updated[0].fields.contains(\.note))
+    #expect(changes.token > token)
+    #expect(try self.changes(since: changes.token)?.isEmpty == true)
+  }
+
+  @Test func `an object that gave its key to another is deleted and inserted`() throws {
+    try store.write { try $0.insert(Everything(id: 1, text: "a")) }
+    let token = try store.historyToken()
+    try store.write { tx in
+      try tx.delete(Everything.self, 1)
+      try tx.insert(Everything(id: 1, text: "b"))
+    }
+    let changes = try #require(try changes(since: token))
+    #expect(changes.deleted == [1])
+    #expect(changes.inserted.map(\.text) == ["b"])
+  }
+
+  @Test func `what was undone, or changed nothing, is no history`() throws {
+    try store.write { try $0.insert(Everything(id: 1)) }
+    let token = try store.historyToken()
+    try store.write { _ = try $0.update(Everything.self, 1) { _ in } }
+    #expect(throws: Failure.self) {
+      try store.write { tx in
+        try tx.delete(Everything.self, 1)
+        throw Failure()
+      }
+    }
+    try store.write { tx in
+      try? tx.nested { tx in
+        try tx.delete(Everything.self, 1)
+        throw Failure()
+      }
+    }
+    #expect(try store.historyToken() == token)
+  }
+
+  @Test func `nested writes join in order`() throws {
+    try store.write { try $0.insert(Everything(id: 1)) }
+    let token = try store.historyToken()
+    try store.write { tx in
+      try tx.update(Everything.self, 1) { $0.flag = true }
+      try tx.nested { tx in
+        try tx.insert(Everything(id: 2))
+        try? tx.nested { tx in
+          try tx.delete(Everything.self, 1)
+          throw Failure()
+        }
+        try tx.nested { _ = try $0.update(Everything.self, 1) { $0.count = 4 } }
+      }
+      try tx.update(Everything.self, 1) { $0.small = 4 }
+      guard case .changes(let inside) = try tx.changes(since: token, of: Everything.self) else {
+        throw Failure()
+      }
+      #expect(inside.updated.map(\.fields.names) == [["flag", "small", "count"]])
+    }
+    let changes = try #require(try changes(since: token))
+    #expect(changes.inserted.map(\.id) == [2])
+    #expect(changes.updated.map(\.fields.names) == [["flag", "small", "count"]])
+  }
+
+  @Test func `a token outlives its process and is told in JSON`() async throws {
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    let token = try store.historyToken()
+    let kept = try JSONDecoder().decode(HistoryToken.self, from: JSONEncoder().encode(token))
+    #expect(kept == token)
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      let store = try ObjectStore(at: path, models: [Everything.self])
+      try store.write { _ = try $0.update(Everything.self, 1) { $0.text = "theirs" } }
+    }
+    #expect(try changes(since: kept)?.updated.map(\.object.text) == ["theirs"])
+  }
+
+  @Test func `a commit too large to remember leaves no answer but to read anew`() throws {
+    let token = try store.historyToken()
+    try store.write { tx in
+      for id in 0...Int64(ChangeLog.limit) { try tx.insert(Everything(id: id)) }
+    }
+    #expect(try changes(since: token) == nil)
+    let later = try store.historyToken()
+    try store.write { try $0.insert(Everything(id: -1)) }
+    #expect(try changes(since: later)?.inserted.map(\.id) == [-1])
+    // Other models are remembered.
+    let items = try store.changes(since: token, of: Item.self)
+    guard case .changes = items else {
+      Issue.record("the history of another model is lost")
+      return
+    }
+  }
+
+  @Test func `the history keeps to its limits, and forgets the oldest commits`() throws {
+    for limit in [
+      HistoryLimit(commits: 20, byteCount: 1 << 20), HistoryLimit(commits: 1_000, byteCount: 1_500),
+    ] {
+      let store = try ObjectStore(
+        at: folder.path("\(limit.commits)"),
+        models: [Everything.self],
+        options: StoreOptions(historyLimit: limit)
+      )
+      var tokens = [try store.historyToken()]
+      for id in Int64(0)..<200 {
+        try store.write(durability: .deferred) { try $0.insert(Everything(id: id)) }
+        tokens.append(try store.historyToken())
+        let (entries, bytes) = try size(of: store)
+        #expect(entries <= limit.commits && bytes <= limit.byteCount)
+      }
+      let answers = try tokens.map { try changes(since: $0, in: store)?.inserted.count }
+      let reach = try #require(answers.firstIndex { $0 != nil })
+      #expect((145...190).contains(reach))
+      #expect(answers[reach...].map { $0 ?? -1 } == (0...(200 - reach)).reversed())
+      #expect(answers[..<reach].allSatisfy { $0 == nil })
+    }
+  }
+
+  private func size(of store: ObjectStore) throws -> (entries: Int, bytes: Int) {
+    let transaction = try store.environment.beginRead()
+    let database = try #require(
+      try transaction.openDatabase(TableName.history, keys: .integers)
+    )
+    let cursor = unsafe try transaction.cursor(on: database)
+    var sizes: [Int] = []
+    var entry = unsafe try cursor.first()
+    while let found = unsafe entry {
+      sizes.append(unsafe found.value.count)
+      unsafe entry = unsafe try cursor.next()
+    }
+    // The first is the floor.
+    return (sizes.count - 1, sizes.dropFirst().reduce(0, +))
+  }
+
+  @Test func `a program that keeps no history ends that of others, who notice`() async throws {
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    let token = try store.historyToken()
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      let options = StoreOptions(historyLimit: .off)
+      let store = try ObjectStore(at: path, models: [Everything.self], options: options)
+      for id in Int64(2)...4 { try store.write { try $0.insert(Everything(id: id)) } }
+    }
+    #expect(try changes(since: token) == nil)
+    let off = try store.historyToken()
+    #expect(try changes(since: off) == nil)
+    try await store.write { try $0.insert(Everything(id: 5)) }
+    #expect(try changes(since: token) == nil)
+    #expect(try changes(since: off) == nil)
+    let again = try store.historyToken()
+    try await store.write { try $0.insert(Everything(id: 6)) }
+    #expect(try changes(since: again)?.inserted.map(\.id) == [6])
+  }
+
+  @Test func `a token of another branch of history is not taken for one of this`() throws {
+    try store.write { try $0.insert(Everything(id: 1)) }
+    let copy = folder.path("copy")
+    try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+    try FileManager.default.copyItem(atPath: folder.path("data.mdb"), toPath: copy + "/data.mdb")
+    let other = try ObjectStore(at: copy, models: [Everything.self])
+    let common = try store.historyToken()
+    #expect(try other.historyToken() == common)
+    try store.write { try $0.insert(Everything(id: 2)) }
+    try other.write { try $0.insert(Everything(id: 3)) }
+    let token = try store.historyToken()
+    #expect(token.number == (try other.historyToken().number))
+    try other.write { try $0.insert(Everything(id: 4)) }
+    #expect(try changes(since: token, in: other) == nil)
+    #expect(try changes(since: common, in: other)?.inserted.map(\.id) == [3, 4])
+  }
+
+  @Test func `the history of a store whose commits are counted anew begins anew`() throws {
+    try store.write { try $0.insert(Everything(id: 1)) }
+    let history = try #require(
+      try StoreOpening.readSchema(of: store.environment, models: [Everything.self]).history
+    )
+    // As in a compacted copy: an entry of a number that is yet to come.
+    var raw = try store.environment.beginWrite()
+    let bytes = HistoryEntry.encode(nonce: 1, byteSum: 100, models: [])
+    try unsafe withUnsafeBytes(of: UInt64(1_000)) { key in
+      try unsafe bytes.withUnsafeBytes {
+        unsafe try raw.put($0, for: key, in: history.database)
+      }
+    }
+    try raw.commit()
+    let token = try store.historyToken()
+    #expect(token.number == 1_000)
+    try store.write { try $0.insert(Everything(id: 2)) }
+    #expect(try changes(since: token) == nil)
+    let later = try store.historyToken()
+    #expect(later.number < 1_000)
+    try store.write { try $0.insert(Everything(id: 3)) }
+    #expect(try changes(since: later)?.inserted.map(\.id) == [3])
+  }
+
+  @Test func `the fields of a program with another schema are told by this one's`() async throws {
+    let store = try ObjectStore(at: folder.path("notes"), models: [OldNote.self])
+    try await store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
+    let token = try store.historyToken()
+    await #expect(processExitsWith: .success) { [path = folder.path("notes") as String] in
+      let store = try ObjectStore(at: path, models: [NewNote.self])
+      try store.write { _ = try $0.update(NewNote.self, 1) { $0.text = "eggs" } }
+    }
+    guard case .changes(let changes) = try store.changes(since: token, of: OldNote.self) else {
+      Issue.record("the history is lost")
+      return
+    }
+    #expect(changes.updated.map(\.object.text) == ["eggs"])
+    #expect(changes.updated.map(\.fields.names) == [["text"]])
+  }
+
+  /// Copies that are kept by the history alone, against the store.
+  @Test(arguments: 0..<8) func `a copy that follows the history is the store`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let store = try ObjectStore(
+      at: folder.path("\(seed)"),
+      models: [Everything.self],
+      options: StoreOptions(historyLimit: HistoryLimit(commits: 12, byteCount: 2_000))
+    )
+    var copy: [Int64: Everything] = [:]
+    var token = try store.historyToken()
+    var expired = 0
+    for _ in 0..<60 {
+      for _ in 0..<Int.random(in: 0...14, using: &random) {
+        try store.write(durability: .deferred) { tx in
+          for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let id = Int64.random(in: 0..<20, using: &random)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: try tx.upsert(Everything(id: id, text: "\(random.next())"))
+            case 1: try tx.update(Everything.self, id) { $0.received += 1 }
+            default: try tx.delete(Everything.self, id)
+            }
+          }
+        }
+      }
+      try store.read { tx in
+        switch try tx.changes(since: token, of: Everything.self) {
+        case .changes(let changes):
+          for key in changes.deleted { #expect(copy.removeValue(forKey: key) != nil) }
+          for object in changes.inserted {
+            #expect(copy.updateValue(object, forKey: object.id) == nil)
+          }
+          for update in changes.updated {
+            #expect(copy.updateValue(update.object, forKey: update.object.id) != nil)
+          }
+          token = changes.token
+        case .expired:
+          expired += 1
+          copy = Dictionary(uniqueKeysWithValues: try tx.fetch(Everything.all).map { ($0.id, $0) })
+          token = try tx.historyToken()
+        }
+        let all = try tx.fetch(Everything.all)
+        #expect(all.count == copy.count && all.allSatisfy { copy[$0.id] == $0 })
+      }
+    }
+    #expect(expired > 0 && expired < 40)
+  }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite(.timeLimit(.minutes(2))) struct GroupCommitTests {
+  private struct Failure: Error {}
+
+  /// A write that keeps others waiting until it is let go.
+  private final class Plug: Sendable {
+    private let isIn = Atomic(false)
+    private let isOut = Atomic(false)
+
+    /// Begins the write, and returns once it runs.
+    func hold(_ store: ObjectStore, in group: inout ThrowingTaskGroup<Void, any Error>) async {
+      group.addTask {
+        try await store.write { _ in
+          self.isIn.store(true, ordering: .releasing)
+          while !self.isOut.load(ordering: .acquiring) { sched_yield() }
+        }
+      }
+      while !isIn.load(ordering: .acquiring) { await Task.yield() }
+    }
+
+    /// Lets go once so many writes wait.
+    func release(_ store: ObjectStore, waiting count: Int) async {
+      while store.writes.count < count { await Task.yield() }
+      isOut.store(true, ordering: .releasing)
+    }
+  }
+
+  private final class Errors: Sendable {
+    let byID = Mutex<[Int64: StoreError.Code]>([:])
+  }
+
+  let folder: TemporaryFolder
+  let store: ObjectStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try ObjectStore(at: folder.path, models: [Everything.self])
+  }
+
+  private func keys() throws -> Set<Int64> {
+    try store.read { Set(try $0.fetch(Everything.all).map(\.id)) }
+  }
+
+  @Test func `writes that wait share one commit, and one that throws is undone alone`()
+    async throws
+  {
+    let before = try store.changeCount()
+    let plug = Plug()
+    try await withThrowingTaskGroup { group in
+      await plug.hold(store, in: &group)
+      for id in Int64(0)..<100 {
+        group.addTask {
+          do {
+            let value = try await store.write { tx in
+              try tx.insert(Everything(id: id))
+              try tx.upsert(Everything(id: 1_000, text: "\(id)"))
+              if id.isMultiple(of: 7) { throw Failure() }
+              return id
+            }
+            #expect(value == id && !id.isMultiple(of: 7))
+          } catch is Failure {
+            #expect(id.isMultiple(of: 7))
+          }
+        }
+      }
+      await plug.release(store, waiting: 100)
+      try await group.waitForAll()
+    }
+    #expect(try store.changeCount() == before + 1)
+    #expect(try keys() == Set((0..<100).filter { !$0.isMultiple(of: 7) } + [1_000]))
+  }
+
+  @Test func `a batch is bounded, and what is left shares the next commit`() async throws {
+    let before = try store.changeCount()
+    let count = WriteQueue.largestBatch + 10
+    let plug = Plug()
+    try await withThrowingTaskGroup { group in
+      await plug.hold(store, in: &group)
+      for id in 0..<count {
+        group.addTask { try await store.write { try $0.insert(Everything(id: Int64(id))) } }
+      }
+      await plug.release(store, waiting: count)
+      try await group.waitForAll()
+    }
+    #expect(try store.changeCount() == before + 2)
+    #expect(try keys().count == count)
+  }
+
+  @Test func `a write that is cancelled before it begins does not run`() async throws {
+    let plug = Plug()
+    try await withThrowingTaskGroup { group in
+      await plug.hold(store, in: &group)
+      let cancelled = Task { try await store.write { try $0.insert(Everything(id: 1)) } }
+      group.addTask { try await store.write { try $0.insert(Everything(id: 2)) } }
+      while store.writes.count < 2 { await Task.yield() }
+      cancelled.cancel()
+      // It ends before the write that it waits for does.
+      await #expect(throws: CancellationError.self) { try await cancelled.value }
+      await plug.release(store, waiting: 1)
+      try await group.waitForAll()
+    }
+    #expect(try keys() == [2])
+  }
+
+  @Test func `a task that is cancelled already does not write`() async throws {
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      try await store.write { try $0.insert(Everything(id: 1)) }
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try keys() == [])
+  }
+
+  @Test func `one that finds the map full fails alone, and the others are written`() async throws {
+    let store = try ObjectStore(
+      at: folder.path + "/small",
+      models: [Everything.self],
+      options: StoreOptions(mapSize: 1 << 20)
+    )
+    let plug = Plug()
+    let errors = Errors()
+    try await withThrowingTaskGroup { group in
+      await plug.hold(store, in: &group)
+      for id in Int64(0)..<6 {
+        group.addTask {
+          do {
+            try await store.write { tx in
+              let size = id == 2 ? 3 << 20 : 10_000
+              try tx.insert(Everything(id: id, text: String(repeating: "x", count: size)))
+            }
+          } catch let error as StoreError {
+            errors.byID.withLock { $0[id] = error.code }
+          }
+        }
+        // In this order.
+        while store.writes.count <= id { await Task.yield() }
+      }
+      await plug.release(store, waiting: 6)
+      try await group.waitForAll()
+    }
+    #expect(errors.byID.withLock { $0 } == [2: .full])
+    let keys = try await store.read { Set(try $0.fetch(Everything.all).map(\.id)) }
+    #expect(keys == [0, 1, 3, 4, 5])
+  }
+
+  @Test func `a store that is open for reading refuses every write that waits`() async throws {
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    let path = folder.path
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let options = StoreOptions(access: .readOnly)
+      let store = try ObjectStore(at: path, models: [Everything.self], options: options)
+      let codes = await withTaskGroup(of: StoreError.Code?.self) { group in
+        for _ in 0..<20 {
+          group.addTask {
+            do {
+              try await store.write { _ = try $0.delete(Everything.self, 1) }
+              return nil
+            } catch {
+              return (error as? StoreError)?.code
+            }
+          }
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(codes == Array(repeating: .permissionDenied, count: 20))
+    }
+  }
+
+  @Test(arguments: Durability.allCases) func `a write of any durability is there`(
+    durability: Durability
+  ) async throws {
+    try await store.write(durability: durability) { try $0.insert(Everything(id: 1)) }
+    try writeNow(durability)
+    #expect(try keys() == [1, 2])
+    try store.sync()
+    try store.checkPages()
+  }
+
+  private func writeNow(_ durability: Durability) throws {
+    try store.write(durability: durability) { try $0.insert(Everything(id: 2)) }
+  }
+
+  @Test func `the greatest durability of a batch is the one that counts`() {
+    #expect([Durability.ordered, .full, .deferred].max() == .full)
+    #expect([Durability.ordered, .deferred].max() == .ordered)
+  }
+
+  @Test func `writes of one task happen in order, among those of others`() async throws {
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    try await withThrowingTaskGroup { group in
+      for task in Int64(0)..<8 {
+        group.addTask {
+          for number in Int64(1)...20 {
+            let (own, total) = try await store.write { tx in
+              let total = try tx.get(Everything.self, 1)?.received ?? -1
+              try tx.update(Everything.self, 1) { $0.received += 1 }
+              try tx.upsert(Everything(id: 100 + task, received: number))
+              return (try tx.get(Everything.self, 100 + task)?.received, total)
+            }
+            #expect(own == number)
+            #expect(total >= number - 1)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await store.read { try $0.get(Everything.self, 1)?.received } == 160)
+  }
+}
