@@ -55,6 +55,9 @@ struct RandomValues {
     case .date:
       return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits())))
     case .uuid: return .uuid(UUID())
+    case .decimal:
+      let digits = Decimal(Int64(bitPattern: bits())) / 7
+      return .decimal(number(0..<9) == 0 ? .nan : digits)
     case .string: return .string(text())
     case .data: return .data(data())
     case .embedded: return .embedded(data())

@@ -93,7 +93,7 @@ extension FieldType {
   /// that writes itself may say of its own what is equal.
   var hasOneEncoding: Bool {
     switch self {
-    case .bool, .signed, .unsigned, .uuid, .string, .data: true
+    case .bool, .signed, .unsigned, .uuid, .decimal, .string, .data: true
     default: false
     }
   }
