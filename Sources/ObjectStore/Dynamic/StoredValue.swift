@@ -37,6 +37,8 @@ public indirect enum StoredValue: Sendable, Hashable {
   case double(Double)
   /// A moment.
   case date(Date)
+  /// A decimal number.
+  case decimal(Decimal)
   /// An identifier.
   case uuid(UUID)
   /// A text.
@@ -67,6 +69,7 @@ extension StoredValue: CustomStringConvertible {
     case .float(let value): "\(value)"
     case .double(let value): "\(value)"
     case .date(let value): "\(value.timeIntervalSinceReferenceDate) s"
+    case .decimal(let value): "\(value)"
     case .uuid(let value): value.uuidString
     case .string(let value): value
     case .data(let value), .embedded(let value): Hexadecimal.encode(value)

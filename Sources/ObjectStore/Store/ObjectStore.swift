@@ -129,7 +129,7 @@ public final class ObjectStore: Sendable {
     while true {
       let schema = schemas.withLock { $0 }
       let raw = try environment.beginWrite()
-      guard try isCurrent(schema, in: raw) else { continue }
+      guard try isCurrent(schema, inAny: raw) else { continue }
       guard schema.version <= schemaVersion else {
         throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
       }
