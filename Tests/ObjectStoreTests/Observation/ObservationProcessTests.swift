@@ -4,7 +4,9 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite(.timeLimit(.minutes(2))) struct ObservationProcessTests {
+// One after another: waiting for a process takes a thread from the tests, and some of these
+// processes wait for their test.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ObservationProcessTests {
   let folder: TemporaryFolder
   let store: ObjectStore
 
