@@ -42,8 +42,8 @@ models: deps ## Expands the record templates anew
 schema: deps ## Writes the schema lock anew
 	DLSTORE_RECORD_SCHEMA=1 $(SWIFT) test --disable-xctest --filter SchemaLockTests
 
-bench: deps ## Compares storage layouts; make bench N=100000 for a quick look
-	cd Benchmarks && $(SWIFT) run -c release layouts $(or $(N),1000000)
+bench: deps ## Compares the store with raw LMDB and GRDB; make bench N=100000 for a quick one
+	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)
 
 clean: ## Removes what was built
 	rm -rf .build .demo Benchmarks/.build

@@ -5,19 +5,30 @@ import PackageDescription
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "dlstore", path: "..")],
+  dependencies: [
+    .package(name: "dlstore", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+  ],
   targets: [
+    .target(
+      name: "CLayouts",
+      cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
+      linkerSettings: [.linkedLibrary("lmdb")]
+    ),
     .executableTarget(
-      name: "layouts",
+      name: "bench",
       dependencies: [
-        .product(name: "LMDB", package: "dlstore"),
+        "CLayouts",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "ObjectStore", package: "dlstore"),
       ]
-    )
+    ),
   ]
 )
 
-for target in package.targets {
+for target in package.targets where target.name == "bench" {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

@@ -136,6 +136,28 @@ func environmentCopy(
   unsafe try check(mdb_env_copyfd2(environment, descriptor, flags), "mdb_env_copyfd2")
 }
 
+/// Hands each line of LMDB's report of the readers to `body`.
+func environmentListReaders(
+  _ environment: OpaquePointer,
+  _ body: (String) -> Void
+) {
+  withoutActuallyEscaping(body) { body in
+    var body = body
+    // What it returns is what the callback does.
+    _ = unsafe withUnsafeMutablePointer(to: &body) { context in
+      unsafe mdb_reader_list(
+        environment,
+        { line, context in
+          let body = unsafe context?.assumingMemoryBound(to: ((String) -> Void).self)
+          if let line = unsafe line { unsafe body?.pointee(String(cString: line)) }
+          return 0
+        },
+        context
+      )
+    }
+  }
+}
+
 /// Frees the slots of readers whose process is gone; returns how many there were.
 @discardableResult
 func environmentCheckReaders(_ environment: OpaquePointer) throws(LMDBError) -> Int {

@@ -38,11 +38,23 @@ public final class Environment: Sendable {
     try EnvironmentRegistry.open(path, options: options)
   }
 
-  init(path: String, options: EnvironmentOptions) throws(LMDBError) {
+  /// Whom the files of an environment are for.
+  enum Kind {
+    /// Every process.
+    case shared
+    /// Whoever has claimed them, so that LMDB takes no lock.
+    case unlocked
+  }
+
+  init(
+    path: String,
+    options: EnvironmentOptions,
+    kind: Kind = .shared
+  ) throws(LMDBError) {
     self.path = path
     self.isReadOnly = options.isReadOnly
     fileMode = options.fileMode
-    let handle = unsafe try Self.openHandle(path: path, options: options)
+    let handle = unsafe try Self.openHandle(path: path, options: options, kind)
     unsafe self.handle = unsafe handle
     do throws(LMDBError) {
       unsafe descriptor = try environmentDescriptor(handle)
@@ -64,10 +76,14 @@ public final class Environment: Sendable {
   /// Opens with the largest map that the system grants.
   private static func openHandle(
     path: String,
-    options: EnvironmentOptions
+    options: EnvironmentOptions,
+    _ kind: Kind
   ) throws(LMDBError) -> OpaquePointer {
-    try EnvironmentFile.reserveLockFile(in: path, options: options)
     var flags = MDB_NOTLS | MDB_NORDAHEAD
+    switch kind {
+    case .shared: try EnvironmentFile.reserveLockFile(in: path, options: options)
+    case .unlocked: flags |= MDB_NOLOCK
+    }
     if options.isReadOnly {
       flags |= MDB_RDONLY
       // LMDB would try to write a first page.
@@ -88,6 +104,15 @@ public final class Environment: Sendable {
         )
         unsafe try environmentReportAssertions(handle)
         unsafe try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
+        let identity = unsafe EnvironmentRegistry.Identity(
+          try EnvironmentFile.status(of: try environmentDescriptor(handle))
+        )
+        // One that opens for reading has the file before the lock, and then waits while the file is
+        // replaced.
+        guard identity == EnvironmentRegistry.identity(of: path + "/data.mdb") ?? identity else {
+          unsafe environmentClose(handle)
+          continue
+        }
         unsafe try environmentCheckReaders(handle)
         return unsafe handle
       } catch {
@@ -99,6 +124,11 @@ public final class Environment: Sendable {
         mapSize /= 2
       }
     }
+  }
+
+  /// Opens so that LMDB writes the lock file, and changes nothing else.
+  static func openForLockFile(_ handle: OpaquePointer, _ path: String) throws(LMDBError) {
+    unsafe try environmentOpen(handle, path: path, flags: MDB_RDONLY | MDB_NOTLS, mode: 0)
   }
 
   private static let smallestMap = 64 << 20
@@ -294,6 +324,9 @@ public final class Environment: Sendable {
   }
 
   /// Sizes and reader counts as they are now.
+  ///
+  /// Costs some tens of nanoseconds. The corresponding C functions are `mdb_env_info` and
+  /// `mdb_env_stat`.
   public func statistics() throws(LMDBError) -> EnvironmentStatistics {
     try gate.holdingMap { () throws(LMDBError) in
       let info = unsafe try environmentInfo(handle)
@@ -303,9 +336,44 @@ public final class Environment: Sendable {
         pageSize: pageSize,
         lastTransactionID: UInt64(info.me_last_txnid),
         readers: Int(info.me_numreaders),
-        maximumReaders: Int(info.me_maxreaders)
+        maximumReaders: Int(info.me_maxreaders),
+        mainDatabase: DatabaseStatistics(try environmentStatistics(handle))
       )
     }
+  }
+
+  /// How many pages of the file are free: written by earlier commits, to be used by later ones.
+  ///
+  /// The corresponding C functions are `mdb_cursor_open` and `mdb_cursor_get`, on the database of
+  /// free pages.
+  ///
+  /// - Throws: ``LMDBError`` as ``beginRead()``.
+  /// - Complexity: O(n) in the commits whose free pages nothing has used yet.
+  public func freePageCount() throws(LMDBError) -> Int {
+    let freeDatabase: UInt32 = 0
+    let snapshot = try beginRead()
+    let cursor = unsafe Cursor(raw: try cursorOpen(snapshot.raw, freeDatabase))
+    var count = 0
+    var entry = unsafe try cursor.first()
+    while let pages = unsafe entry?.value {
+      // A list of page numbers that begins with how many follow.
+      count += unsafe Int(bitPattern: pages.loadUnaligned(as: UInt.self))
+      unsafe entry = unsafe try cursor.next()
+    }
+    _ = consume snapshot
+    return count
+  }
+
+  /// The slots in use in the table of readers, over all processes.
+  ///
+  /// Looks at the table without a lock: a read that begins or ends now may be there or not. The
+  /// corresponding C function is `mdb_reader_list`.
+  public func readers() -> [EnvironmentReader] {
+    var readers: [EnvironmentReader] = []
+    unsafe environmentListReaders(handle) { line in
+      if let reader = EnvironmentReader(line: line) { readers.append(reader) }
+    }
+    return readers
   }
 
   /// Frees the slots of readers whose process is gone, and returns how many there were.

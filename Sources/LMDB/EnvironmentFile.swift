@@ -112,4 +112,49 @@ enum EnvironmentFile {
     defer { close(descriptor) }
     try sync(descriptor)
   }
+
+  /// Puts a complete file in the place of another.
+  static func rename(_ path: String, to target: String) throws(LMDBError) {
+    #if canImport(Darwin)
+      let code = unsafe Darwin.rename(path, target)
+    #elseif canImport(Musl)
+      let code = unsafe Musl.rename(path, target)
+    #else
+      let code = unsafe Glibc.rename(path, target)
+    #endif
+    guard code == 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "rename")
+    }
+  }
+
+  // MARK: The lock file
+
+  /// Opens the lock file and takes the lock that tells LMDB whether it is in use; `busy` when it is.
+  static func lockExclusively(_ path: String) throws(LMDBError) -> Int32 {
+    let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
+    }
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    lock.l_start = 0
+    lock.l_len = 1
+    guard unsafe fcntl(descriptor, F_SETLK, &lock) == 0 else {
+      let code = errno
+      close(descriptor)
+      let isTaken = code == EAGAIN || code == EACCES
+      throw LMDBError(isTaken ? .busy : LMDBError.Code(rawValue: code), operation: "fcntl")
+    }
+    // Should this process be killed, one that waits for the lock must not believe what the file says
+    // of transactions. Without the number that it begins with, LMDB refuses it; and writes it anew
+    // as soon as it is the only one to open it.
+    var magic: UInt32 = 0
+    guard unsafe pwrite(descriptor, &magic, 4, 0) == 4 else {
+      let code = errno
+      close(descriptor)
+      throw LMDBError(LMDBError.Code(rawValue: code), operation: "pwrite")
+    }
+    return descriptor
+  }
 }

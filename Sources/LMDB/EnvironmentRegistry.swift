@@ -24,25 +24,46 @@ enum EnvironmentRegistry {
     }
   }
 
-  private struct Entry: Sendable {
-    weak let environment: Environment?
+  /// The right to the files of a folder that nobody has open.
+  struct Claim: Sendable {
+    fileprivate let folder: String
+    /// The lock file, open: closing any descriptor of it would give the right up.
+    fileprivate let descriptor: Int32
+    fileprivate let lock: Identity
   }
 
-  private static let entries = Mutex<[Identity: Entry]>([:])
+  private struct Entry: Sendable {
+    weak let environment: Environment?
+    let lock: Identity?
+  }
+
+  private struct State {
+    var entries: [Identity: Entry] = [:]
+    /// The lock files of the folders that are claimed.
+    var claims: Set<Identity> = []
+  }
+
+  private static let state = Mutex(State())
 
   static func open(
     _ path: String,
     options: EnvironmentOptions
   ) throws(LMDBError) -> Environment {
     while true {
-      let environment = try entries.withLock { entries throws(LMDBError) -> Environment? in
-        if let identity = identity(of: path + "/data.mdb"), let entry = entries[identity] {
+      let environment = try state.withLock { state throws(LMDBError) -> Environment? in
+        if let identity = identity(of: path + "/data.mdb"), let entry = state.entries[identity] {
           // A weak reference that is gone while its entry is not: the environment is closing right
           // now and waits for this lock. Let it, then look again.
           return entry.environment
         }
+        if let lock = identity(of: path + "/lock.mdb"), state.claims.contains(lock) {
+          throw LMDBError(.busy, operation: "the environment is claimed")
+        }
         let environment = try Environment(path: path, options: options)
-        entries[environment.identity] = Entry(environment: environment)
+        state.entries[environment.identity] = Entry(
+          environment: environment,
+          lock: identity(of: path + "/lock.mdb")
+        )
         return environment
       }
       if let environment {
@@ -55,14 +76,47 @@ enum EnvironmentRegistry {
 
   /// Closes under the lock, so that no other open can overlap with the close.
   static func close(_ identity: Identity, _ handle: OpaquePointer) {
-    entries.withLock { entries in
+    state.withLock { state in
       unsafe environmentClose(handle)
-      entries[identity] = nil
+      state.entries[identity] = nil
     }
   }
 
-  private static func identity(of file: String) -> Identity? {
+  static func identity(of file: String) -> Identity? {
     var status = stat()
     return unsafe stat(file, &status) == 0 ? Identity(status) : nil
+  }
+
+  // MARK: Claims
+
+  /// Takes the lock that each process which has the environment open shares.
+  static func claim(_ folder: String) throws(LMDBError) -> Claim {
+    try state.withLock { state throws(LMDBError) in
+      let path = folder + "/lock.mdb"
+      guard let lock = identity(of: path) else {
+        throw LMDBError(.noSuchFile, operation: "open")
+      }
+      let isOpen = state.entries.values.contains { $0.lock == lock }
+      guard !isOpen, !state.claims.contains(lock) else {
+        throw LMDBError(.busy, operation: "the environment is open in this process")
+      }
+      let descriptor = try EnvironmentFile.lockExclusively(path)
+      state.claims.insert(lock)
+      return Claim(folder: folder, descriptor: descriptor, lock: lock)
+    }
+  }
+
+  static func release(_ claim: Claim) {
+    state.withLock { state in
+      // Another process may wait in `mdb_env_open` for our lock, and would believe what the lock
+      // file says of the data file that was there before. When LMDB opens it in this process, it
+      // writes the lock file anew and shares the lock, which ends with its close.
+      if let handle = unsafe try? environmentCreate() {
+        unsafe try? Environment.openForLockFile(handle, claim.folder)
+        unsafe environmentClose(handle)
+      }
+      EnvironmentFile.close(claim.descriptor)
+      state.claims.remove(claim.lock)
+    }
   }
 }

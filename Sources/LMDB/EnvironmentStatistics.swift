@@ -8,8 +8,10 @@ public struct EnvironmentStatistics: Sendable, Hashable {
   public var pageSize: Int
   /// The number of the last committed transaction.
   public var lastTransactionID: UInt64
-  /// The reader slots in use, over all processes.
+  /// The reader slots that were ever in use at one time, over all processes.
   public var readers: Int
   /// The reader slots there are.
   public var maximumReaders: Int
+  /// The database of the names of all others.
+  public var mainDatabase: DatabaseStatistics
 }

@@ -113,6 +113,10 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `EINVAL`.
     public static let invalidArgument = Self(rawValue: EINVAL)
+    /// Some process has the environment open.
+    ///
+    /// The corresponding C code is `EBUSY`.
+    public static let busy = Self(rawValue: EBUSY)
     /// This thread has a write transaction already.
     ///
     /// The corresponding C code is `EDEADLK`.

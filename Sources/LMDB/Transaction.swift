@@ -84,6 +84,15 @@ extension Transaction where Self: ~Copyable {
     unsafe Int(try databaseStatistics(raw, database.handle).ms_entries)
   }
 
+  /// The sizes of a database.
+  ///
+  /// Costs O(1). The corresponding C function is `mdb_stat`.
+  public borrowing func statistics(
+    of database: Database
+  ) throws(LMDBError) -> DatabaseStatistics {
+    DatabaseStatistics(unsafe try databaseStatistics(raw, database.handle))
+  }
+
   /// Whether the environment has neither named databases nor anything else.
   package borrowing func isEmpty() throws(LMDBError) -> Bool {
     let mainDatabase: MDB_dbi = 1

@@ -18,6 +18,53 @@ extension TypeSyntax {
     return wrapped.trimmed
   }
 
+  /// The type without any optional around it.
+  var flattened: TypeSyntax { wrappedInOptional?.flattened ?? self }
+
+  /// Whether it is written as a dictionary.
+  var isDictionary: Bool { self.is(DictionaryTypeSyntax.self) || genericName == "Dictionary" }
+
+  /// Whether it is written as an array or a set.
+  var isListOrSet: Bool {
+    self.is(ArrayTypeSyntax.self) || genericName == "Array" || genericName == "Set"
+  }
+
+  /// Whether it is one that everybody knows to be no reference.
+  var isPlainScalar: Bool {
+    let scalars: Set = [
+      "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32",
+      "UInt64", "Float", "Double", "Decimal", "String", "Data", "Date", "UUID", "URL",
+    ]
+    return self.as(IdentifierTypeSyntax.self).map { scalars.contains($0.name.text) } ?? false
+  }
+
+  /// The types of what a collection holds.
+  var elements: [TypeSyntax] {
+    if let array = self.as(ArrayTypeSyntax.self) { return [array.element] }
+    if let dictionary = self.as(DictionaryTypeSyntax.self) {
+      return [dictionary.key, dictionary.value]
+    }
+    guard isListOrSet || isDictionary, let type = self.as(IdentifierTypeSyntax.self) else {
+      return []
+    }
+    return type.genericArgumentClause?.arguments.compactMap { argument in
+      guard case .type(let type) = argument.argument else { return nil }
+      return type
+    } ?? []
+  }
+
+  /// Whether a collection, or one inside it, holds optionals.
+  var holdsOptionals: Bool {
+    elements.contains { $0.wrappedInOptional != nil || $0.holdsOptionals }
+  }
+
+  private var genericName: String? {
+    guard let type = self.as(IdentifierTypeSyntax.self), type.genericArgumentClause != nil else {
+      return nil
+    }
+    return type.name.text
+  }
+
   /// The type as a nested type must write it, where `Self` would be that nested type.
   func replacingSelf(with model: TokenSyntax) -> TypeSyntax {
     SelfReplacer(model).rewrite(self).cast(TypeSyntax.self)

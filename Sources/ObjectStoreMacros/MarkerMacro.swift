@@ -12,10 +12,18 @@ package enum MarkerMacro: PeerMacro {
   ) throws -> [DeclSyntax] {
     guard let marker = node.lastName.flatMap(Marker.init) else { return [] }
     var problems = Problems()
-    if !declaration.is(VariableDeclSyntax.self) {
+    if declaration.is(VariableDeclSyntax.self) {
+      let place = context.lexicalContext.first
+      let isRead = place?.isModel == true || place?.isEmbedded == true
+      if !isRead {
+        problems.add(
+          .markerOutsideModel(marker: marker),
+          at: node,
+          fix: .remove(node)
+        )
+      }
+    } else {
       problems.add(.markerOnUnstored(marker: marker), at: node)
-    } else if !(context.lexicalContext.first?.isModel ?? false) {
-      problems.add(.markerOutsideModel(marker: marker), at: node)
     }
     for diagnostic in problems.diagnostics { context.diagnose(diagnostic) }
     return []
@@ -23,10 +31,16 @@ package enum MarkerMacro: PeerMacro {
 }
 
 extension Syntax {
-  fileprivate var isModel: Bool {
+  /// Whether it is a type under `@Model`.
+  var isModel: Bool { hasAttribute("Model") }
+
+  /// Whether it is a type under `@Embedded`.
+  var isEmbedded: Bool { hasAttribute("Embedded") }
+
+  private func hasAttribute(_ name: String) -> Bool {
     asProtocol((any WithAttributesSyntax).self)?.attributes.contains { element in
       guard case .attribute(let attribute) = element else { return false }
-      return attribute.lastName == "Model"
+      return attribute.lastName == name
     } ?? false
   }
 }

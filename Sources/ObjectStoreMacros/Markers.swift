@@ -4,9 +4,11 @@ import SwiftSyntax
 enum Marker: String, CaseIterable {
   case primaryKey = "PrimaryKey"
   case indexed = "Indexed"
+  case unique = "Unique"
   case hot = "Hot"
   case transient = "Transient"
   case field = "Field"
+  case onDelete = "OnDelete"
 }
 
 /// The markers on one property.

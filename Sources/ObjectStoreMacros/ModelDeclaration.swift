@@ -1,4 +1,3 @@
-import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
@@ -13,7 +12,9 @@ struct ModelDeclaration {
   /// Whether the struct lies in another type.
   let isNested: Bool
   let fields: [StoredField]
-  let primaryKey: StoredField
+  /// The fields that tell one object from another: one, or several together.
+  let primaryKey: [StoredField]
+  let indexes: [DeclaredIndex]
 
   /// Reads a declaration; `nil`, with at least one problem reported, when it cannot be a model.
   init?(
@@ -22,68 +23,34 @@ struct ModelDeclaration {
     context: [Syntax],
     problems: inout Problems
   ) {
-    guard let model = declaration.as(StructDeclSyntax.self) else {
-      let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.trimmed.text ?? ""
-      problems.add(
-        .notAStruct(name: name, introducer: declaration.introducer.text),
-        at: declaration.introducer
-      )
-      return nil
-    }
+    guard
+      let model = StructKind.model.check(declaration, context: context, problems: &problems)
+    else { return nil }
     name = model.name.trimmed
     isNested = !context.isEmpty
     access = AccessLevel(of: model, in: context)
     availability = ([Syntax(model)] + context).flatMap(\.availability)
-    if let generics = model.genericParameterClause {
-      problems.add(.generic(name: name.text), at: generics)
-    } else if context.contains(where: { $0.isGeneric }) {
-      problems.add(.insideGeneric(name: name.text), at: model.name)
-    }
-    if isNested,
-      let modifier = model.modifiers.first(where: { $0.name.tokenKind == .keyword(.private) })
-    {
-      // The extension stands at the top of the file and could not see it.
-      problems.add(.privateNested(name: name.text), at: modifier)
-    }
-    storedName = Self.storedName(of: model, attribute: attribute, problems: &problems)
-    Self.checkConditions(in: model, problems: &problems)
-    fields = model.memberBlock.members.compactMap { member in
+    storedName = StructKind.storedName(of: model, attribute: attribute, problems: &problems)
+    StructKind.checkConditions(in: model, problems: &problems)
+    let fields = model.memberBlock.members.compactMap { member -> StoredField? in
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { return nil }
-      return StoredField(variable, model: model.name.trimmed, problems: &problems)
+      let field = StoredField(variable, model: model.name.trimmed, problems: &problems)
+      field?.checkMarkers(on: variable, problems: &problems)
+      return field
     }
+    self.fields = fields
     Self.checkIDs(of: fields, problems: &problems)
-    let key = Self.primaryKey(among: fields, of: model, problems: &problems)
-    guard let key, problems.diagnostics.isEmpty else { return nil }
-    primaryKey = key
-  }
-
-  private static func storedName(
-    of model: StructDeclSyntax,
-    attribute: AttributeSyntax,
-    problems: inout Problems
-  ) -> StringLiteralExprSyntax {
-    let declared = StringLiteralExprSyntax(content: model.name.identifier?.name ?? "")
-    guard
-      let argument = attribute.arguments?.as(LabeledExprListSyntax.self)?.first?.expression,
-      !argument.is(NilLiteralExprSyntax.self)
-    else { return declared }
-    guard
-      let literal = argument.as(StringLiteralExprSyntax.self),
-      let name = literal.representedLiteralValue, (1...100).contains(name.utf8.count)
-    else {
-      problems.add(.modelNameNotLiteral, at: argument)
-      return declared
+    let declared = model.memberBlock.members.compactMap { member in
+      member.decl.as(MacroExpansionDeclSyntax.self)
     }
-    return literal.trimmed
-  }
-
-  /// A field that is there in some builds only would give one model two schemas.
-  private static func checkConditions(in model: StructDeclSyntax, problems: inout Problems) {
-    let conditions = model.memberBlock.members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }
-    for variable in conditions.flatMap(\.variables)
-    where variable.isStoredInInstance && Markers(of: variable)[.transient] == nil {
-      problems.add(.conditional, at: variable)
+    .filter { DeclaredIndex.macroNames.contains($0.macroName.text) }
+    .flatMap { node in
+      DeclaredIndex.read(node, of: fields, problems: &problems).map { (index: $0, node: node) }
     }
+    DeclaredIndex.checkDistinct(declared, fields: fields, problems: &problems)
+    indexes = declared.map(\.index)
+    primaryKey = Self.primaryKey(among: fields, of: model, problems: &problems)
+    guard problems.diagnostics.isEmpty else { return nil }
   }
 
   private static func checkIDs(of fields: [StoredField], problems: inout Problems) {
@@ -104,53 +71,19 @@ struct ModelDeclaration {
     among fields: [StoredField],
     of model: StructDeclSyntax,
     problems: inout Problems
-  ) -> StoredField? {
+  ) -> [StoredField] {
     let keys = fields.filter { $0.markers[.primaryKey] != nil }
-    guard let key = keys.first else {
-      // Another problem may have hidden the field that was meant.
-      if problems.diagnostics.isEmpty {
-        problems.add(.noPrimaryKey(model: model.name.trimmed.text), at: model.name)
-      }
-      return nil
-    }
-    for other in keys.dropFirst() {
+    // Another problem may have hidden the field that was meant.
+    if keys.isEmpty, problems.diagnostics.isEmpty {
+      let guess = fields.first { $0.key == "id" && !$0.isOptional }
       problems.add(
-        .severalPrimaryKeys(field: other.key, first: key.key),
-        at: other.markers[.primaryKey]
+        .noPrimaryKey(model: model.name.trimmed.text),
+        at: model.name,
+        fix: guess.map { .add("PrimaryKey", to: $0.declaration) }
       )
     }
-    if key.isOptional {
-      problems.add(.optionalPrimaryKey(field: key.key), at: key.markers[.primaryKey])
-    }
-    if key.markers[.hot] != nil {
-      problems.add(.hotPrimaryKey(field: key.key), at: key.markers[.hot])
-    }
-    return key
-  }
-}
-
-extension IfConfigDeclSyntax {
-  /// The properties in all of the branches, also of conditions inside.
-  fileprivate var variables: [VariableDeclSyntax] {
-    clauses.flatMap { clause -> [VariableDeclSyntax] in
-      guard case .decls(let members) = clause.elements else { return [] }
-      return members.flatMap { member in
-        member.decl.as(VariableDeclSyntax.self).map { [$0] }
-          ?? member.decl.as(IfConfigDeclSyntax.self)?.variables ?? []
-      }
-    }
-  }
-}
-
-extension Syntax {
-  fileprivate var availability: [AttributeSyntax] {
-    let attributes = asProtocol((any WithAttributesSyntax).self)?.attributes ?? []
-    return attributes.compactMap { $0.as(AttributeSyntax.self) }
-      .filter { $0.lastName == "available" }
-      .map(\.trimmed)
-  }
-
-  fileprivate var isGeneric: Bool {
-    asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+    let taken = fields.first { $0.key == CompositeKey.fieldName }
+    if keys.count > 1, let taken { problems.add(.compositeKeyNameTaken, at: taken.name) }
+    return keys
   }
 }

@@ -4,14 +4,16 @@ import SwiftSyntax
 /// What is wrong with a model, and what to do about it.
 enum ModelDiagnostic: Hashable {
   case notAStruct(name: String, introducer: String)
+  case embeddedNotAStruct(name: String, introducer: String)
   case generic(name: String)
   case insideGeneric(name: String)
   case privateNested(name: String)
   case modelNameNotLiteral
   case noPrimaryKey(model: String)
-  case severalPrimaryKeys(field: String, first: String)
+  case compositeKeyNameTaken
   case optionalPrimaryKey(field: String)
   case hotPrimaryKey(field: String)
+  case uniquePrimaryKey(field: String)
   case conditional
   case severalBindings
   case untyped(field: String)
@@ -19,6 +21,19 @@ enum ModelDiagnostic: Hashable {
   case constant(field: String)
   case implicitlyUnwrapped(field: String)
   case optionalOfOptional(field: String)
+  case optionalElement(field: String)
+  case notIndexable(field: String)
+  case nullifyRequired(field: String)
+  case onDeleteOfNoReference(field: String)
+  case markerOnEmbedded(marker: Marker)
+  case emptyEmbedded(name: String)
+  case indexNotLiteral
+  case indexOnUnstored(name: String)
+  case repeatedInIndex(field: String)
+  case severalCollections(first: String, second: String)
+  case indexTooLong
+  case sameIndex(fields: String)
+  case indexOutsideModel(macro: String)
   case transientWithoutValue(property: String)
   case transientWithMarker(Marker)
   case markerOnUnstored(marker: Marker)
@@ -43,22 +58,29 @@ extension ModelDiagnostic: DiagnosticMessage {
     switch self {
     case .notAStruct(let name, let introducer):
       "a model is a struct, and '\(name)' is declared as \(introducer)"
+    case .embeddedNotAStruct(let name, let introducer):
+      """
+      an embedded value is a struct, and '\(name)' is declared as \(introducer): an enumeration with \
+      raw values declares FieldValue instead
+      """
     case .generic(let name):
-      "a model cannot be generic: declare '\(name)' without type parameters"
+      "a stored type cannot be generic: declare '\(name)' without type parameters"
     case .insideGeneric(let name):
-      "a model cannot be generic: move '\(name)' out of the generic declaration around it"
+      "a stored type cannot be generic: move '\(name)' out of the generic declaration around it"
     case .privateNested(let name):
-      "a model inside another type cannot be private: declare '\(name)' fileprivate"
+      "a stored type inside another type cannot be private: declare '\(name)' fileprivate"
     case .modelNameNotLiteral:
-      "the stored name of a model is a string literal of 1 to 100 bytes, without interpolation"
+      "the name of a type in the store is a string literal of 1 to 100 bytes, without interpolation"
     case .noPrimaryKey(let model):
       "'\(model)' needs a primary key: mark one stored property with @PrimaryKey"
-    case .severalPrimaryKeys(let field, let first):
-      "a model has one primary key: '\(first)' is marked already, so '\(field)' cannot be"
+    case .compositeKeyNameTaken:
+      "several properties are marked with @PrimaryKey, so none can be named 'primaryKey'"
     case .optionalPrimaryKey(let field):
       "the primary key '\(field)' cannot be optional"
     case .hotPrimaryKey(let field):
       "the primary key '\(field)' cannot be @Hot: it never changes"
+    case .uniquePrimaryKey(let field):
+      "the primary key '\(field)' is unique without @Unique"
     case .conditional:
       "a stored property of a model cannot depend on '#if': mark it @Transient or move it out"
     case .severalBindings:
@@ -73,6 +95,32 @@ extension ModelDiagnostic: DiagnosticMessage {
       "'\(field)' cannot be implicitly unwrapped: make it optional, or give it a value"
     case .optionalOfOptional(let field):
       "'\(field)' cannot be an optional of an optional: the store knows one kind of nil"
+    case .optionalElement(let field):
+      "'\(field)' cannot be a collection of optionals: leave out the elements that are nil"
+    case .notIndexable(let field):
+      "'\(field)' cannot be indexed: a dictionary has no order and no elements"
+    case .nullifyRequired(let field):
+      "'\(field)' cannot lose its reference: make it optional, or choose another rule"
+    case .onDeleteOfNoReference(let field):
+      "'\(field)' is no reference, so that nothing to which it refers can be deleted"
+    case .markerOnEmbedded(let marker):
+      "@\(marker.rawValue) goes on a stored property of a model, not of an embedded value"
+    case .emptyEmbedded(let name):
+      "'\(name)' has no stored property, so that there is nothing to embed"
+    case .indexNotLiteral:
+      "an index is a list of key paths of the model's properties, such as [\\.state, \\.priority]"
+    case .indexOnUnstored(let name):
+      "'\(name)' is no stored property of the model, so that it cannot be indexed"
+    case .repeatedInIndex(let field):
+      "'\(field)' is in the index already"
+    case .severalCollections(let first, let second):
+      "an index has one collection at most, and '\(first)' and '\(second)' are two"
+    case .indexTooLong:
+      "an index has at most 8 fields"
+    case .sameIndex(let fields):
+      "there is an index on \(fields) already"
+    case .indexOutsideModel(let macro):
+      "#\(macro) has no effect here: it goes inside a @Model"
     case .transientWithoutValue(let property):
       "'\(property)' is @Transient, so it needs a default value or must be an optional 'var'"
     case .transientWithMarker(let marker):
@@ -90,15 +138,5 @@ extension ModelDiagnostic: DiagnosticMessage {
     case .sameID(let field, let other, let id):
       "'\(field)' and '\(other)' have one id, \(id): give one of them another with @Field(id:)"
     }
-  }
-}
-
-/// Collects what is wrong with a declaration.
-struct Problems {
-  private(set) var diagnostics: [Diagnostic] = []
-
-  mutating func add(_ problem: ModelDiagnostic, at node: (some SyntaxProtocol)?) {
-    guard let node else { return }
-    diagnostics.append(Diagnostic(node: node, message: problem))
   }
 }

@@ -8,10 +8,15 @@ import SwiftSyntaxBuilder
 struct ModelExpansion {
   private let model: ModelDeclaration
   private let typeName: String
+  /// The primary key when it is made of several fields.
+  private let compositeKey: CompositeKey?
 
   init(of model: ModelDeclaration, named typeName: String) {
     self.model = model
     self.typeName = typeName
+    compositeKey =
+      model.primaryKey.count > 1
+      ? CompositeKey(model.primaryKey, access: model.access) : nil
   }
 
   /// The extension that makes the struct a model.
@@ -41,8 +46,9 @@ struct ModelExpansion {
       """,
       schema(isolation: isolation),
     ]
-    let key = model.primaryKey
-    if key.key != "primaryKey" {
+    if let compositeKey {
+      all += [compositeKey.type, compositeKey.property(isolation: isolation)]
+    } else if let key = model.primaryKey.first, key.key != CompositeKey.fieldName {
       all.append(
         """
         /// The value of `\(key.key)`, which tells one object from another.
@@ -56,7 +62,7 @@ struct ModelExpansion {
   private var access: String { model.access.prefix }
 
   private var columns: String {
-    let columns = model.fields.enumerated().map { position, field in
+    var columns = model.fields.enumerated().map { position, field in
       // A column cannot be seen farther than the type of its field may be.
       let access = min(model.access, field.access).prefix
       let type = field.type.trimmedDescription + (field.isOptional ? "?" : "")
@@ -64,6 +70,15 @@ struct ModelExpansion {
         /// The field `\(field.key)`.
         \(access)let \(field.name.text) = Column<\(typeName), \(type)>(position: \(position))
         """
+    }
+    if compositeKey != nil {
+      columns.append(
+        """
+        /// The primary key.
+        \(access)let \(CompositeKey.fieldName) = \
+        Column<\(typeName), \(CompositeKey.typeName)>(position: \(columns.count))
+        """
+      )
     }
     return """
       /// The stored fields, each under its name.
@@ -74,38 +89,52 @@ struct ModelExpansion {
   }
 
   private func schema(isolation: String) -> String {
-    let fields = model.fields.map { field in
+    var fields = model.fields.map { field in
       var arguments = [
         StringLiteralExprSyntax(content: field.key).description,
         "\(field.type.trimmedDescription).self",
       ]
       if let id = field.id.argument { arguments.append("id: \(id)") }
       if field.isOptional { arguments.append("isOptional: true") }
-      if field.markers[.primaryKey] != nil { arguments.append("isPrimaryKey: true") }
+      if compositeKey == nil, field.markers[.primaryKey] != nil {
+        arguments.append("isPrimaryKey: true")
+      }
       if field.markers[.indexed] != nil { arguments.append("isIndexed: true") }
+      if field.markers[.unique] != nil { arguments.append("isUnique: true") }
       if field.markers[.hot] != nil { arguments.append("isHot: true") }
+      if let rule = field.deleteRule { arguments.append("onDelete: \(rule)") }
       return "FieldSchema(\(arguments.joined(separator: ", ")))"
     }
-    // The formatter wants no comma after an only element.
-    let list = fields.count == 1 ? fields[0] : fields.map { $0 + "," }.joined(separator: "\n")
+    if let compositeKey { fields.append(compositeKey.schema) }
+    let indexes =
+      model.indexes.isEmpty
+      ? ""
+      : """
+      ,
+        indexes: [
+      \(Self.list(model.indexes.map(\.schema)).indented.indented)
+        ]
+      """
     return """
       /// The name and the fields under which objects are stored.
       \(access)\(isolation)static let schema = ModelSchema(
         name: \(model.storedName.description),
         fields: [
-      \(list.indented.indented)
-        ]
+      \(Self.list(fields).indented.indented)
+        ]\(indexes)
       )
       """
+  }
+
+  /// The formatter wants no comma after an only element.
+  private static func list(_ elements: [String]) -> String {
+    elements.count == 1 ? elements[0] : elements.map { $0 + "," }.joined(separator: "\n")
   }
 
   private var decoding: String {
     let lines = model.fields.enumerated().map { position, field in
       let reader = field.isOptional ? "optional" : "value"
-      let fallback = field.defaultValue.flatMap { value in
-        field.isOptional && value.is(NilLiteralExprSyntax.self)
-          ? nil : ", default: \(value.trimmedDescription)"
-      }
+      let fallback = field.fallback.map { ", default: \($0)" }
       return "\(reference(to: field)) = try record.\(reader)(at: \(position)\(fallback ?? ""))"
     }
     return """
@@ -117,7 +146,8 @@ struct ModelExpansion {
   }
 
   private var encoding: String {
-    let lines = model.fields.map { "record.encode(\(reference(to: $0)))" }
+    var lines = model.fields.map { "record.encode(\(reference(to: $0)))" }
+    if compositeKey != nil { lines.append("record.encode(\(CompositeKey.fieldName))") }
     return """
       /// Writes every stored field.
       \(access)func encode(to record: inout RecordEncoder) {
@@ -133,7 +163,7 @@ struct ModelExpansion {
 }
 
 extension String {
-  fileprivate var indented: String {
+  var indented: String {
     split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.isEmpty ? "" : "  " + $0 }
       .joined(separator: "\n")

@@ -3,5 +3,7 @@ import SwiftSyntaxMacros
 
 @main
 struct ObjectStoreMacrosPlugin: CompilerPlugin {
-  let providingMacros: [any Macro.Type] = [ModelMacro.self, MarkerMacro.self]
+  let providingMacros: [any Macro.Type] = [
+    ModelMacro.self, EmbeddedMacro.self, MarkerMacro.self, IndexMacro.self,
+  ]
 }

@@ -13,13 +13,18 @@ struct StoredField {
   let access: AccessLevel
   let markers: Markers
   let id: FieldID
+  let declaration: VariableDeclSyntax
 
   /// Reads a property; `nil` when it is not stored, or with a problem reported when it cannot be.
   init?(_ variable: VariableDeclSyntax, model: TokenSyntax, problems: inout Problems) {
     let markers = Markers(of: variable)
     guard variable.isStoredInInstance else {
       if let first = markers.attributes.first {
-        problems.add(.markerOnUnstored(marker: first.marker), at: first.attribute)
+        problems.add(
+          .markerOnUnstored(marker: first.marker),
+          at: first.attribute,
+          fix: .remove(first.attribute, from: variable)
+        )
       }
       return nil
     }
@@ -36,24 +41,36 @@ struct StoredField {
     }
     let key = name.identifier?.name ?? name.text
     if let modifier = variable.modifiers.first(where: { $0.name.tokenKind == .keyword(.lazy) }) {
-      problems.add(.lazy(field: key), at: modifier)
+      problems.add(.lazy(field: key), at: modifier, fix: .remove(modifier, from: variable))
       return nil
     }
     if variable.bindingSpecifier.tokenKind == .keyword(.let), let value = binding.initializer {
-      problems.add(.constant(field: key), at: value)
+      problems.add(.constant(field: key), at: value, fix: .variable(variable))
       return nil
     }
     guard let declared = binding.typeAnnotation?.type.trimmed else {
       problems.add(.untyped(field: key), at: binding.pattern)
       return nil
     }
-    guard !declared.is(ImplicitlyUnwrappedOptionalTypeSyntax.self) else {
-      problems.add(.implicitlyUnwrapped(field: key), at: binding.typeAnnotation?.type)
+    if let type = declared.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+      problems.add(
+        .implicitlyUnwrapped(field: key),
+        at: binding.typeAnnotation?.type,
+        fix: binding.typeAnnotation.map { .type($0.type, to: "\(type.wrappedType.trimmed)?") }
+      )
       return nil
     }
     let wrapped = declared.wrappedInOptional
     guard wrapped?.wrappedInOptional == nil else {
-      problems.add(.optionalOfOptional(field: key), at: binding.typeAnnotation?.type)
+      problems.add(
+        .optionalOfOptional(field: key),
+        at: binding.typeAnnotation?.type,
+        fix: binding.typeAnnotation.map { .type($0.type, to: "\(declared.flattened)?") }
+      )
+      return nil
+    }
+    guard !(wrapped ?? declared).holdsOptionals else {
+      problems.add(.optionalElement(field: key), at: binding.typeAnnotation?.type)
       return nil
     }
     self.name = name
@@ -63,7 +80,64 @@ struct StoredField {
     self.defaultValue = binding.initializer?.value.trimmed
     self.access = AccessLevel(variable.modifiers) ?? .module
     self.markers = markers
+    self.declaration = variable
     self.id = FieldID(of: key, markers: markers, problems: &problems)
+  }
+
+  /// The value of records that are older than the field, where it is not what they have anyway.
+  var fallback: String? {
+    defaultValue.flatMap { value in
+      isOptional && value.is(NilLiteralExprSyntax.self) ? nil : value.trimmedDescription
+    }
+  }
+
+  /// Reports markers that do not go with the type or with each other.
+  func checkMarkers(on variable: VariableDeclSyntax, problems: inout Problems) {
+    if let marker = markers[.primaryKey] {
+      if isOptional {
+        let annotation = variable.bindings.first?.typeAnnotation?.type
+        problems.add(
+          .optionalPrimaryKey(field: key),
+          at: marker,
+          fix: annotation.map { .type($0, to: type.trimmedDescription) }
+        )
+      }
+      let others: [(Marker, ModelDiagnostic)] = [
+        (.hot, .hotPrimaryKey(field: key)), (.unique, .uniquePrimaryKey(field: key)),
+      ]
+      for (other, problem) in others {
+        guard let attribute = markers[other] else { continue }
+        problems.add(problem, at: attribute, fix: .remove(attribute, from: variable))
+      }
+    }
+    if type.isDictionary, let marker = markers[.indexed] ?? markers[.unique] {
+      problems.add(
+        .notIndexable(field: key),
+        at: marker,
+        fix: .remove(marker, from: variable)
+      )
+    }
+    guard let marker = markers[.onDelete] else { return }
+    if type.isPlainScalar || type.isDictionary {
+      problems.add(
+        .onDeleteOfNoReference(field: key),
+        at: marker,
+        fix: .remove(marker, from: variable)
+      )
+    } else if deleteRule?.hasSuffix(".nullify") == true, !isOptional, !type.isListOrSet {
+      let annotation = variable.bindings.first?.typeAnnotation?.type
+      problems.add(
+        .nullifyRequired(field: key),
+        at: marker,
+        fix: annotation.map { .type($0, to: "\(type.trimmedDescription)?") }
+      )
+    }
+  }
+
+  /// The argument of `@OnDelete`.
+  var deleteRule: String? {
+    markers[.onDelete]?.arguments?.as(LabeledExprListSyntax.self)?.first?
+      .expression.trimmedDescription
   }
 
   /// A property that is not stored starts from the value that it declares.
@@ -73,7 +147,11 @@ struct StoredField {
     problems: inout Problems
   ) {
     if let other = markers.attributes.first(where: { $0.marker != .transient }) {
-      problems.add(.transientWithMarker(other.marker), at: other.attribute)
+      problems.add(
+        .transientWithMarker(other.marker),
+        at: other.attribute,
+        fix: .remove(other.attribute, from: variable)
+      )
     }
     for binding in variable.bindings where binding.initializer == nil {
       let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)

@@ -36,6 +36,7 @@
   names: named(Columns),
   named(columns),
   named(schema),
+  named(PrimaryKey),
   named(primaryKey),
   named(init(from:)),
   named(encode(to:))
@@ -45,6 +46,7 @@
   names: named(Columns),
   named(columns),
   named(schema),
+  named(PrimaryKey),
   named(primaryKey)
 )
 public macro Model(name: String? = nil) =

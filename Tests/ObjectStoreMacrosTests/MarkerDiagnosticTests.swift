@@ -84,6 +84,10 @@ import Testing
 
 extension Marker {
   fileprivate var attribute: String {
-    self == .field ? "@Field(id: 1)" : "@\(rawValue)"
+    switch self {
+    case .field: "@Field(id: 1)"
+    case .onDelete: "@OnDelete(.keep)"
+    default: "@\(rawValue)"
+    }
   }
 }

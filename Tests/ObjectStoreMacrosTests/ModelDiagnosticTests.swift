@@ -42,11 +42,21 @@ import Testing
     )
   }
 
-  @Test func `each primary key after the first is refused`() {
+  @Test func `no field has the name of a key of several`() {
     #expect(
-      problems(among: "@PrimaryKey var a: Int; @PrimaryKey var b: Int") == [
-        .init(.severalPrimaryKeys(field: "a", first: "id"), at: "@PrimaryKey"),
-        .init(.severalPrimaryKeys(field: "b", first: "id"), at: "@PrimaryKey"),
+      problems(among: "@PrimaryKey var a: Int; var primaryKey: Int") == [
+        .init(.compositeKeyNameTaken, at: "primaryKey")
+      ]
+    )
+    #expect(problems(in: "@Model struct Note { @PrimaryKey var primaryKey: Int }").isEmpty)
+  }
+
+  @Test func `each part of a primary key is neither optional nor hot nor unique by itself`() {
+    #expect(
+      problems(among: "@PrimaryKey var a: Int?; @PrimaryKey @Hot @Unique var b: Int") == [
+        .init(.optionalPrimaryKey(field: "a"), at: "@PrimaryKey"),
+        .init(.hotPrimaryKey(field: "b"), at: "@Hot"),
+        .init(.uniquePrimaryKey(field: "b"), at: "@Unique"),
       ]
     )
   }
@@ -78,6 +88,27 @@ import Testing
       ("let a = 0", .init(.constant(field: "a"), at: "= 0")),
       ("var a: Int!", .init(.implicitlyUnwrapped(field: "a"), at: "Int!")),
       ("var a: Optional<Int>?", .init(.optionalOfOptional(field: "a"), at: "Optional<Int>?")),
+      ("var a: [Int?]", .init(.optionalElement(field: "a"), at: "[Int?]")),
+      ("var a: Set<Int?>?", .init(.optionalElement(field: "a"), at: "Set<Int?>?")),
+      ("var a: [String: [Int?]]", .init(.optionalElement(field: "a"), at: "[String: [Int?]]")),
+      (
+        "var a: Array<Optional<Int>>",
+        .init(.optionalElement(field: "a"), at: "Array<Optional<Int>>")
+      ),
+      ("@Indexed var a: [String: Int]", .init(.notIndexable(field: "a"), at: "@Indexed")),
+      ("@Unique var a: Dictionary<Int, Int>", .init(.notIndexable(field: "a"), at: "@Unique")),
+      (
+        "@OnDelete(.keep) var a: String?",
+        .init(.onDeleteOfNoReference(field: "a"), at: "@OnDelete(.keep)")
+      ),
+      (
+        "@OnDelete(.nullify) var a: Reference<B>",
+        .init(.nullifyRequired(field: "a"), at: "@OnDelete(.nullify)")
+      ),
+      (
+        "@OnDelete(DeleteRule.nullify) var a: Reference<B>",
+        .init(.nullifyRequired(field: "a"), at: "@OnDelete(DeleteRule.nullify)")
+      ),
       ("#if DEBUG\nvar a: Int\n#endif", .init(.conditional, at: "var a: Int")),
       ("#if A\n#if B\nvar a: Int\n#endif\n#endif", .init(.conditional, at: "var a: Int")),
     ] as [(String, MacroExpander.Problem)]
@@ -95,6 +126,10 @@ import Testing
     "var a: Int { get { 0 } set {} }", "static var a = 0", "static let a = 0, b = 1",
     "var a: Int { didSet {} }", "var a: Int = 0 { willSet {} }", "let a: Int",
     "#if DEBUG\n@Transient var a = 0\nvar b: Int { 0 }\nstatic let c = 0\n#endif",
+    "@Unique var a: Int?", "@Indexed @Unique var a: [String]", "var a: Box<Int?>",
+    "@OnDelete(.nullify) var a: Reference<B>?", "@OnDelete(.nullify) var a: [Reference<B>]",
+    "@OnDelete(.nullify) var a: Set<Reference<B>>", "@OnDelete(.cascade) var a: Reference<B>",
+    "@OnDelete(.deny) var a: Owner",
     "@Field(id: 0) var a: Int", "@Field(id: 0xFFFF_FFFF) var a: Int", "func f() { var x = 0 }",
   ])
   func `a property that can be stored, or need not be, is accepted`(_ property: String) {

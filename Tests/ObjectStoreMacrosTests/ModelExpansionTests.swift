@@ -120,6 +120,113 @@ import Testing
     )
   }
 
+  @Test func `a key of several properties is a type and a field of its own`() {
+    let result = MacroExpander(
+      expanding: """
+        @Model
+        public struct Seat {
+          #Unique<Seat>([\\.hall, \\.ticket])
+          @PrimaryKey public var hall: String
+          @PrimaryKey @Field(id: 7) var `in`: Int
+          @Unique public var ticket: UUID?
+          @OnDelete(.cascade) public var owner: Reference<Person>
+        }
+        """
+    )
+    let id = FieldID.number(forName: "\(FieldID.number(forName: "hall")) 7")
+    #expect(result.problems.isEmpty)
+    #expect(
+      result.expansion.hasSuffix(
+        """
+        nonisolated extension Seat: Model {
+          /// The stored fields, each under its name.
+          public nonisolated struct Columns: Sendable {
+            /// The field `hall`.
+            public let hall = Column<Seat, String>(position: 0)
+            /// The field `in`.
+            let `in` = Column<Seat, Int>(position: 1)
+            /// The field `ticket`.
+            public let ticket = Column<Seat, UUID?>(position: 2)
+            /// The field `owner`.
+            public let owner = Column<Seat, Reference<Person>>(position: 3)
+            /// The primary key.
+            public let primaryKey = Column<Seat, PrimaryKey>(position: 4)
+          }
+
+          /// The stored fields, for use in queries.
+          public static let columns = Columns()
+
+          /// The name and the fields under which objects are stored.
+          public static let schema = ModelSchema(
+            name: "Seat",
+            fields: [
+              FieldSchema("hall", String.self),
+              FieldSchema("in", Int.self, id: 7),
+              FieldSchema("ticket", UUID.self, isOptional: true, isUnique: true),
+              FieldSchema("owner", Reference<Person>.self, onDelete: .cascade),
+              FieldSchema("primaryKey", PrimaryKey.self, id: \(id), isPrimaryKey: true),
+            ],
+            indexes: [
+              IndexSchema(on: "hall", "ticket", isUnique: true)
+            ]
+          )
+
+          /// The values of `hall` and `in`, which together tell one object from another.
+          public nonisolated struct PrimaryKey: FieldValue, Hashable {
+            /// The field `hall`.
+            public let hall: String
+            /// The field `in`.
+            let `in`: Int
+
+            /// Makes the key of the object with those values.
+            init(hall: String, `in`: Int) {
+              self.hall = hall
+              self.`in` = `in`
+            }
+
+            /// How the key lies on disk: its parts one after another.
+            public static var fieldType: FieldType { .data }
+
+            /// Reads every part.
+            public init(from reader: inout ByteReader) throws(RecordError) {
+              self.hall = try reader.readField()
+              self.`in` = try reader.readField()
+            }
+
+            /// Writes every part.
+            public func encode(to writer: inout ByteWriter) {
+              writer.writeField(self.hall)
+              writer.writeField(self.`in`)
+            }
+          }
+
+          /// The values of `hall` and `in`, which tell one object from another.
+          public var primaryKey: PrimaryKey {
+            PrimaryKey(hall: hall, `in`: `in`)
+          }
+
+          /// Reads every stored field.
+          public init(from record: borrowing RecordView) throws(RecordError) {
+            hall = try record.value(at: 0)
+            `in` = try record.value(at: 1)
+            ticket = try record.optional(at: 2)
+            owner = try record.value(at: 3)
+          }
+
+          /// Writes every stored field.
+          public func encode(to record: inout RecordEncoder) {
+            record.encode(hall)
+            record.encode(`in`)
+            record.encode(ticket)
+            record.encode(owner)
+            record.encode(primaryKey)
+          }
+        }
+        """
+      )
+    )
+  }
+
   @Test func `a struct in another type keeps inside what names the types beside it`() {
     expectExpansion(
       """

@@ -27,6 +27,16 @@ import Testing
     #expect(Shelf.Album.schema.fields[medium.position].type == .signed(bits: 64))
   }
 
+  @Test func `keys, indexes and embedded values of a main actor module are used anywhere`() async {
+    let list = await MainActor.run { Playlist(owner: "a", name: "b") }
+    #expect(list.primaryKey == keyOfPlaylist("a", "b"))
+    #expect(Playlist.schema.fields.map(\.name).last == "primaryKey")
+    #expect(Playlist.schema.fields[2].reference?.onDelete == .nullify)
+    #expect(PlayMode.fieldType == .embedded("PlayMode"))
+    let inverse = Inverse(\Playlist.Columns.tracks)
+    #expect(inverse(of: Reference(UUID())).limit == nil)
+  }
+
   @Test func `the key of an object is read off the main actor`() async {
     let id = UUID()
     let track = await MainActor.run { Track(id: id) }

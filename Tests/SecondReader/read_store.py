@@ -264,22 +264,29 @@ def sized(data, kind):
 # Index keys
 
 
-def escaped(data):
+def fnv1a(data):
+    found = 2166136261
+    for byte in data:
+        found = (found ^ byte) * 16777619 & 0xFFFFFFFF
+    return found | 0x80000000
+
+
+def escaped(data, longest):
     content = bytearray()
     for byte in data:
         piece = b"\0\xff" if byte == 0 else bytes([byte])
-        if len(content) + len(piece) > LONGEST_CONTENT:
+        if len(content) + len(piece) > longest:
             return bytes(content) + b"\0\1" + struct.pack(">Q", xxh64(data))
         content += piece
     return bytes(content) + b"\0\0"
 
 
-def index_content(data, kind):
+def index_content(data, kind, longest):
     name = kind[0]
     if name in ("bool", "uuid"):
         return data
     if name in ("string", "data"):
-        return escaped(data)
+        return escaped(data, longest)
     content = bytearray(reversed(data))
     if name in ("float", "double", "date"):
         if content[0] == 0x80 and not any(content[1:]):
@@ -294,15 +301,53 @@ def index_content(data, kind):
     return bytes(content)
 
 
-def index_keys(data, kind, object_id):
-    tail = struct.pack(">Q", object_id)
-    if kind[0] in ("array", "set"):
+class Index:
+    """An index as the store describes it: its fields by id, each with its type."""
+
+    def __init__(self, index_id, data):
+        reader = Bytes(data)
+        if reader.number("B") != CODING_VERSION:
+            raise TooNew("an index has a later coding")
+        flags = reader.number("B")
+        self.is_unique = flags == 1
+        self.fields = [
+            (reader.number("I"), parse_type(reader.sized_text())) for _ in range(reader.number("H"))
+        ]
+        ids = [field for field, _ in self.fields]
+        collections = [kind for _, kind in self.fields if kind[0] in ("array", "set")]
+        if reader.left or flags > 1 or not 1 <= len(ids) <= 8 or len(set(ids)) != len(ids):
+            raise Damage("the description of an index is not what it should be")
+        if len(collections) > 1:
+            raise Damage("an index has two collections")
+        expected = ids[0] if len(ids) == 1 else fnv1a(b"".join(struct.pack("<I", i) for i in ids))
+        if index_id != expected:
+            raise Damage(f"an index is named {index_id} and not {expected}")
+        widths = [width(self.element(kind)) for _, kind in self.fields]
+        fixed = sum(size + 1 for size in widths if size is not None)
+        texts = widths.count(None)
+        self.longest = min(LONGEST_CONTENT, (503 - fixed) // texts - 11) if texts else 0
+
+    @staticmethod
+    def element(kind):
+        return kind[1] if kind[0] in ("array", "set") else kind
+
+    def pieces(self, data, kind):
+        """What keys have for one field: nothing, one piece, or one for each element."""
+        if kind[0] in ("array", "set"):
+            found = set(elements(data, kind)) if data is not None else set()
+            return {b"\1" + index_content(one, kind[1], self.longest) for one in found}
         if data is None:
-            return set()
-        return {b"\1" + index_content(one, kind[1]) + tail for one in elements(data, kind)}
-    if data is None:
-        return {b"\0" + tail}
-    return {b"\1" + index_content(data, kind) + tail}
+            return {b"\0"}
+        return {b"\1" + index_content(data, kind, self.longest)}
+
+    def keys(self, values):
+        """The keys of a record, without the object id, and whether all fields have a value."""
+        found = {b""}
+        for field, kind in self.fields:
+            pieces = self.pieces(values.get(field), kind)
+            found = {start + piece for start in found for piece in pieces}
+        is_whole = all(values.get(field) is not None for field, _ in self.fields)
+        return found, is_whole
 
 
 # Layouts and records
@@ -339,22 +384,34 @@ class Layout:
 
 def header(part):
     if len(part) < 8:
-        raise Damage("a part of the record has no header")
+        raise Damage("the cold part has no header")
     checksum, layout, coding, flags = struct.unpack_from("<IHBB", part)
     if coding != CODING_VERSION:
         raise TooNew("a record has a later coding")
     return checksum, layout, flags
 
 
-def read_part(part, fields, number, object_id):
-    """The bytes of each field of a part, None for nil, and what comes after the heap."""
-    checksum, layout, flags = header(part)
+def read_cold(part, fields, object_id):
+    """The bytes of each field of the cold part, None for nil, and the extras."""
+    checksum, _, flags = header(part)
     if checksum != xxh64(part[4:], object_id) & 0xFFFFFFFF:
         raise Damage("the checksum does not fit")
-    if layout != number:
-        raise Damage("the two parts have different layouts")
+    values, rest = read_fields(part[8:], fields)
+    if bool(rest) != (flags == 1) or flags > 1:
+        raise Damage("the cold part does not end where its heap does")
+    return values, rest
+
+
+def read_hot(part, fields):
+    values, rest = read_fields(part, fields)
+    if rest:
+        raise Damage("the hot part does not end where its heap does")
+    return values
+
+
+def read_fields(part, fields):
+    """The bytes of each field of a part, None for nil, and what comes after the heap."""
     reader = Bytes(part)
-    reader.take(8)
     presence = int.from_bytes(reader.take((len(fields) + 7) // 8), "little")
     if presence >> len(fields):
         raise Damage("there are more values than fields")
@@ -366,22 +423,47 @@ def read_part(part, fields, number, object_id):
         is_there = presence >> position & 1
         if end is None:
             data = slot
-            if not is_there and any(data):
-                raise Damage(f"{field.name} is nil, and has bytes")
         else:
             if end < start:
                 raise Damage("the ends decrease")
             data = reader.take(end - start)
             start = end
-            if not is_there and data:
-                raise Damage(f"{field.name} is nil, and has bytes")
+        if not is_there and (any(data) if end is None else data):
+            raise Damage(f"{field.name} is nil, and has bytes")
         if not is_there and not field.is_optional:
             raise Damage(f"{field.name} has no value")
         values[field.id] = data if is_there else None
-    rest = reader.take(reader.left)
-    if bool(rest) != bool(flags & 1):
-        raise Damage("the part does not end where its heap does")
-    return values, rest
+    return values, reader.take(reader.left)
+
+
+def read_chunk(data, number):
+    """The hot parts of 32 neighbours: object id to layout number and bytes."""
+    if len(data) < 12:
+        raise Damage("a chunk has no header")
+    checksum, presence, layout, size = struct.unpack_from("<IIHH", data)
+    if checksum != xxh64(data[4:], number) & 0xFFFFFFFF:
+        raise Damage("the checksum does not fit")
+    objects = [32 * number + bit for bit in range(32) if presence >> bit & 1]
+    if not objects:
+        raise Damage("a chunk is empty")
+    reader = Bytes(data)
+    reader.take(12)
+    if size:
+        parts = [(layout, reader.take(size)) for _ in objects]
+    else:
+        if layout:
+            raise Damage("a chunk has one layout and no size")
+        ends = [0] + [reader.number("I") for _ in objects]
+        sizes = [end - start for start, end in zip(ends, ends[1:])]
+        if min(sizes) < 2:
+            raise Damage("the ends of a chunk decrease")
+        parts = [(reader.number("H"), reader.take(size - 2)) for size in sizes]
+        shapes = {(number, len(part)) for number, part in parts}
+        if len(shapes) == 1 and len(parts[0][1]) <= 0xFFFF:
+            raise Damage("the parts of a chunk do not differ, and it has no size")
+    if reader.left:
+        raise Damage("a chunk does not end where its parts do")
+    return dict(zip(objects, parts))
 
 
 def read_extras(data, known):
@@ -415,9 +497,15 @@ class Model:
                     raise Damage(f"the layouts of {name} disagree about {field.name}")
         self.indexes = {}
         prefix = f"index/{name}/"
-        for key, type_name in store.description.items():
-            if key.startswith(prefix):
-                self.indexes[int(key.removeprefix(prefix))] = parse_type(text(type_name))
+        for key, data in store.description.items():
+            if not key.startswith(prefix):
+                continue
+            index_id = int(key.removeprefix(prefix))
+            index = Index(index_id, data)
+            for field, kind in index.fields:
+                if field in self.types and parse_type(self.types[field][0]) != kind:
+                    raise Damage(f"an index of {name} has another type for {self.names[field]}")
+            self.indexes[index_id] = index
         floor = store.description.get(f"floor/{name}")
         if floor is not None and len(floor) < 8:
             raise Damage(f"floor/{name} is cut off")
@@ -425,11 +513,11 @@ class Model:
     def read(self):
         store = self.store
         cold = store.integers(self.name)
-        hot = store.integers(f"{self.name}/hot")
+        hot, is_whole = self.hot_parts()
         keys = {}
-        wanted = {field: set() for field in self.indexes}
+        wanted = {index: set() for index in self.indexes}
+        taken = {index: {} for index in self.indexes}
         used = set()
-        is_whole = True
         primary_keys = set()
         for object_id, part in cold.items():
             try:
@@ -453,8 +541,15 @@ class Model:
                     raise Damage("another object has its primary key")
                 primary_keys.add(key)
                 keys.setdefault(xxh64(key, store.seed), []).append(object_id)
-                for field, kind in self.indexes.items():
-                    wanted[field] |= index_keys(values.get(field), kind, object_id)
+                for number, index in self.indexes.items():
+                    found, is_complete = index.keys(values)
+                    wanted[number] |= {one + struct.pack(">Q", object_id) for one in found}
+                    if not index.is_unique or not is_complete:
+                        continue
+                    for one in found:
+                        other = taken[number].setdefault(one, object_id)
+                        if other != object_id:
+                            raise Damage(f"object {other} has its values in unique index {number}")
             except Damage as damage:
                 store.report(f"object {object_id} of {self.name}: {damage}")
                 is_whole = False
@@ -480,15 +575,27 @@ class Model:
         self.check_keys(keys)
         self.check_indexes(wanted)
 
+    def hot_parts(self):
+        """Object id to layout number and bytes, and whether every chunk could be read."""
+        parts = {}
+        is_whole = True
+        for number, data in self.store.integers(f"{self.name}/hot").items():
+            try:
+                parts |= read_chunk(data, number)
+            except Damage as damage:
+                self.store.report(f"chunk {number} of {self.name}/hot: {damage}")
+                is_whole = False
+        return parts, is_whole
+
     def record(self, object_id, cold, hot, layout):
-        values, extras = read_part(cold, layout.cold, header(cold)[1], object_id)
+        values, extras = read_cold(cold, layout.cold, object_id)
         if layout.hot:
             if hot is None:
                 raise Damage("the hot part is not there")
-            hot_values, rest = read_part(hot, layout.hot, header(cold)[1], object_id)
-            if rest:
-                raise Damage("the hot part has extras")
-            values |= hot_values
+            layout_number, part = hot
+            if layout_number != header(cold)[1]:
+                raise Damage("the two parts have different layouts")
+            values |= read_hot(part, layout.hot)
         types = {field.id: field.type for field in layout.fields}
         more, more_types = read_extras(extras, values)
         return values | more, types | more_types

@@ -46,7 +46,7 @@ extension Sample: Model {
       FieldSchema("uint8", UInt8.self, isIndexed: true),
       FieldSchema("uint16", UInt16.self, isIndexed: true),
       FieldSchema("uint32", UInt32.self, isIndexed: true),
-      FieldSchema("uint64", UInt64.self, isIndexed: true),
+      FieldSchema("uint64", UInt64.self, isUnique: true),
       FieldSchema("float", Float.self, isIndexed: true),
       FieldSchema("double", Double.self, isIndexed: true, isHot: true),
       FieldSchema("date", Date.self, isIndexed: true),
@@ -59,6 +59,12 @@ extension Sample: Model {
       FieldSchema("words", [Int16: [String]].self),
       FieldSchema("table", [[UInt8]].self),
       FieldSchema("header", HeaderField.self, isOptional: true),
+    ],
+    indexes: [
+      IndexSchema(on: "int64", "text", isUnique: true),
+      IndexSchema(on: "data", "numbers", "text", "double"),
+      IndexSchema(on: "list", "uint8"),
+      IndexSchema(on: "key", "truth", "float", "date", "int8", "uint16", isUnique: true),
     ]
   )
 

@@ -164,8 +164,33 @@ import Testing
     try bytes.write(to: file)
     let report = try SecondReader.read(folder.path)
     #expect(report.status == 65)
-    #expect(report.problems == "damaged: object 1 of DownloadRecord: the checksum does not fit\n")
-    #expect(report.lines.count { $0.model == "DownloadRecord" } == 200)
+    let damage = place == "hot" ? "chunk 0 of DownloadRecord/hot" : "object 1 of DownloadRecord"
+    #expect(report.problems.hasPrefix("damaged: \(damage): the checksum does not fit\n"))
+    // A chunk that cannot be read takes the hot parts of its 32 neighbours with it.
+    let lost = place == "hot" ? 21 : 1
+    #expect(report.problems.split(separator: "\n").count == (place == "hot" ? 1 + lost : lost))
+    #expect(report.lines.count { $0.model == "DownloadRecord" } == 201 - lost)
+  }
+
+  @Test func `two objects of one value in a unique index are found`() throws {
+    let folder = try TemporaryFolder()
+    let store = try makeStore(in: folder)
+    let environment = try Environment.open(store.path)
+    var transaction = try environment.beginWrite()
+    let database = try transaction.makeDatabase("store")
+    // The index on the state, described as one that it is not.
+    let key = Array("index/DownloadRecord/8".utf8)
+    var description = try transaction.withValue(for: key.span, in: database) { value in
+      guard let value else { return [UInt8]() }
+      return value.indices.map { value[$0] }
+    }
+    #expect(description[1] == 0)
+    description[1] = 1
+    try transaction.put(description.span, for: key.span, in: database)
+    try transaction.commit()
+    let report = try SecondReader.read(folder.path)
+    #expect(report.status == 65)
+    #expect(report.problems.contains("has its values in unique index 8\n"))
   }
 
   @Test(arguments: [

@@ -48,6 +48,7 @@ public struct ByteReader: ~Copyable {
   /// Reads a value that ``ByteWriter/writeSized(_:)`` wrote.
   ///
   /// - Throws: ``RecordError`` with `truncated` or `invalidValue`.
+  @inlinable
   public mutating func readSized<Value: FieldValue>(
     _ type: Value.Type = Value.self
   ) throws(RecordError) -> Value {
@@ -57,6 +58,7 @@ public struct ByteReader: ~Copyable {
 
   /// The bytes of a value of that type that ``ByteWriter/writeSized(_:)`` wrote.
   @unsafe
+  @inlinable
   mutating func takeSized(_ type: FieldType) throws(RecordError) -> UnsafeRawBufferPointer {
     if let width = type.width { return unsafe try take(width) }
     return unsafe try take(try readCount())
@@ -65,6 +67,7 @@ public struct ByteReader: ~Copyable {
   /// Reads a number of bytes or elements.
   ///
   /// One that no address space holds is one that lies.
+  @inlinable
   mutating func readCount() throws(RecordError) -> Int {
     guard let count = Int(exactly: try read(UInt32.self)) else { throw RecordError(.truncated) }
     return count

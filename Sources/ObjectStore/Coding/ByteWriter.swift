@@ -55,6 +55,7 @@ public struct ByteWriter: ~Copyable {
   }
 
   /// Appends a value with its length before it, so that a reader can step over it.
+  @inlinable
   public mutating func writeSized<Value: FieldValue>(_ value: Value) {
     if Value.fieldType.width != nil {
       value.encode(to: &self)

@@ -7,6 +7,8 @@ public struct RecordEncoder: ~Copyable {
   @usableFromInline var position = 0
   @usableFromInline var cold = ByteWriter(capacity: 512)
   @usableFromInline var hot = ByteWriter(capacity: 64)
+  /// Whether the record carries fields that the layout does not have.
+  private(set) var hasExtras = false
 
   /// Encodes in the layout of the binding, which must be the program's own.
   init(_ binding: LayoutBinding) {
@@ -17,6 +19,7 @@ public struct RecordEncoder: ~Copyable {
   @usableFromInline
   mutating func start() {
     position = 0
+    hasExtras = false
     cold.removeAll()
     hot.removeAll()
     cold.appendZeros(binding.coldSize)
@@ -66,8 +69,9 @@ public struct RecordEncoder: ~Copyable {
     )
     cold.patch(binding.number, at: 4)
     cold.patch(RecordHeader.codingVersion, at: 6)
-    cold.patch(extras.isEmpty ? 0 as UInt8 : 1, at: 7)
-    if !extras.isEmpty { cold.write(extras) }
+    hasExtras = !extras.isEmpty
+    cold.patch(hasExtras ? 1 as UInt8 : 0, at: 7)
+    if hasExtras { cold.write(extras) }
   }
 
   /// Writes the checksum of the cold part.

@@ -229,7 +229,8 @@ public struct RecordView: ~Copyable {
     var range: Range<Int>?
   }
 
-  private func extras() throws(RecordError) -> [Extra] {
+  /// The fields that the record's layout does not have.
+  func extras() throws(RecordError) -> [Extra] {
     guard hasExtras else { return [] }
     let shape = unsafe binding.layout.cold
     var start = shape.heapStart

@@ -14,6 +14,8 @@ public indirect enum FieldType: Sendable, Hashable {
   case date
   /// Sixteen bytes in the order of RFC 9562.
   case uuid
+  /// A number of up to 39 decimal digits, in 19 bytes that sort as the numbers do.
+  case decimal
   /// UTF-8, without a terminator.
   case string
   /// Any bytes.
@@ -28,6 +30,7 @@ public indirect enum FieldType: Sendable, Hashable {
   case embedded(String)
 
   /// The size of a value in bytes, or `nil` when it varies.
+  @inlinable
   public var width: Int? {
     switch self {
     case .bool: 1
@@ -35,6 +38,7 @@ public indirect enum FieldType: Sendable, Hashable {
     case .float: 4
     case .double, .date: 8
     case .uuid: 16
+    case .decimal: 19
     case .string, .data, .array, .set, .dictionary, .embedded: nil
     }
   }
@@ -69,6 +73,7 @@ extension FieldType: CustomStringConvertible {
     case .double: "double"
     case .date: "date"
     case .uuid: "uuid"
+    case .decimal: "decimal"
     case .string: "string"
     case .data: "data"
     case .array(let element): "array<\(element)>"
@@ -85,7 +90,7 @@ extension FieldType: CustomStringConvertible {
       "int32": .signed(bits: 32), "int64": .signed(bits: 64), "uint8": .unsigned(bits: 8),
       "uint16": .unsigned(bits: 16), "uint32": .unsigned(bits: 32),
       "uint64": .unsigned(bits: 64), "float": .float, "double": .double, "date": .date,
-      "uuid": .uuid, "string": .string, "data": .data,
+      "uuid": .uuid, "decimal": .decimal, "string": .string, "data": .data,
     ]
     if let scalar = scalars[String(description)] {
       self = scalar

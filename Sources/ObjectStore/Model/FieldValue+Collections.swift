@@ -1,15 +1,18 @@
 extension Array: FieldValue where Element: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .array(Element.fieldType) }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self = try reader.readElements()
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
     for element in self { writer.writeSized(element) }
@@ -18,16 +21,19 @@ extension Array: FieldValue where Element: FieldValue {
 
 extension Set: FieldValue where Element: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .set(Element.fieldType) }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self.init(try reader.readElements(Element.self))
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
     // Equal sets have equal bytes, so that an unchanged one is seen to be unchanged.
@@ -37,11 +43,13 @@ extension Set: FieldValue where Element: FieldValue {
 
 extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
   /// How the value lies on disk.
+  @inlinable
   public static var fieldType: FieldType { .dictionary(Key.fieldType, Value.fieldType) }
 
   /// Reads a value from all of the bytes that are lent.
   ///
   /// - Throws: ``RecordError`` when they are none.
+  @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     let count = try reader.readCount()
     self.init()
@@ -52,6 +60,7 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
   }
 
   /// Appends the value's bytes.
+  @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
     let entries = map { key, value in
@@ -64,7 +73,8 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
   }
 }
 
-private func sortedByBytes<Value: FieldValue>(_ values: some Collection<Value>) -> [[UInt8]] {
+@usableFromInline
+func sortedByBytes<Value: FieldValue>(_ values: some Collection<Value>) -> [[UInt8]] {
   values.map { value in
     var writer = ByteWriter()
     writer.writeSized(value)
@@ -74,7 +84,8 @@ private func sortedByBytes<Value: FieldValue>(_ values: some Collection<Value>) 
 }
 
 extension ByteReader {
-  fileprivate mutating func readElements<Element: FieldValue>(
+  @inlinable
+  mutating func readElements<Element: FieldValue>(
     _ type: Element.Type = Element.self
   ) throws(RecordError) -> [Element] {
     let count = try readCount()

@@ -106,6 +106,9 @@ public struct FieldSchema: Sendable, Hashable {
   public let isUnique: Bool
   /// Whether the field lives in a table of its own, because it changes often.
   public let isHot: Bool
+  /// To which model the field refers, and what happens when the object there is deleted; `nil` for a
+  /// field that is no ``Reference`` and no collection of them.
+  public let reference: ReferenceSchema?
 
   /// Describes a field.
   ///
@@ -119,6 +122,9 @@ public struct FieldSchema: Sendable, Hashable {
   ///   - isIndexed: Whether an index serves queries on the field.
   ///   - isUnique: Whether no two objects may have the same value.
   ///   - isHot: Whether the field lives apart from those that seldom change.
+  ///   - onDelete: Of a field of references, what happens when an object is deleted to which it
+  ///     refers. By default the reference goes where it can, and otherwise keeps the object from
+  ///     being deleted. Such a field is always indexed.
   public init<Value: FieldValue>(
     _ name: String,
     _ type: Value.Type,
@@ -127,9 +133,17 @@ public struct FieldSchema: Sendable, Hashable {
     isPrimaryKey: Bool = false,
     isIndexed: Bool = false,
     isUnique: Bool = false,
-    isHot: Bool = false
+    isHot: Bool = false,
+    onDelete: DeleteRule? = nil
   ) {
     precondition(!name.isEmpty && name.utf8.count <= 100, "a field's name has 1 to 100 bytes")
+    reference = ReferenceSchema.describe(
+      type,
+      field: name,
+      isOptional: isOptional,
+      rule: onDelete
+    )
+    let isIndexed = isIndexed || reference != nil
     precondition(
       !(isIndexed || isUnique) || type.fieldType.isIndexable,
       "a field of type \(type) cannot be indexed"

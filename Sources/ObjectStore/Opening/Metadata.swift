@@ -93,6 +93,31 @@ struct Metadata: Sendable {
     return indexes
   }
 
+  /// What the fields of all models refer to.
+  func references(
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> [ReferenceRule] {
+    let prefix = Array("reference/".utf8)
+    var rules: [ReferenceRule] = []
+    let cursor = unsafe try transaction.cursor(on: database)
+    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
+    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
+      let name = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
+      let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 2, let fieldID = UInt32(parts[1]) else {
+        throw StoreError(.damaged, "the store describes a reference \(name)")
+      }
+      let value = unsafe Array(found.value)
+      rules.append(
+        try decode(value, "reference \(name)") { reader throws(RecordError) in
+          try ReferenceRule(model: String(parts[0]), fieldID: fieldID, encoded: &reader)
+        }
+      )
+      unsafe entry = unsafe try cursor.next()
+    }
+    return rules
+  }
+
   private func decode<Value>(
     _ bytes: [UInt8],
     _ what: @autoclosure () -> String,

@@ -15,6 +15,10 @@ enum MetadataKey {
   static func layout(_ model: String, _ number: Int) -> String { "layout/\(model)/\(number)" }
   /// One index of a model; see ``IndexDescription/encoded``.
   static func index(_ model: String, _ id: UInt32) -> String { "index/\(model)/\(id)" }
+  /// What a field of a model refers to; see ``ReferenceRule/encoded``.
+  static func reference(_ model: String, _ field: UInt32) -> String {
+    "reference/\(model)/\(field)"
+  }
   /// The greatest id of an object that was the last one when it was deleted: ids are never given twice.
   static func floor(_ model: String) -> String { "floor/\(model)" }
 

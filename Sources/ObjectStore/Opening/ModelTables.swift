@@ -73,7 +73,7 @@ final class ModelTables: Sendable {
   let primaryKeyPosition: Int
   let hashSeed: UInt64
 
-  init(
+  convenience init(
     _ schema: ModelSchema,
     records: Database,
     hot: Database,
@@ -82,8 +82,30 @@ final class ModelTables: Sendable {
     layouts: [RecordLayout],
     hashSeed: UInt64
   ) {
-    let own = RecordLayout(schema)
-    name = schema.name
+    self.init(
+      schema.name,
+      own: RecordLayout(schema),
+      records: records,
+      hot: hot,
+      keys: keys,
+      indexes: indexes,
+      layouts: layouts,
+      hashSeed: hashSeed
+    )
+  }
+
+  /// The tables as they are to be read and written in the layout `own`.
+  init(
+    _ name: String,
+    own: RecordLayout,
+    records: Database,
+    hot: Database,
+    keys: Database,
+    indexes: [(IndexDescription, Database)],
+    layouts: [RecordLayout],
+    hashSeed: UInt64
+  ) {
+    self.name = name
     self.records = records
     self.hot = hot
     self.keys = keys
@@ -95,7 +117,7 @@ final class ModelTables: Sendable {
     )
     current = bindings.first { $0.layout == own }
     hasHotFields = bindings.contains(where: \.hasHotFields)
-    primaryKeyPosition = schema.primaryKeyPosition
+    primaryKeyPosition = own.fields.firstIndex(where: \.isPrimaryKey) ?? 0
     self.hashSeed = hashSeed
   }
 

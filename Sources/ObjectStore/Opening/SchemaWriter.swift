@@ -78,6 +78,7 @@ struct SchemaWriter {
       let key = MetadataKey.index(schema.name, index.id)
       try metadata.set(index.encoded, for: key, in: &transaction)
     }
+    try prepareReferences(schema, metadata, dropsRules: dropsIndexes, in: &transaction)
     // An older program may still want an index that this one does not know; only a newer schema
     // may drop it.
     guard dropsIndexes else { return }
@@ -86,6 +87,26 @@ struct SchemaWriter {
       try transaction.delete(key.span, in: metadata.database)
       let database = try transaction.makeDatabase(TableName.index(schema.name, index.id))
       try transaction.removeAll(in: database)
+    }
+  }
+
+  /// As with indexes, only a newer schema changes a rule that is there, or drops it.
+  private func prepareReferences(
+    _ schema: ModelSchema,
+    _ metadata: Metadata,
+    dropsRules: Bool,
+    in transaction: inout WriteTransaction
+  ) throws {
+    let existing = try metadata.references(in: transaction).filter { $0.model == schema.name }
+    for rule in schema.references
+    where dropsRules || !existing.contains(where: { $0.fieldID == rule.fieldID }) {
+      let key = MetadataKey.reference(schema.name, rule.fieldID)
+      try metadata.set(rule.encoded, for: key, in: &transaction)
+    }
+    guard dropsRules else { return }
+    for rule in existing where !schema.references.contains(where: { $0.fieldID == rule.fieldID }) {
+      let key = Array(MetadataKey.reference(schema.name, rule.fieldID).utf8)
+      try transaction.delete(key.span, in: metadata.database)
     }
   }
 }

@@ -16,7 +16,7 @@ struct StoreOpening {
   let schema: StoreSchema
 
   /// LMDB lets one transaction of a process open databases at a time.
-  private static let openingDatabases = Mutex(())
+  static let openingDatabases = Mutex(())
 
   init(path: String, models: [any Model.Type], options: StoreOptions) throws {
     precondition(
@@ -118,7 +118,12 @@ struct StoreOpening {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
     guard layouts.contains(RecordLayout(schema)) else { return true }
     let indexes = try metadata.indexes(of: schema.name, in: transaction)
-    return schema.indexes.contains { !$0.isServed(by: indexes) }
+    guard schema.indexes.allSatisfy({ $0.isServed(by: indexes) }) else { return true }
+    guard !schema.references.isEmpty else { return false }
+    let rules = try metadata.references(in: transaction)
+    return !schema.references.allSatisfy { rule in
+      rules.contains { $0.model == rule.model && $0.fieldID == rule.fieldID }
+    }
   }
 
   /// Reads what the store says of the models, and opens their databases.
@@ -141,10 +146,11 @@ struct StoreOpening {
       let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
       let entries = try models.map { model in
         StoreSchema.Entry(
-          type: ObjectIdentifier(model),
+          model: model,
           tables: try readTables(model.schema, metadata, seed: seed, in: transaction)
         )
       }
+      let references = try ReferenceGraph(entries, metadata, in: transaction)
       let history = try transaction.openDatabase(TableName.history, keys: .integers)
       try transaction.keepDatabases()
       return StoreSchema(
@@ -152,7 +158,8 @@ struct StoreOpening {
         history: history.map { HistoryTable(database: $0) },
         epoch: epoch,
         version: version ?? 0,
-        models: entries
+        models: entries,
+        references: references
       )
     }
   }

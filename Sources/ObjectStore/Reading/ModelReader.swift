@@ -113,6 +113,12 @@ struct ModelReader {
     unsafe try find(key, parts: .cold)?.id
   }
 
+  /// The object whose primary key has those bytes, without its hot part.
+  @usableFromInline
+  func findCold(_ key: UnsafeRawBufferPointer) throws -> Found? {
+    unsafe try find(key, parts: .cold)
+  }
+
   func find(_ key: UnsafeRawBufferPointer, parts: RecordParts) throws -> Found? {
     let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
     guard let ids = unsafe try objectIDs(withHash: hash) else { return nil }
@@ -236,7 +242,7 @@ struct ModelReader {
 
   /// The hot parts of objects whose ids grow, each chunk read once.
   @unsafe
-  private struct HotWalk {
+  struct HotWalk {
     let reader: ModelReader
     var number = UInt64.max
     var chunk: HotChunkView?

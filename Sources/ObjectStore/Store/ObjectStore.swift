@@ -38,8 +38,8 @@ public final class ObjectStore: Sendable {
   ///
   /// - Parameters:
   ///   - path: The folder. Missing folders above it are made too.
-  ///   - models: The types whose objects the program reads or writes. Others in the store are left
-  ///     alone.
+  ///   - models: The types whose objects the program reads or writes. Those to which they refer are
+  ///     added by themselves; others in the store are left alone.
   ///   - options: What the program may do, and the version of its schema.
   /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
   ///   `schemaMismatch` (a field has another type than in the store), `tooNew` (the storage format
@@ -49,6 +49,7 @@ public final class ObjectStore: Sendable {
     models: [any Model.Type],
     options: StoreOptions = StoreOptions()
   ) throws {
+    let models = ModelSchema.withTargets(models)
     let opening = try StoreOpening(path: path, models: models, options: options)
     self.path = path
     self.models = models
@@ -73,13 +74,18 @@ public final class ObjectStore: Sendable {
   /// - Throws: ``StoreError``, or what `body` throws.
   public func read<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
     try translating("reading \(path)") {
-      while true {
-        let schema = schemas.withLock { $0 }
-        let transaction = try environment.beginRead()
-        guard try isCurrent(schema, in: transaction) else { continue }
-        var snapshot = Snapshot(transaction: transaction, schema: schema)
-        return try body(&snapshot)
-      }
+      var snapshot = try beginSnapshot()
+      return try body(&snapshot)
+    }
+  }
+
+  /// A snapshot of the last commit, with the schema that it has.
+  func beginSnapshot() throws -> Snapshot {
+    while true {
+      let schema = schemas.withLock { $0 }
+      let transaction = try environment.beginRead()
+      guard try isCurrent(schema, in: transaction) else { continue }
+      return Snapshot(transaction: transaction, schema: schema)
     }
   }
 
@@ -134,7 +140,7 @@ public final class ObjectStore: Sendable {
     while true {
       let schema = schemas.withLock { $0 }
       let raw = try environment.beginWrite()
-      guard try isCurrent(schema, in: raw) else { continue }
+      guard try isCurrent(schema, inAny: raw) else { continue }
       guard schema.version <= schemaVersion else {
         throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
       }
@@ -149,12 +155,26 @@ public final class ObjectStore: Sendable {
   /// be used by it.
   private func isCurrent(
     _ schema: StoreSchema,
-    in transaction: borrowing some Transaction & ~Copyable
+    inAny transaction: borrowing some Transaction & ~Copyable
   ) throws -> Bool {
     let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
     guard epoch != schema.epoch else { return true }
     let fresh = try StoreOpening.readSchema(of: environment, models: models)
     schemas.withLock { $0 = fresh }
     return false
+  }
+
+  /// The same of a snapshot: what holds once for a commit holds for all reads of it.
+  private func isCurrent(
+    _ schema: StoreSchema,
+    in transaction: borrowing ReadTransaction
+  ) throws
+    -> Bool
+  {
+    let commit = transaction.id
+    if schema.checkedCommit.load(ordering: .relaxed) == commit { return true }
+    guard try isCurrent(schema, inAny: transaction) else { return false }
+    schema.checkedCommit.store(commit, ordering: .relaxed)
+    return true
   }
 }

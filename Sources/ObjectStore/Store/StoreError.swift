@@ -6,12 +6,14 @@ public struct StoreError: Error, Sendable {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
-      case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel, other
+      case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
+      case alreadyExists, busy, invalidInput, referenced, danglingReference
+      case missingField, invalidPageToken, overflow, closed, other
     }
 
     private let value: Value
 
-    /// There is no store at the path.
+    /// There is no store at the path, or no object of the primary key.
     public static let notFound = Self(value: .notFound)
     /// The path names a file, or a folder that cannot be made.
     public static let cannotCreate = Self(value: .cannotCreate)
@@ -41,6 +43,30 @@ public struct StoreError: Error, Sendable {
     public static let wouldDeadlock = Self(value: .wouldDeadlock)
     /// The store was opened without that model.
     public static let unknownModel = Self(value: .unknownModel)
+    /// There is a file or folder of that name already, and it is left alone.
+    public static let alreadyExists = Self(value: .alreadyExists)
+    /// Somebody has the store open, this process or another.
+    public static let busy = Self(value: .busy)
+    /// What is to be imported is not what it should be; the cause is a ``JSONLinesError``.
+    public static let invalidInput = Self(value: .invalidInput)
+    /// An object cannot be deleted because others refer to it.
+    ///
+    /// Nothing of the deletion was done.
+    public static let referenced = Self(value: .referenced)
+    /// An object that was written refers to one that is not there at the end of the write.
+    ///
+    /// Nothing was written.
+    public static let danglingReference = Self(value: .danglingReference)
+    /// A single field was read of an object that was stored before the field existed.
+    ///
+    /// Read the whole object, which gives the field its default.
+    public static let missingField = Self(value: .missingField)
+    /// The page token is of a query with another order, or no token.
+    public static let invalidPageToken = Self(value: .invalidPageToken)
+    /// A sum does not fit the type of its column.
+    public static let overflow = Self(value: .overflow)
+    /// The snapshot was closed.
+    public static let closed = Self(value: .closed)
     /// What else the system answers; see the cause.
     public static let other = Self(value: .other)
 

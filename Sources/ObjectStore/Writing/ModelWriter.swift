@@ -15,14 +15,31 @@ final class ModelWriter {
   private var ids: IDSequence
   private var entries = IndexEntries()
   private(set) var changes = ChangeLog()
+  private var references: ReferenceCheck
 
-  init(_ tables: ModelTables, current: LayoutBinding, metadata: Metadata) {
+  /// A writer that sees to the model's references.
+  convenience init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
+    self.init(
+      tables,
+      current: current,
+      metadata: schema.metadata,
+      references: ReferenceCheck(schema.references.checked(of: tables.name))
+    )
+  }
+
+  init(
+    _ tables: ModelTables,
+    current: LayoutBinding,
+    metadata: Metadata,
+    references: ReferenceCheck = ReferenceCheck([])
+  ) {
     self.tables = tables
     self.current = current
     self.metadata = metadata
     hot = HotCache(tables)
     encoder = RecordEncoder(current)
     ids = IDSequence(tables: tables, metadata: metadata)
+    self.references = references
   }
 
   func reader(in transaction: borrowing WriteTransaction) -> ModelReader {
@@ -47,7 +64,8 @@ final class ModelWriter {
     unsafe RecordView(
       checkedCold: encoder.cold.buffer,
       hot: encoder.hot.buffer,
-      hasExtras: false,
+      // An index may be over fields that this program only carries along.
+      hasExtras: encoder.hasExtras,
       binding: current
     )
   }
@@ -67,13 +85,18 @@ final class ModelWriter {
     try checkUniqueness(in: transaction)
     encoder.seal(objectID: id)
     try addKey(id, in: &transaction)
-    try unsafe withUnsafeBytes(of: id) {
-      unsafe try transaction.put(encoder.cold.buffer, for: $0, in: tables.records)
+    // A new id is greater than every other, so pages fill up without being split.
+    let isLast = try unsafe withUnsafeBytes(of: id) {
+      unsafe try transaction.append(encoder.cold.buffer, for: $0, in: tables.records)
+    }
+    guard isLast else {
+      throw StoreError(.damaged, "object \(id) of \(tables.name) exists, which is to be added")
     }
     if current.hasHotFields { try putHotPart(of: id, in: &transaction) }
     try writeEntries(in: &transaction)
     ids.didUse(id)
     changes.append(id, .inserted)
+    try checkReferences(of: id, fields: .max, in: transaction)
   }
 
   /// Writes the record in the encoder over one that is there; only what differs.
@@ -123,6 +146,7 @@ final class ModelWriter {
       try hot.remove(id, in: &transaction)
     }
     changes.append(id, .updated, fields: fields)
+    try checkReferences(of: id, fields: fields, in: transaction)
     return true
   }
 
@@ -160,6 +184,23 @@ final class ModelWriter {
     } catch {
       throw StoreError(error, model: tables.name, objectID: id)
     }
+  }
+
+  // MARK: References
+
+  private func checkReferences(
+    of id: UInt64,
+    fields: UInt64,
+    in transaction: borrowing WriteTransaction
+  ) throws {
+    guard !references.isEmpty else { return }
+    unsafe try references.didWrite(encodedRecord, id, fields: fields, in: transaction)
+  }
+
+  /// Refuses what the write has left referring to nothing.
+  func finishReferences(in transaction: borrowing WriteTransaction) throws {
+    guard !references.isEmpty else { return }
+    unsafe try references.finish(reader(in: transaction), in: transaction)
   }
 
   // MARK: Parts

@@ -170,12 +170,16 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     _ found: borrowing ModelReader.Found,
     _ writer: ModelWriter
   ) throws {
-    try writer.remove(found, in: &transaction)
+    guard !state.schema.references.incoming(to: writer.tables.name).isEmpty else {
+      return try writer.remove(found, in: &transaction)
+    }
+    try Deletion(of: found.id, writer, state, in: transaction).run(in: &transaction)
   }
 }
 
 extension StoreTransaction {
   consuming func commit(_ durability: Durability) throws {
+    try state.finishReferences(in: transaction)
     try state.flush(in: &transaction)
     try transaction.commit(durability.ofEnvironment)
   }

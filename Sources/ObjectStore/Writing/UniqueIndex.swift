@@ -38,7 +38,7 @@ struct UniqueIndex {
   }
 
   /// Whether any field of the key is nil, which is the same as nothing.
-  private func hasNil(_ key: UnsafeRawBufferPointer) -> Bool {
+  func hasNil(_ key: UnsafeRawBufferPointer) -> Bool {
     var offset = 0
     for part in index.parts {
       guard offset < key.count, unsafe key[offset] != 0 else { return true }

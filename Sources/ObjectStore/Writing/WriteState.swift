@@ -20,7 +20,7 @@ final class WriteState {
     guard let tables = try schema.tables(of: model), let current = tables.current else {
       throw StoreError(.permissionDenied, "the store is open for reading only")
     }
-    let writer = ModelWriter(tables, current: current, metadata: schema.metadata)
+    let writer = ModelWriter(tables, current: current, schema: schema)
     writers.append((type, writer))
     return writer
   }
@@ -29,6 +29,13 @@ final class WriteState {
   func changedChunks(of type: ObjectIdentifier) -> HotCache? {
     for entry in writers where entry.type == type { return entry.writer.hot }
     return nil
+  }
+
+  /// Refuses what the write has left referring to nothing.
+  ///
+  /// - Throws: ``StoreError`` with `danglingReference`.
+  func finishReferences(in transaction: borrowing WriteTransaction) throws {
+    for entry in writers { try entry.writer.finishReferences(in: transaction) }
   }
 
   /// Stores what is kept back to be written once.

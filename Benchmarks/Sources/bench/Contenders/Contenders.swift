@@ -1,0 +1,38 @@
+import Foundation
+
+/// Everyone who takes part, by name.
+enum Contenders {
+  static let ours = "ObjectStore"
+  /// Raw C in the layout that our store has.
+  static let chosen = "C hsplit"
+  static let rawC = ["C url", "C hash", "C hidx", chosen]
+  static let statements = "GRDB statements"
+  static let codable = "GRDB Codable"
+
+  /// In the order of the table.
+  static let names = [ours] + rawC + [statements, codable]
+
+  /// Opens the store in the folder, or makes it.
+  static func open(_ name: String, in folder: URL) throws -> any Contender {
+    let path = folder.appending(path: name).path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    return switch name {
+    case ours: try StoreContender(at: path)
+    case "C url": try CContender(.url, at: path)
+    case "C hash": try CContender(.hash, at: path)
+    case "C hidx": try CContender(.hidx, at: path)
+    case chosen: try CContender(.hsplit, at: path)
+    case statements: try StatementContender(at: path)
+    case codable: try CodableContender(at: path)
+    default: throw Mismatch("there is no contender \(name)")
+    }
+  }
+}
+
+/// The size of those files that are there, in bytes.
+func size(of files: [String]) -> Int {
+  files.reduce(0) { sum, file in
+    let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+    return sum + ((attributes?[.size] as? NSNumber)?.intValue ?? 0)
+  }
+}

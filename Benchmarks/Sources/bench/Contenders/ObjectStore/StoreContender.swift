@@ -1,0 +1,105 @@
+import ObjectStore
+
+/// `ObjectStore` as its users use it.
+final class StoreContender: Contender {
+  let store: ObjectStore
+
+  init(at path: String) throws {
+    store = try ObjectStore(at: path, models: [Download.self])
+  }
+
+  func load(_ stopwatch: inout Stopwatch, _ nextChunk: () -> [Download]?) throws {
+    stopwatch.start()
+    try store.write { transaction in
+      while true {
+        stopwatch.stop()
+        let chunk = nextChunk()
+        stopwatch.start()
+        guard let chunk else { return }
+        for download in chunk { try transaction.insert(download) }
+      }
+    }
+    stopwatch.stop()
+  }
+
+  func upsert(_ downloads: [Download], _ stopwatch: inout Stopwatch) throws {
+    try stopwatch.run {
+      try store.write { transaction in
+        for download in downloads {
+          guard try !transaction.upsert(download) else { throw Mismatch("no \(download.url)") }
+        }
+      }
+    }
+  }
+
+  func update(_ changes: [Progress], _ stopwatch: inout Stopwatch) throws {
+    try stopwatch.run {
+      try store.write { transaction in
+        for change in changes { try Self.update(change, in: &transaction) }
+      }
+    }
+  }
+
+  static func update(_ change: Progress, in transaction: inout StoreTransaction) throws {
+    let isThere = try transaction.update(Download.self, change.url) { download in
+      download.received = change.received
+      download.updatedAt = change.updatedAt
+    }
+    guard isThere else { throw Mismatch("no \(change.url)") }
+  }
+
+  func sumReceived(of urls: [String], _ stopwatch: inout Stopwatch) throws -> Int64 {
+    try stopwatch.run {
+      try store.read { snapshot in
+        var sum: Int64 = 0
+        for url in urls {
+          guard let object = try snapshot.get(ReceivedOnly.self, url) else {
+            throw Mismatch("no \(url)")
+          }
+          sum &+= object.received
+        }
+        return sum
+      }
+    }
+  }
+
+  func read(_ urls: [String], _ stopwatch: inout Stopwatch) throws -> Digest {
+    try stopwatch.run {
+      try store.read { snapshot in
+        var digest = Digest()
+        for url in urls {
+          guard let download = try snapshot.get(Download.self, url) else {
+            throw Mismatch("no \(url)")
+          }
+          digest.add(download)
+        }
+        return digest
+      }
+    }
+  }
+
+  func readFailed(_ stopwatch: inout Stopwatch) throws -> Digest {
+    try stopwatch.run {
+      try store.read { snapshot in
+        var digest = Digest()
+        try snapshot.forEach(Download.where { $0.state == Download.failed }) { download in
+          digest.add(download)
+          return true
+        }
+        return digest
+      }
+    }
+  }
+
+  func countReceived(above bound: Int64, _ stopwatch: inout Stopwatch) throws -> Int {
+    try stopwatch.run {
+      try store.read { try $0.count(Download.where { $0.received > bound }) }
+    }
+  }
+
+  func download(_ url: String) throws -> Download? {
+    try store.read { try $0.get(Download.self, url) }
+  }
+
+  func size() throws -> Int { bench.size(of: ["\(store.path)/data.mdb"]) }
+}

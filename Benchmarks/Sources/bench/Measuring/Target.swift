@@ -1,0 +1,90 @@
+/// What a row is to reach against a rival.
+struct Target: Sendable {
+  enum Rival: Sendable {
+    /// Raw C in the layout that our store has.
+    case chosen
+    /// Raw C in the layout that is best for the row.
+    case best
+    case statements
+    case codable
+    /// Another figure of the row.
+    case figure(String)
+  }
+
+  enum Bound: Sendable {
+    /// Our cost is at most so many times the rival's.
+    case atMost(Double)
+    /// The rival's cost is at least so many times ours.
+    case faster(Double)
+    /// Our cost is at most so much more than the rival's, in the unit of the row.
+    case atMostMore(Double)
+  }
+
+  let rival: Rival
+  let bound: Bound
+
+  static func atMost(_ factor: Double, _ rival: Rival) -> Self {
+    Self(rival: rival, bound: .atMost(factor))
+  }
+
+  static func faster(_ factor: Double, _ rival: Rival) -> Self {
+    Self(rival: rival, bound: .faster(factor))
+  }
+
+  static func atMostMore(_ amount: Double, _ rival: Rival) -> Self {
+    Self(rival: rival, bound: .atMostMore(amount))
+  }
+
+  /// What came of it; `nil` when there are no figures.
+  func outcome(in row: TableRow) -> Outcome? {
+    guard let ours = row.medians[Contenders.ours], let theirs = row.cost(of: rival) else {
+      return nil
+    }
+    switch bound {
+    case .atMost(let factor):
+      let ratio = ours / theirs
+      return Outcome(
+        "\(rivalName): at most \(factor.figure)x",
+        "\(ratio.figure)x",
+        ratio <= factor
+      )
+    case .faster(let factor):
+      let ratio = theirs / ours
+      return Outcome(
+        "\(rivalName): at least \(factor.figure)x as fast",
+        "\(ratio.figure)x",
+        ratio >= factor
+      )
+    case .atMostMore(let amount):
+      let difference = ours - theirs
+      return Outcome(
+        "\(rivalName): at most \(amount.figure) \(row.unit) more",
+        difference.figure,
+        difference <= amount
+      )
+    }
+  }
+
+  private var rivalName: String {
+    switch rival {
+    case .chosen: "chosen C"
+    case .best: "best C"
+    case .statements: "statements"
+    case .codable: "Codable"
+    case .figure(let name): name
+    }
+  }
+
+  /// A target, what was reached, and whether that is enough.
+  struct Outcome: Encodable {
+    let target: String
+    let reached: String
+    let isMet: Bool
+
+    init(_ target: String, _ reached: String, _ isMet: Bool) {
+      self.target = target
+      self.reached = reached
+      self.isMet = isMet
+    }
+  }
+}

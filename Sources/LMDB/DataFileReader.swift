@@ -1,0 +1,324 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Reads a data file of LMDB that may be damaged.
+///
+/// LMDB trusts its pages: some damage ends the process, by a failed assertion or by reading outside
+/// the map. This reads the file by itself and checks what it meets; what cannot be is noted, and the
+/// rest is read all the same. It knows no databases with several values for one key.
+///
+/// What it reads is the last commit. While others write, keep a read transaction open.
+package final class DataFileReader {
+  /// A page, or a part of one, that is not what it must be.
+  package struct Damage: Sendable, Hashable {
+    /// The number of the page.
+    package var page: UInt64
+    /// What is wrong.
+    package var reason: String
+  }
+
+  /// A database: an ordered tree of pages.
+  package struct Tree: Sendable, Hashable {
+    package var flags: UInt16
+    package var depth: Int
+    package var entries: UInt64
+    var root: UInt64
+
+    /// Whether keys are native integers of 64 bits.
+    package var hasIntegerKeys: Bool { flags & 0x08 != 0 }
+    /// Whether it is of a kind that LMDB is asked for here.
+    var isPlausible: Bool { flags & ~0x08 == 0 && depth <= 32 }
+    var isEmpty: Bool { root == UInt64.max }
+  }
+
+  /// What is not as it must be, the first ones of it.
+  package private(set) var damages: [Damage] = []
+  /// How much was not as it must be.
+  package private(set) var damageCount = 0
+  /// Each page met so far.
+  private var visited: Set<UInt64> = []
+
+  private let descriptor: Int32
+  private let pageSize: Int
+  private let pageCount: UInt64
+  /// How many pages the last commit has, used or free.
+  private let lastPage: UInt64
+  private let freePagesTree: Tree
+  /// Whether both pages are sound of which one names the last commit, and the other the one before.
+  package let hasBothMetaPages: Bool
+  /// The tree of the names of all others.
+  private let mainTree: Tree
+  private static let mostDamages = 1_000
+
+  /// Opens the file, and finds the last commit in it.
+  ///
+  /// - Throws: ``LMDBError`` with `noSuchFile`, `accessDenied`, or `invalid` when no commit can be
+  ///   found.
+  package init(path: String) throws(LMDBError) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
+    }
+    do throws(LMDBError) {
+      let size = try EnvironmentFile.size(of: descriptor)
+      let meta = try Self.newestMeta(descriptor, fileSize: size)
+      pageSize = meta.pageSize
+      hasBothMetaPages = (0..<2).allSatisfy { number in
+        let start = number * meta.pageSize
+        let page = DataFilePage(bytes: Self.read(descriptor, at: start, count: 512))
+        return Self.isMeta(page, number, pageSize: meta.pageSize)
+      }
+      pageCount = UInt64(size) / UInt64(meta.pageSize)
+      lastPage = meta.page.integer(136)
+      freePagesTree = Self.tree(meta.page, 40)
+      mainTree = Self.tree(meta.page, 88)
+    } catch {
+      EnvironmentFile.close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    EnvironmentFile.close(descriptor)
+  }
+
+  // MARK: The page that names the others
+
+  private static func newestMeta(
+    _ descriptor: Int32,
+    fileSize: Int64
+  ) throws(LMDBError) -> (page: DataFilePage, pageSize: Int) {
+    var newest: (page: DataFilePage, pageSize: Int)?
+    // The first page says how large pages are; when it is damaged the second lies at one of these.
+    for size in [4_096, 8_192, 16_384, 32_768, 65_536, 512, 1_024, 2_048] {
+      for number in 0..<2 {
+        let page = DataFilePage(bytes: read(descriptor, at: number * size, count: 512))
+        guard isMeta(page, number, pageSize: size) else { continue }
+        let transaction: UInt64 = page.integer(144)
+        if let other = newest, other.page.integer(144, as: UInt64.self) >= transaction { continue }
+        newest = (page, size)
+      }
+      if newest != nil { break }
+    }
+    guard let newest else { throw LMDBError(.invalid, operation: "reading the meta pages") }
+    return newest
+  }
+
+  private static func isMeta(_ page: DataFilePage, _ number: Int, pageSize: Int) -> Bool {
+    page.bytes.count == 512 && page.flags == 0x08 && page.number == UInt64(number)
+      && page.integer(40, as: UInt32.self) == UInt32(pageSize)
+      && page.integer(16, as: UInt32.self) == 0xBEEF_C0DE
+      && page.integer(20, as: UInt32.self) == 1
+  }
+
+  private static func tree(_ page: DataFilePage, _ offset: Int) -> Tree {
+    Tree(
+      flags: page.integer(offset + 4) & 0x7FFF,
+      depth: Int(page.integer(offset + 6, as: UInt16.self)),
+      entries: page.integer(offset + 32),
+      root: page.integer(offset + 40)
+    )
+  }
+
+  // MARK: Trees
+
+  /// Every database that the main one names, as far as it can be read.
+  package func trees() -> [String: Tree] {
+    var trees: [String: Tree] = [:]
+    walk(mainTree, "the names of databases") { page, node in
+      guard node.isTree, node.size == 48 else {
+        note(page.number, "a name is no name of a database")
+        return
+      }
+      let name = String(decoding: page.bytes[node.key], as: UTF8.self)
+      let tree = Self.tree(page, node.dataStart)
+      guard tree.isPlausible else { return note(page.number, "\(name) is no database") }
+      trees[name] = tree
+    }
+    return trees
+  }
+
+  /// Calls `body` with each entry of a database that can be read, in order.
+  package func forEachEntry(
+    of tree: Tree,
+    named name: String,
+    _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> Void
+  ) {
+    walk(tree, name) { page, node in
+      if node.isTree {
+        note(page.number, "an entry is a database")
+      } else if let value = value(of: node, in: page) {
+        body(page.bytes[node.key].span, value.span)
+      }
+    }
+  }
+
+  /// The free pages; `nil` when their list is damaged.
+  package func freePages() -> Set<UInt64>? {
+    let before = damageCount
+    var pages: Set<UInt64> = []
+    walk(freePagesTree, "the free pages") { page, node in
+      guard let value = value(of: node, in: page) else { return }
+      let list = DataFilePage(bytes: Array(value))
+      let count = list.integer(0, as: UInt64.self)
+      guard value.count.isMultiple(of: 8), value.count >= 8, count == UInt64(value.count / 8 - 1)
+      else {
+        return note(page.number, "a list of free pages has another length than it says")
+      }
+      for index in 1..<value.count / 8 {
+        let number: UInt64 = list.integer(index * 8)
+        if number < 2 || !pages.insert(number).inserted {
+          note(page.number, "page \(number) cannot be free, or is so twice")
+        }
+      }
+    }
+    return damageCount == before ? pages : nil
+  }
+
+  /// Visits the leaves of a tree from left to right.
+  private func walk(
+    _ tree: Tree,
+    _ name: String,
+    _ body: (DataFilePage, DataFilePage.Node) -> Void
+  ) {
+    guard !tree.isEmpty else { return }
+    var pending: [(number: UInt64, depth: Int)] = [(tree.root, 1)]
+    var entries: UInt64 = 0
+    let before = damageCount
+    while let (number, depth) = pending.popLast() {
+      guard number > 1, visited.insert(number).inserted else {
+        note(number, "a page of \(name) belongs to something else")
+        continue
+      }
+      guard let page = page(number), page.number == number, page.isBranch || page.isLeaf,
+        let count = page.nodeCount, count >= (page.isBranch ? 2 : 1)
+      else {
+        note(number, "a page of \(name) is none")
+        continue
+      }
+      if page.isLeaf != (depth == tree.depth) {
+        note(number, "\(name) has another depth than it says")
+      }
+      if page.isBranch {
+        guard depth < 32 else { continue }
+        for index in (0..<count).reversed() {
+          guard let node = page.node(index) else {
+            note(number, "a node of \(name) does not lie in its page")
+            continue
+          }
+          pending.append((node.child, depth + 1))
+        }
+      } else {
+        entries += UInt64(count)
+        for index in 0..<count {
+          guard let node = page.node(index) else {
+            note(number, "a node of \(name) does not lie in its page")
+            continue
+          }
+          body(page, node)
+        }
+      }
+    }
+    if damageCount == before, entries != tree.entries {
+      note(tree.root, "\(name) has \(entries) entries and says \(tree.entries)")
+    }
+  }
+
+  // MARK: What no tree reaches
+
+  /// Calls `body` with each entry of the leaves that no tree led to and that are not free: what
+  /// lies behind pages that are damaged.
+  ///
+  /// Walk every tree before. Leaves say nothing of whose they are.
+  package func forEachLostEntry(
+    free: Set<UInt64>,
+    _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> Void
+  ) {
+    for number in stride(from: 2, through: min(lastPage, pageCount - 1), by: 1)
+    where !visited.contains(number) && !free.contains(number) {
+      guard let page = page(number), page.number == number, page.isLeaf,
+        let count = page.nodeCount
+      else { continue }
+      for index in 0..<count {
+        guard let node = page.node(index), !node.isTree, let value = value(of: node, in: page)
+        else { continue }
+        body(page.bytes[node.key].span, value.span)
+      }
+    }
+  }
+
+  /// How many pages are in use, as far as they were met.
+  package var visitedPageCount: Int { visited.count }
+
+  /// Notes the pages that are in use and free at once.
+  package func checkFreePages(_ free: Set<UInt64>) {
+    for number in free where visited.contains(number) { note(number, "a page in use is free") }
+  }
+
+  // MARK: Bytes
+
+  private func value(of node: DataFilePage.Node, in page: DataFilePage) -> ArraySlice<UInt8>? {
+    guard node.isBig else {
+      let end = node.dataStart + Int(node.size)
+      guard end <= page.bytes.count else {
+        note(page.number, "a value does not lie in its page")
+        return nil
+      }
+      return page.bytes[node.dataStart..<end]
+    }
+    let number: UInt64 = page.integer(node.dataStart)
+    guard node.dataStart + 8 <= page.bytes.count, number > 1, let first = self.page(number),
+      first.number == number, first.isOverflow
+    else {
+      note(number, "the first page of a large value is none")
+      return nil
+    }
+    let size = UInt64(DataFilePage.headerSize) + node.size
+    guard first.overflowCount <= pageCount - number,
+      size <= first.overflowCount * UInt64(pageSize)
+    else {
+      note(number, "a large value is larger than its pages")
+      return nil
+    }
+    for other in number..<number + first.overflowCount where !visited.insert(other).inserted {
+      note(other, "a page of a large value belongs to something else")
+      return nil
+    }
+    let start = Int(number) * pageSize + DataFilePage.headerSize
+    let bytes = Self.read(descriptor, at: start, count: Int(node.size))
+    guard bytes.count == Int(node.size) else {
+      note(number, "a large value is cut off")
+      return nil
+    }
+    return bytes[...]
+  }
+
+  private func page(_ number: UInt64) -> DataFilePage? {
+    guard number < pageCount else { return nil }
+    let bytes = Self.read(descriptor, at: Int(number) * pageSize, count: pageSize)
+    return bytes.count == pageSize ? DataFilePage(bytes: bytes) : nil
+  }
+
+  private static func read(_ descriptor: Int32, at offset: Int, count: Int) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count, let base = buffer.baseAddress {
+        let room = count - filled
+        let got = unsafe pread(descriptor, base + filled, room, off_t(offset + filled))
+        if got < 0, errno == EINTR { continue }
+        guard got > 0 else { return }
+        filled += got
+      }
+    }
+  }
+
+  private func note(_ page: UInt64, _ reason: String) {
+    damageCount += 1
+    if damages.count < Self.mostDamages { damages.append(Damage(page: page, reason: reason)) }
+  }
+}

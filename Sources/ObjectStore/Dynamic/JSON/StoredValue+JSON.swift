@@ -1,0 +1,180 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Values as JSON has them, exactly; what a text means depends on the type of the field.
+///
+/// | type | JSON |
+/// |---|---|
+/// | `bool` | true or false |
+/// | integers | a number; one of `uint64` above 2^53 as a text of digits |
+/// | `float`, `double` | the shortest number that reads back as the same; `"inf"`, `"-inf"`, and NaN as `"nan:"` and its bits in hexadecimal |
+/// | `date` | as `double`: seconds since 2001-01-01T00:00:00Z |
+/// | `uuid` | a text, as RFC 9562 writes it |
+/// | `decimal` | a text of its digits; `"NaN"` |
+/// | `string` | a text |
+/// | `data`, `embedded` | a text: base64 |
+/// | `array`, `set` | an array |
+/// | `dictionary` with texts as keys | an object |
+/// | other dictionaries | an array of arrays of a key and its value |
+extension StoredValue {
+  private static let greatestExactInteger: UInt64 = 1 << 53
+
+  /// The value as JSON.
+  var json: JSONText {
+    switch self {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .signed(let value): .number("\(value)")
+    case .unsigned(let value):
+      value > Self.greatestExactInteger ? .string("\(value)") : .number("\(value)")
+    case .float(let value):
+      Self.json(value, value.description, bits: value.bitPattern)
+    case .double(let value):
+      Self.json(value, value.description, bits: value.bitPattern)
+    case .date(let value): StoredValue.double(value.timeIntervalSinceReferenceDate).json
+    case .uuid(let value): .string(value.uuidString.lowercased())
+    case .decimal(let value): .string(value.description)
+    case .string(let value): .string(value)
+    case .data(let value), .embedded(let value): .string(value.base64EncodedString())
+    case .array(let elements), .set(let elements): .array(elements.map(\.json))
+    case .dictionary(let entries): Self.json(entries)
+    }
+  }
+
+  private static func json<Number: BinaryFloatingPoint>(
+    _ value: Number,
+    _ digits: String,
+    bits: some FixedWidthInteger
+  ) -> JSONText {
+    if value.isFinite { return .number(digits) }
+    if value.isNaN { return .string("nan:" + String(bits, radix: 16)) }
+    return .string(value < 0 ? "-inf" : "inf")
+  }
+
+  private static func json(_ entries: [Entry]) -> JSONText {
+    var members: [JSONText.Member] = []
+    for entry in entries {
+      guard case .string(let name) = entry.key else {
+        return .array(entries.map { .array([$0.key.json, $0.value.json]) })
+      }
+      members.append(JSONText.Member(name: name, value: entry.value.json))
+    }
+    // An empty one may have any keys; both forms are read.
+    return .object(members)
+  }
+
+  /// Reads what ``json`` writes, for a field of that type; `nil` when it is no such value.
+  init?(json: JSONText, type: FieldType) {
+    switch (type, json) {
+    case (_, .null): self = .null
+    case (.bool, .bool(let value)): self = .bool(value)
+    case (.signed(let bits), .number(let digits)):
+      guard let value = Int64(digits), value >> Int64(bits - 1) == value >> 63 else { return nil }
+      self = .signed(value)
+    case (.unsigned(let bits), .number(let digits)), (.unsigned(let bits), .string(let digits)):
+      guard let value = UInt64(digits), value.leadingZeroBitCount >= 64 - bits else { return nil }
+      self = .unsigned(value)
+    case (.float, _):
+      guard let value = Self.float(json) else { return nil }
+      self = .float(value)
+    case (.double, _):
+      guard let value = Self.double(json) else { return nil }
+      self = .double(value)
+    case (.date, _):
+      guard let value = Self.double(json) else { return nil }
+      self = .date(Date(timeIntervalSinceReferenceDate: value))
+    case (.uuid, .string(let text)):
+      guard let value = UUID(uuidString: text) else { return nil }
+      self = .uuid(value)
+    case (.decimal, .string("NaN")): self = .decimal(.nan)
+    case (.decimal, .string(let text)):
+      // What is written back the same has been read whole.
+      guard let value = Decimal(string: text), value.description == text else { return nil }
+      self = .decimal(value)
+    case (.string, .string(let text)): self = .string(text)
+    case (.data, .string(let text)):
+      guard let value = Data(base64Encoded: text) else { return nil }
+      self = .data(value)
+    case (.embedded, .string(let text)):
+      guard let value = Data(base64Encoded: text) else { return nil }
+      self = .embedded(value)
+    case (.array(let element), .array(let elements)):
+      guard let values = Self.values(elements, element) else { return nil }
+      self = .array(values)
+    case (.set(let element), .array(let elements)):
+      guard let values = Self.values(elements, element) else { return nil }
+      self = .set(values)
+    case (.dictionary(let key, let value), _):
+      guard let entries = Self.entries(json, key, value) else { return nil }
+      self = .dictionary(entries)
+    default: return nil
+    }
+  }
+
+  private static func float(_ json: JSONText) -> Float? {
+    switch json {
+    case .number(let digits): return Float(digits).flatMap { $0.isFinite ? $0 : nil }
+    case .string("inf"): return .infinity
+    case .string("-inf"): return -.infinity
+    case .string(let text):
+      guard text.hasPrefix("nan:"), let bits = UInt32(text.dropFirst(4), radix: 16) else {
+        return nil
+      }
+      let value = Float(bitPattern: bits)
+      return value.isNaN ? value : nil
+    default: return nil
+    }
+  }
+
+  private static func double(_ json: JSONText) -> Double? {
+    switch json {
+    case .number(let digits): return Double(digits).flatMap { $0.isFinite ? $0 : nil }
+    case .string("inf"): return .infinity
+    case .string("-inf"): return -.infinity
+    case .string(let text):
+      guard text.hasPrefix("nan:"), let bits = UInt64(text.dropFirst(4), radix: 16) else {
+        return nil
+      }
+      let value = Double(bitPattern: bits)
+      return value.isNaN ? value : nil
+    default: return nil
+    }
+  }
+
+  /// Elements, none of which can be nil.
+  private static func values(_ elements: [JSONText], _ type: FieldType) -> [StoredValue]? {
+    var values: [StoredValue] = []
+    for element in elements {
+      guard element != .null, let value = StoredValue(json: element, type: type) else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
+  private static func entries(
+    _ json: JSONText,
+    _ keyType: FieldType,
+    _ valueType: FieldType
+  ) -> [Entry]? {
+    var pairs: [[JSONText]] = []
+    switch json {
+    case .object(let members): pairs = members.map { [.string($0.name), $0.value] }
+    case .array(let elements):
+      for element in elements {
+        guard case .array(let pair) = element, pair.count == 2 else { return nil }
+        pairs.append(pair)
+      }
+    default: return nil
+    }
+    var entries: [Entry] = []
+    for pair in pairs {
+      guard let key = values([pair[0]], keyType)?[0], let value = values([pair[1]], valueType)?[0]
+      else { return nil }
+      entries.append(Entry(key: key, value: value))
+    }
+    return entries
+  }
+}

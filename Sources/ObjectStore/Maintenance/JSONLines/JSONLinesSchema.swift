@@ -1,0 +1,172 @@
+/// What the first line of a file of JSON lines says of the models.
+struct JSONLinesSchema {
+  static let name = "ObjectStore JSON lines"
+  static let version = 1
+
+  struct Model {
+    var name: String
+    /// Each field under the key that it has in the lines.
+    var fields: [(key: String, field: RecordLayout.Field)]
+    var indexes: [IndexDescription]
+
+    func field(_ key: String) -> RecordLayout.Field? {
+      fields.first { $0.key.utf8.elementsEqual(key.utf8) }?.field
+    }
+  }
+
+  var schemaVersion: UInt32 = 0
+  var models: [Model]
+
+  func model(_ name: String) -> Model? { models.first { $0.name == name } }
+
+  /// The models of a store.
+  init(_ schema: StoredSchema) {
+    schemaVersion = schema.version
+    models = schema.models.map { entry in
+      Model(
+        name: entry.tables.name,
+        fields: Self.keyed(entry.fields.map { RecordLayout.Field($0) }),
+        indexes: entry.tables.indexes.map(\.description)
+      )
+    }
+  }
+
+  /// A field's key is its name; of two of one name the older one's has its id behind it.
+  private static func keyed(
+    _ fields: [RecordLayout.Field]
+  ) -> [(key: String, field: RecordLayout.Field)] {
+    var taken: Set<[UInt8]> = []
+    return fields.map { field in
+      var key = field.name
+      while !taken.insert(Array(key.utf8)).inserted { key += "#\(field.id)" }
+      return (key, field)
+    }
+  }
+
+  // MARK: JSON
+
+  /// The first line.
+  var json: JSONText {
+    .object([
+      .init(name: "format", value: .string(Self.name)),
+      .init(name: "version", value: .number("\(Self.version)")),
+      .init(name: "schemaVersion", value: .number("\(schemaVersion)")),
+      .init(name: "models", value: .array(models.map(\.json))),
+    ])
+  }
+
+  /// Whether a line is meant as the first one.
+  static func isHeader(_ json: JSONText) -> Bool { json["format"] == .string(name) }
+
+  /// - Throws: ``JSONLinesError`` of line 1.
+  init(json: JSONText) throws {
+    guard json["version"] == .number("\(Self.version)") else {
+      throw JSONLinesError(line: 1, reason: "a later version of the format")
+    }
+    guard case .array(let models) = json["models"] else {
+      throw JSONLinesError(line: 1, reason: "there is no list of models")
+    }
+    if case .number(let digits) = json["schemaVersion"] { schemaVersion = UInt32(digits) ?? 0 }
+    self.models = try models.map { try Model(json: $0) }
+  }
+}
+
+extension JSONLinesSchema.Model {
+  fileprivate var json: JSONText {
+    .object([
+      .init(name: "name", value: .string(name)),
+      .init(
+        name: "fields",
+        value: .array(
+          fields.map { key, field in
+            .object([
+              .init(name: "key", value: .string(key)),
+              .init(name: "name", value: .string(field.name)),
+              .init(name: "id", value: .number("\(field.id)")),
+              .init(name: "type", value: .string(field.type.description)),
+              .init(name: "optional", value: .bool(field.isOptional)),
+              .init(name: "hot", value: .bool(field.isHot)),
+              .init(name: "primaryKey", value: .bool(field.isPrimaryKey)),
+            ])
+          }
+        )
+      ),
+      .init(
+        name: "indexes",
+        value: .array(
+          indexes.map { index in
+            .object([
+              .init(
+                name: "fields",
+                value: .array(index.parts.map { .number("\($0.fieldID)") })
+              ),
+              .init(name: "unique", value: .bool(index.isUnique)),
+            ])
+          }
+        )
+      ),
+    ])
+  }
+
+  fileprivate init(json: JSONText) throws {
+    guard case .string(let name) = json["name"], case .array(let fields) = json["fields"] else {
+      throw JSONLinesError(line: 1, reason: "a model has no name or no fields")
+    }
+    func failure(_ reason: String) -> JSONLinesError {
+      JSONLinesError(line: 1, reason: "model \(name): \(reason)")
+    }
+    guard !name.isEmpty, name.utf8.count <= 100, !name.utf8.contains(UInt8(ascii: "/")),
+      !name.utf8.contains(0), name != "store"
+    else { throw failure("no model can have this name") }
+    self.name = name
+    self.fields = try fields.map { json in
+      guard case .string(let fieldName) = json["name"], case .string(let type) = json["type"],
+        (1...100).contains(fieldName.utf8.count), type.utf8.count <= 1_000,
+        let type = FieldType(type)
+      else { throw failure("a field has no name, or no type that is known") }
+      var key = fieldName
+      if case .string(let given) = json["key"] { key = given }
+      var id = FieldSchema.id(forName: fieldName)
+      if case .number(let digits) = json["id"] {
+        guard let given = UInt32(digits) else { throw failure("a field's id is none") }
+        id = given
+      }
+      let field = RecordLayout.Field(
+        id: id,
+        name: fieldName,
+        type: type,
+        isOptional: json["optional"] == .bool(true),
+        isHot: json["hot"] == .bool(true),
+        isPrimaryKey: json["primaryKey"] == .bool(true)
+      )
+      return (key, field)
+    }
+    let keys = self.fields.filter(\.field.isPrimaryKey)
+    guard keys.count == 1, !keys[0].field.isOptional, !keys[0].field.isHot,
+      Set(self.fields.map(\.field.id)).count == fields.count,
+      Set(self.fields.map { Array($0.key.utf8) }).count == fields.count
+    else { throw failure("there is no single primary key, or a field comes twice") }
+    indexes = []
+    guard case .array(let indexes) = json["indexes"] else { return }
+    self.indexes = try indexes.map { json in
+      guard let index = index(json) else { throw failure("an index is none") }
+      return index
+    }
+  }
+
+  private func index(_ json: JSONText) -> IndexDescription? {
+    guard case .array(let ids) = json["fields"] else { return nil }
+    var parts: [IndexDescription.Part] = []
+    for id in ids {
+      guard case .number(let digits) = id, let id = UInt32(digits),
+        let field = fields.first(where: { $0.field.id == id })?.field, field.type.isIndexable
+      else { return nil }
+      parts.append(IndexDescription.Part(fieldID: id, type: field.type))
+    }
+    guard (1...IndexDescription.longestParts).contains(parts.count),
+      Set(parts.map(\.fieldID)).count == parts.count,
+      parts.count(where: { $0.type.indexedElement != nil }) <= 1
+    else { return nil }
+    return IndexDescription(parts: parts, isUnique: json["unique"] == .bool(true))
+  }
+}

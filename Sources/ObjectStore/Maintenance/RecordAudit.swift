@@ -1,0 +1,69 @@
+/// Checks one record as strictly as `docs/format.md` describes it.
+enum RecordAudit {
+  /// - Throws: ``RecordError``.
+  static func check(
+    _ record: borrowing RecordView,
+    names: [UInt32: String]
+  ) throws(RecordError) {
+    // Every field is decoded, and extras are read to the end.
+    _ = try StoredObject(record, id: 0, model: "", names: names)
+    let layout = unsafe record.binding.layout
+    unsafe try check(record.cold, layout, layout.cold, isHot: false, hasExtras: record.hasExtras)
+    if layout.hasHotFields {
+      unsafe try check(record.hot, layout, layout.hot, isHot: true, hasExtras: false)
+    }
+  }
+
+  private static func check(
+    _ part: UnsafeRawBufferPointer,
+    _ layout: RecordLayout,
+    _ shape: RecordLayout.PartShape,
+    isHot: Bool,
+    hasExtras: Bool
+  ) throws(RecordError) {
+    var heapEnd = 0
+    for position in layout.fields.indices {
+      let place = layout.places[position]
+      guard place.isHot == isHot else { continue }
+      let isThere = unsafe part[place.presenceOffset] & place.presenceMask != 0
+      if place.isFixed {
+        for offset in place.offset..<place.offset + place.width
+        where unsafe !isThere && part[offset] != 0 {
+          throw RecordError(.invalidValue, field: layout.fields[position].name)
+        }
+      } else {
+        let end = unsafe Int(
+          UInt32(littleEndian: part.loadUnaligned(fromByteOffset: place.offset, as: UInt32.self))
+        )
+        guard end >= heapEnd, isThere || end == heapEnd else {
+          throw RecordError(.invalidValue, field: layout.fields[position].name)
+        }
+        heapEnd = end
+      }
+    }
+    let end = shape.heapStart + heapEnd
+    guard hasExtras ? end < part.count : end == part.count else { throw RecordError(.truncated) }
+    let used = shape.fieldCount % 8
+    if used > 0, unsafe part[shape.headerSize + shape.presenceSize - 1] >> UInt8(used) != 0 {
+      throw RecordError(.invalidValue)
+    }
+  }
+}
+
+extension HotChunkView {
+  /// Whether the chunk has a part at least, ends where its parts do, and is of the one form that
+  /// its parts ask for.
+  var isWhole: Bool {
+    let count = unsafe presence.nonzeroBitCount
+    guard count > 0 else { return false }
+    if unsafe stride > 0 {
+      return unsafe layoutNumber > 0 && bytes.count == HotChunk.headerSize + count * stride
+    }
+    let last = HotChunk.headerSize + (count - 1) * 4
+    let end = unsafe UInt32(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: last, as: UInt32.self)
+    )
+    return unsafe layoutNumber == 0
+      && bytes.count == HotChunk.headerSize + count * 4 + Int(end)
+  }
+}

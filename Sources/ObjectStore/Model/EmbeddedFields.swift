@@ -1,0 +1,64 @@
+// An embedded value is its fields one after another, in the order in which they were added. What is
+// missing at the end was added after the value was written; what is left over at the end was
+// added by a later version.
+
+extension ByteWriter {
+  /// Appends the next field of an embedded value.
+  ///
+  /// New fields go after all others, for ever: what is stored has no names.
+  @inlinable
+  public mutating func writeField<Value: FieldValue>(_ value: Value) {
+    writeSized(value)
+  }
+
+  /// Appends the next field of an embedded value, which is optional.
+  ///
+  /// A byte says whether there is a value.
+  @inlinable
+  public mutating func writeField<Value: FieldValue>(_ value: Value?) {
+    write(value == nil ? 0 as UInt8 : 1)
+    if let value { writeSized(value) }
+  }
+}
+
+extension ByteReader {
+  /// Reads the next field of an embedded value.
+  ///
+  /// - Throws: ``RecordError`` with `missingField` when the value was written before the field
+  ///   existed; `invalidValue` or `truncated` when the bytes are damaged.
+  @inlinable
+  public mutating func readField<Value: FieldValue>(
+    _ type: Value.Type = Value.self
+  ) throws(RecordError) -> Value {
+    guard remaining > 0 else { throw RecordError(.missingField) }
+    return try readSized()
+  }
+
+  /// Reads the next field of an embedded value, or gives `fallback` when the value was written
+  /// before the field existed.
+  ///
+  /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
+  @inlinable
+  public mutating func readField<Value: FieldValue>(
+    default fallback: @autoclosure () -> Value
+  ) throws(RecordError) -> Value {
+    guard remaining > 0 else { return fallback() }
+    return try readSized()
+  }
+
+  /// Reads the next field of an embedded value, which is optional, or gives `fallback` when the
+  /// value was written before the field existed.
+  ///
+  /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
+  @inlinable
+  public mutating func readOptionalField<Value: FieldValue>(
+    default fallback: @autoclosure () -> Value? = nil
+  ) throws(RecordError) -> Value? {
+    guard remaining > 0 else { return fallback() }
+    switch try read(UInt8.self) {
+    case 0: return nil
+    case 1: return try readSized()
+    default: throw RecordError(.invalidValue)
+    }
+  }
+}

@@ -1,0 +1,210 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension Decimal: FieldValue {
+  /// How the value lies on disk.
+  public static var fieldType: FieldType { .decimal }
+
+  /// Reads a value from all of the bytes that are lent.
+  ///
+  /// - Throws: ``RecordError`` when they are none.
+  public init(from reader: inout ByteReader) throws(RecordError) {
+    let digits = try DecimalDigits(from: &reader)
+    guard let value = Decimal(digits) else { throw RecordError(.invalidValue) }
+    self = value
+  }
+
+  /// Appends the value's bytes; of equal values they are the same, whatever the exponents.
+  public func encode(to writer: inout ByteWriter) {
+    DecimalDigits(self).encode(to: &writer)
+  }
+}
+
+extension Decimal: KeyOrdered {}
+
+/// A decimal number as the store has it: 0.d₁d₂…d₃₉ × 10^exponent, with d₁ not 0.
+///
+/// | bytes | what |
+/// |---|---|
+/// | `u16`, big-endian | 32,768 + 512 + exponent; 32,768 for zero |
+/// | `u64`, big-endian | the first 19 digits |
+/// | `u64`, big-endian | the next 19 digits |
+/// | `u8` | the last digit |
+///
+/// Of a negative number all bits are flipped; what is no number has zeros alone. So bytes sort as
+/// `Decimal` does, to which what is no number is less than all others and equal to itself.
+struct DecimalDigits: Hashable {
+  enum Sign: Hashable {
+    case negative, zero, positive, notANumber
+  }
+
+  static let width = 19
+  static let digitCount = 39
+  /// 10¹⁹, which is the greatest power of ten in 64 bits.
+  private static let chunk: UInt64 = 10_000_000_000_000_000_000
+  private static let zeroHead: UInt16 = 0x8000
+  private static let bias = 512
+
+  var sign: Sign
+  var exponent = 0
+  var high: UInt64 = 0
+  var low: UInt64 = 0
+  var last: UInt8 = 0
+
+  /// The digits of `mantissa` × 10^`exponent`.
+  init(isNegative: Bool, mantissa: UInt128, exponent: Int) {
+    guard mantissa != 0 else {
+      sign = .zero
+      return
+    }
+    sign = isNegative ? .negative : .positive
+    let count = Self.count(of: mantissa)
+    self.exponent = exponent + count
+    if count <= 19 {
+      high = UInt64(mantissa) * Self.power(19 - count)
+      return
+    }
+    // At most 20 digits lie behind the first 19, in a number of 39 or fewer.
+    let behind = count - 19
+    let divisor = behind > 19 ? UInt128(Self.chunk) * 10 : UInt128(Self.power(behind))
+    let (front, rest) = mantissa.quotientAndRemainder(dividingBy: divisor)
+    high = UInt64(front)
+    let scaled = behind > 19 ? rest : rest * UInt128(Self.power(19 - behind)) * 10
+    let (middle, end) = scaled.quotientAndRemainder(dividingBy: 10)
+    low = UInt64(middle)
+    last = UInt8(end)
+  }
+
+  /// The number without the zeros at its end, or `nil` when it has more than 128 bits.
+  var mantissa: (mantissa: UInt128, exponent: Int)? {
+    guard sign == .positive || sign == .negative else { return (0, 0) }
+    var value: UInt128
+    var count: Int
+    if low == 0, last == 0 {
+      (value, count) = (UInt128(high), 19)
+    } else if last == 0 {
+      (value, count) = (UInt128(high) * UInt128(Self.chunk) + UInt128(low), 38)
+    } else {
+      let (front, overflow) = (UInt128(high) * UInt128(Self.chunk) + UInt128(low))
+        .multipliedReportingOverflow(by: 10)
+      let (whole, carry) = front.addingReportingOverflow(UInt128(last))
+      guard !overflow, !carry else { return nil }
+      (value, count) = (whole, 39)
+    }
+    while true {
+      let (quotient, remainder) = value.quotientAndRemainder(dividingBy: 10)
+      guard remainder == 0 else { break }
+      value = quotient
+      count -= 1
+    }
+    return (value, exponent - count)
+  }
+
+  private static func count(of mantissa: UInt128) -> Int {
+    var rest = mantissa
+    var count = 0
+    if rest >= UInt128(chunk) {
+      rest /= UInt128(chunk)
+      count = 19
+    }
+    if rest >= UInt128(chunk) {
+      rest /= UInt128(chunk)
+      count += 19
+    }
+    var word = UInt64(rest)
+    while word > 0 {
+      word /= 10
+      count += 1
+    }
+    return count
+  }
+
+  private static func power(_ exponent: Int) -> UInt64 {
+    (0..<exponent).reduce(1) { power, _ in power * 10 }
+  }
+
+  // MARK: Bytes
+
+  init(from reader: inout ByteReader) throws(RecordError) {
+    var head = UInt16(bigEndian: try reader.read())
+    high = UInt64(bigEndian: try reader.read())
+    low = UInt64(bigEndian: try reader.read())
+    last = try reader.read()
+    switch head {
+    case 0: sign = .notANumber
+    case Self.zeroHead: sign = .zero
+    case let other:
+      sign = other > Self.zeroHead ? .positive : .negative
+      if sign == .negative { (head, high, low, last) = (~head, ~high, ~low, ~last) }
+      exponent = Int(head) - Int(Self.zeroHead) - Self.bias
+    }
+    // Each number has one encoding, so that equal ones are seen to be equal.
+    let hasDigits = sign == .positive || sign == .negative
+    let isWhole =
+      hasDigits
+      ? (Self.chunk / 10..<Self.chunk).contains(high) && low < Self.chunk && last < 10
+      : high == 0 && low == 0 && last == 0
+    guard isWhole else { throw RecordError(.invalidValue) }
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    let flips = sign == .negative
+    var head: UInt16 =
+      switch sign {
+      case .notANumber: 0
+      case .zero: Self.zeroHead
+      case .positive, .negative: UInt16(Int(Self.zeroHead) + Self.bias + exponent)
+      }
+    if flips { head = ~head }
+    writer.write(head.byteSwapped)
+    writer.write((flips ? ~high : high).byteSwapped)
+    writer.write((flips ? ~low : low).byteSwapped)
+    writer.write(flips ? ~last : last)
+  }
+}
+
+extension DecimalDigits {
+  init(_ value: Decimal) {
+    guard !value.isNaN else {
+      self.init(isNegative: false, mantissa: 0, exponent: 0)
+      sign = .notANumber
+      return
+    }
+    // The mantissa has no public accessor everywhere. It is the last 16 of the 20 bytes: on Apple
+    // platforms by the C layout of NSDecimal, and the same in swift-foundation.
+    let mantissa = unsafe withUnsafeBytes(of: value) { bytes in
+      unsafe UInt128(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt128.self))
+    }
+    self.init(isNegative: value.sign == .minus, mantissa: mantissa, exponent: value.exponent)
+  }
+}
+
+extension Decimal {
+  /// `nil` when a `Decimal` cannot hold the number.
+  fileprivate init?(_ digits: DecimalDigits) {
+    switch digits.sign {
+    case .notANumber: self = .nan
+    case .zero: self = 0
+    case .positive, .negative:
+      guard var (mantissa, exponent) = digits.mantissa, exponent >= -128 else { return nil }
+      while exponent > 127 {
+        let (larger, overflow) = mantissa.multipliedReportingOverflow(by: 10)
+        guard !overflow else { return nil }
+        mantissa = larger
+        exponent -= 1
+      }
+      // Exact: two halves of a mantissa that fits.
+      var significand = Decimal(UInt64(truncatingIfNeeded: mantissa))
+      let high = UInt64(mantissa >> 64)
+      if high > 0 { significand += Decimal(high) * (Decimal(UInt64.max) + 1) }
+      self.init(
+        sign: digits.sign == .negative ? .minus : .plus,
+        exponent: exponent,
+        significand: significand
+      )
+    }
+  }
+}

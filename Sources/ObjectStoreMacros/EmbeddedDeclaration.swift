@@ -1,0 +1,88 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// A struct under `@Embedded`, with what the expansion needs of it.
+struct EmbeddedDeclaration {
+  /// The name in the store, as a literal.
+  let storedName: StringLiteralExprSyntax
+  let access: AccessLevel
+  let availability: [AttributeSyntax]
+  let fields: [StoredField]
+
+  /// Reads a declaration; `nil`, with at least one problem reported, when it cannot be embedded.
+  init?(
+    _ declaration: some DeclGroupSyntax,
+    attribute: AttributeSyntax,
+    context: [Syntax],
+    problems: inout Problems
+  ) {
+    guard
+      let value = StructKind.embedded.check(declaration, context: context, problems: &problems)
+    else { return nil }
+    access = AccessLevel(of: value, in: context)
+    availability = ([Syntax(value)] + context).flatMap(\.availability)
+    storedName = StructKind.storedName(of: value, attribute: attribute, problems: &problems)
+    StructKind.checkConditions(in: value, problems: &problems)
+    fields = value.memberBlock.members.compactMap { member in
+      guard let variable = member.decl.as(VariableDeclSyntax.self) else { return nil }
+      let field = StoredField(variable, model: value.name.trimmed, problems: &problems)
+      if let first = field?.markers.attributes.first {
+        problems.add(
+          .markerOnEmbedded(marker: first.marker),
+          at: first.attribute,
+          fix: .remove(first.attribute, from: variable)
+        )
+      }
+      return field
+    }
+    if fields.isEmpty, problems.diagnostics.isEmpty {
+      problems.add(.emptyEmbedded(name: value.name.trimmed.text), at: value.name)
+    }
+    guard problems.diagnostics.isEmpty else { return nil }
+  }
+
+  /// The extension that makes the struct a value that a field can have.
+  func conformance(of typeName: String, declaringIt: Bool) throws -> ExtensionDeclSyntax {
+    let availability = availability.map { $0.description + "\n" }.joined()
+    let header =
+      "\(availability)nonisolated extension \(typeName)\(declaringIt ? ": FieldValue" : "") {"
+    let body = [description, decoding, encoding].joined(separator: "\n\n")
+    return try ExtensionDeclSyntax("\(raw: header)\n\(raw: body.indented)\n}")
+  }
+
+  private var description: String {
+    """
+    /// How the value lies on disk: its fields one after another.
+    \(access.prefix)static var fieldType: FieldType { .embedded(\(storedName.description)) }
+    """
+  }
+
+  private var decoding: String {
+    let lines = fields.map { field in
+      let method = field.isOptional ? "readOptionalField" : "readField"
+      let fallback = field.fallback.map { "default: \($0)" } ?? ""
+      return "\(reference(to: field, beside: "reader")) = try reader.\(method)(\(fallback))"
+    }
+    return """
+      /// Reads every field, in the order of their declaration.
+      \(access.prefix)init(from reader: inout ByteReader) throws(RecordError) {
+      \(lines.joined(separator: "\n").indented)
+      }
+      """
+  }
+
+  private var encoding: String {
+    let lines = fields.map { "writer.writeField(\(reference(to: $0, beside: "writer")))" }
+    return """
+      /// Writes every field, in the order of their declaration.
+      \(access.prefix)func encode(to writer: inout ByteWriter) {
+      \(lines.joined(separator: "\n").indented)
+      }
+      """
+  }
+
+  /// A parameter would hide a field of its name.
+  private func reference(to field: StoredField, beside parameter: String) -> String {
+    field.key == parameter ? "self.\(parameter)" : field.name.text
+  }
+}

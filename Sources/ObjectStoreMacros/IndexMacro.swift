@@ -1,0 +1,19 @@
+package import SwiftSyntax
+package import SwiftSyntaxMacros
+
+/// Stands behind `#Index` and `#Unique`, which `@Model` reads.
+///
+/// They add nothing themselves, but say where they are useless.
+package enum IndexMacro: DeclarationMacro {
+  package static func expansion(
+    of node: some FreestandingMacroExpansionSyntax,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    var problems = Problems()
+    if !(context.lexicalContext.first?.isModel ?? false) {
+      problems.add(.indexOutsideModel(macro: node.macroName.text), at: node)
+    }
+    for diagnostic in problems.diagnostics { context.diagnose(diagnostic) }
+    return []
+  }
+}

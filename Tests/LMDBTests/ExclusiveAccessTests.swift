@@ -1,0 +1,199 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+@Suite(.timeLimit(.minutes(2))) struct ExclusiveAccessTests {
+  private struct Failure: Error {}
+
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let environment = try Environment.open(folder.path)
+    let database = try environment.database("texts")
+    // An even and an odd number of commits read different pages first.
+    for number in 0..<5 {
+      try environment.write { transaction in
+        for key in 0..<2_000 { try transaction.put("\(number)", for: "\(key)", in: database) }
+      }
+    }
+    try environment.write { transaction in
+      for key in 10..<2_000 { try transaction.delete("\(key)", in: database) }
+    }
+  }
+
+  private func size() throws -> Int {
+    let file = folder.path("data.mdb")
+    return try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0
+  }
+
+  private func expectBusy(_ body: () throws -> Void) {
+    let error = #expect(throws: LMDBError.self) { try body() }
+    #expect(error?.code == .busy)
+  }
+
+  /// Runs `body` on a thread of its own.
+  ///
+  /// A test that waits for its child process keeps one of the few threads that tasks run on; where
+  /// the child waits for the test too, the others may all be kept likewise.
+  private func inThread<R: Sendable>(
+    _ body: @escaping @Sendable () throws -> R
+  ) -> AsyncThrowingStream<R, any Error> {
+    let (stream, continuation) = AsyncThrowingStream<R, any Error>.makeStream()
+    Thread.detachNewThread {
+      do {
+        continuation.yield(try body())
+        continuation.finish()
+      } catch {
+        continuation.finish(throwing: error)
+      }
+    }
+    return stream
+  }
+
+  @Test func `access is refused while this process has the environment open, and granted after`()
+    throws
+  {
+    do {
+      let environment = try Environment.open(folder.path)
+      expectBusy { try Environment.withExclusiveAccess(to: folder.path) {} }
+      // The refusal has not ended the lock of the open one.
+      try #expect(environment.beginRead().openDatabase("texts") != nil)
+    }
+    #expect(try Environment.withExclusiveAccess(to: folder.path) { 42 } == 42)
+    _ = try Environment.open(folder.path)
+  }
+
+  @Test func `access is refused while another process has the environment open`() async throws {
+    let path = folder.path
+    let refusals = inThread {
+      waitForFile(path + "/open")
+      defer { makeFile(path + "/close") }
+      var codes: [LMDBError.Code] = []
+      do {
+        try Environment.withExclusiveAccess(to: path) {}
+      } catch let error as LMDBError {
+        codes.append(error.code)
+      }
+      do {
+        try Environment.compact(path)
+      } catch let error as LMDBError {
+        codes.append(error.code)
+      }
+      return codes
+    }
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let environment = try Environment.open(path)
+      makeFile(path + "/open")
+      waitForFile(path + "/close")
+      _ = try environment.lastTransactionID()
+    }
+    for try await codes in refusals { #expect(codes == [.busy, .busy]) }
+    try Environment.withExclusiveAccess(to: path) {}
+  }
+
+  @Test func `nobody in this process opens or claims what is claimed`() throws {
+    let other = try TemporaryFolder()
+    try Environment.withExclusiveAccess(to: folder.path) {
+      expectBusy { _ = try Environment.open(folder.path) }
+      expectBusy { try Environment.withExclusiveAccess(to: folder.path) {} }
+      _ = try Environment.open(other.path)
+    }
+    _ = try Environment.open(folder.path)
+  }
+
+  @Test func `access ends when the work throws`() throws {
+    #expect(throws: Failure.self) {
+      try Environment.withExclusiveAccess(to: folder.path) { throw Failure() }
+    }
+    _ = try Environment.open(folder.path)
+  }
+
+  @Test func `a folder that was never opened cannot be claimed`() throws {
+    let empty = try TemporaryFolder()
+    #expect(throws: LMDBError(.noSuchFile, operation: "open")) {
+      try Environment.withExclusiveAccess(to: empty.path) {}
+    }
+  }
+
+  @Test func `compacting keeps every entry and gives the rest of the file back`() throws {
+    let before = try size()
+    try Environment.compact(folder.path)
+    #expect(try size() * 5 < before)
+    let environment = try Environment.open(folder.path)
+    let database = try environment.database("texts")
+    #expect(try environment.beginRead().keys(of: database) == (0..<10).map { "\($0)" })
+    try environment.write { try $0.put("later", for: "later", in: database) }
+    #expect(try environment.text(for: "later", in: database) == "later")
+    try environment.checkPages()
+    #expect(try folder.names() == ["data.mdb", "lock.mdb"])
+  }
+
+  @Test func `a partial copy that a killed process left does not matter`() throws {
+    try folder.makeFile("data.mdb.compacted", "partial")
+    try Environment.compact(folder.path)
+    #expect(try folder.names() == ["data.mdb", "lock.mdb"])
+  }
+
+  #if os(Linux)
+    /// Whether some process waits for a lock on the file.
+    private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
+      let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
+      return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        .split(separator: "\n")
+        .contains { $0.contains("->") && $0.contains(":\(inode) ") }
+    }
+
+    /// Such a process has opened the lock file, which speaks of the file as it was.
+    @Test(arguments: [false, true])
+    func `a process that waits to open meets the file that was put there`(
+      isReadOnly: Bool
+    ) async throws {
+      let path = folder.path
+      let inode = try #require(EnvironmentRegistry.identity(of: path + "/lock.mdb")).inode
+      let copy = folder.path("copy")
+      do { try Environment.open(path).copy(to: copy, compacting: true) }
+      let claim = try EnvironmentRegistry.claim(path)
+      let release = inThread {
+        defer { EnvironmentRegistry.release(claim) }
+        while try !Self.isWaitedFor(inode) { usleep(1_000) }
+        try EnvironmentFile.rename(copy, to: path + "/data.mdb")
+      }
+      await #expect(processExitsWith: .success) {
+        [path = path as String, isReadOnly = isReadOnly as Bool] in
+        let options = EnvironmentOptions(isReadOnly: isReadOnly)
+        let environment = try Environment.open(path, options: options)
+        let snapshot = try environment.beginRead()
+        #expect(snapshot.id == 1)
+        let database = try #require(try snapshot.openDatabase("texts"))
+        #expect(try snapshot.count(of: database) == 10)
+        try snapshot.keepDatabases()
+        guard !isReadOnly else { return }
+        try environment.write { try $0.put("theirs", for: "theirs", in: database) }
+      }
+      for try await _ in release {}
+      let environment = try Environment.open(path)
+      let database = try environment.database("texts")
+      #expect(try environment.beginRead().count(of: database) == (isReadOnly ? 10 : 11))
+      try environment.checkPages()
+    }
+
+    @Test func `a process killed while it has access leaves files that open`() async throws {
+      let path = folder.path
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+        do { try Environment.open(path).copy(to: path + "/copy", compacting: true) }
+        try Environment.withExclusiveAccess(to: path) {
+          try EnvironmentFile.rename(path + "/copy", to: path + "/data.mdb")
+          kill(getpid(), SIGKILL)
+        }
+      }
+      let environment = try Environment.open(path)
+      let database = try environment.database("texts")
+      #expect(try environment.beginRead().count(of: database) == 10)
+      try environment.write { try $0.put("later", for: "later", in: database) }
+      #expect(try environment.beginRead().count(of: database) == 11)
+    }
+  #endif
+}

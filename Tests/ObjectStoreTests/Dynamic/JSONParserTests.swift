@@ -1,0 +1,75 @@
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct JSONParserTests {
+  private func parse(_ text: String) throws -> JSONText { try JSONParser.parse(Array(text.utf8)) }
+
+  @Test func `every kind of value is read, spaces or not`() throws {
+    let text = """
+       {"a" : [ ] , "b":[true,false , null],"c":{},"d":-0.5e+10,"e":"\\u00e9\\ud83d\\ude00\\/\\t\u{1F600}"}
+      """
+    #expect(
+      try parse(text)
+        == .object([
+          .init(name: "a", value: .array([])),
+          .init(name: "b", value: .array([.bool(true), .bool(false), .null])),
+          .init(name: "c", value: .object([])),
+          .init(name: "d", value: .number("-0.5e+10")),
+          .init(name: "e", value: .string("\u{E9}\u{1F600}/\t\u{1F600}")),
+        ])
+    )
+  }
+
+  @Test(arguments: [
+    "9007199254740993", "-9223372036854775808", "18446744073709551615", "0", "-0", "1e400", "0.10",
+  ])
+  func `a number keeps its digits`(digits: String) throws {
+    #expect(try parse(digits) == .number(digits))
+  }
+
+  @Test(arguments: [
+    "", " ", "{", "[", "[1,]", "[1 2]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "01", "1.",
+    ".5", "+1", "-", "1e", "0x1", "nul", "truefalse", "NaN", "Infinity", "'a'", "\"", "\"\\x\"",
+    "\"\\u12\"", "\"\\u+123\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\n\"",
+    "1 1", "[] ]", "{\"a\":1,\"a\":2}", "\u{FEFF}1", "// 1",
+  ])
+  func `what is no JSON is refused`(text: String) {
+    #expect(throws: JSONSyntaxError.self) { try parse(text) }
+  }
+
+  @Test func `a text that is not UTF-8 is refused`() {
+    #expect(throws: JSONSyntaxError.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
+  }
+
+  @Test func `names that only look alike are two`() throws {
+    let object = try parse("{\"\u{E9}\":1,\"e\u{301}\":2}")
+    #expect(object["e\u{301}"] == .number("2"))
+    #expect(object["\u{E9}"] == .number("1"))
+  }
+
+  @Test func `nesting has an end`() throws {
+    let deep = String(repeating: "[", count: 256) + String(repeating: "]", count: 256)
+    #expect(try parse(deep) != .null)
+    #expect(throws: JSONSyntaxError.self) { try parse("[\(deep)]") }
+    #expect(throws: JSONSyntaxError.self) { try parse(String(repeating: "[", count: 1_000_000)) }
+  }
+
+  @Test func `any bytes give a value or an error, and a value reads back as the same`() throws {
+    var generator = SplitMix64(seed: 3)
+    let alphabet = Array("{}[]\",:0123456789.eE+-\\untrfalse \u{E9}".utf8)
+    var values = 0
+    for _ in 0..<20_000 {
+      let bytes = (0..<Int.random(in: 1..<12, using: &generator)).map { _ in
+        alphabet[Int.random(in: 0..<alphabet.count, using: &generator)]
+      }
+      guard let value = try? JSONParser.parse(bytes) else { continue }
+      values += 1
+      var text: [UInt8] = []
+      value.write(to: &text)
+      #expect(try JSONParser.parse(text) == value)
+    }
+    #expect(values > 100)
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct StoredObjectTests {
+  @Test func `an object is read without its type`() throws {
+    let folder = try TemporaryFolder()
+    let full = Everything.full
+    try ObjectStore(at: folder.path, models: [Everything.self]).write { tx in
+      try tx.insert(full)
+      try tx.insert(Everything())
+    }
+    let store = try ObjectStore(at: folder.path, models: [])
+    let models = try store.storedModels()
+    #expect(models.map(\.name) == ["Everything"])
+    let model = try #require(models.first)
+    #expect(model.fields.map(\.name) == Everything.schema.fields.map(\.name))
+    #expect(model.fields.map(\.type) == Everything.schema.fields.map(\.type))
+    #expect(model.fields.filter(\.isHot).map(\.name) == ["received", "hotNote"])
+    #expect(model.fields.filter(\.isPrimaryKey).map(\.name) == ["id"])
+    #expect(model.fields.filter(\.isOptional).map(\.name) == ["note", "age", "hotNote"])
+    #expect(model.objectCount == 2)
+    #expect(model.layoutCount == 1)
+    #expect(model.indexes == [])
+
+    var objects: [StoredObject] = []
+    try store.forEachStoredObject(of: "Everything") { object in
+      objects.append(object)
+      return true
+    }
+    #expect(objects.map(\.id) == [1, 2])
+    let first = try #require(objects.first)
+    #expect(first["id"] == .signed(7))
+    #expect(first["tiny"] == .signed(-3))
+    #expect(first["count"] == .unsigned(.max))
+    #expect(first["date"] == .date(full.date))
+    #expect(first["uuid"] == .uuid(full.uuid))
+    #expect(first["colour"] == .string("blue"))
+    #expect(first["list"] == .array([.string("b"), .string(""), .string("a")]))
+    #expect(first["received"] == .signed(1 << 40))
+    #expect(first["hotNote"] == .string("hot"))
+    #expect(objects.last?["hotNote"] == .null)
+    #expect(first["nothing"] == nil)
+  }
+
+  @Test func `fields that a program only carries along are read under their names`() throws {
+    let folder = try TemporaryFolder()
+    let new = try ObjectStore(at: folder.path, models: [NewNote.self])
+    try new.write { tx in
+      try tx.insert(NewNote(id: 1, stars: 4, text: "a", link: nil))
+      try tx.insert(NewNote(id: 2, stars: 5, text: "b", link: "x"))
+    }
+    let old = try ObjectStore(at: folder.path, models: [OldNote.self])
+    try old.write { tx in
+      try tx.update(OldNote.self, 1) { $0.text = "changed" }
+      try tx.insert(OldNote(id: 3, text: "c"))
+    }
+    var objects: [StoredObject] = []
+    try old.forEachStoredObject(of: "Note") { object in
+      objects.append(object)
+      return true
+    }
+    #expect(objects.count == 3)
+    #expect(objects[0]["text"] == .string("changed"))
+    #expect(objects[0]["stars"] == .signed(4))
+    #expect(objects[0]["link"] == .null)
+    #expect(objects[1]["link"] == .string("x"))
+    // It was written by a program that knows no stars.
+    #expect(objects[2].fields.map(\.name) == ["id", "text"])
+    let model = try #require(try old.storedModels().first)
+    #expect(model.layoutCount == 2)
+    #expect(Set(model.fields.map(\.name)) == ["id", "stars", "tags", "text", "size", "link"])
+    #expect(model.indexes.map(\.entryCount).sorted() == [0, 3])
+  }
+
+  @Test func `a walk begins where it is told to and ends when it is told to`() throws {
+    let folder = try TemporaryFolder()
+    let store = try ObjectStore(at: folder.path, models: [OldNote.self])
+    try store.write { tx in for id in 1...9 { try tx.insert(OldNote(id: id, text: "")) } }
+    var ids: [UInt64] = []
+    try store.forEachStoredObject(of: "Note", from: 4) { object in
+      ids.append(object.id)
+      return object.id < 6
+    }
+    #expect(ids == [4, 5, 6])
+    let error = #expect(throws: StoreError.self) {
+      try store.forEachStoredObject(of: "Other") { _ in true }
+    }
+    #expect(error?.code == .unknownModel)
+  }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct VerifyTests {
+  private typealias Kind = VerificationReport.Problem.Kind
+
+  @Test func `a sound store is looked at wholly`() throws {
+    let damaged = try DamagedStore()
+    let store = try damaged.open()
+    var last: ObjectStore.VerificationProgress?
+    let report = try store.verify { last = $0 }
+    #expect(report.isSound)
+    #expect(report.problems == [])
+    #expect(report.models["Note"]?.objects == 360)
+    #expect(report.models["Note"]?.soundObjects == 360)
+    // The one that the older program wrote has none.
+    #expect(report.models["Note"]?.hotParts == 359)
+    #expect(report.models["Ticket"]?.objects == 400)
+    #expect(report.models["Ticket"]?.indexEntries == 800)
+    let tags = (1...400).filter { $0 % 10 != 0 }
+      .reduce(0) { $0 + Set(["t\($1 % 3)", "t\($1 % 5)"]).count }
+    #expect(report.models["Note"]?.indexEntries == 360 + tags)
+    #expect(report.pages > 150)
+    #expect(last == .init(objects: 760, totalObjects: 760, problems: 0))
+  }
+
+  @Test func `a store without anything is sound`() throws {
+    let folder = try TemporaryFolder()
+    let store = try ObjectStore(at: folder.path, models: [NewNote.self])
+    let report = try store.verify()
+    #expect(report.isSound)
+    #expect(report.models["Note"] == .init())
+  }
+
+  /// One kind of damage, and how many problems it must give.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var table: String
+    var keys: Database.Keys
+    var kind: VerificationReport.Problem.Kind
+    var count: Int
+    /// Gets an entry in the middle of the table and its neighbour.
+    var damage:
+      @Sendable (inout WriteTransaction, Database, [UInt8], [UInt8], [UInt8]) throws -> Void
+  }
+
+  static let cases = [
+    Case(
+      testDescription: "a flipped bit of a record",
+      table: "Ticket",
+      keys: .integers,
+      kind: .record,
+      count: 1
+    ) { tx, table, key, value, _ in
+      var value = value
+      value[value.count - 1] ^= 1
+      try tx.put(value.span, for: key.span, in: table)
+    },
+    Case(
+      testDescription: "a record under another's id",
+      table: "Ticket",
+      keys: .integers,
+      kind: .record,
+      count: 1
+    ) { tx, table, key, value, other in
+      try tx.put(value.span, for: other.span, in: table)
+    },
+    Case(
+      testDescription: "a record that is cut off",
+      table: "Ticket",
+      keys: .integers,
+      kind: .record,
+      count: 1
+    ) { tx, table, key, value, _ in
+      try tx.put(Array(value.prefix(5)).span, for: key.span, in: table)
+    },
+    Case(
+      testDescription: "a record that is gone",
+      table: "Ticket",
+      keys: .integers,
+      kind: .index,
+      count: 2
+    ) { tx, table, key, _, _ in
+      try tx.delete(key.span, in: table)
+    },
+    Case(
+      testDescription: "a chunk of hot parts that is gone",
+      table: "Note/hot",
+      keys: .integers,
+      kind: .hotPart,
+      count: 29
+    ) { tx, table, key, _, _ in
+      try tx.delete(key.span, in: table)
+    },
+    Case(
+      testDescription: "a flipped bit of a chunk",
+      table: "Note/hot",
+      keys: .integers,
+      kind: .hotPart,
+      count: 30
+    ) { tx, table, key, value, _ in
+      var value = value
+      value[20] ^= 64
+      try tx.put(value.span, for: key.span, in: table)
+    },
+    Case(
+      testDescription: "a way to an object that is gone",
+      table: "Ticket/keys",
+      keys: .integers,
+      kind: .primaryKey,
+      count: 1
+    ) { tx, table, key, _, _ in
+      try tx.delete(key.span, in: table)
+    },
+    Case(
+      testDescription: "a way that leads to another object too",
+      table: "Ticket/keys",
+      keys: .integers,
+      kind: .primaryKey,
+      count: 1
+    ) { tx, table, key, value, _ in
+      let others: [UInt8] = value + [1, 0, 0, 0, 0, 0, 0, 0]
+      try tx.put(others.span, for: key.span, in: table)
+    },
+    Case(
+      testDescription: "an index entry that is gone",
+      table: "Note/index/\(FieldSchema.id(forName: "tags"))",
+      keys: .bytes,
+      kind: .index,
+      count: 1
+    ) { tx, table, key, _, _ in
+      try tx.delete(key.span, in: table)
+    },
+    Case(
+      testDescription: "an index entry that belongs to nothing",
+      table: "Note/index/\(FieldSchema.id(forName: "stars"))",
+      keys: .bytes,
+      kind: .index,
+      count: 1
+    ) { tx, table, key, _, _ in
+      var other = key
+      other[3] ^= 1
+      try tx.put(other.span, in: table)
+    },
+    Case(
+      testDescription: "an index entry with a value",
+      table: "Ticket/index/\(FieldSchema.id(forName: "seat"))",
+      keys: .bytes,
+      kind: .index,
+      count: 1
+    ) { tx, table, key, _, _ in
+      try tx.put(key.span, for: key.span, in: table)
+    },
+  ]
+
+  @Test(arguments: cases)
+  func `each kind of damage is found, and nothing else`(damage: Case) throws {
+    let damaged = try DamagedStore()
+    let entries = try damaged.entries(damage.table, damage.keys)
+    let (key, value) = entries[entries.count / 2]
+    try damaged.edit(damage.table, damage.keys) { tx, table in
+      try damage.damage(&tx, table, key, value, entries[entries.count / 2 + 1].key)
+    }
+    let report = try damaged.open().verify()
+    #expect(report.problemCounts[damage.kind] == damage.count, "\(report.problems)")
+    #expect(report.problems.count == report.problemCount)
+    // A record that is gone leaves the way to it behind.
+    let others: [VerificationReport.Problem.Kind: Int] =
+      damage.testDescription == "a record that is gone" ? [.primaryKey: 1] : [:]
+    #expect(report.problemCounts.filter { $0.key != damage.kind } == others)
+  }
+
+  @Test func `two objects of one value are found in an index that is called unique`() throws {
+    let damaged = try DamagedStore()
+    let id = FieldSchema.id(forName: "stars")
+    try damaged.edit("store", .bytes) { tx, table in
+      let key = Array("index/Note/\(id)".utf8)
+      let description = IndexDescription(
+        parts: [.init(fieldID: id, type: .signed(bits: 64))],
+        isUnique: true
+      )
+      try tx.put(description.encoded.span, for: key.span, in: table)
+    }
+    let report = try damaged.open().verify(limit: 3)
+    // Of 360 objects with 7 different values; the one of the older program has nil.
+    #expect(report.problemCounts == [.uniqueness: 353])
+    #expect(report.problems.count == 3)
+    #expect(report.problemCount == 353)
+    #expect(!report.isSound)
+  }
+
+  @Test(arguments: [
+    "layout/Note/1", "seed", "format", "index/Ticket/\(FieldSchema.id(forName: "seat"))",
+  ])
+  func `a description that is gone or cut off is found`(entry: String) throws {
+    for isGone in [true, false] {
+      let damaged = try DamagedStore()
+      let store = try damaged.open()
+      try damaged.edit("store", .bytes) { tx, table in
+        let key = Array(entry.utf8)
+        if isGone {
+          try tx.delete(key.span, in: table)
+        } else {
+          try tx.put([1].span, for: key.span, in: table)
+        }
+      }
+      let report = try store.verify()
+      // Without its description an index is none, and nothing is said of its table.
+      let isSeen = !(isGone && entry.hasPrefix("index"))
+      #expect((report.problemCount > 0) == isSeen, "\(entry) \(isGone)")
+    }
+  }
+
+  @Test func `a cancelled verification ends`() async throws {
+    let damaged = try DamagedStore()
+    let store = try damaged.open()
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return try store.verify()
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    struct Stop: Error {}
+    #expect(throws: Stop.self) { try store.verify { _ in throw Stop() } }
+  }
+
+  @Test func `flipped bytes anywhere in the file end no process`() throws {
+    let damaged = try DamagedStore()
+    let url = URL(filePath: damaged.path + "/data.mdb")
+    let bytes = try Data(contentsOf: url)
+    var generator = SplitMix64(seed: 5)
+    var found = 0
+    for round in 0..<60 {
+      let copy = damaged.folder.path("copy\(round)")
+      try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+      var changed = bytes
+      let page = Int.random(in: 0..<bytes.count / 4_096, using: &generator) * 4_096
+      for _ in 0..<4 {
+        // Headers of pages more often than what lies in them.
+        let range = Bool.random(using: &generator) ? 0..<24 : 0..<4_096
+        changed[page + Int.random(in: range, using: &generator)] ^=
+          UInt8.random(in: 1...255, using: &generator)
+      }
+      try changed.write(to: URL(filePath: copy + "/data.mdb"))
+      let report = try ObjectStore.verify(at: copy)
+      if !report.isSound { found += 1 }
+    }
+    #expect(found > 20)
+  }
+}
