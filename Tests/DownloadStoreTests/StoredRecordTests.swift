@@ -135,7 +135,7 @@ import Testing
         try tx.explain(DownloadRecord.where { $0.type == "gz" }),
         try tx.explain(DownloadRecord.where { $0.state.isIn(DownloadState.active) }),
       ]
-      #expect(plans.allSatisfy { $0.hasPrefix("index on") }, "\(plans)")
+      #expect(plans.allSatisfy { $0.description.hasPrefix("index (") }, "\(plans)")
     }
   }
 }

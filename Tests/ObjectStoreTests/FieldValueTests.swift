@@ -37,7 +37,7 @@ import Testing
     try store.read { tx throws in
       let query = Query(Price.columns.link == url)
       #expect(try tx.fetch(query).map(\.id) == [1])
-      #expect(try tx.explain(query).contains("index on link"))
+      #expect((try tx.explain(query)).description.contains("index (link)"))
       let isWithout = Query(Price.columns.link == nil)
       #expect(try tx.fetch(isWithout).map(\.id) == [2])
     }

@@ -219,24 +219,43 @@ import Testing
   }
 
   @Test func `explain names the index that promises least`() throws {
-    func plan(_ query: Query<Item>) throws -> String { try store.read { try $0.explain(query) } }
-    #expect(try plan(Item.all) == "scan")
-    #expect(try plan(Item.where { $0.rank == 1 }) == "index on rank")
-    #expect(try plan(Item.where { $0.rank > 1 && $0.name == "a" }) == "index on name")
-    #expect(try plan(Item.where { $0.rank == 1 || $0.rank == 2 }) == "index on rank")
-    #expect(try plan(Item.where { $0.rank == 1 || $0.name == "a" }) == "scan")
-    #expect(try plan(Item.where { !($0.rank == 1) }) == "scan")
-    #expect(try plan(Item.where { $0.rank != 1 }) == "scan")
-    #expect(try plan(Item.where { $0.priority < .high }) == "scan")
-    #expect(try plan(Item.where { $0.priority == .high }) == "index on priority")
-    #expect(try plan(Item.where { $0.tags == ["a"] }) == "scan")
-    #expect(try plan(Item.where { $0.tags.contains("a") }) == "index on tags")
-    #expect(try store.read { try $0.explain(PlainItem.where { $0.rank == 1 }) } == "scan")
+    func plan(_ query: Query<Item>) throws -> String {
+      try store.read { try $0.explain(query).description }
+    }
+    #expect(try plan(Item.all) == "scan of 100")
+    #expect(try plan(Item.where { $0.rank == 1 }) == "index (rank), 1 equal, ordered")
+    #expect(try plan(Item.where { $0.rank > 1 }) == "index (rank), range")
+    #expect(
+      try plan(Item.where { $0.rank > 1 && $0.name == "a" })
+        == "shortest of index (name), 1 equal and index (rank), range; tests each (cold, hot)"
+    )
+    #expect(
+      try plan(Item.where { $0.rank == 1 || $0.rank == 3 })
+        == "index (rank), 1 equal in 2 ranges"
+    )
+    #expect(
+      try plan(Item.where { $0.rank == 1 || $0.name == "a" })
+        == "union of index (rank), 1 equal and index (name), 1 equal; tests each (cold, hot)"
+    )
+    #expect(try plan(Item.where { !($0.rank == 1) }) == "scan of 100; tests each (hot)")
+    #expect(try plan(Item.where { $0.rank != 1 }) == "scan of 100; tests each (hot)")
+    #expect(try plan(Item.where { $0.priority < .high }) == "scan of 100; tests each (cold)")
+    #expect(try plan(Item.where { $0.tags == ["a"] }) == "scan of 100; tests each (cold)")
+    #expect(
+      try plan(Item.where { $0.tags.contains("a") }) == "index (tags), 1 equal, ordered"
+    )
+    #expect(
+      try plan(Item.all.order(by: \.name).limit(3)) == "index (name), ordered"
+    )
+    #expect(try plan(Item.where { $0.rank < 1 && $0.rank > 1 }) == "nothing")
+    let plain = try store.read { try $0.explain(PlainItem.where { $0.rank == 1 }) }
+    #expect(plain.description == "scan of 100; tests each (hot)")
+    #expect(!plain.isLargeScan)
   }
 
   @Test func `an order, an offset and a limit pick a page`() throws {
     let sorted = items.sorted { ($0.rank, -$0.id) < ($1.rank, -$1.id) }
-    let query = Item.all.order(by: { $0.rank }).order(by: { $0.id }, .descending)
+    let query = Item.all.order(computing: { $0.rank }).order(by: \.id, .descending)
     func page(_ query: Query<Item>) throws -> [Int] {
       try store.read { try $0.fetch(query).map(\.id) }
     }

@@ -322,7 +322,7 @@ import Testing
       #expect(try tx.referrers(to: city, set).map(\.id) == [3])
       #expect(try tx.fetch(house(of: Self.a)).map(\.id) == [4])
       for query in [one(of: city), list(of: city), set(of: city)] {
-        #expect(try tx.explain(query).contains("index on"))
+        #expect((try tx.explain(query)).description.contains("index ("))
       }
       let houses = House<Deny>.where { $0.city.refers(to: city) }
       #expect(try tx.fetch(houses).map(\.id) == [4])

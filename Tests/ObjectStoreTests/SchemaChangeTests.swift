@@ -192,7 +192,7 @@ struct OtherNote: Note {
       let plan = try tx.explain(Query(stars == 5))
       #expect(five == [1])
       #expect(tagged == [1])
-      #expect(plan == "index on stars")
+      #expect(plan.description.hasPrefix("index (stars)"))
     }
     try old.write { _ = try $0.delete(OldNote.self, 1) }
     #expect(try new.read { try $0.fetch(Query(stars == 5)) } == [])
@@ -207,7 +207,7 @@ struct OtherNote: Note {
     try store.read { tx in
       let plan = try tx.explain(Query(text == "7"))
       let found = try tx.fetch(Query(text.hasPrefix("19"))).map(\.id)
-      #expect(plan == "index on text")
+      #expect(plan.description.hasPrefix("index (text)"))
       #expect(found == [19] + Array(190..<200))
     }
   }

@@ -108,7 +108,7 @@ struct StoredObjectWriter {
       in transaction: inout WriteTransaction
     ) throws -> Outcome {
       let writer = try writer(for: object, in: &transaction)
-      if let found = unsafe try writer.reader(in: transaction).find(writer.encodedKey) {
+      if let found = unsafe try writer.find(writer.encodedKey, in: transaction) {
         switch conflict {
         case .skip: return .skipped
         case .fail:
@@ -143,6 +143,7 @@ struct StoredObjectWriter {
     ) throws {
       guard let writer = writers.removeValue(forKey: model)?.writer else { return }
       try writer.hot.flush(in: &transaction)
+      unsafe try writer.flushPending(in: WriteTransactionReference(transaction))
       changes.append((writer.tables, writer.changes))
     }
 
@@ -159,7 +160,7 @@ struct StoredObjectWriter {
       if let last = writers[object.model], last.layout == index {
         writer = last.writer
       } else {
-        // Two writers of one model must not keep chunks of hot parts back from each other.
+        // Two writers of one model must keep nothing back from each other.
         try retire(object.model, in: &transaction)
         let tables = entry.tables(writing: layout)
         guard let current = tables.current else {

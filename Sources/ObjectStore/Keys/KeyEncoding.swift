@@ -117,9 +117,12 @@ enum KeyEncoding {
   }
 
   /// What the keys of all texts begin with that begin with `prefix`.
-  static func openKey(for prefix: String, longestContent: Int = longestContent) -> [UInt8] {
+  static func openKey(
+    for prefix: some Sequence<UInt8>,
+    longestContent: Int = longestContent
+  ) -> [UInt8] {
     var key: [UInt8] = [1]
-    for byte in prefix.utf8 {
+    for byte in prefix {
       key.append(byte)
       if byte == 0 { key.append(0xFF) }
     }

@@ -1,7 +1,7 @@
 internal import LMDB
 
 /// A store as of one commit, lent to the closure of a read.
-public struct Snapshot: ObjectReader, ~Copyable {
+public struct Snapshot: ObjectReader, ~Copyable, Sendable {
   private let transaction: ReadTransaction
   private let schema: StoreSchema
 

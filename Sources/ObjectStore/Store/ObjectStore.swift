@@ -68,13 +68,18 @@ public final class ObjectStore: Sendable {
   /// - Throws: ``StoreError``, or what `body` throws.
   public func read<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
     try translating("reading \(path)") {
-      while true {
-        let schema = schemas.withLock { $0 }
-        let transaction = try environment.beginRead()
-        guard try isCurrent(schema, in: transaction) else { continue }
-        var snapshot = Snapshot(transaction: transaction, schema: schema)
-        return try body(&snapshot)
-      }
+      var snapshot = try beginSnapshot()
+      return try body(&snapshot)
+    }
+  }
+
+  /// A snapshot of the last commit, with the schema that it has.
+  func beginSnapshot() throws -> Snapshot {
+    while true {
+      let schema = schemas.withLock { $0 }
+      let transaction = try environment.beginRead()
+      guard try isCurrent(schema, in: transaction) else { continue }
+      return Snapshot(transaction: transaction, schema: schema)
     }
   }
 

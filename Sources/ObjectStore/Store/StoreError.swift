@@ -7,12 +7,13 @@ public struct StoreError: Error, Sendable {
     private enum Value: String {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
-      case alreadyExists, busy, invalidInput, referenced, danglingReference, other
+      case alreadyExists, busy, invalidInput, referenced, danglingReference
+      case missingField, invalidPageToken, overflow, closed, other
     }
 
     private let value: Value
 
-    /// There is no store at the path.
+    /// There is no store at the path, or no object of the primary key.
     public static let notFound = Self(value: .notFound)
     /// The path names a file, or a folder that cannot be made.
     public static let cannotCreate = Self(value: .cannotCreate)
@@ -56,6 +57,16 @@ public struct StoreError: Error, Sendable {
     ///
     /// Nothing was written.
     public static let danglingReference = Self(value: .danglingReference)
+    /// A single field was read of an object that was stored before the field existed.
+    ///
+    /// Read the whole object, which gives the field its default.
+    public static let missingField = Self(value: .missingField)
+    /// The page token is of a query with another order, or no token.
+    public static let invalidPageToken = Self(value: .invalidPageToken)
+    /// A sum does not fit the type of its column.
+    public static let overflow = Self(value: .overflow)
+    /// The snapshot was closed.
+    public static let closed = Self(value: .closed)
     /// What else the system answers; see the cause.
     public static let other = Self(value: .other)
 

@@ -31,6 +31,7 @@ extension StoreTransaction {
         let result = Result {
           let result = try body(&lent)
           try child.flush(in: &lent.transaction)
+          try child.finishReferences(in: lent.transaction)
           return result
         }
         raw = lent.ended()

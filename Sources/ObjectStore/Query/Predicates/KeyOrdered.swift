@@ -22,3 +22,4 @@ extension UInt64: KeyOrdered {}
 extension Float: KeyOrdered {}
 extension Double: KeyOrdered {}
 extension Date: KeyOrdered {}
+extension UUID: KeyOrdered {}

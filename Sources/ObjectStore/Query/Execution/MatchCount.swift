@@ -1,0 +1,151 @@
+internal import LMDB
+
+extension ModelReader {
+  /// How many objects match, or `most` if there are more; the order, the offset and the limit do not
+  /// count.
+  func countMatches(_ core: QueryCore, most: Int = .max) throws -> Int {
+    if core.node.isAlways { return unsafe min(try count(), most) }
+    let plan = unsafe core.plan(tables)
+    var count = 0
+    switch plan.access {
+    case .nothing: return 0
+    case .walk(let path, _) where plan.isExact && !path.mayRepeat:
+      return unsafe try countEntries(path, most)
+    case .shortest(let paths) where plan.isExact && paths.count == 1 && !paths[0].mayRepeat:
+      return unsafe try countEntries(paths[0], most)
+    case .scan where unsafe core.parts(tables) == .hot:
+      return unsafe try countHotMatches(core, most)
+    default:
+      var run = unsafe try QueryRun(self, core)
+      unsafe try run.forEach(wanted: []) { _, _ in
+        count += 1
+        return count < most
+      }
+      return count
+    }
+  }
+
+  private func countEntries(_ path: AccessPath, _ most: Int) throws -> Int {
+    let walk = unsafe try IndexWalk(self, tables.indexes[path.index], path.ranges)
+    var count = 0
+    while count < most, unsafe try walk.next() != nil { count += 1 }
+    return count
+  }
+
+  /// Counts matches by the hot parts alone, a chunk at a time.
+  private func countHotMatches(_ core: QueryCore, _ most: Int) throws -> Int {
+    var count = 0
+    var pace = ReadPace()
+    let cursor = unsafe try transaction.cursor(on: tables.hot)
+    var entry = unsafe try cursor.first()
+    while let found = unsafe entry, count < most {
+      try pace.step()
+      guard unsafe found.key.count == 8 else {
+        throw StoreError(.damaged, unsafe "a hot chunk of \(tables.name) has no number")
+      }
+      let number = unsafe found.key.loadUnaligned(as: UInt64.self)
+      var id = number << HotChunk.shift
+      do {
+        let chunk =
+          unsafe try changedChunks?.chunk(number)?.view
+          ?? HotChunkView(found.value, number: number)
+        if let mask = unsafe try core.node.mask(chunk, tables) {
+          count += mask.nonzeroBitCount
+        } else {
+          for slot in 0..<(1 << Int(HotChunk.shift)) {
+            guard let part = unsafe try chunk.part(at: slot) else { continue }
+            id = number << HotChunk.shift + UInt64(slot)
+            let record = unsafe try RecordView(
+              hot: part,
+              binding: tables.binding(part.layoutNumber)
+            )
+            if try core.matches(record) { count += 1 }
+          }
+        }
+      } catch let error as RecordError {
+        throw StoreError(error, model: unsafe tables.name, objectID: id)
+      }
+      unsafe entry = unsafe try cursor.next()
+    }
+    return min(count, most)
+  }
+}
+
+extension PredicateNode {
+  /// Tests all parts of a chunk at once: bit n is set when the nth part passes; `nil` when the parts
+  /// differ in their layout, or the condition is not on numbers alone.
+  func mask(_ chunk: HotChunkView, _ tables: ModelTables) throws(RecordError) -> UInt32? {
+    let count = unsafe chunk.presence.nonzeroBitCount
+    guard unsafe chunk.stride > 0, count > 0 else { return nil }
+    let binding = unsafe try tables.binding(chunk.layoutNumber)
+    guard unsafe chunk.stride >= binding.hotSize,
+      let base = unsafe chunk.bytes.baseAddress
+    else { throw RecordError(.truncated) }
+    let parts = unsafe HotParts(
+      base: base + HotChunk.headerSize,
+      stride: chunk.stride,
+      count: count,
+      places: binding.places
+    )
+    return unsafe mask(parts)
+  }
+
+  private func mask(_ parts: HotParts) -> UInt32? {
+    switch self {
+    case .always: return unsafe parts.all
+    case .never: return 0
+    case .elements: return nil
+    case .not(let node):
+      guard let mask = unsafe node.mask(parts) else { return nil }
+      return unsafe ~mask & parts.all
+    case .and(let nodes):
+      var mask = unsafe parts.all
+      for node in nodes {
+        guard let other = unsafe node.mask(parts) else { return nil }
+        mask &= other
+      }
+      return mask
+    case .or(let nodes):
+      var mask: UInt32 = 0
+      for node in nodes {
+        guard let other = unsafe node.mask(parts) else { return nil }
+        mask |= other
+      }
+      return mask
+    case .field(let condition):
+      let place = unsafe parts.places[condition.position]
+      guard place.exists, place.isHot else { return nil }
+      let present = unsafe parts.presence(of: place)
+      switch condition.test {
+      case .isPresent(let wanted): return unsafe wanted ? present : ~present & parts.all
+      case .number(let number):
+        guard place.width == number.form.width else { return nil }
+        return unsafe present
+          & number.mask(parts.base, stride: parts.stride, count: parts.count, place: place)
+      case .value: return nil
+      }
+    }
+  }
+}
+
+/// The hot parts of one chunk, all of one layout and size.
+@unsafe
+private struct HotParts {
+  let base: UnsafeRawPointer
+  let stride: Int
+  let count: Int
+  let places: ContiguousArray<FieldPlace>
+
+  var all: UInt32 { unsafe .max >> UInt32(32 - count) }
+
+  /// Which of them have a value of the field.
+  func presence(of place: FieldPlace) -> UInt32 {
+    var mask: UInt32 = 0
+    let byte = unsafe base + place.presenceOffset
+    for index in 0..<(unsafe count) {
+      let bits = unsafe byte.load(fromByteOffset: index * stride, as: UInt8.self)
+      mask |= (bits & place.presenceMask == 0 ? 0 : 1) << UInt32(index)
+    }
+    return mask
+  }
+}

@@ -1,0 +1,64 @@
+/// Puts matches into the order of a query: keeps all of them, or the first few.
+struct Sorter: ~Copyable {
+  private let order: SortOrder
+  /// So many are kept.
+  private let limit: Int
+  /// Only keys greater than this count.
+  private let start: [UInt8]?
+  /// When full, a heap with the greatest key in front.
+  private var keys: [[UInt8]] = []
+  private var key = ByteWriter()
+
+  init(_ order: SortOrder, limit: Int, after start: [UInt8]?) {
+    self.order = order
+    self.limit = limit
+    self.start = start
+  }
+
+  mutating func add(_ record: borrowing RecordView, _ id: UInt64) throws(RecordError) {
+    guard limit > 0 else { return }
+    try order.write(record, id, to: &key)
+    if let start { guard unsafe key.buffer.compare(to: start) > 0 else { return } }
+    if keys.count < limit {
+      keys.append(key.bytes)
+      if keys.count == limit, limit < .max { heapify() }
+      return
+    }
+    guard unsafe key.buffer.compare(to: keys[0]) < 0 else { return }
+    keys[0] = key.bytes
+    sink(0, keys.count)
+  }
+
+  /// The ids in order.
+  consuming func sortedIDs() -> [UInt64] {
+    keys.sort { $0.precedes($1) }
+    let flip: UInt64 = order.tieDirection == .ascending ? 0 : .max
+    return keys.map { key in
+      key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) } ^ flip
+    }
+  }
+
+  private mutating func heapify() {
+    for index in stride(from: keys.count / 2 - 1, through: 0, by: -1) { sink(index, keys.count) }
+  }
+
+  private mutating func sink(_ start: Int, _ count: Int) {
+    var parent = start
+    while true {
+      var greatest = parent
+      for child in [2 * parent + 1, 2 * parent + 2]
+      where child < count && keys[greatest].precedes(keys[child]) {
+        greatest = child
+      }
+      guard greatest != parent else { return }
+      keys.swapAt(parent, greatest)
+      parent = greatest
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate func precedes(_ other: [UInt8]) -> Bool {
+    unsafe withUnsafeBytes { unsafe $0.compare(to: other) < 0 }
+  }
+}

@@ -1,0 +1,129 @@
+/// How a query finds its objects: what `explain` answers.
+public struct QueryPlan: Sendable, Hashable {
+  /// One way through one index.
+  public struct IndexUse: Sendable, Hashable {
+    /// The fields of the index, in its order.
+    public let fields: [String]
+    /// Whether no two objects have the same values in them.
+    public let isUnique: Bool
+    /// Of so many fields, from the first on, the query gives the values.
+    public let equalFieldCount: Int
+    /// Whether the query gives a range of the field after those.
+    public let hasRange: Bool
+    /// How many ranges of the index are read.
+    public let rangeCount: Int
+  }
+
+  /// Where the candidates come from.
+  public enum Access: Sendable, Hashable {
+    /// No object can meet the condition; nothing is read.
+    case nothing
+    /// Every object is looked at.
+    case scan
+    /// The entries of an index, in the order of the query, no more of them than are wanted.
+    case orderedIndex(IndexUse)
+    /// The entries of an index.
+    case index(IndexUse)
+    /// The entries of that one of the indexes that turns out to have the fewest.
+    case shortestIndex([IndexUse])
+    /// The entries of all of the indexes, one for each side of an "or".
+    case unionOfIndexes([IndexUse])
+  }
+
+  /// The name of the model.
+  public let model: String
+  /// How many objects of the model there are.
+  public let objectCount: Int
+  /// Where the candidates come from.
+  public let access: Access
+  /// Whether the candidates come in the order of the query, so that nothing is sorted.
+  public let isOrderServed: Bool
+  /// Whether the index alone says which objects match, so that counting reads no record.
+  public let isExact: Bool
+  /// Whether the condition or the order reads the fields that seldom change.
+  public let readsColdFields: Bool
+  /// Whether the condition or the order reads the fields that change often.
+  public let readsHotFields: Bool
+
+  /// Whether every object is looked at although there are more than a thousand: a sign that an index
+  /// is missing, where the query is run often.
+  public var isLargeScan: Bool {
+    guard case .scan = access, !isExact || !isOrderServed else { return false }
+    return objectCount > 1_000
+  }
+}
+
+extension QueryPlan: CustomStringConvertible {
+  /// One line, such as `index (state, updatedAt), 1 equal, ordered; tests candidates (cold)`.
+  public var description: String {
+    let found =
+      switch access {
+      case .nothing: "nothing"
+      case .scan: "scan of \(objectCount)"
+      case .orderedIndex(let use): "\(use), ordered"
+      case .index(let use): "\(use)"
+      case .shortestIndex(let uses):
+        "shortest of " + uses.map { "\($0)" }.joined(separator: " and ")
+      case .unionOfIndexes(let uses):
+        "union of " + uses.map { "\($0)" }.joined(separator: " and ")
+      }
+    var rest: [String] = []
+    if !isExact { rest.append("tests each") }
+    if !isOrderServed { rest.append("sorts") }
+    guard !rest.isEmpty, access != .nothing else { return found }
+    var parts: [String] = []
+    if readsColdFields { parts.append("cold") }
+    if readsHotFields { parts.append("hot") }
+    return "\(found); \(rest.joined(separator: ", ")) (\(parts.joined(separator: ", ")))"
+  }
+}
+
+extension QueryPlan.IndexUse: CustomStringConvertible {
+  /// The index and how much of it is used, such as `index (state, updatedAt), 1 equal, range`.
+  public var description: String {
+    var text = "\(isUnique ? "unique index" : "index") (\(fields.joined(separator: ", ")))"
+    if equalFieldCount > 0 { text += ", \(equalFieldCount) equal" }
+    if hasRange { text += ", range" }
+    if rangeCount > 1 { text += " in \(rangeCount) ranges" }
+    return text
+  }
+}
+
+extension QueryPlan {
+  init(_ plan: AccessPlan, of tables: ModelTables, objectCount: Int, parts: RecordParts) {
+    func use(_ path: AccessPath) -> IndexUse {
+      let index = tables.indexes[path.index]
+      return IndexUse(
+        fields: index.parts.map { part in
+          part.position.flatMap { tables.fieldName(at: $0) } ?? "field \(part.fieldID)"
+        },
+        isUnique: index.description.isUnique,
+        equalFieldCount: path.equalParts,
+        hasRange: path.hasRange,
+        rangeCount: path.ranges.count
+      )
+    }
+    model = tables.name
+    self.objectCount = objectCount
+    isExact = plan.isExact
+    isOrderServed = plan.isOrdered
+    readsColdFields = parts.contains(.cold)
+    readsHotFields = parts.contains(.hot)
+    access =
+      switch plan.access {
+      case .nothing: .nothing
+      case .scan: .scan
+      case .walk(let path, _): .orderedIndex(use(path))
+      case .shortest(let paths):
+        paths.count == 1 ? .index(use(paths[0])) : .shortestIndex(paths.map(use))
+      case .union(let paths): .unionOfIndexes(paths.map(use))
+      }
+  }
+}
+
+extension ModelTables {
+  /// The name of the field at `position` of the program's schema.
+  fileprivate func fieldName(at position: Int) -> String? {
+    current?.fields[position].name
+  }
+}

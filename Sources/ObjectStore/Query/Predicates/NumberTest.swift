@@ -1,0 +1,174 @@
+/// How a stored number becomes a word that sorts as the number does.
+///
+/// The word, most significant byte first, is what ``KeyEncoding`` writes.
+struct NumberForm: Sendable, Hashable {
+  /// In bytes: 1, 2, 4 or 8.
+  let width: Int
+  let form: KeyEncoding.Form
+
+  /// `nil` for a type whose values are no numbers.
+  init?(_ type: FieldType) {
+    switch type {
+    case .bool, .signed, .unsigned, .float, .double, .date: break
+    default: return nil
+    }
+    width = type.width ?? 0
+    form = type.keyForm
+  }
+
+  var sign: UInt64 { 1 << UInt64(width * 8 - 1) }
+  var mask: UInt64 { .max >> UInt64(64 - width * 8) }
+
+  /// The word of the number there.
+  @inline(__always)
+  func word(_ base: UnsafeRawPointer) -> UInt64 {
+    unsafe word(bits: bits(base))
+  }
+
+  /// The number of which those are the bits, where the form is one of integers.
+  @inline(__always)
+  func integer(_ bits: UInt64) -> Int128 {
+    guard form == .signed else { return Int128(bits) }
+    let shift = UInt64(64 - width * 8)
+    return Int128(Int64(bitPattern: bits << shift) >> Int64(shift))
+  }
+
+  /// The number of which those are the bits, where the form is one of fractions.
+  @inline(__always)
+  func fraction(_ bits: UInt64) -> Double {
+    width == 8
+      ? Double(bitPattern: bits) : Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+  }
+
+  /// The bits of the number there.
+  @inline(__always)
+  func bits(_ base: UnsafeRawPointer) -> UInt64 {
+    switch width {
+    case 8: unsafe UInt64(littleEndian: base.loadUnaligned(as: UInt64.self))
+    case 4: unsafe UInt64(UInt32(littleEndian: base.loadUnaligned(as: UInt32.self)))
+    case 2: unsafe UInt64(UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)))
+    default: unsafe UInt64(base.load(as: UInt8.self))
+    }
+  }
+
+  @inline(__always)
+  func word(bits: UInt64) -> UInt64 {
+    if form == .signed { return bits ^ sign }
+    guard form == .number else { return bits }
+    // Zero has two signs and is one value.
+    if bits == sign { return sign }
+    return bits & sign == 0 ? bits | sign : ~bits & mask
+  }
+
+  /// The word of a value.
+  func word(of value: some FieldValue) -> UInt64 {
+    unsafe value.storedBytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress, bytes.count == width else { return 0 }
+      return unsafe word(base)
+    }
+  }
+
+  /// The words of all values that compare: not those of what is no number.
+  var comparable: ClosedRange<UInt64> {
+    guard form == .number else { return 0...mask }
+    let infinity: UInt64 = width == 8 ? 0x7FF0_0000_0000_0000 : 0x7F80_0000
+    return word(bits: infinity | sign)...word(bits: infinity)
+  }
+
+  /// The index key of a word.
+  func key(_ word: UInt64) -> [UInt8] {
+    var key: [UInt8] = [1]
+    for index in stride(from: width - 1, through: 0, by: -1) {
+      key.append(UInt8(truncatingIfNeeded: word >> UInt64(index * 8)))
+    }
+    return key
+  }
+}
+
+/// Whether a number lies in a range, or is one of some.
+struct NumberTest: Sendable {
+  let form: NumberForm
+  /// The least word and the span: one subtraction and one comparison test both ends.
+  private let least: UInt64
+  private let span: UInt64
+  /// When not empty, the words that count, sorted: the range is from the first to the last.
+  private let values: [UInt64]
+  private let isNegated: Bool
+
+  init(_ form: NumberForm, in range: ClosedRange<UInt64>, isNegated: Bool = false) {
+    self.form = form
+    least = range.lowerBound
+    span = range.upperBound - range.lowerBound
+    values = []
+    self.isNegated = isNegated
+  }
+
+  /// - Precondition: `values` are sorted and not empty.
+  init(_ form: NumberForm, oneOf values: [UInt64]) {
+    self.form = form
+    least = values[0]
+    span = values[values.count - 1] - values[0]
+    self.values = values.count == 1 ? [] : values
+    isNegated = false
+  }
+
+  @inline(__always)
+  func matches(_ base: UnsafeRawPointer) -> Bool {
+    unsafe matches(word: form.word(base))
+  }
+
+  @inline(__always)
+  func matches(word: UInt64) -> Bool {
+    let isInside = word &- least <= span
+    if values.isEmpty { return isInside != isNegated }
+    return isInside && hasValue(word)
+  }
+
+  private func hasValue(_ word: UInt64) -> Bool {
+    var range = 0..<values.count
+    while !range.isEmpty {
+      let middle = (range.lowerBound + range.upperBound) / 2
+      if values[middle] == word { return true }
+      range = values[middle] < word ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return false
+  }
+
+  /// Tests a field of at most 32 records of `stride` bytes that lie one after another from `base` on:
+  /// bit n is set for the nth that passes.
+  func mask(
+    _ base: UnsafeRawPointer,
+    stride: Int,
+    count: Int,
+    place: FieldPlace
+  ) -> UInt32 {
+    let field = unsafe base + place.offset
+    guard values.isEmpty else {
+      return Self.collect(count) { unsafe matches(field + $0 * stride) }
+    }
+    // The forms that matter most have loops of their own, without a branch inside.
+    let (least, span, flip) = (least, span, isNegated)
+    if form.width == 8, form.form == .signed {
+      let sign = form.sign
+      return Self.collect(count) { index in
+        let bits = unsafe (field + index * stride).loadUnaligned(as: UInt64.self)
+        return ((UInt64(littleEndian: bits) ^ sign) &- least <= span) != flip
+      }
+    }
+    if form.width == 8, form.form == .number {
+      let number = form
+      return Self.collect(count) { index in
+        let bits = unsafe (field + index * stride).loadUnaligned(as: UInt64.self)
+        return (number.word(bits: UInt64(littleEndian: bits)) &- least <= span) != flip
+      }
+    }
+    return Self.collect(count) { unsafe matches(field + $0 * stride) }
+  }
+
+  @inline(__always)
+  private static func collect(_ count: Int, _ test: (Int) -> Bool) -> UInt32 {
+    var mask: UInt32 = 0
+    for index in 0..<count { mask |= (test(index) ? 1 : 0) << UInt32(index) }
+    return mask
+  }
+}

@@ -1,0 +1,338 @@
+extension ObjectReader where Self: ~Copyable {
+  // MARK: Least and greatest
+
+  /// The least value of a column among the objects of the query; `nil` when none has one.
+  ///
+  /// What is no number does not count. The order, the offset and the limit of the query do not
+  /// either.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  /// - Complexity: O(log n) where an index on the column serves it, otherwise as ``count(_:)``.
+  public func min<M: Model, Value: FieldValue & Comparable>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value>>
+  ) throws -> Value? {
+    try extreme(query, M.columns[keyPath: column], .ascending)
+  }
+
+  /// The least value of an optional column among the objects of the query; `nil` when none has one.
+  ///
+  /// As with a column that is not optional.
+  public func min<M: Model, Value: FieldValue & Comparable>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value?>>
+  ) throws -> Value? {
+    try extreme(query, M.columns[keyPath: column].unwrapped, .ascending)
+  }
+
+  /// The greatest value of a column among the objects of the query; `nil` when none has one.
+  ///
+  /// What is no number does not count. The order, the offset and the limit of the query do not
+  /// either.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  /// - Complexity: O(log n) where an index on the column serves it, otherwise as ``count(_:)``.
+  public func max<M: Model, Value: FieldValue & Comparable>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value>>
+  ) throws -> Value? {
+    try extreme(query, M.columns[keyPath: column], .descending)
+  }
+
+  /// The greatest value of an optional column among the objects of the query; `nil` when none has
+  /// one.
+  ///
+  /// As with a column that is not optional.
+  public func max<M: Model, Value: FieldValue & Comparable>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value?>>
+  ) throws -> Value? {
+    try extreme(query, M.columns[keyPath: column].unwrapped, .descending)
+  }
+
+  private func extreme<M: Model, Value: FieldValue & Comparable>(
+    _ query: Query<M>,
+    _ column: Column<M, Value>,
+    _ direction: SortDirection
+  ) throws -> Value? {
+    var found: Value?
+    let isOrderOfKeys = Value.self is any KeyOrdered.Type || Value.self == String.self
+    guard isOrderOfKeys else {
+      try forEachValue(query, column) { (value: Value) in
+        guard let other = found else {
+          found = value
+          return
+        }
+        if direction == .ascending ? value < other : other < value { found = value }
+      }
+      return found
+    }
+    let order = ColumnOrder(
+      position: column.position,
+      form: Value.fieldType.keyForm,
+      width: Value.fieldType.width,
+      direction: direction
+    )
+    let predicate = query.predicate && column.hasComparableValue
+    let core = QueryCore(
+      predicate.node,
+      predicate.matches,
+      order: SortOrder(columns: [order], tieDirection: direction),
+      takeCount: 1
+    )
+    try forEachValue(core, column) { found = $0 }
+    return found
+  }
+
+  // MARK: Sums
+
+  /// The sum of a column over the objects of the query; 0 when there are none.
+  ///
+  /// The order, the offset and the limit of the query do not count.
+  ///
+  /// - Throws: ``StoreError`` with `overflow` when the sum does not fit the column's type, `damaged`
+  ///   or `unknownModel`; `CancellationError`.
+  /// - Complexity: As ``fetch(_:)``, reading the column alone.
+  public func sum<M: Model, Value: FieldValue & FixedWidthInteger>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value>>
+  ) throws -> Value {
+    try sum(query, M.columns[keyPath: column])
+  }
+
+  /// The sum of an optional column over the objects of the query that have a value; 0 when there are
+  /// none.
+  ///
+  /// As with a column that is not optional.
+  public func sum<M: Model, Value: FieldValue & FixedWidthInteger>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value?>>
+  ) throws -> Value {
+    try sum(query, M.columns[keyPath: column].unwrapped)
+  }
+
+  /// The sum of a column over the objects of the query, in the order of ids; 0 when there are none.
+  ///
+  /// The order, the offset and the limit of the query do not count.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  /// - Complexity: As ``fetch(_:)``, reading the column alone.
+  public func sum<M: Model, Value: FieldValue & BinaryFloatingPoint>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value>>
+  ) throws -> Value {
+    try sum(query, M.columns[keyPath: column])
+  }
+
+  /// The sum of an optional column over the objects of the query that have a value, in the order of
+  /// ids; 0 when there are none.
+  ///
+  /// As with a column that is not optional.
+  public func sum<M: Model, Value: FieldValue & BinaryFloatingPoint>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value?>>
+  ) throws -> Value {
+    try sum(query, M.columns[keyPath: column].unwrapped)
+  }
+
+  private func sum<M: Model, Value: FieldValue & FixedWidthInteger>(
+    _ query: Query<M>,
+    _ column: Column<M, Value>
+  ) throws -> Value {
+    // Wide enough for as many values of 64 bits as there can be objects.
+    var sum: Int128 = 0
+    try forEachNumber(query, column) { bits, form in sum += form.integer(bits) }
+    guard let sum = Value(exactly: sum) else {
+      throw StoreError(
+        .overflow,
+        "the sum of \(M.schema.fields[column.position].name) does not fit \(Value.self)"
+      )
+    }
+    return sum
+  }
+
+  private func sum<M: Model, Value: FieldValue & BinaryFloatingPoint>(
+    _ query: Query<M>,
+    _ column: Column<M, Value>
+  ) throws -> Value {
+    var sum = 0.0
+    try forEachNumber(query, column) { bits, form in sum += form.fraction(bits) }
+    return Value(sum)
+  }
+
+  // MARK: Averages
+
+  /// The average of a column over the objects of the query; `nil` when there are none.
+  ///
+  /// The order, the offset and the limit of the query do not count.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  /// - Complexity: As ``fetch(_:)``, reading the column alone.
+  public func average<M: Model, Value: FieldValue & BinaryInteger>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value>>
+  ) throws -> Double? {
+    try average(query, M.columns[keyPath: column])
+  }
+
+  /// The average of an optional column over the objects of the query that have a value; `nil` when
+  /// there are none.
+  ///
+  /// As with a column that is not optional.
+  public func average<M: Model, Value: FieldValue & BinaryInteger>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value?>>
+  ) throws -> Double? {
+    try average(query, M.columns[keyPath: column].unwrapped)
+  }
+
+  /// The average of a column over the objects of the query; `nil` when there are none.
+  ///
+  /// The order, the offset and the limit of the query do not count.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  /// - Complexity: As ``fetch(_:)``, reading the column alone.
+  public func average<M: Model, Value: FieldValue & BinaryFloatingPoint>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value>>
+  ) throws -> Double? {
+    try average(query, M.columns[keyPath: column])
+  }
+
+  /// The average of an optional column over the objects of the query that have a value; `nil` when
+  /// there are none.
+  ///
+  /// As with a column that is not optional.
+  public func average<M: Model, Value: FieldValue & BinaryFloatingPoint>(
+    _ query: Query<M>,
+    of column: KeyPath<M.Columns, Column<M, Value?>>
+  ) throws -> Double? {
+    try average(query, M.columns[keyPath: column].unwrapped)
+  }
+
+  private func average<M: Model, Value: FieldValue>(
+    _ query: Query<M>,
+    _ column: Column<M, Value>
+  ) throws -> Double? {
+    var integers: Int128 = 0
+    var fractions = 0.0
+    var count = 0
+    try forEachNumber(query, column) { bits, form in
+      if form.form == .number {
+        fractions += form.fraction(bits)
+      } else {
+        integers += form.integer(bits)
+      }
+      count += 1
+    }
+    return count == 0 ? nil : (fractions + Double(integers)) / Double(count)
+  }
+
+  // MARK: Values of one column
+
+  /// Calls `body` with the bits of each number of a column, and with what they mean.
+  private func forEachNumber<M: Model, Value: FieldValue>(
+    _ query: Query<M>,
+    _ column: Column<M, Value>,
+    _ body: (UInt64, NumberForm) -> Void
+  ) throws {
+    guard let form = NumberForm(Value.fieldType) else {
+      preconditionFailure("a column of \(Value.self) has no numbers to be summed")
+    }
+    let core = QueryCore(query.predicate.node, query.predicate.matches)
+    unsafe try forEachContent(core, of: M.self, at: column.position) { content in
+      guard case .present(let bytes) = unsafe content else { return }
+      guard bytes.count == form.width, let base = bytes.baseAddress else {
+        throw StoreError(
+          .damaged,
+          "\(M.schema.fields[column.position].name) of an object of \(M.schema.name) is cut off"
+        )
+      }
+      unsafe body(form.bits(base), form)
+    }
+  }
+
+  private func forEachValue<M: Model, Value: FieldValue>(
+    _ query: Query<M>,
+    _ column: Column<M, Value>,
+    _ body: (Value) throws -> Void
+  ) throws {
+    try forEachValue(
+      QueryCore(query.predicate.node, query.predicate.matches),
+      column,
+      body
+    )
+  }
+
+  private func forEachValue<M: Model, Value: FieldValue>(
+    _ core: QueryCore,
+    _ column: Column<M, Value>,
+    _ body: (Value) throws -> Void
+  ) throws {
+    unsafe try forEachContent(core, of: M.self, at: column.position) { content in
+      guard case .present(let bytes) = unsafe content else { return }
+      var reader = unsafe ByteReader(bytes)
+      let value: Value
+      do throws(RecordError) {
+        value = try Value(from: &reader)
+      } catch {
+        throw StoreError(
+          .damaged,
+          "\(M.schema.fields[column.position].name) of an object of \(M.schema.name) is damaged",
+          cause: error
+        )
+      }
+      try body(value)
+    }
+  }
+
+  /// Calls `body` with the bytes of one field of every match, reading no other part of records than
+  /// it must.
+  func forEachContent<M: Model>(
+    _ core: QueryCore,
+    of model: M.Type,
+    at position: Int,
+    _ body: (RecordView.Content) throws -> Void
+  ) throws {
+    guard let reader = unsafe try source.reader(of: model) else { return }
+    let parts = unsafe reader.tables.parts(ofFieldsAt: [position])
+    if core.node.isAlways, core.order.isStored, core.takeCount == .max {
+      // All that is read is the column.
+      var pace = ReadPace()
+      return unsafe try reader.forEachRecord(parts: parts) { id, record in
+        try pace.step()
+        unsafe try body(content(of: record, id, model, position))
+        return true
+      }
+    }
+    var run = unsafe try QueryRun(reader, core)
+    unsafe try run.forEach(wanted: parts) { id, record in
+      unsafe try body(content(of: record, id, model, position))
+      return true
+    }
+  }
+
+  private func content<M: Model>(
+    of record: borrowing RecordView,
+    _ id: UInt64,
+    _ model: M.Type,
+    _ position: Int
+  ) throws -> RecordView.Content {
+    do throws(RecordError) {
+      return unsafe try record.content(at: position)
+    } catch {
+      throw StoreError(error, model: M.schema.name, objectID: id)
+    }
+  }
+}
+
+extension Column where Value: FieldValue {
+  /// Objects whose field has a value that is more, less or the same as others.
+  fileprivate var hasComparableValue: Predicate<Root> {
+    guard let form = NumberForm(Value.fieldType), form.form == .number else {
+      return predicate(.isPresent(true), keys: .present)
+    }
+    let words = form.comparable
+    return predicate(.number(NumberTest(form, in: words)), keys: .numbers(form, [words]))
+  }
+}
