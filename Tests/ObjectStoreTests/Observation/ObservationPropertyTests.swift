@@ -39,10 +39,19 @@ import Testing
         fields: [\.text, \.received]
       ),
       Subject(name: "limit", query: Everything.where { $0.small > 0 }.limit(5).offset(2)),
-      Subject(name: "order", query: Everything.all.order(by: { $0.received })),
+      Subject(name: "order", query: Everything.all.order(computing: { $0.received })),
+      Subject(name: "column", query: Everything.where { $0.small > 0 }.order(by: \.received)),
+      Subject(
+        name: "columns",
+        query: Everything.all.order(by: \.received, .descending).order(by: \.text)
+      ),
+      Subject(
+        name: "nil first",
+        query: Everything.all.order(by: \.age).order(by: \.id, .descending)
+      ),
       Subject(
         name: "order, limit",
-        query: Everything.where { $0.small < 4 }.order(by: { $0.text }, .descending).limit(7)
+        query: Everything.where { $0.small < 4 }.order(by: \.text, .descending).limit(7)
       ),
     ]
   }
@@ -120,7 +129,7 @@ import Testing
     case 2: try tx.delete(Everything.self, id)
     case 3: try tx.update(Everything.self, id) { $0.received = (($0.received + 1) % 6) }
     case 4: try tx.update(Everything.self, id) { $0.small = ($0.small + 1) % 6 }
-    case 5: try tx.update(Everything.self, id) { $0.count += 1 }
+    case 5: try tx.update(Everything.self, id) { $0.age = $0.age == nil ? Int($0.small) : nil }
     default: try tx.update(Everything.self, id) { $0.text += "." }
     }
   }
