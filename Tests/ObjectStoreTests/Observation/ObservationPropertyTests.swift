@@ -56,7 +56,7 @@ import Testing
     ]
   }
 
-  @Test(arguments: Source.allCases, 0..<4)
+  @Test(arguments: Source.allCases, 0..<3)
   func `every element leads from the last result to this one`(
     source: Source,
     seed: UInt64
@@ -75,7 +75,7 @@ import Testing
     for subject in Self.subjects {
       observers.append(try await Observer(subject, store))
     }
-    for _ in 0..<100 {
+    for _ in 0..<80 {
       let writer =
         switch source {
         case .own: store
