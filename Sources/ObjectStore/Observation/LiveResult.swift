@@ -50,23 +50,13 @@ struct LiveResult<Root: Model>: Followed {
   }
 
   private mutating func start(in transaction: borrowing Snapshot) throws {
-    let entries = try query.entries(in: transaction)
-    try setKeys(of: entries, in: transaction)
-    snapshot = ResultSnapshot(entries)
-  }
-
-  private mutating func setKeys(
-    of entries: [Entry],
-    in transaction: borrowing Snapshot
-  ) throws {
-    guard query.isIncremental, !query.isOrderedByID,
-      let reader = unsafe try transaction.source.reader(of: Root.self)
-    else { return }
+    var entries: [Entry] = []
     keys.removeAll(keepingCapacity: true)
-    for entry in entries {
-      guard let record = unsafe try reader.record(entry.id) else { continue }
-      keys[entry.id] = try query.sortKey(record, entry.id)
+    try query.forEach(in: transaction) { entry, key in
+      entries.append(entry)
+      if !key.isEmpty { keys[entry.id] = key }
     }
+    snapshot = ResultSnapshot(entries)
   }
 
   // MARK: By what has changed
@@ -163,11 +153,9 @@ struct LiveResult<Root: Model>: Followed {
     _ told: inout ResultChange<Root>
   ) throws {
     let before = snapshot.entries
-    let entries = try query.entries(in: transaction)
-    try setKeys(of: entries, in: transaction)
-    snapshot = ResultSnapshot(entries)
-    let old = before.chunks.flatMap { $0.map(\.id) }
-    let difference = ResultDifference(from: old, to: entries.map(\.id))
+    try start(in: transaction)
+    let entries = snapshot.entries
+    let difference = ResultDifference(from: before.allIDs(), to: entries.allIDs())
     told.deletions = difference.deletions
     told.insertions = difference.insertions
     var comparison = FieldComparison<Root>()
@@ -193,5 +181,12 @@ extension ResultChange {
       case .replace: if isTold { modifications.append(place) }
       }
     }
+  }
+}
+
+extension ChunkedArray {
+  /// The ids of all entries, in order.
+  fileprivate func allIDs<Root>() -> [UInt64] where Element == ResultSnapshot<Root>.Entry {
+    chunks.flatMap { $0.map(\.id) }
   }
 }

@@ -9,49 +9,47 @@ struct ObservedQuery<Root: Model>: Sendable {
   /// Whether an object's membership and place follow from its own record, so that a change of it
   /// needs no look at others.
   var isIncremental: Bool {
-    query.order.isEmpty && query.takeCount == .max && query.skipCount == 0
+    query.sortOrder != nil && query.limit == nil && query.offset <= 0
   }
 
   /// Whether objects are in the order of their ids.
-  var isOrderedByID: Bool { query.order.isEmpty }
+  var isOrderedByID: Bool { query.sortOrder?.isStored == true }
 
   /// Whether the record meets the condition.
   func matches(_ record: borrowing RecordView, _ id: UInt64) throws -> Bool {
     try translating(id) { () throws(RecordError) in try query.predicate.matches(record) }
   }
 
-  /// Bytes of which the order is that of the query, ties settled by the id; empty when that is the
-  /// order of ids.
+  /// Bytes of which the order is that of the query, ties settled by the id.
+  ///
+  /// Empty when that is the order of ids, and when the query must be run again anyway.
   func sortKey(_ record: borrowing RecordView, _ id: UInt64) throws -> [UInt8] {
-    []
+    guard isIncremental, !isOrderedByID else { return [] }
+    return try translating(id) { () throws(RecordError) in try query.sortKey(of: record, id: id) }
   }
 
-  /// Runs the query.
-  func entries(in snapshot: borrowing Snapshot) throws -> [ResultSnapshot<Root>.Entry] {
-    guard let reader = unsafe try snapshot.source.reader(of: Root.self) else { return [] }
-    var entries: [ResultSnapshot<Root>.Entry] = []
-    guard isOrderedByID else {
-      for object in try snapshot.fetch(query) {
-        unsafe try object.primaryKey.withStoredBytes { key in
-          guard let id = unsafe try reader.objectID(of: key) else {
-            throw StoreError(.damaged, "an object of \(Root.schema.name) is not under its key")
-          }
-          entries.append(ResultSnapshot.Entry(id: id, object: object))
-        }
-      }
-      return entries
-    }
-    guard query.takeCount > 0 else { return [] }
-    var skipped = 0
-    unsafe try reader.forEachMatch(query.predicate) { id, record in
-      guard skipped >= query.skipCount else {
-        skipped += 1
+  /// Runs the query; lends each object with its sort key, in order.
+  func forEach(
+    in snapshot: borrowing Snapshot,
+    _ body: (ResultSnapshot<Root>.Entry, _ key: [UInt8]) -> Void
+  ) throws {
+    guard query.sortOrder == nil else {
+      return unsafe try snapshot.forEachRecord(query) { reader, id, record in
+        let object: Root = unsafe try reader.decode(record, id)
+        body(ResultSnapshot.Entry(id: id, object: object), try sortKey(record, id))
         return true
       }
-      entries.append(ResultSnapshot.Entry(id: id, object: unsafe try reader.decode(record, id)))
-      return entries.count < query.takeCount
     }
-    return entries
+    guard let reader = unsafe try snapshot.source.reader(of: Root.self) else { return }
+    // Sorted by values that are computed from whole objects: the ids are looked up after.
+    for object in try snapshot.fetch(query) {
+      try unsafe object.primaryKey.withStoredBytes { key in
+        guard let id = unsafe try reader.objectID(of: key) else {
+          throw StoreError(.damaged, "an object of \(Root.schema.name) is not under its key")
+        }
+        body(ResultSnapshot.Entry(id: id, object: object), [])
+      }
+    }
   }
 
   private func translating<R>(
