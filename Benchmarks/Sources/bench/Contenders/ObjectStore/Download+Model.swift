@@ -70,22 +70,3 @@ extension Download: Model {
     record.encode(priority)
   }
 }
-
-/// The same records, of which only the received bytes are read.
-struct ReceivedOnly: Model {
-  struct Columns: Sendable {}
-
-  static let columns = Columns()
-  static var schema: ModelSchema { Download.schema }
-
-  let received: Int64
-  var primaryKey: String { "" }
-
-  init(from record: borrowing RecordView) throws(RecordError) {
-    received = try record.value(at: 11)
-  }
-
-  func encode(to record: inout RecordEncoder) {
-    preconditionFailure("records are not written through this model")
-  }
-}

@@ -53,10 +53,9 @@ final class StoreContender: Contender {
       try store.read { snapshot in
         var sum: Int64 = 0
         for url in urls {
-          guard let object = try snapshot.get(ReceivedOnly.self, url) else {
-            throw Mismatch("no \(url)")
-          }
-          sum &+= object.received
+          let received = try snapshot.withView(Download.self, url) { try $0.received }
+          guard let received else { throw Mismatch("no \(url)") }
+          sum &+= received
         }
         return sum
       }
