@@ -129,3 +129,39 @@ extension Column where Value: FieldValue {
     }
   }
 }
+
+extension Column where Value: OptionalFieldValue, Value.Wrapped: FieldCollection {
+  /// Objects that have a collection with that element.
+  ///
+  /// Served by an index.
+  public func contains(_ element: Value.Wrapped.Element) -> Predicate<Root>
+  where Value.Wrapped.Element: Equatable {
+    unwrapped.contains(element)
+  }
+
+  /// Objects that have a collection of which some element meets the condition.
+  ///
+  /// As with a collection that is not optional.
+  public func any(
+    _ condition: (Column<Root, Value.Wrapped.Element>) -> Predicate<Root>
+  ) -> Predicate<Root> {
+    unwrapped.any(condition)
+  }
+
+  /// Objects that have a collection of which every element meets the condition.
+  ///
+  /// As with a collection that is not optional.
+  public func all(
+    _ condition: (Column<Root, Value.Wrapped.Element>) -> Predicate<Root>
+  ) -> Predicate<Root> {
+    unwrapped.all(condition)
+  }
+}
+
+extension Column where Value: OptionalFieldValue, Value.Wrapped: Collection {
+  /// Objects that have a collection, which is empty.
+  public var isEmpty: Predicate<Root> { unwrapped.isEmpty }
+
+  /// How many elements the collection has, if there is one.
+  public var count: ElementCount<Root> { unwrapped.count }
+}
