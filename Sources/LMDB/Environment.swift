@@ -18,8 +18,9 @@ public final class Environment: Sendable {
   private let pageSize: Int
   private let descriptor: Int32
   let fileMode: UInt32
+  private let isInMemory: Bool
 
-  /// The folder that holds `data.mdb` and `lock.mdb`.
+  /// The folder that holds `data.mdb` and `lock.mdb`; one in memory has left it.
   public let path: String
   /// Whether the environment was opened without the right to write.
   ///
@@ -44,6 +45,27 @@ public final class Environment: Sendable {
     case shared
     /// Whoever has claimed them, so that LMDB takes no lock.
     case unlocked
+    /// This object alone: they have no name and are gone with it.
+    case inMemory
+  }
+
+  /// Makes an empty environment that is kept in memory and gone with its last reference.
+  ///
+  /// No other process and no other open sees it, and nothing stays of it however the process ends
+  /// after this.
+  /// No commit waits for a disk, whatever its ``Durability``. Its files lie where the system keeps
+  /// files in memory, or in the folder for temporary ones where there is no such place.
+  ///
+  /// - Throws: ``LMDBError`` with `noSpace`, `accessDenied`, or what else the system answers.
+  public static func openInMemory(
+    options: EnvironmentOptions = EnvironmentOptions()
+  ) throws(LMDBError) -> Environment {
+    var options = options
+    options.isReadOnly = false
+    let folder = try EnvironmentFile.makeMemoryFolder()
+    // LMDB has the files open by then, and needs their names no more.
+    defer { EnvironmentFile.removeFolder(folder) }
+    return try Environment(path: folder, options: options, kind: .inMemory)
   }
 
   init(
@@ -54,6 +76,7 @@ public final class Environment: Sendable {
     self.path = path
     self.isReadOnly = options.isReadOnly
     fileMode = options.fileMode
+    isInMemory = kind == .inMemory
     let handle = unsafe try Self.openHandle(path: path, options: options, kind)
     unsafe self.handle = unsafe handle
     do throws(LMDBError) {
@@ -83,6 +106,9 @@ public final class Environment: Sendable {
     switch kind {
     case .shared: try EnvironmentFile.reserveLockFile(in: path, options: options)
     case .unlocked: flags |= MDB_NOLOCK
+    case .inMemory:
+      try EnvironmentFile.reserveLockFile(in: path, options: options)
+      flags |= MDB_NOSYNC
     }
     if options.isReadOnly {
       flags |= MDB_RDONLY
@@ -250,7 +276,7 @@ public final class Environment: Sendable {
   }
 
   func syncFlags(_ durability: Durability) -> Int32 {
-    durability.flags
+    isInMemory ? Durability.deferred.flags : durability.flags
   }
 
   /// What a failed write means, after noting what follows from it.

@@ -127,6 +127,32 @@ enum EnvironmentFile {
     }
   }
 
+  // MARK: Memory
+
+  /// Makes a new folder for its owner alone, in memory if there is a place for files there.
+  static func makeMemoryFolder() throws(LMDBError) -> String {
+    var parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    #if os(Linux)
+      let shared = "/dev/shm"
+      if unsafe access(shared, W_OK | X_OK) == 0 { parent = shared }
+    #endif
+    var template = Array("\(parent)/lmdb-XXXXXX".utf8CString)
+    let folder = unsafe template.withUnsafeMutableBufferPointer { template in
+      unsafe template.baseAddress.flatMap { unsafe mkdtemp($0) }
+        .map { unsafe String(cString: $0) }
+    }
+    guard let folder else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "mkdtemp")
+    }
+    return folder
+  }
+
+  /// Removes a folder with the files of an environment.
+  static func removeFolder(_ folder: String) {
+    for name in ["data.mdb", "lock.mdb"] { remove(folder + "/" + name) }
+    _ = unsafe rmdir(folder)
+  }
+
   // MARK: The lock file
 
   /// Opens the lock file and takes the lock that tells LMDB whether it is in use; `busy` when it is.

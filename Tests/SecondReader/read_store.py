@@ -107,6 +107,15 @@ class Bytes:
     def number(self, code):
         return struct.unpack("<" + code, self.take(struct.calcsize("<" + code)))[0]
 
+    def varint(self):
+        found = 0
+        for shift in range(0, 70, 7):
+            byte = self.number("B")
+            found |= (byte & 0x7F) << shift
+            if byte < 0x80 and found >> 64 == 0:
+                return found
+        raise Damage("a number has more than 64 bits")
+
     def sized_text(self):
         return text(self.take(self.number("I")))
 
@@ -134,6 +143,7 @@ SCALARS = {
     "double": (8, "d"),
     "date": (8, "d"),
     "uuid": (16, None),
+    "decimal": (19, None),
     "string": (None, None),
     "data": (None, None),
 }
@@ -225,6 +235,8 @@ def value(data, kind):
             return data[0] == 1
         case "uuid":
             return str(uuid.UUID(bytes=data))
+        case "decimal":
+            return decimal(data)
         case "string":
             return text(data)
         case "data":
@@ -250,6 +262,22 @@ def value(data, kind):
             return decode(Bytes(data)) if decode else data.hex()
     found = struct.unpack("<" + SCALARS[name][1], data)[0]
     return number(found) if isinstance(found, float) else found
+
+
+def decimal(data):
+    """The number as a text: JSON's readers would round it."""
+    head, high, low, last = struct.unpack(">HQQB", data)
+    is_negative = 0 < head < 32768
+    if is_negative:
+        head, high, low, last = struct.unpack(">HQQB", bytes(byte ^ 0xFF for byte in data))
+    if head in (0, 32768):
+        if high or low or last:
+            raise Damage("a decimal number without digits has some")
+        return "0" if head else "nan"
+    if not 10**18 <= high < 10**19 or low >= 10**19 or last > 9:
+        raise Damage("the digits of a decimal number are none")
+    digits = f"{high:019}{low:019}{last}".rstrip("0")
+    return f"{'-' if is_negative else ''}{digits}e{head - 33280 - len(digits)}"
 
 
 def has_twins(found, kind):
@@ -283,7 +311,7 @@ def escaped(data, longest):
 
 def index_content(data, kind, longest):
     name = kind[0]
-    if name in ("bool", "uuid"):
+    if name in ("bool", "uuid", "decimal"):
         return data
     if name in ("string", "data"):
         return escaped(data, longest)
@@ -495,6 +523,7 @@ class Model:
                 about = (field.type_name, field.is_key)
                 if self.types.setdefault(field.id, about) != about:
                     raise Damage(f"the layouts of {name} disagree about {field.name}")
+        self.check_references()
         self.indexes = {}
         prefix = f"index/{name}/"
         for key, data in store.description.items():
@@ -509,6 +538,19 @@ class Model:
         floor = store.description.get(f"floor/{name}")
         if floor is not None and len(floor) < 8:
             raise Damage(f"floor/{name} is cut off")
+
+    def check_references(self):
+        prefix = f"reference/{self.name}/"
+        for key, data in self.store.description.items():
+            if key.startswith(prefix):
+                reader = Bytes(data)
+                if reader.number("B") != CODING_VERSION or not 1 <= reader.number("B") <= 4:
+                    raise TooNew("a reference has a later coding")
+                reader.sized_text()
+                if reader.left or f"index/{self.name}/{key.removeprefix(prefix)}" not in (
+                    self.store.description
+                ):
+                    raise Damage(f"{key} is not what it should be, or has no index")
 
     def read(self):
         store = self.store
@@ -630,6 +672,27 @@ class Model:
                     store.report(f"{table}: an index that is not listed has entries")
 
 
+HISTORY = "store/history"
+
+
+def check_changes(reader):
+    """What one commit changed, to the end."""
+    while reader.left:
+        text(reader.take(reader.varint()))
+        reader.varint()
+        last = 0
+        for _ in range(reader.varint() - 1):
+            kind = reader.number("B")
+            step = reader.varint()
+            last += step
+            if kind not in (1, 2, 3) or step == 0 or last >> 64:
+                raise Damage("a change is none")
+            if kind == 2:
+                reader.varint()
+            elif kind == 3:
+                reader.take(reader.varint())
+
+
 class Store:
     def __init__(self, environment, transaction):
         self.environment = environment
@@ -672,6 +735,26 @@ class Store:
             for key, data in self.table(name, integers=True).items()
         }
 
+    def check_history(self):
+        if HISTORY not in self.tables:
+            return
+        found = self.integers(HISTORY)
+        if len(found.get(0, b"")) != 20:
+            raise Damage("the history has no beginning")
+        _, _, total = struct.unpack("<QIQ", found.pop(0))
+        for number, data in sorted(found.items()):
+            reader = Bytes(data)
+            if reader.number("B") != CODING_VERSION:
+                raise TooNew("the history has a later coding")
+            reader.number("I")
+            if reader.number("Q") != total + len(data):
+                self.report(f"commit {number} of the history: the bytes do not add up")
+            total += len(data)
+            try:
+                check_changes(reader)
+            except Damage as damage:
+                self.report(f"commit {number} of the history: {damage}")
+
     def models(self):
         layouts = {}
         for key, data in self.description.items():
@@ -695,6 +778,7 @@ def read(folder):
     ) as environment:
         with environment.begin() as transaction:
             store = Store(environment, transaction)
+            store.check_history()
             for model in store.models():
                 model.read()
             return store.problems

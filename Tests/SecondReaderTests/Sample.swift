@@ -26,6 +26,7 @@ struct Sample: Hashable {
   var words: [Int16: [String]] = [:]
   var table: [[UInt8]] = []
   var header: HeaderField?
+  var price = Decimal(0)
 }
 
 extension Sample: Model {
@@ -59,6 +60,7 @@ extension Sample: Model {
       FieldSchema("words", [Int16: [String]].self),
       FieldSchema("table", [[UInt8]].self),
       FieldSchema("header", HeaderField.self, isOptional: true),
+      FieldSchema("price", Decimal.self, isIndexed: true),
     ],
     indexes: [
       IndexSchema(on: "int64", "text", isUnique: true),
@@ -93,6 +95,7 @@ extension Sample: Model {
     words = try record.value(at: 19, default: [:])
     table = try record.value(at: 20, default: [])
     header = try record.optional(at: 21)
+    price = try record.value(at: 22)
   }
 
   func encode(to record: inout RecordEncoder) {
@@ -118,6 +121,7 @@ extension Sample: Model {
     record.encode(words)
     record.encode(table)
     record.encode(header)
+    record.encode(price)
   }
 }
 
@@ -146,7 +150,8 @@ extension Sample {
       amounts: ["b": 1, "aa": -1],
       words: [-1: ["x"], 1: []],
       table: [[1, 2], []],
-      header: HeaderField(name: "X", value: "\u{1F600}")
+      header: HeaderField(name: "X", value: "\u{1F600}"),
+      price: Decimal(-12_345_678_901_234_567) / 1_000
     ),
     Sample(key: UUID(), double: .infinity),
   ]
@@ -186,6 +191,7 @@ extension Sample {
       ),
       "table": .list(table.map { .list($0.map { JSON($0) }) }),
       "header": .optional(header) { $0.printed },
+      "price": JSON(price == 0 ? "0" : "-12345678901234567e-3"),
     ]
   }
 }

@@ -23,6 +23,8 @@ struct StoredObjectWriter {
   let environment: Environment
   let conflict: Conflict
   let historyLimit: HistoryLimit
+  /// Is told of each commit that changed objects: its number, and what it changed.
+  let didCommit: (UInt64, [HistoryEntry.ModelEntry]) -> Void
 
   /// Writes all of the objects or none; `failed` is told which one could not be.
   func write(_ objects: [StoredObject], failed: (Int) -> Void) throws -> [Outcome] {
@@ -53,8 +55,10 @@ struct StoredObjectWriter {
           throw error
         }
       }
-      try session.finish(historyLimit, in: &transaction)
+      let entries = try session.finish(historyLimit, in: &transaction)
+      let number = transaction.id
       try transaction.commit()
+      if !entries.isEmpty { didCommit(number, entries) }
       return outcomes
     }
   }
@@ -128,13 +132,16 @@ struct StoredObjectWriter {
     mutating func finish(
       _ limit: HistoryLimit,
       in transaction: inout WriteTransaction
-    ) throws {
+    ) throws -> [HistoryEntry.ModelEntry] {
       for name in writers.keys.sorted() { try retire(name, in: &transaction) }
-      guard let history = schema.history else { return }
       let entries = ChangesByModel(changes).historyEntries
-      guard !entries.isEmpty else { return }
-      guard !limit.isOff else { return try history.stop(in: &transaction) }
-      try history.append(entries, limit: limit, in: &transaction)
+      guard let history = schema.history, !entries.isEmpty else { return entries }
+      if limit.isOff {
+        try history.stop(in: &transaction)
+      } else {
+        try history.append(entries, limit: limit, in: &transaction)
+      }
+      return entries
     }
 
     private mutating func retire(

@@ -18,17 +18,40 @@ struct StoreOpening {
   /// LMDB lets one transaction of a process open databases at a time.
   static let openingDatabases = Mutex(())
 
+  let isInMemory: Bool
+
   init(path: String, models: [any Model.Type], options: StoreOptions) throws {
-    precondition(
-      Set(models.map { $0.schema.name }).count == models.count,
-      "two models have one name"
-    )
     try StoreFolder.prepare(path, access: options.access)
     var environmentOptions = EnvironmentOptions(isReadOnly: options.access == .readOnly)
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     let environment = try translating("opening \(path)") {
       try Environment.open(path, options: environmentOptions)
     }
+    try self.init(environment, models: models, options: options, isInMemory: false)
+  }
+
+  /// Makes a store that is gone with the environment.
+  init(inMemory models: [any Model.Type], options: StoreOptions) throws {
+    var environmentOptions = EnvironmentOptions()
+    if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
+    let environment = try translating("making a store in memory") {
+      try Environment.openInMemory(options: environmentOptions)
+    }
+    try self.init(environment, models: models, options: options, isInMemory: true)
+  }
+
+  private init(
+    _ environment: Environment,
+    models: [any Model.Type],
+    options: StoreOptions,
+    isInMemory: Bool
+  ) throws {
+    precondition(
+      Set(models.map { $0.schema.name }).count == models.count,
+      "two models have one name"
+    )
+    let path = environment.path
+    self.isInMemory = isInMemory
     self.environment = environment
     (isReadOnly, schema) = try translating("opening \(path)") {
       let state = try Self.examine(environment, models: models, options: options)

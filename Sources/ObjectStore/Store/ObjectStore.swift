@@ -15,7 +15,7 @@ internal import Synchronization
 /// let note = try store.read { tx in try tx.get(Note.self, 1) }
 /// ```
 public final class ObjectStore: Sendable {
-  /// The folder.
+  /// The folder; of a store in memory, one that is gone.
   public let path: String
   /// Whether writes are refused: the store was opened so, or was written by a later version.
   public let isReadOnly: Bool
@@ -44,13 +44,43 @@ public final class ObjectStore: Sendable {
   /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
   ///   `schemaMismatch` (a field has another type than in the store), `tooNew` (the storage format
   ///   is of a later version), `diskFull` or `other`.
-  public init(
+  public convenience init(
     at path: String,
     models: [any Model.Type],
     options: StoreOptions = StoreOptions()
   ) throws {
     let models = ModelSchema.withTargets(models)
     let opening = try StoreOpening(path: path, models: models, options: options)
+    self.init(path: path, models: models, options: options, opening)
+  }
+
+  /// Makes an empty store that is kept in memory and gone with the value: for tests and previews,
+  /// and for what need not be kept.
+  ///
+  /// No other process and no other value sees it. A commit waits for no disk.
+  ///
+  /// - Parameters:
+  ///   - models: The types whose objects the program reads or writes, as with a folder.
+  ///   - options: The version of the program's schema and the limit of the history; its access is
+  ///     not looked at.
+  /// - Throws: ``StoreError`` with `diskFull`, `permissionDenied` or `other`.
+  public convenience init(
+    inMemory models: [any Model.Type],
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    var options = options
+    options.access = .create
+    let models = ModelSchema.withTargets(models)
+    let opening = try StoreOpening(inMemory: models, options: options)
+    self.init(path: opening.environment.path, models: models, options: options, opening)
+  }
+
+  private init(
+    path: String,
+    models: [any Model.Type],
+    options: StoreOptions,
+    _ opening: StoreOpening
+  ) {
     self.path = path
     self.models = models
     schemaVersion = options.schemaVersion
@@ -59,7 +89,8 @@ public final class ObjectStore: Sendable {
     isReadOnly = opening.isReadOnly
     feed = CommitFeed(
       environment: opening.environment,
-      bell: Doorbell(folder: path, isReadOnly: opening.isReadOnly)
+      // Nobody else is there to hear the bell of a store in memory.
+      bell: Doorbell(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
     )
     schemas = Mutex(opening.schema)
   }

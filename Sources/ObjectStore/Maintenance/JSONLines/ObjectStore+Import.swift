@@ -33,7 +33,8 @@ extension ObjectStore {
       var session = JSONLinesImport(
         environment: environment,
         options: options,
-        historyLimit: historyLimit
+        historyLimit: historyLimit,
+        didCommit: { [feed] in feed.publish($0, $1) }
       )
       while let line = try lines.next() { try session.take(line) }
       return try session.finish()
@@ -56,7 +57,12 @@ struct JSONLinesImport {
   private var storedLines = 0
   private var report = ImportReport()
 
-  init(environment: Environment, options: ImportOptions, historyLimit: HistoryLimit) {
+  init(
+    environment: Environment,
+    options: ImportOptions,
+    historyLimit: HistoryLimit,
+    didCommit: @escaping (UInt64, [HistoryEntry.ModelEntry]) -> Void
+  ) {
     self.environment = environment
     self.options = options
     let conflict: StoredObjectWriter.Conflict =
@@ -68,7 +74,8 @@ struct JSONLinesImport {
     writer = StoredObjectWriter(
       environment: environment,
       conflict: conflict,
-      historyLimit: historyLimit
+      historyLimit: historyLimit,
+      didCommit: didCommit
     )
   }
 

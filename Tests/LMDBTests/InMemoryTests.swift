@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+@Suite struct InMemoryTests {
+  @Test func `an environment in memory keeps what is written, and leaves no file`() throws {
+    let environment = try Environment.openInMemory()
+    #expect(!FileManager.default.fileExists(atPath: environment.path))
+    let database = try environment.database("texts")
+    try environment.write { transaction in
+      for number in 0..<1_000 { try transaction.put("v\(number)", for: "\(number)", in: database) }
+    }
+    #expect(try environment.text(for: "999", in: database) == "v999")
+    try environment.checkPages()
+    try environment.clearStaleReaders()
+  }
+
+  @Test func `two environments in memory have nothing in common`() throws {
+    let first = try Environment.openInMemory()
+    let second = try Environment.openInMemory()
+    let database = try first.database("texts")
+    try first.write { try $0.put("first", for: "a", in: database) }
+    #expect(try second.beginRead().openDatabase("texts") == nil)
+  }
+
+  @Test(arguments: Durability.allCases)
+  func `no commit in memory is synced`(durability: Durability) throws {
+    let environment = try Environment.openInMemory()
+    var transaction = try environment.beginWrite()
+    let database = try transaction.makeDatabase("texts")
+    try transaction.put("", for: "a", in: database)
+    try transaction.commit(durability)
+    let flags = unsafe try environmentFlags(environment.handle)
+    #expect(flags & Durability.deferred.flags != 0)
+  }
+
+  @Test func `a map in memory grows, and a copy on the disk has what it held`() throws {
+    let backups = try TemporaryFolder()
+    do {
+      let environment = try Environment.openInMemory(options: EnvironmentOptions(mapSize: 1 << 20))
+      let database = try environment.database("texts")
+      let text = String(repeating: "x", count: 100_000)
+      for number in 0..<50 {
+        try environment.write { try $0.put(text, for: "\(number)", in: database) }
+      }
+      try environment.copy(to: backups.path("data.mdb"))
+    }
+    let copy = try Environment.open(backups.path)
+    let database = try copy.database("texts")
+    #expect(try copy.beginRead().count(of: database) == 50)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `readers and a writer share an environment in memory`() async throws {
+    let environment = try Environment.openInMemory()
+    let database = try environment.database("pairs")
+    try await withThrowingTaskGroup { group in
+      group.addTask {
+        for number in 1...200 {
+          try environment.write { transaction in
+            for key in ["a", "b"] { try transaction.put("\(number)", for: key, in: database) }
+          }
+        }
+      }
+      for _ in 0..<3 {
+        group.addTask {
+          for _ in 0..<200 {
+            let snapshot = try environment.beginRead()
+            let first = try snapshot.text(for: "a", in: database)
+            #expect(try snapshot.text(for: "b", in: database) == first)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try environment.text(for: "a", in: database) == "200")
+  }
+}

@@ -1,0 +1,31 @@
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct InMemoryStoreTests {
+  @Test func `a store in memory is whole and sees no other`() throws {
+    let one = try ObjectStore(inMemory: [Ticket.self, NewNote.self])
+    let other = try ObjectStore(inMemory: [Ticket.self])
+    try one.write { tx in
+      for id in 1...100 { try tx.insert(Ticket(id: id, seat: "seat \(id)", row: id % 4)) }
+    }
+    #expect(try one.storedModels().first { $0.name == "Ticket" }?.objectCount == 100)
+    #expect(try other.storedModels().first { $0.name == "Ticket" }?.objectCount == 0)
+    let error = #expect(throws: StoreError.self) {
+      try one.write { tx in try tx.insert(Ticket(id: 500, seat: "seat 5", row: 0)) }
+    }
+    #expect(error?.code == .duplicateKey)
+    #expect(!one.isReadOnly)
+  }
+
+  @Test func `a store in memory can be kept by a backup`() throws {
+    let folder = try TemporaryFolder()
+    let store = try ObjectStore(inMemory: [Ticket.self])
+    try store.write { tx in try tx.insert(Ticket(id: 1, seat: "a", row: 2)) }
+    try store.backup(to: folder.path("kept"))
+    let kept = try ObjectStore(at: folder.path("kept"), models: [Ticket.self])
+    #expect(try kept.read { tx in try tx.get(Ticket.self, 1) } == Ticket(id: 1, seat: "a", row: 2))
+    #expect(try ObjectStore.verify(at: folder.path("kept")).isSound)
+  }
+}
