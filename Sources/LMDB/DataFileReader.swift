@@ -148,13 +148,13 @@ package final class DataFileReader {
   package func forEachEntry(
     of tree: Tree,
     named name: String,
-    _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> Void
-  ) {
-    walk(tree, name) { page, node in
+    _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
+  ) rethrows {
+    try walk(tree, name) { page, node in
       if node.isTree {
         note(page.number, "an entry is a database")
       } else if let value = value(of: node, in: page) {
-        body(page.bytes[node.key].span, value.span)
+        try body(page.bytes[node.key].span, value.span)
       }
     }
   }
@@ -185,8 +185,8 @@ package final class DataFileReader {
   private func walk(
     _ tree: Tree,
     _ name: String,
-    _ body: (DataFilePage, DataFilePage.Node) -> Void
-  ) {
+    _ body: (DataFilePage, DataFilePage.Node) throws -> Void
+  ) rethrows {
     guard !tree.isEmpty else { return }
     var pending: [(number: UInt64, depth: Int)] = [(tree.root, 1)]
     var entries: UInt64 = 0
@@ -221,7 +221,7 @@ package final class DataFileReader {
             note(number, "a node of \(name) does not lie in its page")
             continue
           }
-          body(page, node)
+          try body(page, node)
         }
       }
     }
@@ -235,7 +235,8 @@ package final class DataFileReader {
   /// Calls `body` with each entry of the leaves that no tree led to and that are not free: what
   /// lies behind pages that are damaged.
   ///
-  /// Walk every tree before. Leaves say nothing of whose they are.
+  /// Walk every tree before. Leaves say nothing of whose they are. Those of free pages are of
+  /// commits before the last one.
   package func forEachLostEntry(
     free: Set<UInt64>,
     _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> Void

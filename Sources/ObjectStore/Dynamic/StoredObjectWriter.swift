@@ -22,6 +22,7 @@ struct StoredObjectWriter {
 
   let environment: Environment
   let conflict: Conflict
+  let historyLimit: HistoryLimit
 
   /// Writes all of the objects or none; `failed` is told which one could not be.
   func write(_ objects: [StoredObject], failed: (Int) -> Void) throws -> [Outcome] {
@@ -52,7 +53,7 @@ struct StoredObjectWriter {
           throw error
         }
       }
-      try session.flush(in: &transaction)
+      try session.finish(historyLimit, in: &transaction)
       try transaction.commit()
       return outcomes
     }
@@ -91,11 +92,15 @@ struct StoredObjectWriter {
   private struct Session {
     let schema: StoredSchema
     let conflict: Conflict
+    private let writing: StoreSchema
     private var writers: [String: (layout: Int, writer: ModelWriter)] = [:]
+    /// What writers have changed that are not used any more.
+    private var changes: [(ModelTables, ChangeLog)] = []
 
     init(schema: StoredSchema, conflict: Conflict) {
       self.schema = schema
       self.conflict = conflict
+      writing = schema.forWriting
     }
 
     mutating func write(
@@ -103,7 +108,7 @@ struct StoredObjectWriter {
       in transaction: inout WriteTransaction
     ) throws -> Outcome {
       let writer = try writer(for: object, in: &transaction)
-      if let found = unsafe try writer.reader(in: transaction).find(writer.encodedKey) {
+      if let found = unsafe try writer.find(writer.encodedKey, in: transaction) {
         switch conflict {
         case .skip: return .skipped
         case .fail:
@@ -119,8 +124,27 @@ struct StoredObjectWriter {
       return .inserted
     }
 
-    func flush(in transaction: inout WriteTransaction) throws {
-      for entry in writers.values { try entry.writer.hot.flush(in: &transaction) }
+    /// Stores what was kept back, and remembers what has changed.
+    mutating func finish(
+      _ limit: HistoryLimit,
+      in transaction: inout WriteTransaction
+    ) throws {
+      for name in writers.keys.sorted() { try retire(name, in: &transaction) }
+      guard let history = schema.history else { return }
+      let entries = ChangesByModel(changes).historyEntries
+      guard !entries.isEmpty else { return }
+      guard !limit.isOff else { return try history.stop(in: &transaction) }
+      try history.append(entries, limit: limit, in: &transaction)
+    }
+
+    private mutating func retire(
+      _ model: String,
+      in transaction: inout WriteTransaction
+    ) throws {
+      guard let writer = writers.removeValue(forKey: model)?.writer else { return }
+      try writer.hot.flush(in: &transaction)
+      unsafe try writer.flushPending(in: WriteTransactionReference(transaction))
+      changes.append((writer.tables, writer.changes))
     }
 
     /// The writer, with the object in its encoder.
@@ -136,13 +160,13 @@ struct StoredObjectWriter {
       if let last = writers[object.model], last.layout == index {
         writer = last.writer
       } else {
-        // Two writers of one model must not keep chunks of hot parts back from each other.
-        try writers[object.model]?.writer.hot.flush(in: &transaction)
+        // Two writers of one model must keep nothing back from each other.
+        try retire(object.model, in: &transaction)
         let tables = entry.tables(writing: layout)
         guard let current = tables.current else {
           throw StoreError(.damaged, "a layout of \(object.model) is gone")
         }
-        writer = ModelWriter(tables, current: current, metadata: schema.metadata)
+        writer = ModelWriter(tables, current: current, schema: writing)
         writers[object.model] = (index, writer)
       }
       writer.encoder.start()

@@ -24,8 +24,22 @@ struct StoredSchema {
   let format: UInt32
   let version: UInt32
   let seed: UInt64
+  /// `nil` in a store that has none yet.
+  let history: HistoryTable?
   /// By name, in order.
   let models: [Entry]
+
+  /// The same for whoever writes: references are not looked at.
+  var forWriting: StoreSchema {
+    StoreSchema(
+      metadata: metadata,
+      history: history,
+      epoch: epoch,
+      version: version,
+      models: [],
+      references: ReferenceGraph()
+    )
+  }
 
   func model(_ name: String) -> Entry? { models.first { $0.tables.name == name } }
 
@@ -55,6 +69,8 @@ struct StoredSchema {
     self.epoch = epoch
     self.format = format
     version = try metadata.integer(MetadataKey.schemaVersion, in: transaction) ?? 0
+    history = try transaction.openDatabase(TableName.history, keys: .integers)
+      .map { HistoryTable(database: $0) }
     var models: [Entry] = []
     for name in try metadata.modelNames(in: transaction) {
       models.append(try Self.readModel(name, metadata, seed: seed, in: transaction))

@@ -37,10 +37,10 @@ public indirect enum StoredValue: Sendable, Hashable {
   case double(Double)
   /// A moment.
   case date(Date)
-  /// An identifier.
-  case uuid(UUID)
   /// A decimal number.
   case decimal(Decimal)
+  /// An identifier.
+  case uuid(UUID)
   /// A text.
   case string(String)
   /// Bytes.
@@ -69,8 +69,8 @@ extension StoredValue: CustomStringConvertible {
     case .float(let value): "\(value)"
     case .double(let value): "\(value)"
     case .date(let value): "\(value.timeIntervalSinceReferenceDate) s"
+    case .decimal(let value): "\(value)"
     case .uuid(let value): value.uuidString
-    case .decimal(let value): value.description
     case .string(let value): value
     case .data(let value), .embedded(let value): Hexadecimal.encode(value)
     case .array(let elements), .set(let elements): "\(elements)"

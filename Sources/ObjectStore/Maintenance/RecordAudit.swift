@@ -14,6 +14,36 @@ enum RecordAudit {
     }
   }
 
+  /// The same of the cold part alone.
+  static func checkColdPart(_ record: borrowing RecordView) throws(RecordError) {
+    let layout = unsafe record.binding.layout
+    unsafe try check(record.cold, layout, layout.cold, isHot: false, hasExtras: record.hasExtras)
+    try checkValues(record, isHot: false)
+    _ = try record.extras()
+  }
+
+  /// The same of the hot part alone.
+  static func checkHotPart(_ record: borrowing RecordView) throws(RecordError) {
+    let layout = unsafe record.binding.layout
+    unsafe try check(record.hot, layout, layout.hot, isHot: true, hasExtras: false)
+    try checkValues(record, isHot: true)
+  }
+
+  private static func checkValues(
+    _ record: borrowing RecordView,
+    isHot: Bool
+  ) throws(RecordError) {
+    let layout = unsafe record.binding.layout
+    for position in layout.fields.indices where layout.places[position].isHot == isHot {
+      let field = layout.fields[position]
+      switch unsafe try record.content(at: layout.places[position]) {
+      case .present(let bytes): _ = unsafe try StoredValue(bytes, type: field.type)
+      case .null, .missing:
+        guard field.isOptional else { throw RecordError(.missingField, field: field.name) }
+      }
+    }
+  }
+
   private static func check(
     _ part: UnsafeRawBufferPointer,
     _ layout: RecordLayout,

@@ -73,7 +73,8 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
   }
 }
 
-@usableFromInline
+/// The bytes of the values with their lengths, in the order of a set on disk.
+@inlinable
 func sortedByBytes<Value: FieldValue>(_ values: some Collection<Value>) -> [[UInt8]] {
   values.map { value in
     var writer = ByteWriter()

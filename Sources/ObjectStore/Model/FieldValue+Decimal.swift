@@ -189,12 +189,15 @@ extension Decimal {
     case .notANumber: self = .nan
     case .zero: self = 0
     case .positive, .negative:
-      guard var (mantissa, exponent) = digits.mantissa, exponent >= -128 else { return nil }
-      while exponent > 127 {
-        let (larger, overflow) = mantissa.multipliedReportingOverflow(by: 10)
-        guard !overflow else { return nil }
-        mantissa = larger
-        exponent -= 1
+      guard let (mantissa, exponent) = digits.mantissa, exponent >= -128 else { return nil }
+      guard exponent <= 127 else {
+        // It keeps zeros in the mantissa. Arithmetic would take them off; text does not.
+        let zeros = String(repeating: "0", count: exponent - 127)
+        let sign = digits.sign == .negative ? "-" : ""
+        let value = Decimal(string: "\(sign)\(mantissa)\(zeros)e127")
+        guard let value, !value.isNaN else { return nil }
+        self = value
+        return
       }
       // Exact: two halves of a mantissa that fits.
       var significand = Decimal(UInt64(truncatingIfNeeded: mantissa))

@@ -1,5 +1,9 @@
 /// Which objects, in which order, how many: a value that any transaction can run.
 public struct Query<Root: Model>: Sendable {
+  /// The type of ``predicate``, under a name that stays clear where `Foundation`, which has a
+  /// `Predicate` of its own, is imported too.
+  public typealias Condition = Predicate<Root>
+
   /// The condition.
   public var predicate: Predicate<Root>
   /// At most so many objects; `nil` for all.

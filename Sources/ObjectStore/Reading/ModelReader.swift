@@ -122,24 +122,42 @@ struct ModelReader {
   func find(_ key: UnsafeRawBufferPointer, parts: RecordParts) throws -> Found? {
     let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
     guard let ids = unsafe try objectIDs(withHash: hash) else { return nil }
+    return unsafe try find(key, among: ids, parts: parts)
+  }
+
+  /// The object of those ids, eight bytes each, whose primary key has those bytes.
+  func find(
+    _ key: UnsafeRawBufferPointer,
+    among ids: UnsafeRawBufferPointer,
+    parts: RecordParts
+  ) throws -> Found? {
     for offset in stride(from: 0, to: ids.count, by: 8) {
       let id = unsafe UInt64(
         littleEndian: ids.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       )
-      guard let cold = unsafe try value(of: id, in: tables.records) else {
-        throw StoreError(
-          .damaged,
-          unsafe "object \(id) of \(tables.name) is listed, but has no record"
-        )
-      }
-      let record = unsafe try record(id, cold: cold, parts: .cold)
-      guard unsafe try isKey(key, of: record, id) else { continue }
-      guard parts.contains(.hot), unsafe tables.hasHotFields else {
-        return Found(id: id, record: record)
-      }
-      return Found(id: id, record: unsafe try self.record(id, addingHotPartTo: record))
+      if let found = unsafe try found(id, ifKeyIs: key, parts: parts) { return found }
     }
     return nil
+  }
+
+  /// The object of that id, if its primary key has those bytes.
+  func found(
+    _ id: UInt64,
+    ifKeyIs key: UnsafeRawBufferPointer,
+    parts: RecordParts
+  ) throws -> Found? {
+    guard let cold = unsafe try value(of: id, in: tables.records) else {
+      throw StoreError(
+        .damaged,
+        unsafe "object \(id) of \(tables.name) is listed, but has no record"
+      )
+    }
+    let record = unsafe try record(id, cold: cold, parts: .cold)
+    guard unsafe try isKey(key, of: record, id) else { return nil }
+    guard parts.contains(.hot), unsafe tables.hasHotFields else {
+      return Found(id: id, record: record)
+    }
+    return Found(id: id, record: unsafe try self.record(id, addingHotPartTo: record))
   }
 
   /// Adds the hot part to a record whose cold part has been checked.

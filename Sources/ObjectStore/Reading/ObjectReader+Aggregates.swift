@@ -139,16 +139,14 @@ extension ObjectReader where Self: ~Copyable {
     _ query: Query<M>,
     _ column: Column<M, Value>
   ) throws -> Value {
-    var sum: Value = 0
-    try forEachValue(query, column) { (value: Value) in
-      let (next, isTooMuch) = sum.addingReportingOverflow(value)
-      guard !isTooMuch else {
-        throw StoreError(
-          .overflow,
-          "the sum of \(M.schema.fields[column.position].name) does not fit \(Value.self)"
-        )
-      }
-      sum = next
+    // Wide enough for as many values of 64 bits as there can be objects.
+    var sum: Int128 = 0
+    try forEachNumber(query, column) { bits, form in sum += form.integer(bits) }
+    guard let sum = Value(exactly: sum) else {
+      throw StoreError(
+        .overflow,
+        "the sum of \(M.schema.fields[column.position].name) does not fit \(Value.self)"
+      )
     }
     return sum
   }
@@ -157,9 +155,9 @@ extension ObjectReader where Self: ~Copyable {
     _ query: Query<M>,
     _ column: Column<M, Value>
   ) throws -> Value {
-    var sum: Value = 0
-    try forEachValue(query, column) { sum += $0 }
-    return sum
+    var sum = 0.0
+    try forEachNumber(query, column) { bits, form in sum += form.fraction(bits) }
+    return Value(sum)
   }
 
   // MARK: Averages
@@ -174,7 +172,7 @@ extension ObjectReader where Self: ~Copyable {
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
   ) throws -> Double? {
-    try average(query, M.columns[keyPath: column]) { Double($0) }
+    try average(query, M.columns[keyPath: column])
   }
 
   /// The average of an optional column over the objects of the query that have a value; `nil` when
@@ -185,7 +183,7 @@ extension ObjectReader where Self: ~Copyable {
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value?>>
   ) throws -> Double? {
-    try average(query, M.columns[keyPath: column].unwrapped) { Double($0) }
+    try average(query, M.columns[keyPath: column].unwrapped)
   }
 
   /// The average of a column over the objects of the query; `nil` when there are none.
@@ -198,7 +196,7 @@ extension ObjectReader where Self: ~Copyable {
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
   ) throws -> Double? {
-    try average(query, M.columns[keyPath: column]) { Double($0) }
+    try average(query, M.columns[keyPath: column])
   }
 
   /// The average of an optional column over the objects of the query that have a value; `nil` when
@@ -209,24 +207,50 @@ extension ObjectReader where Self: ~Copyable {
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value?>>
   ) throws -> Double? {
-    try average(query, M.columns[keyPath: column].unwrapped) { Double($0) }
+    try average(query, M.columns[keyPath: column].unwrapped)
   }
 
   private func average<M: Model, Value: FieldValue>(
     _ query: Query<M>,
-    _ column: Column<M, Value>,
-    _ number: (Value) -> Double
+    _ column: Column<M, Value>
   ) throws -> Double? {
-    var sum = 0.0
+    var integers: Int128 = 0
+    var fractions = 0.0
     var count = 0
-    try forEachValue(query, column) { (value: Value) in
-      sum += number(value)
+    try forEachNumber(query, column) { bits, form in
+      if form.form == .number {
+        fractions += form.fraction(bits)
+      } else {
+        integers += form.integer(bits)
+      }
       count += 1
     }
-    return count == 0 ? nil : sum / Double(count)
+    return count == 0 ? nil : (fractions + Double(integers)) / Double(count)
   }
 
   // MARK: Values of one column
+
+  /// Calls `body` with the bits of each number of a column, and with what they mean.
+  private func forEachNumber<M: Model, Value: FieldValue>(
+    _ query: Query<M>,
+    _ column: Column<M, Value>,
+    _ body: (UInt64, NumberForm) -> Void
+  ) throws {
+    guard let form = NumberForm(Value.fieldType) else {
+      preconditionFailure("a column of \(Value.self) has no numbers to be summed")
+    }
+    let core = QueryCore(query.predicate.node, query.predicate.matches)
+    unsafe try forEachContent(core, of: M.self, at: column.position) { content in
+      guard case .present(let bytes) = unsafe content else { return }
+      guard bytes.count == form.width, let base = bytes.baseAddress else {
+        throw StoreError(
+          .damaged,
+          "\(M.schema.fields[column.position].name) of an object of \(M.schema.name) is cut off"
+        )
+      }
+      unsafe body(form.bits(base), form)
+    }
+  }
 
   private func forEachValue<M: Model, Value: FieldValue>(
     _ query: Query<M>,

@@ -31,7 +31,8 @@ extension ObjectReader where Self: ~Copyable {
       takeCount: size == .max ? size : size + 1
     )
     if let token {
-      guard token.fingerprint == fingerprint, token.position.keys.count == order.columns.count else {
+      guard token.fingerprint == fingerprint, token.position.keys.count == order.columns.count
+      else {
         throw StoreError(
           .invalidPageToken,
           "a page of \(M.schema.name) is asked for with the token of another order"

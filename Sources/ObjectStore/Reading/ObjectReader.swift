@@ -28,6 +28,10 @@ public struct ReaderSource {
   @usableFromInline
   func reader<M: Model>(of model: M.Type) throws -> ModelReader? {
     guard let tables = try schema.tables(of: model) else { return nil }
+    try unsafe state?.flushPending(
+      of: ObjectIdentifier(model),
+      in: WriteTransactionReference(transaction)
+    )
     return unsafe ModelReader(
       transaction: transaction,
       tables: tables,

@@ -44,6 +44,8 @@ struct Deletion {
     in transaction: borrowing WriteTransaction
   ) throws {
     self.state = state
+    // What refers to the object is looked for in indexes.
+    unsafe try state.flushPending(in: unsafe WriteTransactionReference(transaction))
     doomed = [Doomed(id: id, writer: writer)]
     isDoomed = [Object(model: writer.tables.name, id: id)]
     var next = 0

@@ -13,7 +13,9 @@ final class ModelWriter {
   /// The record that is to be written.
   @usableFromInline var encoder: RecordEncoder
   private var ids: IDSequence
+  private var keys: KeyTable
   private var entries = IndexEntries()
+  private let pending: [PendingIndex]
   private(set) var changes = ChangeLog()
   private var references: ReferenceCheck
 
@@ -39,6 +41,8 @@ final class ModelWriter {
     hot = HotCache(tables)
     encoder = RecordEncoder(current)
     ids = IDSequence(tables: tables, metadata: metadata)
+    keys = KeyTable(tables)
+    pending = tables.indexes.map { PendingIndex($0) }
     self.references = references
   }
 
@@ -48,6 +52,26 @@ final class ModelWriter {
       tables: tables,
       changedChunks: hot
     )
+  }
+
+  /// The object whose primary key has those bytes.
+  func find(
+    _ key: UnsafeRawBufferPointer,
+    in transaction: borrowing WriteTransaction
+  ) throws -> ModelReader.Found? {
+    let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
+    let reader = unsafe reader(in: transaction)
+    switch unsafe try keys.ids(withHash: hash, in: reader) {
+    case .nothing: return nil
+    case .pending(let id): return unsafe try reader.found(id, ifKeyIs: key, parts: .all)
+    case .stored(let ids): return unsafe try reader.find(key, among: ids, parts: .all)
+    }
+  }
+
+  /// Stores what was put off, so that others than ``find(_:in:)`` see it.
+  func flushPending(in transaction: WriteTransactionReference) throws {
+    unsafe try keys.flush(in: transaction)
+    for index in pending { unsafe try index.flush(in: transaction) }
   }
 
   /// The primary key of the record in the encoder: valid until the next one is begun.
@@ -84,7 +108,8 @@ final class ModelWriter {
     }
     try checkUniqueness(in: transaction)
     encoder.seal(objectID: id)
-    try addKey(id, in: &transaction)
+    let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
+    try keys.add(id, withHash: hash, in: &transaction)
     // A new id is greater than every other, so pages fill up without being split.
     let isLast = try unsafe withUnsafeBytes(of: id) {
       unsafe try transaction.append(encoder.cold.buffer, for: $0, in: tables.records)
@@ -171,7 +196,7 @@ final class ModelWriter {
     try writeEntries(in: &transaction)
     try removeValue(of: id, in: tables.records, &transaction)
     if hadHotPart { try hot.remove(id, in: &transaction) }
-    try removeKey(withHash: hash, id, in: &transaction)
+    try keys.remove(id, withHash: hash, in: &transaction)
     changes.appendRemoval(of: id, key: key)
   }
 
@@ -235,59 +260,12 @@ final class ModelWriter {
 
   private func writeEntries(in transaction: inout WriteTransaction) throws {
     for number in 0..<entries.removed.count {
-      let index = tables.indexes[entries.indexOfRemoved(number)]
-      _ = unsafe try transaction.delete(entries.removed[number], in: index.database)
+      let index = pending[entries.indexOfRemoved(number)]
+      unsafe try index.remove(entries.removed[number], in: &transaction)
     }
     for number in 0..<entries.added.count {
-      let index = tables.indexes[entries.indexOfAdded(number)]
-      unsafe try transaction.put(
-        UnsafeRawBufferPointer(start: nil, count: 0),
-        for: entries.added[number],
-        in: index.database
-      )
+      let index = pending[entries.indexOfAdded(number)]
+      unsafe try index.add(entries.added[number], in: &transaction)
     }
-  }
-
-  // MARK: Primary keys
-
-  private func addKey(_ id: UInt64, in transaction: inout WriteTransaction) throws {
-    let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
-    let others =
-      unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
-    try setIDs((others ?? []) + id.littleEndianBytes, hash, &transaction)
-  }
-
-  private func removeKey(
-    withHash hash: UInt64,
-    _ id: UInt64,
-    in transaction: inout WriteTransaction
-  ) throws {
-    let listed =
-      unsafe try reader(in: transaction).objectIDs(withHash: hash).map { unsafe Array($0) }
-    guard let listed else { return }
-    let own = id.littleEndianBytes
-    var others: [UInt8] = []
-    for offset in stride(from: 0, to: listed.count, by: 8)
-    where !listed[offset..<offset + 8].elementsEqual(own) {
-      others += listed[offset..<offset + 8]
-    }
-    try setIDs(others, hash, &transaction)
-  }
-
-  private func setIDs(
-    _ ids: [UInt8],
-    _ hash: UInt64,
-    _ transaction: inout WriteTransaction
-  ) throws {
-    guard !ids.isEmpty else { return try removeValue(of: hash, in: tables.keys, &transaction) }
-    try unsafe withUnsafeBytes(of: hash) { key in
-      try unsafe ids.withUnsafeBytes { unsafe try transaction.put($0, for: key, in: tables.keys) }
-    }
-  }
-}
-
-extension UInt64 {
-  fileprivate var littleEndianBytes: [UInt8] {
-    unsafe withUnsafeBytes(of: littleEndian) { unsafe Array($0) }
   }
 }

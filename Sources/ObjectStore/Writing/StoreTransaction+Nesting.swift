@@ -30,8 +30,8 @@ extension StoreTransaction {
         var lent = StoreTransaction(transaction: raw, state: child)
         let result = Result {
           let result = try body(&lent)
-          try child.finishReferences(in: lent.transaction)
           try child.flush(in: &lent.transaction)
+          try child.finishReferences(in: lent.transaction)
           return result
         }
         raw = lent.ended()

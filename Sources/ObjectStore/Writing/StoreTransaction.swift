@@ -18,7 +18,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   /// Whether anything was written so far.
   ///
   /// A commit without changes is none.
-  public var hasChanges: Bool { transaction.hasChanges }
+  public var hasChanges: Bool { transaction.hasChanges || state.hasChanges }
 
   /// The number that the commit will have if there are changes; see ``ObjectStore/changeCount()``.
   public var changeCount: UInt64 { transaction.id }
@@ -123,7 +123,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     _ writer: ModelWriter,
     _ key: UnsafeRawBufferPointer
   ) throws -> ModelReader.Found? {
-    unsafe try writer.reader(in: transaction).find(key)
+    unsafe try writer.find(key, in: transaction)
   }
 
   /// Adds the record in the encoder, or writes it over the one of its primary key.
@@ -179,8 +179,8 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
 
 extension StoreTransaction {
   consuming func commit(_ durability: Durability) throws {
-    try state.finishReferences(in: transaction)
     try state.flush(in: &transaction)
+    try state.finishReferences(in: transaction)
     try transaction.commit(durability.ofEnvironment)
   }
 }

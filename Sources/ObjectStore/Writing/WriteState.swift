@@ -40,7 +40,33 @@ final class WriteState {
 
   /// Stores what is kept back to be written once.
   func flush(in transaction: inout WriteTransaction) throws {
-    for entry in writers { try entry.writer.hot.flush(in: &transaction) }
+    for entry in writers {
+      try entry.writer.hot.flush(in: &transaction)
+      unsafe try entry.writer.flushPending(in: WriteTransactionReference(transaction))
+    }
+  }
+
+  /// Stores what readers of a model must find in its tables.
+  ///
+  /// Called where a read begins: nothing is borrowed from the transaction then that a write could
+  /// move, since a write before it, which alone leaves something to store, had the transaction to
+  /// itself.
+  func flushPending(
+    of type: ObjectIdentifier,
+    in transaction: WriteTransactionReference
+  ) throws {
+    for entry in writers where entry.type == type {
+      unsafe try entry.writer.flushPending(in: transaction)
+    }
+  }
+
+  func flushPending(in transaction: WriteTransactionReference) throws {
+    for entry in writers { unsafe try entry.writer.flushPending(in: transaction) }
+  }
+
+  /// Whether anything was written so far.
+  var hasChanges: Bool {
+    !joined.isEmpty || writers.contains { !$0.writer.changes.isEmpty }
   }
 
   /// Takes over what a nested write has changed, and forgets what was known before it.

@@ -11,7 +11,7 @@ struct RandomValues {
   }
 
   static let scalars: [FieldType] =
-    [.bool, .float, .double, .date, .uuid, .string, .data, .embedded("Point")]
+    [.bool, .float, .double, .date, .decimal, .uuid, .string, .data, .embedded("Point")]
     + [8, 16, 32, 64].flatMap { [.signed(bits: $0), .unsigned(bits: $0)] }
 
   private mutating func number(_ range: Range<Int>) -> Int {
@@ -54,10 +54,14 @@ struct RandomValues {
     case .double: return .double(Double(bitPattern: bits()))
     case .date:
       return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits())))
-    case .uuid: return .uuid(UUID())
     case .decimal:
-      let digits = Decimal(Int64(bitPattern: bits())) / 7
-      return .decimal(number(0..<9) == 0 ? .nan : digits)
+      guard number(0..<8) > 0 else { return .decimal(.nan) }
+      let significand = Decimal(bits()) * (number(0..<2) == 0 ? 1 : Decimal(UInt64.max))
+      let sign: FloatingPointSign = number(0..<2) == 0 ? .minus : .plus
+      return .decimal(
+        Decimal(sign: sign, exponent: number(-100..<100), significand: significand)
+      )
+    case .uuid: return .uuid(UUID())
     case .string: return .string(text())
     case .data: return .data(data())
     case .embedded: return .embedded(data())

@@ -12,8 +12,8 @@
 /// | integers | a number; one of `uint64` above 2^53 as a text of digits |
 /// | `float`, `double` | the shortest number that reads back as the same; `"inf"`, `"-inf"`, and NaN as `"nan:"` and its bits in hexadecimal |
 /// | `date` | as `double`: seconds since 2001-01-01T00:00:00Z |
+/// | `decimal` | a number, such as `125e-2`; NaN as `"nan"` |
 /// | `uuid` | a text, as RFC 9562 writes it |
-/// | `decimal` | a text of its digits; `"NaN"` |
 /// | `string` | a text |
 /// | `data`, `embedded` | a text: base64 |
 /// | `array`, `set` | an array |
@@ -35,8 +35,8 @@ extension StoredValue {
     case .double(let value):
       Self.json(value, value.description, bits: value.bitPattern)
     case .date(let value): StoredValue.double(value.timeIntervalSinceReferenceDate).json
+    case .decimal(let value): Self.json(value)
     case .uuid(let value): .string(value.uuidString.lowercased())
-    case .decimal(let value): .string(value.description)
     case .string(let value): .string(value)
     case .data(let value), .embedded(let value): .string(value.base64EncodedString())
     case .array(let elements), .set(let elements): .array(elements.map(\.json))
@@ -86,14 +86,12 @@ extension StoredValue {
     case (.date, _):
       guard let value = Self.double(json) else { return nil }
       self = .date(Date(timeIntervalSinceReferenceDate: value))
+    case (.decimal, _):
+      guard let value = Self.decimal(json) else { return nil }
+      self = .decimal(value)
     case (.uuid, .string(let text)):
       guard let value = UUID(uuidString: text) else { return nil }
       self = .uuid(value)
-    case (.decimal, .string("NaN")): self = .decimal(.nan)
-    case (.decimal, .string(let text)):
-      // What is written back the same has been read whole.
-      guard let value = Decimal(string: text), value.description == text else { return nil }
-      self = .decimal(value)
     case (.string, .string(let text)): self = .string(text)
     case (.data, .string(let text)):
       guard let value = Data(base64Encoded: text) else { return nil }
@@ -142,6 +140,37 @@ extension StoredValue {
       return value.isNaN ? value : nil
     default: return nil
     }
+  }
+
+  private static func json(_ value: Decimal) -> JSONText {
+    let digits = DecimalDigits(value)
+    guard digits.sign != .notANumber, let (mantissa, exponent) = digits.mantissa else {
+      return .string("nan")
+    }
+    let number = (digits.sign == .negative ? "-" : "") + "\(mantissa)"
+    return .number(exponent == 0 ? number : "\(number)e\(exponent)")
+  }
+
+  /// Exact, or `nil` when there are more digits than a decimal number has.
+  private static func decimal(_ json: JSONText) -> Decimal? {
+    guard case .number(let text) = json else { return json == .string("nan") ? .nan : nil }
+    let parts = text.split { $0 == "e" || $0 == "E" }
+    guard var exponent = parts.count > 1 ? Int(parts[1]) : 0, abs(exponent) < 1_000 else {
+      return nil
+    }
+    var digits = String(parts[0])
+    if let point = digits.firstIndex(of: ".") {
+      exponent -= digits.distance(from: point, to: digits.endIndex) - 1
+      digits.remove(at: point)
+    }
+    let isNegative = digits.hasPrefix("-")
+    if isNegative { digits.removeFirst() }
+    guard let mantissa = UInt128(digits), abs(exponent) < 200 else { return nil }
+    var writer = ByteWriter()
+    DecimalDigits(isNegative: isNegative, mantissa: mantissa, exponent: exponent)
+      .encode(to: &writer)
+    var reader = unsafe ByteReader(writer.buffer)
+    return try? Decimal(from: &reader)
   }
 
   /// Elements, none of which can be nil.

@@ -8,7 +8,8 @@ extension ObjectStore {
   /// as it is in an object that is replaced, and otherwise has the default of the program that reads
   /// it.
   ///
-  /// Each transaction is synced. An import that fails leaves those before; the error says how many
+  /// References are taken as they are, also to objects that are not there (yet). Each transaction is
+  /// synced. An import that fails leaves those before; the error says how many
   /// lines they took, and importing all anew does no harm unless conflicts are to fail.
   ///
   /// - Throws: ``StoreError`` with `invalidInput` (the cause is a ``JSONLinesError`` with the number
@@ -29,7 +30,11 @@ extension ObjectStore {
     }
     let lines = try LineReader(path)
     return try translating("importing \(path)") {
-      var session = JSONLinesImport(environment: environment, options: options)
+      var session = JSONLinesImport(
+        environment: environment,
+        options: options,
+        historyLimit: historyLimit
+      )
       while let line = try lines.next() { try session.take(line) }
       return try session.finish()
     }
@@ -51,7 +56,7 @@ struct JSONLinesImport {
   private var storedLines = 0
   private var report = ImportReport()
 
-  init(environment: Environment, options: ImportOptions) {
+  init(environment: Environment, options: ImportOptions, historyLimit: HistoryLimit) {
     self.environment = environment
     self.options = options
     let conflict: StoredObjectWriter.Conflict =
@@ -60,7 +65,11 @@ struct JSONLinesImport {
       case .fail: .fail
       case .skip: .skip
       }
-    writer = StoredObjectWriter(environment: environment, conflict: conflict)
+    writer = StoredObjectWriter(
+      environment: environment,
+      conflict: conflict,
+      historyLimit: historyLimit
+    )
   }
 
   /// Takes the next line.

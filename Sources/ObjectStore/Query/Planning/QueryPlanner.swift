@@ -131,8 +131,13 @@ struct QueryPlanner {
     let serving = paths.filter { serves($0, open, tieDirection) }
     let path: AccessPath?
     if let best {
-      path = serving.filter { $0.equalParts >= best.equalParts && !$0.conjuncts.isEmpty }
-        .min { $0.isBetter(than: $1) }
+      // An order that is served is worth a range that is not, when a few objects are wanted.
+      let isOrderDear = isLimited && !open.isEmpty
+      path = serving.filter { path in
+        path.conjuncts.isSuperset(of: best.conjuncts)
+          || (isOrderDear && path.equalParts >= best.equalParts && !path.conjuncts.isEmpty)
+      }
+      .min { $0.isBetter(than: $1) }
     } else {
       // Through the whole index: worth it for some objects, or when none is left out.
       path = open.isEmpty || !(isLimited || conjuncts.isEmpty) ? nil : serving.first

@@ -16,20 +16,48 @@ struct NumberForm: Sendable, Hashable {
     form = type.keyForm
   }
 
+  /// The form of the field of an order; `nil` when its values are no numbers.
+  init?(_ order: ColumnOrder) {
+    guard let width = order.width, [1, 2, 4, 8].contains(width), order.form != .text else {
+      return nil
+    }
+    self.width = width
+    form = order.form
+  }
+
   var sign: UInt64 { 1 << UInt64(width * 8 - 1) }
   var mask: UInt64 { .max >> UInt64(64 - width * 8) }
 
   /// The word of the number there.
   @inline(__always)
   func word(_ base: UnsafeRawPointer) -> UInt64 {
-    let bits: UInt64 =
-      switch width {
-      case 8: unsafe UInt64(littleEndian: base.loadUnaligned(as: UInt64.self))
-      case 4: unsafe UInt64(UInt32(littleEndian: base.loadUnaligned(as: UInt32.self)))
-      case 2: unsafe UInt64(UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)))
-      default: unsafe UInt64(base.load(as: UInt8.self))
-      }
-    return word(bits: bits)
+    unsafe word(bits: bits(base))
+  }
+
+  /// The number of which those are the bits, where the form is one of integers.
+  @inline(__always)
+  func integer(_ bits: UInt64) -> Int128 {
+    guard form == .signed else { return Int128(bits) }
+    let shift = UInt64(64 - width * 8)
+    return Int128(Int64(bitPattern: bits << shift) >> Int64(shift))
+  }
+
+  /// The number of which those are the bits, where the form is one of fractions.
+  @inline(__always)
+  func fraction(_ bits: UInt64) -> Double {
+    width == 8
+      ? Double(bitPattern: bits) : Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+  }
+
+  /// The bits of the number there.
+  @inline(__always)
+  func bits(_ base: UnsafeRawPointer) -> UInt64 {
+    switch width {
+    case 8: unsafe UInt64(littleEndian: base.loadUnaligned(as: UInt64.self))
+    case 4: unsafe UInt64(UInt32(littleEndian: base.loadUnaligned(as: UInt32.self)))
+    case 2: unsafe UInt64(UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)))
+    default: unsafe UInt64(base.load(as: UInt8.self))
+    }
   }
 
   @inline(__always)

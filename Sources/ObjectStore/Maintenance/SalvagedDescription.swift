@@ -1,0 +1,107 @@
+/// What a damaged store says of its models, as far as it can be read.
+struct SalvagedDescription {
+  struct Model {
+    var name: String
+    /// By number, from 1; where one is lost, another stands in its place.
+    var layouts: [RecordLayout]
+    var fields: [RecordLayout.Field]
+    var indexes: [IndexDescription] = []
+    var floor: UInt64 = 0
+  }
+
+  var models: [Model] = []
+  var schemaVersion: UInt32 = 0
+  /// Entries that are taken over as they are.
+  var others: [String: [UInt8]] = [:]
+  var notes: [String] = []
+
+  /// - Throws: ``StoreError`` with `tooNew`, or `damaged` when no model can be found.
+  init(_ entries: [String: [UInt8]]) throws {
+    if let format = Self.integer(entries[MetadataKey.format], as: UInt32.self),
+      format > MetadataKey.currentFormat
+    {
+      throw StoreError(.tooNew, "the store has storage format \(format)")
+    }
+    schemaVersion = Self.integer(entries[MetadataKey.schemaVersion], as: UInt32.self) ?? 0
+    var layouts: [String: [Int: RecordLayout]] = [:]
+    var indexes: [String: [IndexDescription]] = [:]
+    for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+      let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+      switch (parts.first, parts.count) {
+      case ("layout", 3):
+        if let number = UInt16(parts[2]), number > 0, let layout = Self.layout(value) {
+          layouts[parts[1], default: [:]][Int(number)] = layout
+        } else {
+          notes.append("the description '\(key)' cannot be read")
+        }
+      case ("index", 3):
+        if let id = UInt32(parts[2]), let index = Self.index(id, value) {
+          indexes[parts[1], default: []].append(index)
+        } else {
+          notes.append("the description '\(key)' cannot be read")
+        }
+      case ("reference", 3): others[key] = value
+      default: break
+      }
+    }
+    for (name, numbered) in layouts.sorted(by: { $0.key < $1.key }) {
+      guard let model = Self.model(name, numbered, indexes[name] ?? [], entries) else {
+        notes.append("the layouts of \(name) stand against each other")
+        continue
+      }
+      if let greatest = numbered.keys.max(), greatest > numbered.count {
+        notes.append("a layout of \(name) is lost, and with it the records that have it")
+      }
+      models.append(model)
+    }
+    guard !models.isEmpty else {
+      throw StoreError(.damaged, "nothing is left that says what the records mean")
+    }
+  }
+
+  private static func model(
+    _ name: String,
+    _ numbered: [Int: RecordLayout],
+    _ indexes: [IndexDescription],
+    _ entries: [String: [UInt8]]
+  ) -> Model? {
+    guard let greatest = numbered.keys.max(), let first = numbered[numbered.keys.min() ?? 0] else {
+      return nil
+    }
+    let layouts = (1...greatest).map { numbered[$0] ?? first }
+    guard let fields = try? StoredSchema.mergedFields(of: layouts, model: name) else { return nil }
+    // An index over a field of another type cannot be built.
+    let possible = indexes.filter { index in
+      index.parts.allSatisfy { part in
+        fields.allSatisfy { $0.id != part.fieldID || $0.type == part.type }
+      }
+    }
+    let floor = integer(entries[MetadataKey.floor(name)], as: UInt64.self) ?? 0
+    return Model(name: name, layouts: layouts, fields: fields, indexes: possible, floor: floor)
+  }
+
+  private static func integer<Integer: FixedWidthInteger>(
+    _ bytes: [UInt8]?,
+    as type: Integer.Type
+  ) -> Integer? {
+    guard let bytes else { return nil }
+    return unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return try? reader.read(type)
+    }
+  }
+
+  private static func layout(_ bytes: [UInt8]) -> RecordLayout? {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return try? RecordLayout(encoded: &reader)
+    }
+  }
+
+  private static func index(_ id: UInt32, _ bytes: [UInt8]) -> IndexDescription? {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return try? IndexDescription(id: id, encoded: &reader)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+internal import LMDB
+
+/// Entries of one index that a write has added and removed and not yet stored.
+///
+/// Stored together, in the order of the index, they fill its pages one after another.
+struct PendingEntries: ~Copyable {
+  private struct Change {
+    /// The first sixteen bytes of the key, as a number: it decides most comparisons.
+    var head: (UInt64, UInt64)
+    var start: UInt32
+    var size: UInt16
+    var isAdded: Bool
+  }
+
+  /// More are stored before others are taken in.
+  private static let limit = 1 << 20
+  private static let byteLimit = 64 << 20
+
+  private var keys = ByteWriter(capacity: 256)
+  private var changes: [Change] = []
+
+  var isFull: Bool { changes.count >= Self.limit || keys.count >= Self.byteLimit }
+
+  mutating func append(_ key: UnsafeRawBufferPointer, isAdded: Bool) {
+    changes.append(
+      Change(
+        head: unsafe (Self.word(key, 0), Self.word(key, 8)),
+        start: UInt32(keys.count),
+        size: UInt16(key.count),
+        isAdded: isAdded
+      )
+    )
+    unsafe keys.append(key)
+  }
+
+  private static func word(_ key: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    if offset + 8 <= key.count {
+      return unsafe UInt64(
+        bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      )
+    }
+    var word: UInt64 = 0
+    for index in offset..<offset + 8 {
+      word = unsafe word << 8 | (index < key.count ? UInt64(key[index]) : 0)
+    }
+    return word
+  }
+
+  private func key(of change: Change) -> UnsafeRawBufferPointer {
+    let start = Int(change.start)
+    return unsafe UnsafeRawBufferPointer(rebasing: keys.buffer[start..<start + Int(change.size)])
+  }
+
+  private func precedes(_ left: Change, _ right: Change) -> Bool {
+    if left.head.0 != right.head.0 { return left.head.0 < right.head.0 }
+    if left.head.1 != right.head.1 { return left.head.1 < right.head.1 }
+    let order = unsafe key(of: left).compare(to: key(of: right))
+    return order == 0 ? left.start < right.start : order < 0
+  }
+
+  /// Stores every change, in the order of the index.
+  mutating func flush(
+    to database: Database,
+    in transaction: WriteTransactionReference
+  ) throws(LMDBError) {
+    guard !changes.isEmpty else { return }
+    var sorted: [Change] = []
+    swap(&sorted, &changes)
+    sorted.sort { precedes($0, $1) }
+    var appends = true
+    for index in sorted.indices {
+      let key = unsafe key(of: sorted[index])
+      // Of several changes of one key the last one counts: they lie in the order in which they came.
+      if index + 1 < sorted.count, unsafe key.isSame(as: self.key(of: sorted[index + 1])) { continue }
+      let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+      if !sorted[index].isAdded {
+        unsafe try transaction.delete(key, in: database)
+        continue
+      }
+      if appends { appends = unsafe try transaction.append(nothing, for: key, in: database) }
+      if !appends { unsafe try transaction.put(nothing, for: key, in: database) }
+    }
+    keys.removeAll()
+    sorted.removeAll(keepingCapacity: sorted.count < 4_096)
+    changes = sorted
+  }
+}

@@ -1,0 +1,259 @@
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct RepairTests {
+  private func objects(_ path: String) throws -> [String: [UInt64: StoredObject]] {
+    let store = try ObjectStore(at: path, models: [])
+    var objects: [String: [UInt64: StoredObject]] = [:]
+    for model in try store.storedModels() {
+      objects[model.name] = [:]
+      try store.forEachStoredObject(of: model.name) { object in
+        objects[model.name]?[object.id] = object
+        return true
+      }
+    }
+    return objects
+  }
+
+  private func dataPage(_ bytes: Data, _ number: Int) -> Data {
+    Data(bytes[number * 4_096..<(number + 1) * 4_096])
+  }
+
+  /// The numbers of the pages of that kind that hold the text.
+  private func pages(_ bytes: Data, flags: UInt8, holding text: String) -> [Int] {
+    (2..<bytes.count / 4_096).filter { number in
+      let page = dataPage(bytes, number)
+      return page[10] == flags && page.range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  @Test func `a sound store is copied whole`() throws {
+    let damaged = try DamagedStore()
+    let before = try objects(damaged.path)
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(report.isComplete)
+    #expect(report.models["Note"]?.saved == 360)
+    #expect(report.models["Ticket"]?.saved == 400)
+    #expect(try objects(target) == before)
+    #expect(try ObjectStore.verify(at: target).problems == [])
+    let old = try damaged.open().storedModels()
+    let new = try ObjectStore(at: target, models: []).storedModels()
+    #expect(old.map { $0.fields } == new.map { $0.fields })
+    #expect(old.map { Set($0.indexes) } == new.map { Set($0.indexes) })
+    #expect(old.map(\.layoutCount) == new.map(\.layoutCount))
+
+    // Programs go on as if nothing had happened, and no id is given twice.
+    let program = try ObjectStore(at: target, models: [NewNote.self, Ticket.self])
+    try program.write { tx in try tx.insert(NewNote(id: 1_000, text: "new", link: nil)) }
+    #expect(try objects(target)["Note"]?.keys.max() == 401)
+    #expect(throws: StoreError.self) {
+      try program.write { tx in try tx.insert(Ticket(id: 1_000, seat: "seat 7", row: 1)) }
+    }
+  }
+
+  @Test func `records that cannot be read are named and the others saved`() throws {
+    let damaged = try DamagedStore()
+    let before = try objects(damaged.path)
+    try damaged.edit("Ticket", .integers) { tx, table in
+      for id: UInt64 in [5, 77] {
+        let key = unsafe withUnsafeBytes(of: id) { unsafe Array($0) }
+        try tx.put([1, 2, 3].span, for: key.span, in: table)
+      }
+    }
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(!report.isComplete)
+    #expect(report.models["Ticket"]?.lost == [5, 77])
+    #expect(report.models["Ticket"]?.saved == 398)
+    #expect(report.models["Note"]?.saved == 360)
+    var expected = before
+    expected["Ticket"]?[5] = nil
+    expected["Ticket"]?[77] = nil
+    #expect(try objects(target) == expected)
+    #expect(try ObjectStore.verify(at: target).isSound)
+  }
+
+  @Test func `an object whose hot fields are lost is saved with empty ones`() throws {
+    let damaged = try DamagedStore()
+    let before = try objects(damaged.path)
+    try damaged.edit("Note/hot", .integers) { tx, table in
+      let key = unsafe withUnsafeBytes(of: 2 as UInt64) { unsafe Array($0) }
+      try tx.put(Array(repeating: 9, count: 200).span, for: key.span, in: table)
+    }
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let ids = (64..<96).filter { before["Note"]?[UInt64($0)] != nil }.map { UInt64($0) }
+    #expect(report.models["Note"]?.withoutHotFields == ids)
+    #expect(report.models["Note"]?.saved == 360)
+    let after = try objects(target)
+    #expect(after["Note"]?[65]?["stars"] == before["Note"]?[65]?["stars"])
+    #expect(after["Note"]?[65]?["text"] == .string(""))
+    #expect(after["Note"]?[65]?["size"] == .signed(0))
+    #expect(after["Note"]?[63] == before["Note"]?[63])
+    #expect(try ObjectStore.verify(at: target).isSound)
+  }
+
+  @Test func `of two objects of one unique value the older is saved and the other handed over`()
+    throws
+  {
+    let damaged = try DamagedStore()
+    let id = FieldSchema.id(forName: "row")
+    try damaged.edit("store", .bytes) { tx, table in
+      let key = Array("index/Ticket/\(id)".utf8)
+      let description = IndexDescription(
+        parts: [.init(fieldID: id, type: .signed(bits: 64))],
+        isUnique: true
+      )
+      try tx.put(description.encoded.span, for: key.span, in: table)
+    }
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(report.models["Ticket"]?.saved == 9)
+    #expect(report.leftOut.count == 391)
+    #expect(report.models["Ticket"]?.lost == [])
+    #expect(report.leftOut.first?.object["seat"] == .string("seat 10"))
+    #expect(!report.isComplete)
+  }
+
+  @Test func `a leaf that is destroyed costs the records in it, which are named`() throws {
+    let damaged = try DamagedStore()
+    let before = try objects(damaged.path)
+    try damaged.editFile { bytes in
+      let leaf = try #require(pages(bytes, flags: 2, holding: "seat 200\u{0}").last)
+      for offset in 0..<4_096 { bytes[leaf * 4_096 + offset] = 0xAA }
+    }
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(report.damageCount > 0)
+    let after = try objects(target)
+    for (model, old) in before {
+      let own = try #require(report.models[model])
+      let new = try #require(after[model])
+      #expect(own.saved == new.count)
+      #expect(Set(own.lost) == Set(old.keys).subtracting(new.keys))
+      for (id, object) in new where !own.withoutHotFields.contains(id) {
+        #expect(object == old[id])
+      }
+    }
+    #expect(try ObjectStore.verify(at: target).isSound)
+  }
+
+  @Test func `what lies behind a branch that is destroyed is found`() throws {
+    let damaged = try DamagedStore()
+    let before = try objects(damaged.path)
+    try damaged.editFile { bytes in
+      // Every branch: of the records, of hot parts, of indexes, of keys.
+      for number in 2..<bytes.count / 4_096 where dataPage(bytes, number)[10] == 1 {
+        for offset in 0..<64 { bytes[number * 4_096 + offset] ^= 0x5A }
+      }
+    }
+    #expect(try !ObjectStore.verify(at: damaged.path).isSound)
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(report.damageCount > 0)
+    #expect(try objects(target) == before)
+    #expect(report.models["Note"]?.lost == [])
+    #expect(report.models["Ticket"]?.lost == [])
+    #expect(try ObjectStore.verify(at: target).isSound)
+  }
+
+  @Test func `deleted objects do not come back from free pages`() throws {
+    let damaged = try DamagedStore()
+    let store = try ObjectStore(at: damaged.path, models: [Ticket.self])
+    for id in 1...200 {
+      try store.write(durability: .deferred) { tx in _ = try tx.delete(Ticket.self, id) }
+    }
+    let before = try objects(damaged.path)
+    try damaged.editFile { bytes in
+      for number in 2..<bytes.count / 4_096 where dataPage(bytes, number)[10] == 1 {
+        for offset in 0..<64 { bytes[number * 4_096 + offset] ^= 0x5A }
+      }
+    }
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(report.models["Ticket"]?.saved == 200)
+    #expect(try objects(target) == before)
+  }
+
+  @Test func `a description that is destroyed is put together from earlier commits`() throws {
+    let damaged = try DamagedStore()
+    let before = try objects(damaged.path)
+    // Any commit leaves the page before it behind.
+    try damaged.edit("store", .bytes) { tx, table in
+      try tx.put([0, 0, 0, 0, 0, 0, 0, 0].span, for: Array("floor/None".utf8).span, in: table)
+    }
+    try damaged.editFile { bytes in
+      let current = pages(bytes, flags: 2, holding: "floor/None")
+      #expect(current.count == 1)
+      for number in current {
+        for offset in 0..<16 { bytes[number * 4_096 + offset] ^= 0xFF }
+      }
+    }
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(report.notes.count >= 1)
+    #expect(try objects(target) == before)
+    // Programs build the indexes that they know anew.
+    let program = try ObjectStore(at: target, models: [Ticket.self])
+    let model = try program.storedModels().first { $0.name == "Ticket" }
+    #expect(model?.indexes.map(\.entryCount) == [400, 400])
+  }
+
+  @Test func `random damage ends no process, and what is saved is sound`() throws {
+    let damaged = try DamagedStore()
+    let before = try objects(damaged.path)
+    let bytes = try Data(contentsOf: URL(filePath: damaged.path + "/data.mdb"))
+    var generator = SplitMix64(seed: 9)
+    var saved = 0
+    for round in 0..<25 {
+      let copy = damaged.folder.path("copy\(round)")
+      try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+      var changed = bytes
+      for _ in 0..<3 {
+        let page = Int.random(in: 2..<bytes.count / 4_096, using: &generator) * 4_096
+        let range = Bool.random(using: &generator) ? 0..<24 : 0..<4_096
+        changed[page + Int.random(in: range, using: &generator)] ^=
+          UInt8.random(in: 1...255, using: &generator)
+      }
+      try changed.write(to: URL(filePath: copy + "/data.mdb"))
+      let target = damaged.folder.path("new\(round)")
+      do {
+        let report = try ObjectStore.repair(at: copy, into: target)
+        #expect(try ObjectStore.verify(at: target).problems == [])
+        for (model, objects) in try objects(target) {
+          let partial = Set(report.models[model]?.withoutHotFields ?? [])
+          for (id, object) in objects where !partial.contains(id) {
+            #expect(before[model]?[id] == object)
+          }
+          saved += objects.count
+        }
+      } catch let error as StoreError {
+        #expect(error.code == .damaged)
+      }
+    }
+    #expect(saved > 25 * 700)
+  }
+
+  @Test func `a repair replaces nothing and leaves nothing behind when it fails`() throws {
+    let damaged = try DamagedStore()
+    try damaged.folder.makeFile("taken/file", "mine")
+    func code(_ path: String, _ target: String) -> StoreError.Code? {
+      do {
+        _ = try ObjectStore.repair(at: path, into: damaged.folder.path(target))
+        return nil
+      } catch {
+        return (error as? StoreError)?.code
+      }
+    }
+    #expect(code(damaged.path, "taken") == .alreadyExists)
+    #expect(code(damaged.folder.path("none"), "new") == .notFound)
+    try damaged.folder.makeFile("text/data.mdb", String(repeating: "x", count: 10_000))
+    #expect(code(damaged.folder.path("text"), "new") == .damaged)
+    #expect(try damaged.folder.names() == ["store", "taken", "text"])
+  }
+}

@@ -1,0 +1,267 @@
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+/// The planner alone, on shapes of indexes and keys in memory.
+@Suite struct PlannerTests {
+  private typealias M = BareSample
+  private static let columns = M.columns
+
+  private func index(_ positions: Int..., isUnique: Bool = false) -> IndexShape {
+    IndexShape(
+      parts: positions.map { IndexShape.Part(position: $0, isCollection: $0 >= 12) },
+      isUnique: isUnique
+    )
+  }
+
+  private func plan(
+    _ predicate: Query<M>.Condition,
+    _ indexes: [IndexShape],
+    order: Query<M> = M.all,
+    isLimited: Bool = false
+  ) throws -> AccessPlan {
+    QueryPlanner(indexes: indexes)
+      .plan(predicate.node, order: try #require(order.sortOrder), isLimited: isLimited)
+  }
+
+  /// The number of the index of a plan that has one.
+  private func index(of plan: AccessPlan) -> Int? {
+    switch plan.access {
+    case .walk(let path, _): path.index
+    case .shortest(let paths) where paths.count == 1: paths[0].index
+    default: nil
+    }
+  }
+
+  private func isWalk(_ plan: AccessPlan, reversed: Bool = false) -> Bool {
+    if case .walk(_, reversed) = plan.access { return true }
+    return false
+  }
+
+  // MARK: Which index
+
+  @Test func `without an index that helps everything is looked at`() throws {
+    let c = Self.columns
+    #expect(try plan(.all, []).access == .scan)
+    #expect(try plan(c.rank == 1, []).access == .scan)
+    #expect(try plan(c.rank == 1, [index(2), index(2, 1)]).access == .scan)
+    #expect(try plan(c.rank != 1, [index(1)]).access == .scan)
+    #expect(try plan(!(c.rank == 1), [index(1)]).access == .scan)
+    #expect(try plan(c.name.contains("a"), [index(5)]).access == .scan)
+    #expect(try plan(c.rank == 1 || c.name.contains("a"), [index(1)]).access == .scan)
+  }
+
+  @Test func `what contradicts itself reads nothing`() throws {
+    let c = Self.columns
+    #expect(try plan(.none, []).access == .nothing)
+    #expect(try plan(c.rank == 1 && c.rank == 2, [index(1)]).access == .nothing)
+    #expect(try plan(c.rank > 1 && c.rank < 1, [index(1)]).access == .nothing)
+    #expect(try plan(c.level == nil && c.level > 1, [index(4)]).access == .nothing)
+  }
+
+  @Test func `more equal fields win, then a range, and a unique index before all`() throws {
+    let c = Self.columns
+    let both = c.flag == true && c.rank == 1
+    #expect(try index(of: plan(both, [index(3), index(1), index(3, 1)])) == 2)
+    #expect(try index(of: plan(c.flag == true && c.rank > 1, [index(3), index(3, 1)])) == 1)
+    #expect(try index(of: plan(both, [index(3, 1), index(1, isUnique: true)])) == 1)
+    let single = try plan(both, [index(3, 1), index(1, isUnique: true)])
+    #expect(single.isOrdered)
+    // Nil may stand in a unique index any number of times.
+    guard case .walk(let path, _) = try plan(c.level == nil, [index(4, isUnique: true)]).access
+    else {
+      Issue.record("no walk")
+      return
+    }
+    #expect(!path.isSingle)
+  }
+
+  @Test func `a range ends the use of an index, and a gap too`() throws {
+    let c = Self.columns
+    let plan = try plan(c.flag == true && c.rank > 1 && c.level == 2, [index(3, 1, 4)])
+    guard case .shortest(let paths) = plan.access else {
+      Issue.record("\(plan)")
+      return
+    }
+    #expect(paths[0].equalParts == 1)
+    #expect(paths[0].hasRange)
+    #expect(paths[0].conjuncts == [0, 1])
+    #expect(!plan.isExact)
+    let gap = try self.plan(c.flag == true && c.level == 2, [index(3, 1, 4)])
+    guard case .shortest(let gapPaths) = gap.access else {
+      Issue.record("\(gap)")
+      return
+    }
+    #expect(gapPaths[0].conjuncts == [0])
+  }
+
+  @Test func `an index with a collection serves only what asks for an element`() throws {
+    let c = Self.columns
+    #expect(try plan(c.rank == 1, [index(1, 12)]).access == .scan)
+    #expect(try index(of: plan(c.rank == 1 && c.tags.contains("a"), [index(1, 12)])) == 0)
+    #expect(try plan(c.tags.all { $0 == "a" }, [index(12)]).access == .scan)
+    let two = try plan(c.tags.contains("a") && c.tags.contains("b"), [index(12)])
+    #expect(!two.isExact)
+    let order = M.all.order(by: \.rank)
+    #expect(try plan(.all, [index(1, 12)], order: order, isLimited: true).access == .scan)
+  }
+
+  @Test func `an or takes all of its sides or none`() throws {
+    let c = Self.columns
+    let either = c.rank == 1 || c.name == "a"
+    guard case .union(let paths) = try plan(either, [index(1), index(5)]).access else {
+      Issue.record("no union")
+      return
+    }
+    #expect(paths.map(\.index) == [0, 1])
+    #expect(try plan(either, [index(1)]).access == .scan)
+    let one = try plan(c.rank == 1 || c.rank > 5, [index(1)])
+    #expect(index(of: one) == 0)
+    #expect(one.isExact)
+  }
+
+  @Test func `two indexes that know of different conditions run against each other`() throws {
+    let c = Self.columns
+    let both = c.rank == 1 && c.name == "a"
+    guard case .shortest(let paths) = try plan(both, [index(1), index(5)]).access else {
+      Issue.record("not side by side")
+      return
+    }
+    #expect(paths.count == 2)
+    #expect(try !plan(both, [index(1), index(5)]).isExact)
+  }
+
+  // MARK: Order
+
+  @Test func `an index serves the order of the fields after those that are fixed`() throws {
+    let c = Self.columns
+    let up = M.all.order(by: \.rank).order(by: \.ratio)
+    let down = M.all.order(by: \.rank, .descending).order(by: \.ratio, .descending)
+    let mixed = M.all.order(by: \.rank).order(by: \.ratio, .descending)
+    let shapes = [index(3, 1, 2)]
+    #expect(isWalk(try plan(c.flag == true, shapes, order: up)))
+    #expect(isWalk(try plan(c.flag == true, shapes, order: down), reversed: true))
+    #expect(try !plan(c.flag == true, shapes, order: mixed).isOrdered)
+    // More fields than the order has would come before the ids.
+    #expect(try !plan(c.flag == true, shapes, order: M.all.order(by: \.rank)).isOrdered)
+    #expect(isWalk(try plan(c.flag == true && c.rank > 1, shapes, order: up)))
+    #expect(
+      isWalk(try plan(c.flag == true && c.rank == 1, shapes, order: M.all.order(by: \.ratio)))
+    )
+    // A fixed field in the order says nothing.
+    #expect(
+      isWalk(
+        try plan(
+          c.flag == true,
+          shapes,
+          order: M.all.order(by: \.flag).order(by: \.rank).order(by: \.ratio)
+        )
+      )
+    )
+    #expect(isWalk(try plan(c.rank.isIn([1, 2]), [index(1, 2)], order: up)))
+    #expect(
+      try !plan(c.rank.isIn([1, 2]), [index(1, 2)], order: M.all.order(by: \.ratio)).isOrdered
+    )
+  }
+
+  @Test func `without a condition an order is served when few are wanted or all`() throws {
+    let c = Self.columns
+    let order = M.all.order(by: \.rank)
+    #expect(isWalk(try plan(.all, [index(1)], order: order)))
+    #expect(isWalk(try plan(c.name.contains("a"), [index(1)], order: order, isLimited: true)))
+    #expect(try plan(c.name.contains("a"), [index(1)], order: order).access == .scan)
+    #expect(try plan(.all, [], order: order).isOrdered == false)
+    #expect(try plan(.all, [index(1)]).access == .scan)
+  }
+
+  // MARK: Candidates
+
+  @Test(arguments: [11, 12, 13, UInt64.random(in: 14 ... .max)])
+  func `the candidates of every plan contain every match`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    for round in 0..<4_000 {
+      let condition = Condition<M>.random(&random, depth: Int.random(in: 0...3, using: &random))
+      let shapes = (0..<Int.random(in: 1...4, using: &random)).map { _ in shape(&random) }
+      var order = RandomOrder<M>(M.all)
+      if random.chance(50) { order.addRandom(&random) }
+      let planned = QueryPlanner(indexes: shapes)
+        .plan(
+          condition.predicate.node,
+          order: order.query.sortOrder ?? .stored,
+          isLimited: random.chance(50)
+        )
+      for number in 0..<6 {
+        let row = random.row(number)
+        let isCandidate = isCandidate(row, planned.access, shapes)
+        let isMatch = condition.test(row)
+        if isMatch ? !isCandidate : planned.isExact && isCandidate {
+          Issue.record("seed \(seed), round \(round): \(row) and \(condition.text): \(planned)")
+        }
+      }
+    }
+  }
+
+  private func shape(_ random: inout SplitMix64) -> IndexShape {
+    var positions: [Int] = []
+    for _ in 0..<Int.random(in: 1...3, using: &random) {
+      let position = Int.random(in: 1...13, using: &random)
+      let hasCollection = positions.contains { $0 >= 12 } && position >= 12
+      if !positions.contains(position), !hasCollection { positions.append(position) }
+    }
+    return IndexShape(
+      parts: positions.map { IndexShape.Part(position: $0, isCollection: $0 >= 12) },
+      isUnique: false,
+      longestContent: random.element([100, 150, 240, 440])
+    )
+  }
+
+  private func isCandidate(_ row: Row, _ access: Access, _ shapes: [IndexShape]) -> Bool {
+    func isIn(_ path: AccessPath) -> Bool {
+      keys(of: row, shapes[path.index]).contains { key in
+        path.ranges.contains { range in
+          !key.lexicographicallyPrecedes(range.lower)
+            && (range.upper.map { key.lexicographicallyPrecedes($0) } ?? true)
+        }
+      }
+    }
+    switch access {
+    case .nothing: return false
+    case .scan: return true
+    case .walk(let path, _): return isIn(path)
+    case .shortest(let paths): return paths.allSatisfy(isIn)
+    case .union(let paths): return paths.contains(where: isIn)
+    }
+  }
+
+  /// The index keys of a row, made from its values.
+  private func keys(of row: Row, _ shape: IndexShape) -> [[UInt8]] {
+    var keys: [[UInt8]] = [[]]
+    for part in shape.parts {
+      let ends = ends(row, part.position ?? 0, shape.longestContent)
+      keys = keys.flatMap { key in ends.map { key + $0 } }
+    }
+    return keys.map { KeyEncoding.append(UInt64(row.id), to: $0) }
+  }
+
+  private func ends(_ row: Row, _ position: Int, _ longest: Int) -> [[UInt8]] {
+    func key(_ value: (some FieldValue)?) -> [UInt8] {
+      value.map { KeyEncoding.key(for: $0, longestContent: longest) } ?? KeyEncoding.null
+    }
+    return switch position {
+    case 1: [key(row.rank)]
+    case 2: [key(row.ratio)]
+    case 3: [key(row.flag)]
+    case 4: [key(row.level)]
+    case 5: [key(row.name)]
+    case 6: [key(row.nick)]
+    case 7: [key(row.date)]
+    case 8: [key(row.uuid)]
+    case 9: [key(row.colour)]
+    case 10: [key(row.priority)]
+    case 11: [key(row.data)]
+    case 12: row.tags.map { key($0) }
+    default: row.marks.map { key($0) }
+    }
+  }
+}
