@@ -169,6 +169,28 @@ import Testing
     #expect(try store.read { try $0.count(Node.all) } == 0)
   }
 
+  @Test func `a reference from before a nested write is looked at after it`() throws {
+    let store = try open(House<Deny>.self)
+    for whenAdded in 0..<3 {
+      let error = Result {
+        try store.write { tx in
+          try tx.insert(House<Deny>(id: whenAdded, city: Reference("city \(whenAdded)")))
+          try tx.nested { inner in
+            try inner.insert(City("other \(whenAdded)"))
+            if whenAdded == 1 { try inner.insert(City("city 1")) }
+          }
+          if whenAdded == 2 { try tx.insert(City("city 2")) }
+        }
+      }
+      switch error {
+      case .success: #expect(whenAdded > 0)
+      case .failure(let error):
+        #expect((error as? StoreError)?.code == .danglingReference && whenAdded == 0)
+      }
+    }
+    #expect(try store.read { try $0.count(Query<House<Deny>>()) } == 2)
+  }
+
   @Test func `a write that fails undoes its cascades`() throws {
     let store = try open(House<Cascade>.self)
     try store.write { tx in

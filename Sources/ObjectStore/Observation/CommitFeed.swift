@@ -32,7 +32,7 @@ final class CommitFeed: Sendable {
   /// Whether anybody observes.
   var isObserved: Bool { state.withLock { $0.observers > 0 } }
 
-  /// Whether the store was closed: no observer waits any more.
+  /// Whether observations were ended: no observer waits any more.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   // MARK: Commits
@@ -109,7 +109,7 @@ final class CommitFeed: Sendable {
     _ = consume watch
   }
 
-  /// Waits until a commit after that number is visible, the task is cancelled or the store closed;
+  /// Waits until a commit after that number is visible, the task is cancelled or observations end;
   /// may return without cause.
   func wait(after number: UInt64) async {
     let id = state.withLock { state in

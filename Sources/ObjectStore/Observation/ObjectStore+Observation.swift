@@ -14,8 +14,8 @@ extension ObjectStore {
   ///
   /// An order that objects get by changed fields moves them: a move is a deletion and an insertion.
   ///
-  /// The sequence keeps the store open. It ends with `nil` when the task is cancelled or the store
-  /// is closed, and with ``StoreError`` when reading fails.
+  /// The sequence keeps the store open. It ends with `nil` when the task is cancelled or after
+  /// ``endObservations()``, and with ``StoreError`` when reading fails.
   public func observe<M: Model>(_ query: Query<M>) -> ResultChanges<M> {
     ResultChanges(store: self, query: query, fields: .max)
   }
@@ -51,6 +51,13 @@ extension ObjectStore {
   /// - Returns: As ``observe(_:)``.
   public func observe<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) -> ObservedChanges<M> {
     ObservedChanges(store: self, key: key)
+  }
+
+  /// Ends every observation that was begun with this store value, now and for ever.
+  ///
+  /// For an orderly end: loops over changes return, and let go of the store.
+  public func endObservations() {
+    feed.close()
   }
 }
 

@@ -1,5 +1,5 @@
 /// The results of an observed query, from now on: a sequence that ends when the task is cancelled
-/// or the store is closed.
+/// or with ``ObjectStore/endObservations()``.
 ///
 /// Each iterator observes on its own. Between two elements it holds no snapshot of the store open,
 /// and however many commits there were, one element tells them all; so a slow reader costs nothing
@@ -24,7 +24,7 @@ public struct ResultChanges<Root: Model>: AsyncSequence, Sendable {
     fileprivate var follower: Follower<LiveResult<Root>>
 
     /// Waits for the next change and returns it: the first time what there is, without waiting;
-    /// `nil` when the task is cancelled or the store closed.
+    /// `nil` when the task is cancelled or observations were ended.
     ///
     /// The work is done off the caller's actor.
     ///
@@ -58,7 +58,7 @@ public struct ObservedChanges<Root: Model>: AsyncSequence, Sendable {
     fileprivate var follower: Follower<LiveObject<Root>>
 
     /// Waits for the next change and returns it: the first time what there is, without waiting;
-    /// `nil` when the task is cancelled or the store closed.
+    /// `nil` when the task is cancelled or observations were ended.
     ///
     /// The work is done off the caller's actor.
     ///

@@ -16,6 +16,9 @@ struct ReferenceCheck {
 
   var isEmpty: Bool { fields.isEmpty }
 
+  /// Whether references are still to be looked at again.
+  var hasUnresolved: Bool { !unresolved.isEmpty }
+
   /// Notes a record that was written, of which those fields are new.
   mutating func didWrite(
     _ record: borrowing RecordView,

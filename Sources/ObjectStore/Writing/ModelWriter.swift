@@ -222,6 +222,9 @@ final class ModelWriter {
     unsafe try references.didWrite(encodedRecord, id, fields: fields, in: transaction)
   }
 
+  /// Whether something that was written referred to nothing then.
+  var hasUnresolvedReferences: Bool { references.hasUnresolved }
+
   /// Refuses what the write has left referring to nothing.
   func finishReferences(in transaction: borrowing WriteTransaction) throws {
     guard !references.isEmpty else { return }

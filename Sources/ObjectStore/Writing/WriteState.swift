@@ -8,6 +8,8 @@ final class WriteState {
   private var writers: [(type: ObjectIdentifier, writer: ModelWriter)] = []
   /// What has changed up to the end of the last nested write.
   private var joined = ChangesByModel()
+  /// Writers from before it that have yet to look whether what they wrote refers to nothing.
+  private var unfinished: [ModelWriter] = []
 
   init(_ schema: StoreSchema, parent: WriteState? = nil) {
     self.schema = schema
@@ -35,6 +37,7 @@ final class WriteState {
   ///
   /// - Throws: ``StoreError`` with `danglingReference`.
   func finishReferences(in transaction: borrowing WriteTransaction) throws {
+    for writer in unfinished { try writer.finishReferences(in: transaction) }
     for entry in writers { try entry.writer.finishReferences(in: transaction) }
   }
 
@@ -76,6 +79,7 @@ final class WriteState {
     joined = ChangesByModel()
     sum.add(child.changes)
     joined = sum
+    unfinished += writers.map(\.writer).filter(\.hasUnresolvedReferences)
     writers.removeAll()
   }
 

@@ -111,12 +111,12 @@ import Testing
     }
   }
 
-  @Test func `it ends when the store is closed`() async throws {
+  @Test func `it ends when observations are ended`() async throws {
     let task = Task {
       for try await _ in store.observe(Everything.all) {}
     }
     for _ in 0..<10 { await Task.yield() }
-    store.feed.close()
+    store.endObservations()
     try await task.value
     var changes = store.observe(Everything.self, 1).makeAsyncIterator()
     #expect(try await changes.next() == nil)
@@ -140,6 +140,19 @@ import Testing
     // Pages are used again, which a snapshot that is open prevents.
     #expect(try store.environment.statistics().usedSize < 2 << 20)
     #expect(try await changes.next()?.insertions == [0])
+  }
+
+  @Test func `a commit too large to remember is told exactly`() async throws {
+    let count = Int64(ChangeLog.limit) + 1
+    try await store.write { try $0.insert(Everything(id: -2)) }
+    var changes = store.observe(Everything.where { $0.id < 10 }).makeAsyncIterator()
+    var one = store.observe(Everything.self, 3).makeAsyncIterator()
+    _ = try await changes.next()
+    _ = try await one.next()
+    try await store.write { tx in for id in 0..<count { try tx.insert(Everything(id: id)) } }
+    let change = try #require(try await changes.next())
+    #expect(change.insertions == Array(1...10) && change.modifications == [])
+    #expect(try await one.next()?.object?.id == 3)
   }
 
   @Test func `one object is told of when it comes, changes and goes`() async throws {
