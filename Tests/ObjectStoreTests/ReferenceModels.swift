@@ -213,6 +213,38 @@ struct OldVisit<Rule: RuleTag>: Model {
   }
 }
 
+/// ``Visit`` of a program that knows one of the references, and a field that the others do not.
+struct ListVisit: Model {
+  struct Columns: Sendable {}
+
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Visit nullify",
+    fields: [
+      FieldSchema("id", Int.self, isPrimaryKey: true),
+      FieldSchema("tag", Int.self),
+      FieldSchema("list", [Reference<City>].self),
+    ]
+  )
+
+  var id: Int
+  var tag: Int
+  var list: [Reference<City>]
+  var primaryKey: Int { id }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    tag = try record.value(at: 1, default: 0)
+    list = try record.value(at: 2)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(tag)
+    record.encode(list)
+  }
+}
+
 /// ``House`` of a program that kept the city's name as a text.
 struct OldHouse: Model {
   struct Columns: Sendable {}

@@ -284,6 +284,48 @@ import Testing
     }
   }
 
+  @Test func `a nested write that is undone leaves nothing to refuse`() throws {
+    struct Stop: Error {}
+    let store = try open(House<Deny>.self)
+    try store.write { tx in
+      #expect(throws: Stop.self) {
+        try tx.nested { inner in
+          try inner.insert(House<Deny>(id: 1, city: Self.a))
+          throw Stop()
+        }
+      }
+      let error = #expect(throws: StoreError.self) {
+        try tx.nested { inner in try inner.insert(House<Deny>(id: 2, city: Self.a)) }
+      }
+      #expect(error?.code == .danglingReference)
+      try tx.insert(House<Deny>(id: 3, city: Self.b))
+      try tx.nested { inner in try inner.insert(City("b")) }
+    }
+    #expect(try store.read { try $0.fetch(House<Deny>.all).map(\.id) } == [3])
+  }
+
+  @Test func `a deletion that a nested write undoes is undone with its cascades`() throws {
+    struct Stop: Error {}
+    let store = try open(House<Cascade>.self, Visit<Nullify>.self)
+    try store.write { tx in
+      try tx.insert(City("a"))
+      try tx.insert(House<Cascade>(id: 1, city: Self.a))
+      try tx.insert(Visit<Nullify>(id: 1, one: Self.a, set: [Self.a]))
+      #expect(throws: Stop.self) {
+        try tx.nested { inner in
+          _ = try inner.delete(City.self, "a")
+          throw Stop()
+        }
+      }
+    }
+    try store.read { tx throws in
+      #expect(try tx.count(House<Cascade>.all) == 1)
+      #expect(
+        try tx.get(Visit<Nullify>.self, 1) == Visit(id: 1, one: Self.a, set: [Self.a])
+      )
+    }
+  }
+
   // MARK: Reading
 
   @Test func `references are followed in their order`() throws {
@@ -398,6 +440,25 @@ import Testing
       try old.write { tx in _ = try tx.delete(City.self, "b") }
     }
     #expect(error.code == .referenced)
+  }
+
+  @Test func `a reference goes from a record without what a newer program wrote there`() throws {
+    try open(Visit<Nullify>.self).write { tx in
+      try tx.insert(City("a"))
+      try tx.insert(Visit<Nullify>(id: 1, one: Self.a, list: [Self.a]))
+    }
+    try open(ListVisit.self).write { tx in _ = try tx.update(ListVisit.self, 1) { $0.tag = 7 } }
+    // Both fields lose the city; the one that this program knows, and the other in what it carries
+    // along, by the program that knows it.
+    let error = #expect(throws: StoreError.self) {
+      try open(ListVisit.self).write { tx in _ = try tx.delete(City.self, "a") }
+    }
+    #expect(error?.code == .referenced)
+    try open(Visit<Nullify>.self).write { tx in _ = try tx.delete(City.self, "a") }
+    let visit = try open(Visit<Nullify>.self).read { try $0.get(Visit<Nullify>.self, 1) }
+    #expect(visit == Visit(id: 1))
+    let other = try open(ListVisit.self).read { try $0.get(ListVisit.self, 1) }
+    #expect(other?.tag == 7 && other?.list == [])
   }
 
   @Test func `a text becomes a reference without a migration`() throws {

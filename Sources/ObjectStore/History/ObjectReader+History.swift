@@ -79,7 +79,7 @@ extension ReaderSource {
 
 extension HistoryEntry.ModelEntry {
   /// The changes, with the fields counted as the program's schema does.
-  fileprivate func changes(for tables: ModelTables) -> CoalescedChanges {
+  func changes(for tables: ModelTables) -> CoalescedChanges {
     guard layoutNumber != tables.current?.number else { return changes }
     var own = CoalescedChanges()
     if changes.isWhole { own.addWhole() }

@@ -1,13 +1,23 @@
 internal import LMDB
 
 extension StoreTransaction {
-  /// Adds what the write has changed to the history; the last thing before the commit.
-  mutating func recordHistory(limit: HistoryLimit) throws {
-    guard let history = state.schema.history else { return }
+  /// Adds what the write has changed to the history, and returns it; the last thing before the
+  /// commit.
+  ///
+  /// Without a history, and when nobody observes, it is not made: `nil`.
+  mutating func recordHistory(
+    limit: HistoryLimit,
+    isObserved: Bool
+  ) throws -> [HistoryEntry.ModelEntry]? {
     let changes = state.changes
-    guard !changes.isEmpty else { return }
-    guard !limit.isOff else { return try history.stop(in: &transaction) }
-    try history.append(changes.historyEntries, limit: limit, in: &transaction)
+    guard !changes.isEmpty else { return [] }
+    if limit.isOff {
+      try state.schema.history?.stop(in: &transaction)
+      return isObserved ? changes.historyEntries : nil
+    }
+    let entries = changes.historyEntries
+    try state.schema.history?.append(entries, limit: limit, in: &transaction)
+    return entries
   }
 }
 

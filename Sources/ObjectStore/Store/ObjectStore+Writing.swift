@@ -83,7 +83,13 @@ extension ObjectStore {
   }
 
   func commit(_ transaction: consuming StoreTransaction, _ durability: Durability) throws {
-    try transaction.recordHistory(limit: historyLimit)
+    let changes = try transaction.recordHistory(
+      limit: historyLimit,
+      isObserved: feed.isObserved
+    )
+    let (number, hasChanges) = (transaction.changeCount, transaction.hasChanges)
     try transaction.commit(durability)
+    // From here on readers see it. What changes nothing is no commit.
+    if hasChanges { feed.publish(number, changes) }
   }
 }

@@ -25,6 +25,8 @@ public final class ObjectStore: Sendable {
   private let schemaVersion: UInt32
   let historyLimit: HistoryLimit
   private let schemas: Mutex<StoreSchema>
+  /// Tells observers of commits.
+  let feed: CommitFeed
   /// The asynchronous writes that wait, and the queue on which they run.
   let writes = WriteQueue()
   let writeQueue = DispatchQueue(label: "ObjectStore.write")
@@ -55,6 +57,10 @@ public final class ObjectStore: Sendable {
     historyLimit = options.historyLimit
     environment = opening.environment
     isReadOnly = opening.isReadOnly
+    feed = CommitFeed(
+      environment: opening.environment,
+      bell: Doorbell(folder: path, isReadOnly: opening.isReadOnly)
+    )
     schemas = Mutex(opening.schema)
   }
 

@@ -14,6 +14,10 @@ extension StoreError {
       self.init(.inputOutput, "\(what): the disk failed", cause: error)
     case .mapFull:
       self.init(.full, "\(what): the map is full; nothing was written, try again", cause: error)
+    case .busy:
+      self.init(.busy, "\(what): somebody has the store open", cause: error)
+    case .fileExists:
+      self.init(.alreadyExists, "\(what): there is such a file already", cause: error)
     case .wouldDeadlock:
       self.init(
         .wouldDeadlock,

@@ -69,17 +69,14 @@ struct ChangesByModel: Sendable {
 
   var isEmpty: Bool { models.isEmpty }
 
-  /// The same, with what happened later.
-  func adding(_ later: ChangesByModel) -> ChangesByModel {
-    guard !isEmpty else { return later }
-    var sum = self
+  /// Adds what happened later.
+  mutating func add(_ later: ChangesByModel) {
     for (tables, log) in later.models {
-      if let index = sum.models.firstIndex(where: { $0.tables === tables }) {
-        sum.models[index].log.append(log)
+      if let index = models.firstIndex(where: { $0.tables === tables }) {
+        models[index].log.append(log)
       } else {
-        sum.models.append((tables, log))
+        models.append((tables, log))
       }
     }
-    return sum
   }
 }

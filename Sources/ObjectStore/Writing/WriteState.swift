@@ -71,17 +71,25 @@ final class WriteState {
 
   /// Takes over what a nested write has changed, and forgets what was known before it.
   func join(_ child: WriteState) {
-    joined = changes.adding(child.changes)
+    var sum = changes
+    // Nothing else refers to the sum now, so it grows in place.
+    joined = ChangesByModel()
+    sum.add(child.changes)
+    joined = sum
     writers.removeAll()
   }
 
   /// What the write has changed so far, without the writes around it.
   var changes: ChangesByModel {
-    joined.adding(ChangesByModel(writers.map { ($0.writer.tables, $0.writer.changes) }))
+    var sum = joined
+    sum.add(ChangesByModel(writers.map { ($0.writer.tables, $0.writer.changes) }))
+    return sum
   }
 
   /// ``changes`` together with those of the writes around it.
   var changesFromOutermost: ChangesByModel {
-    parent?.changesFromOutermost.adding(changes) ?? changes
+    var sum = parent?.changesFromOutermost ?? ChangesByModel()
+    sum.add(changes)
+    return sum
   }
 }

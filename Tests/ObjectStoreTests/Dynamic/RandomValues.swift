@@ -62,9 +62,6 @@ struct RandomValues {
         Decimal(sign: sign, exponent: number(-100..<100), significand: significand)
       )
     case .uuid: return .uuid(UUID())
-    case .decimal:
-      let digits = Decimal(Int64(bitPattern: bits())) / 7
-      return .decimal(number(0..<9) == 0 ? .nan : digits)
     case .string: return .string(text())
     case .data: return .data(data())
     case .embedded: return .embedded(data())

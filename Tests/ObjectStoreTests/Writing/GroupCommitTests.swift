@@ -11,14 +11,14 @@ import Testing
   /// A write that keeps others waiting until it is let go.
   private final class Plug: Sendable {
     private let isIn = Atomic(false)
-    private let isOut = Atomic(false)
+    private let isOut = DispatchSemaphore(value: 0)
 
     /// Begins the write, and returns once it runs.
     func hold(_ store: ObjectStore, in group: inout ThrowingTaskGroup<Void, any Error>) async {
       group.addTask {
         try await store.write { _ in
           self.isIn.store(true, ordering: .releasing)
-          while !self.isOut.load(ordering: .acquiring) { sched_yield() }
+          self.isOut.wait()
         }
       }
       while !isIn.load(ordering: .acquiring) { await Task.yield() }
@@ -27,7 +27,7 @@ import Testing
     /// Lets go once so many writes wait.
     func release(_ store: ObjectStore, waiting count: Int) async {
       while store.writes.count < count { await Task.yield() }
-      isOut.store(true, ordering: .releasing)
+      isOut.signal()
     }
   }
 

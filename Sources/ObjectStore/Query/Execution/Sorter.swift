@@ -8,25 +8,53 @@ struct Sorter: ~Copyable {
   /// When full, a heap with the greatest key in front.
   private var keys: [[UInt8]] = []
   private var key = ByteWriter()
+  /// The form of the field that decides first, when it is a number.
+  private let leading: NumberForm?
+  /// When full, the word of that number in the greatest key, turned where the order descends: most
+  /// records are told by it to come later, without a key of theirs.
+  private var greatestWord: UInt64?
 
   init(_ order: SortOrder, limit: Int, after start: [UInt8]?) {
     self.order = order
     self.limit = limit
     self.start = start
+    leading = order.columns.first.flatMap { NumberForm($0) }
   }
 
   mutating func add(_ record: borrowing RecordView, _ id: UInt64) throws(RecordError) {
-    guard limit > 0 else { return }
+    guard limit > 0, !(try comesLater(record)) else { return }
     try order.write(record, id, to: &key)
     if let start { guard unsafe key.buffer.compare(to: start) > 0 else { return } }
     if keys.count < limit {
       keys.append(key.bytes)
-      if keys.count == limit, limit < .max { heapify() }
+      if keys.count == limit, limit < .max {
+        heapify()
+        noteGreatest()
+      }
       return
     }
     guard unsafe key.buffer.compare(to: keys[0]) < 0 else { return }
     keys[0] = key.bytes
     sink(0, keys.count)
+    noteGreatest()
+  }
+
+  private func comesLater(_ record: borrowing RecordView) throws(RecordError) -> Bool {
+    guard let greatestWord, let leading,
+      case .present(let bytes) = unsafe try record.content(at: order.columns[0].position),
+      bytes.count == leading.width, let base = bytes.baseAddress
+    else { return false }
+    let word = unsafe leading.word(base)
+    return (order.columns[0].direction == .ascending ? word : ~word & leading.mask) > greatestWord
+  }
+
+  private mutating func noteGreatest() {
+    guard let leading, let greatest = keys.first else { return }
+    let tag: UInt8 = order.columns[0].direction == .ascending ? 1 : ~1
+    // A key without a value says nothing of words.
+    greatestWord =
+      greatest[0] == tag
+      ? greatest[1...leading.width].reduce(0) { $0 << 8 | UInt64($1) } : nil
   }
 
   /// The ids in order.

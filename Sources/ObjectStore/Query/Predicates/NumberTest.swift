@@ -16,6 +16,15 @@ struct NumberForm: Sendable, Hashable {
     form = type.keyForm
   }
 
+  /// The form of the field of an order; `nil` when its values are no numbers.
+  init?(_ order: ColumnOrder) {
+    guard let width = order.width, [1, 2, 4, 8].contains(width), order.form != .text else {
+      return nil
+    }
+    self.width = width
+    form = order.form
+  }
+
   var sign: UInt64 { 1 << UInt64(width * 8 - 1) }
   var mask: UInt64 { .max >> UInt64(64 - width * 8) }
 

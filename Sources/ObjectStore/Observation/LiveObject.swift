@@ -1,0 +1,71 @@
+internal import LMDB
+
+/// An observed object as it is now.
+public struct ObservedObject<Root: Model>: Sendable {
+  /// The object; `nil` while there is none of the primary key.
+  public var object: Root?
+  /// The fields that have changed since the element before; all for an object that came or went,
+  /// and in the first element.
+  public var changedFields: ChangedFields<Root>
+  /// The point of the history that this shows; `nil` when the store has no history.
+  public var token: HistoryToken?
+}
+
+/// The object of one primary key, brought from commit to commit by what the commits changed.
+struct LiveObject<Root: Model>: Followed {
+  private let key: Root.PrimaryKey
+  /// The object's id and value.
+  private var current: (id: UInt64, object: Root)?
+  private(set) var position: CommitPosition?
+
+  init(_ key: Root.PrimaryKey) {
+    self.key = key
+  }
+
+  mutating func refresh(
+    in transaction: borrowing Snapshot,
+    _ feed: CommitFeed
+  ) throws -> ObservedObject<Root>? {
+    let now = try CommitPosition(transaction.source)
+    guard let then = position else {
+      current = try find(in: transaction)
+      position = now
+      return ObservedObject(object: current?.object, changedFields: .all, token: now.token)
+    }
+    guard now.number != then.number else { return nil }
+    let changes = try transaction.source.changes(of: Root.self, from: then, to: now, feed)
+    position = now
+    if let changes, !changes.isWhole, changes.isEmpty { return nil }
+    let before = current
+    current = try find(in: transaction)
+    guard let fields = try changedFields(from: before, changes), fields != 0 else { return nil }
+    return ObservedObject(
+      object: current?.object,
+      changedFields: ChangedFields(bits: fields),
+      token: now.token
+    )
+  }
+
+  /// `nil` when nothing has changed.
+  private func changedFields(
+    from before: (id: UInt64, object: Root)?,
+    _ changes: CoalescedChanges?
+  ) throws -> UInt64? {
+    guard let before, let current, before.id == current.id else {
+      return before == nil && current == nil ? nil : .max
+    }
+    if let changes, !changes.isWhole { return changes.objects[current.id]?.fields }
+    var comparison = FieldComparison<Root>()
+    return try comparison.differences(before.object, current.object)
+  }
+
+  private func find(in transaction: borrowing Snapshot) throws -> (id: UInt64, object: Root)? {
+    guard let reader = unsafe try transaction.source.reader(of: Root.self) else { return nil }
+    var result: (id: UInt64, object: Root)?
+    unsafe try key.withStoredBytes { bytes in
+      guard let found = unsafe try reader.find(bytes) else { return }
+      result = (found.id, try found.decode(Root.self))
+    }
+    return result
+  }
+}

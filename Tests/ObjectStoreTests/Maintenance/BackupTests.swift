@@ -1,0 +1,116 @@
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct BackupTests {
+  private func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? StoreError)?.code
+    }
+  }
+
+  @Test func `a copy that is made beside writers is one commit of them`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try ObjectStore(at: folder.path("one"), models: [Ticket.self])
+    // Each commit adds two objects: one alone would be half of it.
+    func add(_ number: Int) throws {
+      try store.write(durability: .deferred) { tx in
+        try tx.insert(Ticket(id: 2 * number, seat: "a\(number)", row: 0))
+        try tx.insert(Ticket(id: 2 * number + 1, seat: "b\(number)", row: 0))
+      }
+    }
+    for number in 0..<100 { try add(number) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { for number in 100..<400 { try add(number) } }
+      group.addTask {
+        for copy in 0..<5 { try store.backup(to: folder.path("copy\(copy)")) }
+      }
+      try await group.waitForAll()
+    }
+    for number in 0..<5 {
+      let copy = folder.path("copy\(number)")
+      #expect(try ObjectStore.verify(at: copy).problems == [])
+      try checkCopy(copy)
+    }
+    #expect(try folder.names() == (0..<5).map { "copy\($0)" } + ["one"])
+  }
+
+  private func checkCopy(_ path: String) throws {
+    let store = try ObjectStore(at: path, models: [Ticket.self])
+    let model = try #require(try store.storedModels().first)
+    #expect(model.objectCount >= 200 && model.objectCount.isMultiple(of: 2))
+    #expect(try store.read { tx in try tx.get(Ticket.self, 199)?.seat } == "b99")
+    try store.write { tx in try tx.insert(Ticket(id: 5_000, seat: "new", row: 1)) }
+  }
+
+  @Test func `a copy replaces nothing and leaves nothing behind`() throws {
+    let damaged = try DamagedStore()
+    let store = try damaged.open()
+    try damaged.folder.makeFile("taken/file", "mine")
+    #expect(code { try store.backup(to: damaged.folder.path("taken")) } == .alreadyExists)
+    #expect(code { try store.backup(to: damaged.path) } == .alreadyExists)
+    #expect(code { try store.backup(to: damaged.folder.path("no/such")) } == .notFound)
+    #expect(try damaged.folder.names() == ["store", "taken"])
+    #expect(try damaged.folder.names(in: "taken") == ["file"])
+  }
+
+  @Test func `free pages go back to the disk once nobody has the store open`() throws {
+    let damaged = try DamagedStore()
+    do {
+      let store = try ObjectStore(at: damaged.path, models: [NewNote.self])
+      try store.write { tx in for id in 1...390 { _ = try tx.delete(NewNote.self, id) } }
+      #expect(code { try ObjectStore.compact(at: damaged.path) } == .busy)
+      #expect(try store.statistics().freePages > 50)
+    }
+    let before = try FileSize.of(damaged.path + "/data.mdb")
+    let lost = try ObjectStore.compact(at: damaged.path)
+    #expect(lost > 0)
+    #expect(try FileSize.of(damaged.path + "/data.mdb") == before - lost)
+    #expect(try ObjectStore.verify(at: damaged.path).isSound)
+    let store = try ObjectStore(at: damaged.path, models: [NewNote.self, Ticket.self])
+    #expect(try store.statistics().freePages == 0)
+    #expect(try store.read { tx in try tx.get(Ticket.self, 400)?.seat } == "seat 400")
+    try store.write { tx in try tx.insert(Ticket(id: 401, seat: "seat 401", row: 0)) }
+    #expect(code { try ObjectStore.compact(at: damaged.folder.path("none")) } == .notFound)
+  }
+
+  @Test func `indexes that are damaged are built anew`() throws {
+    let damaged = try DamagedStore()
+    let seat = FieldSchema.id(forName: "seat")
+    let stars = FieldSchema.id(forName: "stars")
+    try damaged.edit("Ticket/index/\(seat)", .bytes) { tx, table in
+      try tx.removeAll(in: table)
+    }
+    try damaged.edit("Note/index/\(stars)", .bytes) { tx, table in
+      try tx.put([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].span, in: table)
+    }
+    let store = try damaged.open()
+    #expect(try store.verify().problemCounts == [.index: 401])
+    let entries = try store.verify().models.values.reduce(0) { $0 + $1.indexEntries }
+    #expect(try store.rebuildIndexes() == entries + 399)
+    #expect(try store.verify().isSound)
+  }
+
+  @Test func `indexes are not rebuilt over objects that stand against each other`() throws {
+    let damaged = try DamagedStore()
+    let id = FieldSchema.id(forName: "row")
+    try damaged.edit("store", .bytes) { tx, table in
+      let description = IndexDescription(
+        parts: [.init(fieldID: id, type: .signed(bits: 64))],
+        isUnique: true
+      )
+      try tx.put(description.encoded.span, for: Array("index/Ticket/\(id)".utf8).span, in: table)
+    }
+    try damaged.edit("Ticket/index/\(id)", .bytes) { tx, table in }
+    let store = try damaged.open()
+    #expect(code { try store.rebuildIndexes() } == .duplicateKey)
+    let seats = try store.storedModels().first { $0.name == "Ticket" }?.indexes
+    #expect(seats?.map(\.entryCount).sorted() == [0, 400, 400])
+  }
+}

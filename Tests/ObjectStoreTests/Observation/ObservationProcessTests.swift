@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+// One after another: waiting for a process takes a thread from the tests, and some of these
+// processes wait for their test.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ObservationProcessTests {
+  let folder: TemporaryFolder
+  let store: ObjectStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try ObjectStore(at: folder.path, models: [Everything.self])
+  }
+
+  // The observer is the process of its own: here other tests have the threads.
+  @Test func `commits of another process are told, and soon`() async throws {
+    let path = folder.path
+    async let child: Void = {
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        let store = try ObjectStore(at: path, models: [Everything.self])
+        var changes = store.observe(Everything.all).makeAsyncIterator()
+        _ = try await changes.next()
+        makeFile(path + "/seen0")
+        var delays: [TimeInterval] = []
+        for id in 1...20 {
+          let change = try #require(try await changes.next())
+          #expect(change.insertions == [id - 1])
+          let written = change.snapshot[id - 1].date
+          delays.append(Date().timeIntervalSince(written))
+          makeFile(path + "/seen\(id)")
+        }
+        // Looking once a second would take half a second. The commit itself is in the time, too.
+        #expect(delays.sorted()[10] < 0.1)
+      }
+    }()
+    for id in 1...20 {
+      while !FileManager.default.fileExists(atPath: path + "/seen\(id - 1)") { await Task.yield() }
+      try write(Everything(id: Int64(id), date: Date()))
+    }
+    await child
+  }
+
+  private func write(_ object: Everything) throws { try store.write { try $0.insert(object) } }
+
+  @Test func `another store value of the process is told of`() async throws {
+    let other = try ObjectStore(at: folder.path, models: [Everything.self])
+    var changes = store.observe(Everything.all).makeAsyncIterator()
+    _ = try await changes.next()
+    for id in Int64(1)...5 {
+      try await other.write { try $0.insert(Everything(id: id)) }
+      #expect(try await changes.next()?.insertions == [Int(id) - 1])
+    }
+  }
+
+  @Test func `a commit whose writer was killed before it could tell is noticed`() async throws {
+    var changes = store.observe(Everything.all).makeAsyncIterator()
+    _ = try await changes.next()
+    async let child: Void = {
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
+        let store = try ObjectStore(at: path, models: [Everything.self])
+        var transaction = try store.beginWrite()
+        try transaction.insert(Everything(id: 1))
+        _ = try transaction.recordHistory(limit: .standard, isObserved: false)
+        try transaction.commit(.full)
+        kill(getpid(), SIGKILL)
+      }
+    }()
+    #expect(try await changes.next()?.insertions == [0])
+    await child
+  }
+
+  @Test func `a writer that is killed inside a write is not told of, and the next one is`()
+    async throws
+  {
+    var changes = store.observe(Everything.all).makeAsyncIterator()
+    _ = try await changes.next()
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
+      let store = try ObjectStore(at: path, models: [Everything.self])
+      try store.write { tx in
+        try tx.insert(Everything(id: 1))
+        kill(getpid(), SIGKILL)
+      }
+    }
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      let store = try ObjectStore(at: path, models: [Everything.self])
+      try store.write { try $0.insert(Everything(id: 2)) }
+    }
+    let change = try #require(try await changes.next())
+    #expect(change.snapshot.map(\.id) == [2] && change.insertions == [0])
+  }
+
+  @Test func `a process that may only read observes one that writes`() async throws {
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    let path = folder.path
+    async let child: Void = {
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        let options = StoreOptions(access: .readOnly)
+        let store = try ObjectStore(at: path, models: [Everything.self], options: options)
+        var changes = store.observe(Everything.all).makeAsyncIterator()
+        #expect(try await changes.next()?.snapshot.count == 1)
+        makeFile(path + "/observing")
+        let change = try await changes.next()
+        #expect(change?.deletions == [0] && change?.insertions == [0])
+      }
+    }()
+    // Without blocking a thread that the other process is waited for on.
+    while !FileManager.default.fileExists(atPath: path + "/observing") { await Task.yield() }
+    try await store.write { tx in
+      try tx.delete(Everything.self, 1)
+      try tx.insert(Everything(id: 2))
+    }
+    await child
+  }
+
+  @Test func `many processes that write are all seen to the end`() async throws {
+    let path = folder.path
+    async let children: Void = withTaskGroup { group in
+      for number in 0..<3 {
+        group.addTask {
+          await #expect(processExitsWith: .success) {
+            [path = path as String, number = number as Int] in
+            let store = try ObjectStore(at: path, models: [Everything.self])
+            for id in 0..<40 {
+              try store.write(durability: .deferred) { tx in
+                try tx.insert(Everything(id: Int64(number * 100 + id)))
+                if id > 0 { _ = try tx.delete(Everything.self, Int64(number * 100 + id - 1)) }
+              }
+            }
+          }
+        }
+      }
+    }
+    for try await change in store.observe(Everything.all)
+    where change.snapshot.map(\.id).sorted() == [39, 139, 239] {
+      break
+    }
+    await children
+  }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+/// Random writes against observers of many kinds, each compared to running its query again.
+@Suite(.timeLimit(.minutes(5))) struct ObservationPropertyTests {
+  private struct Failure: Error {}
+
+  /// Where the writes come from, and what the observer can know of them.
+  enum Source: CaseIterable {
+    /// The store value that observes: changes are handed over.
+    case own
+    /// Another one with a history.
+    case other
+    /// Another one with a short history, which a slow reader outlives.
+    case short
+    /// Another one without: the query is run again.
+    case none
+    /// Some of each.
+    case mixed
+  }
+
+  /// One query, and whether a change of an object's other fields is to be told.
+  private struct Subject {
+    var name: String
+    var query: Query<Everything>
+    var fields: [PartialKeyPath<Everything.Columns>]?
+  }
+
+  private static var subjects: [Subject] {
+    [
+      Subject(name: "all", query: Everything.all),
+      Subject(name: "some", query: Everything.where { $0.received < 3 }),
+      Subject(
+        name: "fields",
+        query: Everything.where { $0.small > 1 },
+        fields: [\.text, \.received]
+      ),
+      Subject(name: "limit", query: Everything.where { $0.small > 0 }.limit(5).offset(2)),
+      Subject(name: "order", query: Everything.all.order(computing: { $0.received })),
+      Subject(name: "column", query: Everything.where { $0.small > 0 }.order(by: \.received)),
+      Subject(
+        name: "columns",
+        query: Everything.all.order(by: \.received, .descending).order(by: \.text)
+      ),
+      Subject(
+        name: "nil first",
+        query: Everything.all.order(by: \.age).order(by: \.id, .descending)
+      ),
+      Subject(
+        name: "order, limit",
+        query: Everything.where { $0.small < 4 }.order(by: \.text, .descending).limit(7)
+      ),
+    ]
+  }
+
+  @Test(arguments: Source.allCases, 0..<3)
+  func `every element leads from the last result to this one`(
+    source: Source,
+    seed: UInt64
+  ) async throws {
+    let folder = try TemporaryFolder()
+    var random = SplitMix64(seed: seed)
+    let models: [any Model.Type] = [Everything.self, Item.self]
+    func open(_ limit: HistoryLimit) throws -> ObjectStore {
+      try ObjectStore(at: folder.path, models: models, options: StoreOptions(historyLimit: limit))
+    }
+    let store = try open(.standard)
+    let others = [
+      try open(.standard), try open(HistoryLimit(commits: 3, byteCount: 1 << 20)), try open(.off),
+    ]
+    var observers: [Observer] = []
+    for subject in Self.subjects {
+      observers.append(try await Observer(subject, store))
+    }
+    for _ in 0..<80 {
+      let writer =
+        switch source {
+        case .own: store
+        case .other: others[0]
+        case .short: others[1]
+        case .none: others[2]
+        case .mixed: (others + [store]).randomElement(using: &random) ?? store
+        }
+      try write(to: writer, &random)
+      for index in observers.indices where Int.random(in: 0..<3, using: &random) > 0 {
+        try await observers[index].look(store)
+      }
+    }
+    for index in observers.indices { try await observers[index].look(store) }
+    let told = observers.map(\.told)
+    #expect(told.allSatisfy { $0 > 10 })
+  }
+
+  private func write(to store: ObjectStore, _ random: inout SplitMix64) throws {
+    let writes = Int.random(in: 0..<20, using: &random) == 0 ? 200 : 3
+    var used = random
+    try? store.write(durability: .deferred) { tx in
+      for _ in 0..<Int.random(in: 1...writes, using: &used) {
+        switch Int.random(in: 0..<12, using: &used) {
+        case 0:
+          let isThrowing = Bool.random(using: &used)
+          try? tx.nested { tx in
+            try Self.change(&tx, &used)
+            try Self.change(&tx, &used)
+            if isThrowing { throw Failure() }
+          }
+        case 1 where Int.random(in: 0..<10, using: &used) == 0: throw Failure()
+        default: try Self.change(&tx, &used)
+        }
+      }
+    }
+    random = used
+  }
+
+  private static func change(_ tx: inout StoreTransaction, _ random: inout SplitMix64) throws {
+    let id = Int64.random(in: 0..<60, using: &random)
+    switch Int.random(in: 0..<7, using: &random) {
+    case 0, 1:
+      let object = Everything(
+        id: id,
+        small: .random(in: 0..<6, using: &random),
+        text: "\(Int.random(in: 0..<20, using: &random))",
+        received: .random(in: 0..<6, using: &random)
+      )
+      try tx.upsert(object)
+    case 2: try tx.delete(Everything.self, id)
+    case 3: try tx.update(Everything.self, id) { $0.received = (($0.received + 1) % 6) }
+    case 4: try tx.update(Everything.self, id) { $0.small = ($0.small + 1) % 6 }
+    case 5: try tx.update(Everything.self, id) { $0.age = $0.age == nil ? Int($0.small) : nil }
+    default: try tx.update(Everything.self, id) { $0.text += "." }
+    }
+  }
+
+  private struct Observer {
+    let subject: Subject
+    var changes: ResultChanges<Everything>.Iterator
+    var last: [Everything]
+    var told = 0
+
+    init(_ subject: Subject, _ store: ObjectStore) async throws {
+      self.subject = subject
+      let sequence =
+        subject.fields.map { store.observe(subject.query, fields: $0) }
+        ?? store.observe(subject.query)
+      changes = sequence.makeAsyncIterator()
+      last = Array(try #require(try await changes.next()).snapshot)
+    }
+
+    /// Whether an element must come.
+    private func isTold(_ now: [Everything]) -> Bool {
+      guard subject.fields != nil else { return now != last }
+      // The fields that it observes, and those that decide on the order.
+      return !now.elementsEqual(last) {
+        $0.id == $1.id && $0.text == $1.text && $0.received == $1.received
+      }
+    }
+
+    mutating func look(_ store: ObjectStore) async throws {
+      let query = subject.query
+      let now = try await store.read { try $0.fetch(query) }
+      guard isTold(now) else { return }
+      let change = try #require(try await changes.next())
+      told += 1
+      let name = Comment(rawValue: subject.name)
+      #expect(Array(change.snapshot) == now, name)
+      #expect(change.snapshot.indices.map { change.snapshot[$0] } == now, name)
+      var replayed = last
+      for place in change.deletions.reversed() { replayed.remove(at: place) }
+      for place in change.insertions { replayed.insert(change.snapshot[place], at: place) }
+      #expect(Set(change.modifications).isDisjoint(with: change.insertions), name)
+      if subject.fields != nil {
+        // What is not observed is shown without being told.
+        #expect(replayed.map(\.id) == now.map(\.id), name)
+        for place in replayed.indices where !change.modifications.contains(place) {
+          #expect(replayed[place].text == now[place].text, name)
+          #expect(replayed[place].received == now[place].received, name)
+        }
+      } else {
+        for place in change.modifications { replayed[place] = change.snapshot[place] }
+        #expect(replayed == now, name)
+      }
+      last = now
+    }
+  }
+}

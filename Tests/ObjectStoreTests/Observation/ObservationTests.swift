@@ -1,0 +1,221 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LMDB
+@testable import ObjectStore
+
+@Suite(.timeLimit(.minutes(2))) struct ObservationTests {
+  let folder: TemporaryFolder
+  let store: ObjectStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try ObjectStore(at: folder.path, models: [Everything.self, Item.self])
+  }
+
+  @Test func `the first element is the result as it is`() async throws {
+    try await store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
+    var changes = store.observe(Everything.where { $0.id != 2 }).makeAsyncIterator()
+    let first = try #require(try await changes.next())
+    #expect(first.isInitial && first.isEmpty)
+    #expect(first.snapshot.map(\.id) == [1, 3])
+    #expect(first.snapshot[1].id == 3 && first.snapshot.count == 2)
+    #expect(try first.token == store.historyToken())
+  }
+
+  @Test func `an element tells what came, went and changed`() async throws {
+    try await store.write { tx in for id in 1...5 { try tx.insert(Everything(id: Int64(id))) } }
+    var changes = store.observe(Everything.where { $0.received < 10 }).makeAsyncIterator()
+    _ = try await changes.next()
+    try await store.write { tx in
+      try tx.update(Everything.self, 2) { $0.received = 99 }
+      try tx.update(Everything.self, 4) { $0.received = 4 }
+      try tx.delete(Everything.self, 5)
+      try tx.insert(Everything(id: 6))
+      try tx.insert(Everything(id: 7, received: 99))
+    }
+    let change = try #require(try await changes.next())
+    #expect(change.deletions == [1, 4])
+    #expect(change.insertions == [3])
+    #expect(change.modifications == [2])
+    #expect(change.snapshot.map(\.id) == [1, 3, 4, 6])
+    #expect(!change.isInitial)
+  }
+
+  @Test func `commits between two looks are one element`() async throws {
+    var changes = store.observe(Everything.all).makeAsyncIterator()
+    _ = try await changes.next()
+    for id in Int64(1)...20 { try await store.write { try $0.insert(Everything(id: id)) } }
+    try await store.write { _ = try $0.delete(Everything.self, 20) }
+    let change = try #require(try await changes.next())
+    #expect(change.insertions == Array(0..<19) && change.deletions == [])
+  }
+
+  @Test func `a commit that does not concern the result is not told`() async throws {
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    var changes = store.observe(Everything.where { $0.id < 10 }).makeAsyncIterator()
+    _ = try await changes.next()
+    try await store.write { try $0.insert(Everything(id: 10)) }
+    try await store.write { _ = try $0.update(Everything.self, 10) { $0.received = 1 } }
+    try await store.write { try $0.insert(Everything(id: 2)) }
+    #expect(try await changes.next()?.insertions == [1])
+  }
+
+  @Test func `a change of other fields than those asked for is not told, but shown`() async throws {
+    try await store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
+    let fields: [PartialKeyPath<Everything.Columns>] = [\.text, \.hotNote]
+    var changes = store.observe(Everything.all, fields: fields).makeAsyncIterator()
+    _ = try await changes.next()
+    try await store.write { _ = try $0.update(Everything.self, 1) { $0.received = 7 } }
+    try await store.write { _ = try $0.update(Everything.self, 2) { $0.hotNote = "x" } }
+    try await store.write { _ = try $0.update(Everything.self, 3) { $0.count = 7 } }
+    let change = try #require(try await changes.next())
+    #expect(change.modifications == [1])
+    #expect(change.snapshot.map(\.received) == [7, 0, 0])
+    #expect(change.snapshot.map(\.count) == [0, 0, 7])
+  }
+
+  @Test func `a reader that waits is woken`() async throws {
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<8 {
+        group.addTask {
+          var last = 0
+          for try await change in store.observe(Everything.all) {
+            #expect(change.snapshot.count >= last)
+            last = change.snapshot.count
+            if last == 50 { break }
+          }
+          #expect(last == 50)
+        }
+      }
+      group.addTask {
+        for id in Int64(0)..<50 {
+          try await store.write(durability: .deferred) { try $0.insert(Everything(id: id)) }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `it ends when its task is cancelled, whenever that is`() async throws {
+    for yields in 0..<20 {
+      let task = Task {
+        var count = 0
+        for try await _ in store.observe(Everything.all) { count += 1 }
+        return count
+      }
+      for _ in 0..<yields { await Task.yield() }
+      task.cancel()
+      #expect(try await task.value <= 1)
+    }
+  }
+
+  @Test func `it ends when the store is closed`() async throws {
+    let task = Task {
+      for try await _ in store.observe(Everything.all) {}
+    }
+    for _ in 0..<10 { await Task.yield() }
+    store.feed.close()
+    try await task.value
+    var changes = store.observe(Everything.self, 1).makeAsyncIterator()
+    #expect(try await changes.next() == nil)
+  }
+
+  @Test func `it ends with the error when reading fails, and stays ended`() async throws {
+    var changes = store.observe(OldNote.where { _ in .all }).makeAsyncIterator()
+    let error = await #expect(throws: StoreError.self) { try await changes.next() }
+    #expect(error?.code == .unknownModel)
+    #expect(try await changes.next() == nil)
+  }
+
+  @Test func `it holds no snapshot between elements`() async throws {
+    var changes = store.observe(Everything.all).makeAsyncIterator()
+    _ = try await changes.next()
+    for round in 0..<200 {
+      try await store.write(durability: .deferred) { tx in
+        _ = try tx.upsert(Everything(id: 1, text: String(repeating: "\(round)", count: 20_000)))
+      }
+    }
+    // Pages are used again, which a snapshot that is open prevents.
+    #expect(try store.environment.statistics().usedSize < 2 << 20)
+    #expect(try await changes.next()?.insertions == [0])
+  }
+
+  @Test func `one object is told of when it comes, changes and goes`() async throws {
+    var changes = store.observe(Everything.self, 5).makeAsyncIterator()
+    let first = try #require(try await changes.next())
+    #expect(first.object == nil)
+    try await store.write { try $0.insert(Everything(id: 4)) }
+    try await store.write { try $0.insert(Everything(id: 5, text: "a")) }
+    let came = try #require(try await changes.next())
+    #expect(came.object?.text == "a" && came.changedFields == .all)
+    try await store.write { _ = try $0.update(Everything.self, 4) { $0.text = "b" } }
+    try await store.write { _ = try $0.update(Everything.self, 5) { $0.received = 5 } }
+    try await store.write { _ = try $0.update(Everything.self, 5) { $0.note = "n" } }
+    let changed = try #require(try await changes.next())
+    #expect(changed.object?.received == 5 && changed.object?.note == "n")
+    #expect(changed.changedFields.names == ["received", "note"])
+    try await store.write { tx in
+      try tx.delete(Everything.self, 5)
+      try tx.insert(Everything(id: 5, text: "another"))
+    }
+    #expect(try await changes.next()?.object?.text == "another")
+    try await store.write { _ = try $0.delete(Everything.self, 5) }
+    let gone = try #require(try await changes.next())
+    #expect(gone.object == nil)
+  }
+
+  @Test func `one object is followed where there is no history`() async throws {
+    let options = StoreOptions(historyLimit: .off)
+    let other = try ObjectStore(at: folder.path, models: [Everything.self], options: options)
+    var changes = store.observe(Everything.self, 5).makeAsyncIterator()
+    _ = try await changes.next()
+    try await other.write { try $0.insert(Everything(id: 5)) }
+    #expect(try await changes.next()?.object?.id == 5)
+    try await other.write { try $0.insert(Everything(id: 6)) }
+    try await other.write { _ = try $0.update(Everything.self, 5) { $0.flag = true } }
+    #expect(try await changes.next()?.changedFields.names == ["flag"])
+  }
+
+  @MainActor @Test func `a live query has the objects as they are`() async throws {
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    var query: LiveQuery<Everything>? = LiveQuery(Everything.all, in: store)
+    #expect(query?.isLoaded == false)
+    await until { query?.isLoaded == true }
+    #expect(query?.objects.map(\.id) == [1])
+    try await store.write { try $0.insert(Everything(id: 2)) }
+    await until { query?.objects.count == 2 }
+    #expect(query?.error == nil)
+    weak let gone = query
+    query = nil
+    #expect(gone == nil)
+    await until { !store.feed.isObserved }
+  }
+
+  @MainActor @Test func `a live query tells what ended it`() async throws {
+    let query = LiveQuery(Query<OldNote>(), in: store)
+    await until { query.error != nil }
+    #expect(query.error?.code == .unknownModel && !query.isLoaded)
+  }
+
+  /// Returns once the condition holds, looking whenever something that it reads has changed, and
+  /// in any case again and again.
+  @MainActor private func until(_ condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+  }
+
+  @Test func `nothing is kept for observers when there are none`() async throws {
+    do {
+      var changes = store.observe(Everything.all).makeAsyncIterator()
+      _ = try await changes.next()
+      #expect(store.feed.isObserved)
+      try await store.write { try $0.insert(Everything(id: 1)) }
+      let number = try store.changeCount()
+      #expect(store.feed.commits(after: number - 1, through: number)?.count == 1)
+    }
+    #expect(!store.feed.isObserved)
+    let number = try store.changeCount()
+    #expect(store.feed.commits(after: number - 1, through: number) == nil)
+  }
+}
