@@ -130,6 +130,36 @@ grep -q '^~ .* OAK  4  Oak board  at Cellar (quantity)$' "$work/out" || fail "OA
 grep -q '^+ .* SAW' "$work/out" || fail "SAW was added"
 grep -q '^- ' "$work/out" || fail "BOLT was removed"
 
+step "watch: what one process writes, another shows"
+run 0 place add Bench
+"$bin/inventory" watch --place Bench --lines 5 >"$work/watched" 2>&1 &
+child=$!
+watched() { grep -qxF -- "$1" "$work/watched"; }
+run 0 add GLUE "Glue" --place Bench --quantity 3
+# The first line tells what was there, or the first change, whichever is seen first.
+eventually grep -q '^[=+] GLUE  3  Glue  at Bench$' "$work/watched"
+run 0 take GLUE
+eventually watched "~ GLUE  2  Glue  at Bench"
+run 1 take GLUE:9
+run 0 add WAX "Wax" --place Bench
+eventually watched "+ WAX  0  Wax  at Bench"
+run 0 move GLUE Cellar
+eventually watched "- GLUE  2  Glue  at Bench"
+run 0 remove WAX
+eventually watched "- WAX  0  Wax  at Bench"
+wait $child || fail "watch did not end by itself"
+child=
+run 0 remove GLUE
+
+step "backup"
+run 0 backup "$work/backup"
+run 1 backup "$work/backup"
+run 0 list
+cp "$work/out" "$work/wanted"
+run 0 list --store "$work/backup"
+cmp -s "$work/wanted" "$work/out" || fail "the backup lists something else"
+run 0 verify --store "$work/backup"
+
 step "export and import"
 run 0 export "$work/all.jsonl"
 run 1 export "$work/all.jsonl"
@@ -178,4 +208,6 @@ export INVENTORY_STORE="$work/copy"
 printf 'damage' | dd of="$work/copy/data.mdb" bs=1 seek=20480 conv=notrunc 2>/dev/null
 run 65 verify
 warns "problems"
+"$bin/inventory" repair "$work/rescued" >"$work/out" 2>"$work/error" || true
+run 0 verify --store "$work/rescued"
 step "done"

@@ -22,9 +22,15 @@ struct Articles {
     try deletions(store)
     try dangling(store)
     try history(store)
+    try await observing(store)
+    try await observingOne(store)
+    live(store)
     try inspection(store)
+    try backup(store, folder + "/backup")
     try exports(store, folder + "/store.jsonl", folder + "/copy")
     try verification(folder + "/copy")
+    try compaction(folder + "/copy")
+    try repair(folder + "/copy", folder + "/rescued")
   }
 }
 

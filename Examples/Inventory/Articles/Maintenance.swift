@@ -6,6 +6,20 @@ func verification(_ folder: String) throws {
   expect(report.isSound)
 }
 
+func repair(_ folder: String, _ rescued: String) throws {
+  let report = try ObjectStore.repair(at: folder, into: rescued)
+  expect(report.isComplete)
+}
+
+func backup(_ store: ObjectStore, _ folder: String) throws {
+  try store.backup(to: folder)
+}
+
+func compaction(_ folder: String) throws {
+  let bytes = try ObjectStore.compact(at: folder)
+  expect(bytes >= 0)
+}
+
 func exports(_ store: ObjectStore, _ file: String, _ folder: String) throws {
   try store.exportJSONLines(to: file)
   let copy = try ObjectStore(at: folder, models: [Author.self, Book.self, Loan.self])
@@ -21,4 +35,6 @@ func inspection(_ store: ObjectStore) throws {
     print(object["name"] ?? .null)
     return true
   }
+  let statistics = try store.statistics()
+  for reader in statistics.slowReaders() { print(reader.processID, reader.ageInCommits) }
 }

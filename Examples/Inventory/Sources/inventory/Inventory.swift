@@ -9,8 +9,8 @@ struct Inventory: AsyncParsableCommand {
     subcommands: [
       PlaceCommand.self, AddCommand.self, TakeCommand.self, PutCommand.self, MoveCommand.self,
       RemoveCommand.self, ListCommand.self, FindCommand.self, ReportCommand.self,
-      HistoryCommand.self, ChangesCommand.self, ExportCommand.self,
-      ImportCommand.self, VerifyCommand.self, RepairCommand.self,
+      WatchCommand.self, HistoryCommand.self, ChangesCommand.self, ExportCommand.self,
+      ImportCommand.self, BackupCommand.self, VerifyCommand.self, RepairCommand.self,
     ]
   )
 
