@@ -1,0 +1,40 @@
+import ObjectStoreModel
+
+func verification(_ folder: String) throws {
+  let report = try ObjectStore.verify(at: folder)
+  for problem in report.problems { print(problem) }
+  expect(report.isSound)
+}
+
+func repair(_ folder: String, _ rescued: String) throws {
+  let report = try ObjectStore.repair(at: folder, into: rescued)
+  expect(report.isComplete)
+}
+
+func backup(_ store: ObjectStore, _ folder: String) throws {
+  try store.backup(to: folder)
+}
+
+func compaction(_ folder: String) throws {
+  let bytes = try ObjectStore.compact(at: folder)
+  expect(bytes >= 0)
+}
+
+func exports(_ store: ObjectStore, _ file: String, _ folder: String) throws {
+  try store.exportJSONLines(to: file)
+  let copy = try ObjectStore(at: folder, models: [Author.self, Book.self, Loan.self])
+  let report = try copy.importJSONLines(from: file)
+  expect(report.inserted > 0 && report.unknownModels.isEmpty)
+}
+
+func inspection(_ store: ObjectStore) throws {
+  for model in try store.storedModels() {
+    print(model.name, model.objectCount, model.fields.map(\.name))
+  }
+  try store.forEachStoredObject(of: "Author") { object in
+    print(object["name"] ?? .null)
+    return true
+  }
+  let statistics = try store.statistics()
+  for reader in statistics.slowReaders() { print(reader.processID, reader.ageInCommits) }
+}

@@ -1,0 +1,53 @@
+import ObjectStoreModel
+
+func observing(_ store: ObjectStore) async throws {
+  let watcher = Task {
+    var rows = Rows()
+    for try await change in store.observe(Author.where { $0.born < 1800 }.order(by: \.name)) {
+      rows.remove(at: change.deletions)
+      rows.insert(change.snapshot, at: change.insertions)
+      rows.reload(change.snapshot, at: change.modifications)
+      if change.isInitial { rows.load(change.snapshot) }
+      if rows.names == ["William Blake"] { break }
+    }
+    return rows.names
+  }
+  _ = try await store.write { try $0.upsert(Author(id: 8, name: "William Blake", born: 1757)) }
+  let names = try await watcher.value
+  expect(names == ["William Blake"])
+}
+
+func observingOne(_ store: ObjectStore) async throws {
+  for try await look in store.observe(Author.self, 8) {
+    expect(look.object?.born == 1757)
+    break
+  }
+  for try await change in store.observe(Author.all, fields: [\.name]) {
+    expect(!change.snapshot.isEmpty)
+    break
+  }
+}
+
+@MainActor
+func live(_ store: ObjectStore) {
+  let authors = LiveQuery(Author.all.order(by: \.name), in: store)
+  expect(authors.objects.isEmpty && !authors.isLoaded)
+}
+
+private struct Rows {
+  var names: [String] = []
+
+  mutating func load(_ authors: ResultSnapshot<Author>) { names = authors.map(\.name) }
+
+  mutating func remove(at places: [Int]) {
+    for place in places.reversed() { names.remove(at: place) }
+  }
+
+  mutating func insert(_ authors: ResultSnapshot<Author>, at places: [Int]) {
+    for place in places { names.insert(authors[place].name, at: place) }
+  }
+
+  mutating func reload(_ authors: ResultSnapshot<Author>, at places: [Int]) {
+    for place in places { names[place] = authors[place].name }
+  }
+}

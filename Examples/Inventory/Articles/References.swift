@@ -1,0 +1,52 @@
+import Foundation
+import ObjectStoreModel
+
+func references(_ store: ObjectStore) throws {
+  try store.read { tx in
+    let book = try tx.find(Book.self, "9780141439556")
+    let author = try tx.get(book.author)
+    expect(author?.name == "Emily Jane Brontë")
+
+    let books = try tx.fetch(Author.books(of: book.author).order(by: \.year))
+    let count = try tx.count(Author.books(of: book.author))
+    expect(books == [book] && count == 1)
+  }
+}
+
+func conditionsOnTargets(_ store: ObjectStore) throws {
+  try store.read { tx in
+    let victorians = try tx.fetch(Author.where { $0.born.isIn(1810...1840) })
+    let theirs = try tx.fetch(Book.where { $0.author.isIn(victorians.map { Reference(to: $0) }) })
+    expect(theirs.count == 1)
+  }
+}
+
+func deletions(_ store: ObjectStore) throws {
+  do {
+    _ = try store.write { tx in try tx.delete(Author.self, 1) }
+    expect(false)
+  } catch let error as StoreError where error.code == .referenced {
+    // A book refers to the author: remove it first, or both in one write.
+  }
+  let book = Reference<Book>("9780141439556")
+  try store.write { tx in
+    try tx.insert(Loan(id: UUID(), book: book, copy: 1, reader: "Jo", due: .now))
+  }
+  try store.write { tx in
+    try tx.delete(Book.self, "9780141439556")  // Its loans go with it.
+    try tx.delete(Author.self, 1)
+  }
+  let loans = try store.read { try $0.count(Loan.all) }
+  expect(loans == 0)
+}
+
+func dangling(_ store: ObjectStore) throws {
+  do {
+    try store.write { tx in
+      try tx.insert(Book(isbn: "1", title: "By nobody", author: Reference(99), year: 2000))
+    }
+    expect(false)
+  } catch let error as StoreError where error.code == .danglingReference {
+    print(error)
+  }
+}

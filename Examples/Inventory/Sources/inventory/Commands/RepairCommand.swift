@@ -1,0 +1,23 @@
+import ArgumentParser
+import ObjectStoreModel
+
+struct RepairCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "repair",
+    abstract: "Saves what can be read of a damaged store into a new one."
+  )
+
+  @OptionGroup var location: StoreLocation
+  @Argument(help: "The folder of the new store, which must not be there.") var folder: String
+
+  func run() throws {
+    let report = try ObjectStore.repair(at: location.path, into: folder)
+    for (name, model) in report.models.sorted(by: { $0.key < $1.key }) {
+      Console.print("\(name): \(model.saved) saved, \(model.lost.count) lost")
+    }
+    for note in report.notes { Console.note(note) }
+    guard report.isComplete else {
+      throw StoreError(.damaged, "not everything of \(location.path) could be saved")
+    }
+  }
+}

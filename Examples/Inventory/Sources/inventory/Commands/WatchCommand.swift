@@ -1,0 +1,39 @@
+import ArgumentParser
+import ObjectStoreModel
+
+struct WatchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Shows items, and then each change, whoever makes it, until it is interrupted."
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var filter: ItemFilter
+  @Option(help: "Ends after so many lines.") var lines: Int?
+
+  func run() async throws {
+    let store = try location.openForReading()
+    let query = Query(filter.predicate).order(by: \.name)
+    var before = ResultSnapshot<Item>()
+    var printed = 0
+    for try await change in store.observe(query) {
+      for line in text(of: change, since: before) {
+        Console.print(line)
+        printed += 1
+        if printed == lines { return }
+      }
+      before = change.snapshot
+    }
+  }
+
+  /// Deletions are places in the snapshot before, all others places in the new one.
+  private func text(
+    of change: ResultChange<Item>,
+    since before: ResultSnapshot<Item>
+  ) -> [String] {
+    guard !change.isInitial else { return change.snapshot.map { "= \($0.summary)" } }
+    return change.deletions.map { "- \(before[$0].summary)" }
+      + change.insertions.map { "+ \(change.snapshot[$0].summary)" }
+      + change.modifications.map { "~ \(change.snapshot[$0].summary)" }
+  }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+import ObjectStoreModel
+
+/// The option that says where the store is.
+struct StoreLocation: ParsableArguments {
+  @Option(
+    name: .long,
+    help: "The folder of the store. Default: $INVENTORY_STORE, else ~/.local/share/inventory."
+  )
+  var store: String?
+
+  var path: String {
+    let environment = ProcessInfo.processInfo.environment
+    if let path = store ?? environment["INVENTORY_STORE"], !path.isEmpty { return path }
+    let data =
+      environment["XDG_DATA_HOME"].flatMap { $0.isEmpty ? nil : $0 }
+      ?? NSHomeDirectory() + "/.local/share"
+    return data + "/inventory"
+  }
+
+  /// Opens the store to write, and makes it when there is none.
+  func open(_ access: StoreOptions.Access = .create) throws -> ObjectStore {
+    try ObjectStore(
+      at: path,
+      models: [Place.self, Item.self, Movement.self],
+      options: StoreOptions(access: access)
+    )
+  }
+
+  /// Opens a store that is there, to read it.
+  func openForReading() throws -> ObjectStore { try open(.readOnly) }
+}
