@@ -25,6 +25,7 @@ struct Articles {
     try await observing(store)
     try await observingOne(store)
     live(store)
+    try migrating(folder + "/notes")
     try inspection(store)
     try backup(store, folder + "/backup")
     try exports(store, folder + "/store.jsonl", folder + "/copy")
