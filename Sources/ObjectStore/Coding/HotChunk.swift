@@ -105,16 +105,21 @@ struct HotChunkView {
 
 /// A chunk that is being changed.
 final class HotChunkBuilder {
-  private var writer: ByteWriter
+  private let place: InPlace<ByteWriter>
+
+  private var writer: ByteWriter {
+    _read { yield place.value }
+    _modify { yield &place.value }
+  }
 
   /// A chunk without parts.
   init() {
-    writer = ByteWriter(capacity: 1_024)
+    place = InPlace(ByteWriter(capacity: 1_024))
     writer.appendZeros(HotChunk.headerSize)
   }
 
   init(_ chunk: HotChunkView) {
-    writer = ByteWriter(capacity: unsafe chunk.bytes.count)
+    place = InPlace(ByteWriter(capacity: unsafe chunk.bytes.count))
     unsafe writer.append(chunk.bytes)
   }
 
