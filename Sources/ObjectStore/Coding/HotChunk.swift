@@ -105,21 +105,16 @@ struct HotChunkView {
 
 /// A chunk that is being changed.
 final class HotChunkBuilder {
-  private let place: InPlace<ByteWriter>
-
-  private var writer: ByteWriter {
-    _read { yield place.value }
-    _modify { yield &place.value }
-  }
+  private var writer: ByteWriter
 
   /// A chunk without parts.
   init() {
-    place = InPlace(ByteWriter(capacity: 1_024))
+    writer = ByteWriter(capacity: 1_024)
     writer.appendZeros(HotChunk.headerSize)
   }
 
   init(_ chunk: HotChunkView) {
-    place = InPlace(ByteWriter(capacity: unsafe chunk.bytes.count))
+    writer = ByteWriter(capacity: unsafe chunk.bytes.count)
     unsafe writer.append(chunk.bytes)
   }
 
