@@ -167,6 +167,14 @@ if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
   package.products = []
 }
 
+// The sanitizers look at the store alone: the other targets would only cost their building.
+let sanitizer = Context.environment["DLSTORE_SANITIZER"]
+if sanitizer != nil {
+  let needed: Set = ["CLMDB", "LMDB", "ObjectStore", "TestSupport", "LMDBTests", "ObjectStoreTests"]
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products = []
+}
+
 for target in package.targets where target.type != .system {
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
@@ -180,4 +188,10 @@ for target in package.targets where target.type != .system {
       .strictMemorySafety(),
       .treatAllWarnings(as: .error),
     ]
+}
+
+if sanitizer == "thread" {
+  for target in package.targets where target.name == "LMDB" {
+    target.swiftSettings?.append(.define("THREAD_SANITIZER"))
+  }
 }

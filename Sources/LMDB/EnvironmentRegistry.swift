@@ -1,4 +1,3 @@
-internal import Synchronization
 
 #if canImport(Darwin)
   internal import Darwin
@@ -43,7 +42,7 @@ enum EnvironmentRegistry {
     var claims: Set<Identity> = []
   }
 
-  private static let state = Mutex(State())
+  private static let state = Guarded(State())
 
   static func open(
     _ path: String,

@@ -1,5 +1,4 @@
 internal import LMDB
-internal import Synchronization
 
 #if canImport(Darwin)
   internal import Darwin
@@ -16,7 +15,7 @@ struct StoreOpening {
   let schema: StoreSchema
 
   /// LMDB lets one transaction of a process open databases at a time.
-  static let openingDatabases = Mutex(())
+  static let openingDatabases = Guarded(())
 
   let isInMemory: Bool
 

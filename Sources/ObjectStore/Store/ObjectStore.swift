@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import LMDB
-internal import Synchronization
 
 // The twins of `read` and `write` share a name by contract: `await` tells them apart.
 // swift-format-ignore: AmbiguousTrailingClosureOverload
@@ -24,7 +23,7 @@ public final class ObjectStore: Sendable {
   private let models: [any Model.Type]
   private let schemaVersion: UInt32
   let historyLimit: HistoryLimit
-  private let schemas: Mutex<StoreSchema>
+  private let schemas: Guarded<StoreSchema>
   /// Tells observers of commits.
   let feed: CommitFeed
   /// The asynchronous writes that wait, and the queue on which they run.
@@ -92,7 +91,7 @@ public final class ObjectStore: Sendable {
       // Nobody else is there to hear the bell of a store in memory.
       bell: Doorbell(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
     )
-    schemas = Mutex(opening.schema)
+    schemas = Guarded(opening.schema)
   }
 
   // MARK: Reading

@@ -25,7 +25,7 @@ final class WriteQueue: Sendable {
   static let largestBatch = 256
 
   /// Held for as long as it takes to add or remove a write, never while one runs.
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// How many writes wait.
   var count: Int { state.withLock { $0.writes.count } }
