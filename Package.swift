@@ -170,7 +170,9 @@ if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
 // The sanitizers look at the store alone: the other targets would only cost their building.
 let sanitizer = Context.environment["DLSTORE_SANITIZER"]
 if sanitizer != nil {
-  let needed: Set = ["CLMDB", "LMDB", "ObjectStore", "TestSupport", "LMDBTests", "ObjectStoreTests"]
+  let needed: Set = [
+    "CLMDB", "LMDB", "ObjectStore", "TestSupport", "LMDBTests", "ObjectStoreTests",
+  ]
   package.targets.removeAll { !needed.contains($0.name) }
   package.products = []
 }

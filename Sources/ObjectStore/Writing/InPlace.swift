@@ -3,7 +3,7 @@
 /// A stored property of a class is checked at run time, at each change, for another change going on
 /// at the same time: a tenth of the time of a bulk load. What lies here is reached through the one
 /// write transaction, which the compiler knows to be used by one at a time.
-@safe  // Although it holds a pointer: it is noncopyable, owns the memory, and is always initialised.
+@safe  // Although it holds a pointer: it is noncopyable and owns what it points to.
 @usableFromInline
 struct InPlace<Value: ~Copyable>: ~Copyable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>

@@ -172,7 +172,13 @@ final class ModelWriter {
     work.value.entries.removeAll()
     for (number, index) in tables.indexes.enumerated() where index.depends(on: fields) {
       try translating(id) { () throws(RecordError) in
-        unsafe try work.value.entries.replace(old.record, with: encodedRecord, id, in: index, number)
+        unsafe try work.value.entries.replace(
+          old.record,
+          with: encodedRecord,
+          id,
+          in: index,
+          number
+        )
       }
     }
     try checkUniqueness(in: transaction)
