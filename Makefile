@@ -56,4 +56,4 @@ bench: deps ## Compares the store with raw LMDB and GRDB; make bench N=100000 fo
 	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)
 
 clean: ## Removes what was built
-	rm -rf .build .demo Benchmarks/.build
+	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build

@@ -77,6 +77,7 @@ let package = Package(
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
     .testTarget(name: "ObjectStoreTests", dependencies: ["ObjectStore", "LMDB", "TestSupport"]),
+    .testTarget(name: "ObjectStoreQueryTests", dependencies: ["ObjectStore", "TestSupport"]),
     .executableTarget(
       name: "Quickstart",
       dependencies: ["DownloadStore", "DownloadSync", "URLSessionTransport"],
@@ -171,7 +172,8 @@ if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
 let sanitizer = Context.environment["DLSTORE_SANITIZER"]
 if sanitizer != nil {
   let needed: Set = [
-    "CLMDB", "LMDB", "ObjectStore", "TestSupport", "LMDBTests", "ObjectStoreTests",
+    "CLMDB", "LMDB", "ObjectStore", "TestSupport", "LMDBTests", "ObjectStoreQueryTests",
+    "ObjectStoreTests",
   ]
   package.targets.removeAll { !needed.contains($0.name) }
   package.products = []

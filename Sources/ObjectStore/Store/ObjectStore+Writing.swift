@@ -16,6 +16,7 @@ extension ObjectStore {
   /// - Throws: ``StoreError`` with `permissionDenied`, `full`, `diskFull`, `inputOutput`,
   ///   `tooNew` (a later version has migrated the store meanwhile) or `wouldDeadlock` (called from
   ///   inside a write), or what `body` throws.
+  @discardableResult
   public func write<R>(
     durability: Durability = .full,
     _ body: (inout StoreTransaction) throws -> R
@@ -45,6 +46,7 @@ extension ObjectStore {
   ///   - body: Writes; it must not wait for another write of the store.
   /// - Returns: What `body` returns.
   /// - Throws: ``StoreError`` as the synchronous twin, `CancellationError`, or what `body` throws.
+  @discardableResult
   public func write<R: Sendable>(
     durability: Durability = .full,
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
