@@ -1,5 +1,3 @@
-package import Synchronization
-
 #if THREAD_SANITIZER
   #if canImport(Darwin)
     internal import Darwin
@@ -43,6 +41,8 @@ package import Synchronization
     }
   }
 #else
+  package import Synchronization
+
   /// A value that one thread at a time can touch: the standard library's `Mutex`.
   package typealias Guarded<Value: ~Copyable> = Mutex<Value>
 #endif

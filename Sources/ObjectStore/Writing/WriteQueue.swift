@@ -1,3 +1,4 @@
+internal import LMDB
 internal import Synchronization
 
 /// The asynchronous writes of a store that have not begun, in the order in which they came.
