@@ -30,7 +30,8 @@ extension ObjectStore {
           do {
             let resume =
               isAlone
-              ? try write.run(&transaction) : try transaction.nested { try write.run(&$0) }
+              ? try run(write.run, in: &transaction)
+              : try transaction.nested { try run(write.run, in: &$0) }
             succeeded.append((resume, write))
           } catch {
             let error = translated(error)

@@ -22,9 +22,10 @@ public final class ObjectStore: Sendable {
 
   let environment: Environment
   private let models: [any Model.Type]
-  private let schemaVersion: UInt32
+  let schemaVersion: UInt32
   let historyLimit: HistoryLimit
   private let schemas: Mutex<StoreSchema>
+  let metrics = TransactionMetrics()
   /// Tells observers of commits.
   let feed: CommitFeed
   /// The asynchronous writes that wait, and the queue on which they run.
@@ -112,6 +113,7 @@ public final class ObjectStore: Sendable {
 
   /// A snapshot of the last commit, with the schema that it has.
   func beginSnapshot() throws -> Snapshot {
+    metrics.countRead()
     while true {
       let schema = schemas.withLock { $0 }
       let transaction = try environment.beginRead()
@@ -168,6 +170,7 @@ public final class ObjectStore: Sendable {
     guard !isReadOnly else {
       throw StoreError(.permissionDenied, "writing \(path): the store is open for reading only")
     }
+    let start = ContinuousClock.now
     while true {
       let schema = schemas.withLock { $0 }
       let raw = try environment.beginWrite()
@@ -175,6 +178,7 @@ public final class ObjectStore: Sendable {
       guard schema.version <= schemaVersion else {
         throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
       }
+      metrics.add(.writeWait, since: start)
       return StoreTransaction(transaction: raw, state: WriteState(schema))
     }
   }
