@@ -26,6 +26,7 @@ public final class ObjectStore: Sendable {
   let historyLimit: HistoryLimit
   private let schemas: Mutex<StoreSchema>
   let metrics = TransactionMetrics()
+  let log: StoreLog?
   /// Tells observers of commits.
   let feed: CommitFeed
   /// The asynchronous writes that wait, and the queue on which they run.
@@ -88,6 +89,7 @@ public final class ObjectStore: Sendable {
     historyLimit = options.historyLimit
     environment = opening.environment
     isReadOnly = opening.isReadOnly
+    log = opening.log
     feed = CommitFeed(
       environment: opening.environment,
       // Nobody else is there to hear the bell of a store in memory.
@@ -179,6 +181,7 @@ public final class ObjectStore: Sendable {
         throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
       }
       metrics.add(.writeWait, since: start)
+      log?.didBeginWrite(environment)
       return StoreTransaction(transaction: raw, state: WriteState(schema))
     }
   }
@@ -194,7 +197,7 @@ public final class ObjectStore: Sendable {
   ) throws -> Bool {
     let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
     guard epoch != schema.epoch else { return true }
-    let fresh = try StoreOpening.readSchema(of: environment, models: models)
+    let fresh = try StoreOpening.readSchema(of: environment, models: models, log)
     schemas.withLock { $0 = fresh }
     return false
   }

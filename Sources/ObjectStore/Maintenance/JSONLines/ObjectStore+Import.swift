@@ -40,7 +40,9 @@ extension ObjectStore {
         didCommit: { [feed] in feed.publish($0, $1) }
       )
       while let line = try lines.next() { try session.take(line) }
-      return try session.finish()
+      let report = try session.finish()
+      log?.didImport(report)
+      return report
     }
   }
 }
