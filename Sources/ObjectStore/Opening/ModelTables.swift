@@ -72,6 +72,8 @@ final class ModelTables: Sendable {
   let hasHotFields: Bool
   let primaryKeyPosition: Int
   let hashSeed: UInt64
+  /// Is told of queries that look at many objects.
+  let log: StoreLog?
 
   convenience init(
     _ schema: ModelSchema,
@@ -80,7 +82,8 @@ final class ModelTables: Sendable {
     keys: Database,
     indexes: [(IndexDescription, Database)],
     layouts: [RecordLayout],
-    hashSeed: UInt64
+    hashSeed: UInt64,
+    log: StoreLog? = nil
   ) {
     self.init(
       schema.name,
@@ -90,7 +93,8 @@ final class ModelTables: Sendable {
       keys: keys,
       indexes: indexes,
       layouts: layouts,
-      hashSeed: hashSeed
+      hashSeed: hashSeed,
+      log: log
     )
   }
 
@@ -103,7 +107,8 @@ final class ModelTables: Sendable {
     keys: Database,
     indexes: [(IndexDescription, Database)],
     layouts: [RecordLayout],
-    hashSeed: UInt64
+    hashSeed: UInt64,
+    log: StoreLog? = nil
   ) {
     self.name = name
     self.records = records
@@ -119,6 +124,7 @@ final class ModelTables: Sendable {
     hasHotFields = bindings.contains(where: \.hasHotFields)
     primaryKeyPosition = own.fields.firstIndex(where: \.isPrimaryKey) ?? 0
     self.hashSeed = hashSeed
+    self.log = log
   }
 
   func binding(_ number: UInt16) throws(RecordError) -> LayoutBinding {
