@@ -119,7 +119,7 @@ import Testing
     try environment.copy(to: copyPath)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  @Test(.timeLimit(.minutes(5)), arguments: [false, true])
   func `copies made beside a writer each hold one commit whole`(compacting: Bool) async throws {
     try environment.write { transaction in
       for key in 0..<2_000 { try transaction.put("0", for: "\(key)", in: database) }

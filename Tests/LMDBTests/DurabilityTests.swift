@@ -71,7 +71,7 @@ import Testing
     try environment.checkPages()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `threads that commit with different durability lose nothing`() async throws {
     try await withThrowingTaskGroup { group in
       for durability in Durability.allCases {

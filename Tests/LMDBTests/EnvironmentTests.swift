@@ -66,7 +66,7 @@ import Testing
     #expect(try first.beginRead().count(of: database) == 0)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `opens and closes on many threads never overlap`() async throws {
     try await withThrowingTaskGroup { group in
       for task in 0..<8 {

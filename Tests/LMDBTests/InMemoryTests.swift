@@ -52,7 +52,7 @@ import Testing
     #expect(try copy.beginRead().count(of: database) == 50)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `readers and a writer share an environment in memory`() async throws {
     let environment = try Environment.openInMemory()
     let database = try environment.database("pairs")

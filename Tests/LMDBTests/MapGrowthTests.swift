@@ -43,7 +43,7 @@ import Testing
     #expect(try environment.beginRead().count(of: database) == 350)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a write larger than the map succeeds after some tries`() throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")
@@ -51,7 +51,7 @@ import Testing
     #expect(try environment.text(for: "0", in: database)?.utf8.count == 20 << 20)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `the map grows although reads overlap without end`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")
@@ -73,7 +73,7 @@ import Testing
     #expect(try environment.statistics().mapSize > 10 << 20)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `what another process makes the file grow is adopted`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")
@@ -89,7 +89,7 @@ import Testing
     #expect(try environment.text(for: "ours", in: database) == "ours")
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a write first to see the larger file adopts it too`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")

@@ -116,7 +116,7 @@ import Testing
     #expect(try keys().count == 101)
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(5)))
   func `tens of thousands of puts are undone and kept as a few are`() throws {
     let count = 50_000
     let value = String(repeating: "x", count: 200)
@@ -287,7 +287,7 @@ import Testing
     #expect(try environment.statistics().mapSize == 2 << 20)
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(5)))
   func `a process killed inside a nested transaction leaves nothing`() async throws {
     try environment.write { try $0.put("old", for: "a", in: database) }
     let path = folder.path

@@ -3,7 +3,7 @@ import LMDB
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ProcessTests {
   let folder: TemporaryFolder
 
   init() throws {

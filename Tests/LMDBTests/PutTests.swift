@@ -109,7 +109,7 @@ import Testing
     #expect(try snapshot.text(for: "z", in: database) == "after")
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `appending and filling a full map say so and have it grow`() throws {
     let small = try TemporaryFolder()
     let options = EnvironmentOptions(mapSize: 1 << 20)

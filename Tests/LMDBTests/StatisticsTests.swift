@@ -75,7 +75,7 @@ import Testing
     #expect(readers.allSatisfy { $0.processID == getpid() && $0.thread != 0 })
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `the reader of another process is listed until it is cleared`() async throws {
     let path = folder.path
     let number = try environment.lastTransactionID()

@@ -56,7 +56,7 @@ import Testing
     #expect(try snapshot.text(for: "a", in: database) == nil)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a write inside a write is refused and does not hang`() throws {
     try environment.write { transaction in
       #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {

@@ -6,7 +6,7 @@ import Testing
 
 // One after another: waiting for a process takes a thread from the tests, and some of these
 // processes wait for their test.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ObservationProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ObservationProcessTests {
   let folder: TemporaryFolder
   let store: ObjectStore
 

@@ -4,7 +4,7 @@ import Testing
 @testable import ObjectStore
 
 /// Many tasks that write at once, in shared commits, and many that follow.
-@Suite(.timeLimit(.minutes(2))) struct ObservationStressTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservationStressTests {
   private struct Failure: Error {}
 
   let folder: TemporaryFolder

@@ -5,7 +5,7 @@ import Testing
 @testable import LMDB
 @testable import ObjectStore
 
-@Suite(.timeLimit(.minutes(2))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservationTests {
   let folder: TemporaryFolder
   let store: ObjectStore
 

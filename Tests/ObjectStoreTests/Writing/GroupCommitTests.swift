@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite(.timeLimit(.minutes(2))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
   private struct Failure: Error {}
 
   /// A write that keeps others waiting until it is let go.
