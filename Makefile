@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test kill-test demo lint format models schema bench clean
+.PHONY: help deps test-deps build release test kill-test sanitize docs example demo lint format models schema bench clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -26,6 +26,16 @@ test: test-deps ## Runs every test
 kill-test: test-deps ## Kills the engine a thousand times
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests
 
+sanitize: deps ## Runs the tests of the store under the thread and the address sanitizer
+	.ci/sanitize thread
+	.ci/sanitize address
+
+docs: deps ## Builds the documentation catalogues; a warning is an error
+	.ci/check-docs
+
+example: deps ## Builds Examples/Inventory and runs a session of it
+	Examples/Inventory/check.sh
+
 demo: deps ## Downloads three files, is killed in the middle, goes on
 	@Examples/demo.sh
 
@@ -46,4 +56,4 @@ bench: deps ## Compares the store with raw LMDB and GRDB; make bench N=100000 fo
 	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)
 
 clean: ## Removes what was built
-	rm -rf .build .demo Benchmarks/.build
+	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build

@@ -77,6 +77,7 @@ let package = Package(
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
     .testTarget(name: "ObjectStoreTests", dependencies: ["ObjectStore", "LMDB", "TestSupport"]),
+    .testTarget(name: "ObjectStoreQueryTests", dependencies: ["ObjectStore", "TestSupport"]),
     .executableTarget(
       name: "Quickstart",
       dependencies: ["DownloadStore", "DownloadSync", "URLSessionTransport"],
@@ -167,6 +168,17 @@ if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
   package.products = []
 }
 
+// The sanitizers look at the store alone: the other targets would only cost their building.
+let sanitizer = Context.environment["DLSTORE_SANITIZER"]
+if sanitizer != nil {
+  let needed: Set = [
+    "CLMDB", "LMDB", "ObjectStore", "TestSupport", "LMDBTests", "ObjectStoreQueryTests",
+    "ObjectStoreTests",
+  ]
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products = []
+}
+
 for target in package.targets where target.type != .system {
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
@@ -180,4 +192,10 @@ for target in package.targets where target.type != .system {
       .strictMemorySafety(),
       .treatAllWarnings(as: .error),
     ]
+}
+
+if sanitizer == "thread" {
+  for target in package.targets where target.name == "LMDB" {
+    target.swiftSettings?.append(.define("THREAD_SANITIZER"))
+  }
 }

@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Synchronization
 
 /// An LMDB environment: one memory-mapped file that holds any number of databases.
 ///
@@ -19,6 +20,7 @@ public final class Environment: Sendable {
   private let descriptor: Int32
   let fileMode: UInt32
   private let isInMemory: Bool
+  private let clearedReaders: Atomic<Int>
 
   /// The folder that holds `data.mdb` and `lock.mdb`; one in memory has left it.
   public let path: String
@@ -77,7 +79,9 @@ public final class Environment: Sendable {
     self.isReadOnly = options.isReadOnly
     fileMode = options.fileMode
     isInMemory = kind == .inMemory
-    let handle = unsafe try Self.openHandle(path: path, options: options, kind)
+    var cleared = 0
+    let handle = unsafe try Self.openHandle(path: path, options: options, kind, &cleared)
+    clearedReaders = Atomic(cleared)
     unsafe self.handle = unsafe handle
     do throws(LMDBError) {
       unsafe descriptor = try environmentDescriptor(handle)
@@ -100,7 +104,8 @@ public final class Environment: Sendable {
   private static func openHandle(
     path: String,
     options: EnvironmentOptions,
-    _ kind: Kind
+    _ kind: Kind,
+    _ clearedReaders: inout Int
   ) throws(LMDBError) -> OpaquePointer {
     var flags = MDB_NOTLS | MDB_NORDAHEAD
     switch kind {
@@ -139,7 +144,7 @@ public final class Environment: Sendable {
           unsafe environmentClose(handle)
           continue
         }
-        unsafe try environmentCheckReaders(handle)
+        unsafe clearedReaders += try environmentCheckReaders(handle)
         return unsafe handle
       } catch {
         unsafe environmentClose(handle)
@@ -227,7 +232,7 @@ public final class Environment: Sendable {
       return unsafe try transactionBegin(handle, flags: MDB_RDONLY)
     } catch {
       guard error.code == .readersFull else { throw error }
-      unsafe try environmentCheckReaders(handle)
+      try clearStaleReaders()
       return unsafe try transactionBegin(handle, flags: MDB_RDONLY)
     }
   }
@@ -407,6 +412,11 @@ public final class Environment: Sendable {
   /// Done at each open too, and from time to time at a write. The corresponding C function is `mdb_reader_check`.
   @discardableResult
   public func clearStaleReaders() throws(LMDBError) -> Int {
-    unsafe try environmentCheckReaders(handle)
+    let count = unsafe try environmentCheckReaders(handle)
+    clearedReaders.add(count, ordering: .relaxed)
+    return count
   }
+
+  /// How many slots of readers whose process was gone this environment has freed so far.
+  public var clearedReaderCount: Int { clearedReaders.load(ordering: .relaxed) }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -43,7 +41,7 @@ enum EnvironmentRegistry {
     var claims: Set<Identity> = []
   }
 
-  private static let state = Mutex(State())
+  private static let state = Guarded(State())
 
   static func open(
     _ path: String,

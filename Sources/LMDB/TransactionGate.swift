@@ -1,5 +1,3 @@
-internal import Synchronization
-
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -31,7 +29,7 @@ final class TransactionGate: Sendable {
 
   private static let idleReaderLimit = 32
   private static let readerCheckInterval = Duration.seconds(30)
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   // MARK: Readers
 

@@ -19,10 +19,12 @@ func observing(_ store: ObjectStore) async throws {
 
 func observingOne(_ store: ObjectStore) async throws {
   for try await look in store.observe(Author.self, 8) {
+    show(look.object)
     expect(look.object?.born == 1757)
     break
   }
   for try await change in store.observe(Author.all, fields: [\.name]) {
+    show(change.snapshot)
     expect(!change.snapshot.isEmpty)
     break
   }
@@ -33,6 +35,10 @@ func live(_ store: ObjectStore) {
   let authors = LiveQuery(Author.all.order(by: \.name), in: store)
   expect(authors.objects.isEmpty && !authors.isLoaded)
 }
+
+private func show(_ author: Author?) {}
+
+private func show(_ authors: ResultSnapshot<Author>) {}
 
 private struct Rows {
   var names: [String] = []

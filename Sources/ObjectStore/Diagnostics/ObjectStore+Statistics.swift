@@ -1,7 +1,7 @@
 internal import LMDB
 
 extension ObjectStore {
-  /// The sizes of the store and of each model in it, and who reads it.
+  /// The sizes of the store and of each model in it, who reads it, and how long its writes took.
   ///
   /// Looks at no records.
   ///
@@ -14,14 +14,7 @@ extension ObjectStore {
       let pageSize = environmentStatistics.pageSize
       // Before our own snapshot, which is none that anybody waits for.
       let last = environmentStatistics.lastTransactionID
-      let readers = environment.readers().compactMap { reader in
-        reader.transactionID.map { commit in
-          StoreStatistics.Reader(
-            processID: reader.processID,
-            ageInCommits: last - min(commit, last)
-          )
-        }
-      }
+      let readers = environment.snapshotReaders(asOf: last)
       let models = try readStored { transaction, schema in
         var models: [String: StoreStatistics.Model] = [:]
         for entry in schema.models {
@@ -39,11 +32,27 @@ extension ObjectStore {
         pageSize: pageSize,
         freePages: try environment.freePageCount(),
         lastCommit: last,
-        readers: readers.sorted { $0.ageInCommits > $1.ageInCommits },
+        readers: readers,
         maximumReaders: environmentStatistics.maximumReaders,
-        models: models
+        models: models,
+        transactions: metrics.transactions
       )
     }
+  }
+}
+
+extension Environment {
+  /// The readers of any process that have a snapshot open, the oldest first.
+  func snapshotReaders(asOf last: UInt64) -> [StoreStatistics.Reader] {
+    let readers = readers().compactMap { reader in
+      reader.transactionID.map { commit in
+        StoreStatistics.Reader(
+          processID: reader.processID,
+          ageInCommits: last - min(commit, last)
+        )
+      }
+    }
+    return readers.sorted { $0.ageInCommits > $1.ageInCommits }
   }
 }
 

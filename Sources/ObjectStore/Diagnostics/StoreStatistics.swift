@@ -40,6 +40,43 @@ public struct StoreStatistics: Sendable, Hashable {
     public var ageInCommits: UInt64
   }
 
+  /// How often something was done, and how long it took.
+  public struct Timing: Sendable, Hashable {
+    /// How often.
+    public var count = 0
+    /// All times together.
+    public var total = Duration.zero
+    /// The shortest time; zero before the first.
+    public var shortest = Duration.zero
+    /// The longest time.
+    public var longest = Duration.zero
+    /// The time of the one that ended last.
+    public var last = Duration.zero
+
+    /// The time that one took on average; zero before the first.
+    public var mean: Duration { count == 0 ? .zero : total / count }
+
+    /// A timing of nothing.
+    public init() {}
+  }
+
+  /// What one store value has done since it was opened; others of the same folder count their own.
+  ///
+  /// The commits of many writes that waited at one time are fewer than the writes.
+  public struct Transactions: Sendable, Hashable {
+    /// How many snapshots were taken, by reads, observations and ``ObjectStore/snapshot()``.
+    public var reads = 0
+    /// The waits for the write transaction of other threads and processes, one for each transaction.
+    public var writeWaits = Timing()
+    /// The closures of writes, those that threw too.
+    public var writes = Timing()
+    /// The commits that changed something, with their waits for the disk.
+    public var commits = Timing()
+
+    /// Counts of nothing.
+    public init() {}
+  }
+
   /// The address space reserved for the file, in bytes.
   public var mapSize: Int
   /// The part of the file that is in use, free pages included, in bytes.
@@ -56,6 +93,8 @@ public struct StoreStatistics: Sendable, Hashable {
   public var maximumReaders: Int
   /// The models, by name, also those that the program was not opened with.
   public var models: [String: Model]
+  /// What this store value has done so far.
+  public var transactions: Transactions
 
   /// The readers that so many commits came after: what keeps a file growing.
   public func slowReaders(ageInCommits age: UInt64 = 1_000) -> [Reader] {

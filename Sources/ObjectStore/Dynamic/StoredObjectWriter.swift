@@ -13,7 +13,7 @@ struct StoredObjectWriter {
   }
 
   /// What has happened to one object.
-  enum Outcome {
+  enum Outcome: Hashable {
     case inserted
     case updated
     case unchanged
@@ -22,28 +22,46 @@ struct StoredObjectWriter {
 
   let environment: Environment
   let conflict: Conflict
+  /// The version of the program's schema: it leaves a store of a later one alone.
+  let schemaVersion: UInt32
   let historyLimit: HistoryLimit
   /// Is told of each commit that changed objects: its number, and what it changed.
   let didCommit: (UInt64, [HistoryEntry.ModelEntry]) -> Void
 
-  /// Writes all of the objects or none; `failed` is told which one could not be.
-  func write(_ objects: [StoredObject], failed: (Int) -> Void) throws -> [Outcome] {
+  /// What a write has done when it is about to commit.
+  struct Written {
+    var outcomes: [Outcome]
+    var schema: StoredSchema
+  }
+
+  /// Writes all of the objects or none; `failed` is told which one could not be, and `check` may
+  /// refuse what was written, once for each try.
+  func write(
+    _ objects: [StoredObject],
+    failed: (Int) -> Void,
+    check: (Written, borrowing WriteTransaction) throws -> Void
+  ) throws -> [Outcome] {
     for _ in 0..<16 {
       do {
-        return try attempt(objects, failed: failed)
+        return try attempt(objects, failed: failed, check: check)
       } catch let error as LMDBError where error.code == .mapFull {
         // The next try has twice the room.
       }
     }
-    return try attempt(objects, failed: failed)
+    return try attempt(objects, failed: failed, check: check)
   }
 
-  private func attempt(_ objects: [StoredObject], failed: (Int) -> Void) throws -> [Outcome] {
+  private func attempt(
+    _ objects: [StoredObject],
+    failed: (Int) -> Void,
+    check: (Written, borrowing WriteTransaction) throws -> Void
+  ) throws -> [Outcome] {
     while true {
       let schema = try schemaWithLayouts(for: objects, failed: failed)
       var transaction = try environment.beginWrite()
       let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
       guard epoch == schema.epoch else { continue }
+      try schema.metadata.requireVersion(upTo: schemaVersion, in: transaction)
       var session = Session(schema: schema, conflict: conflict)
       var outcomes: [Outcome] = []
       outcomes.reserveCapacity(objects.count)
@@ -56,6 +74,7 @@ struct StoredObjectWriter {
         }
       }
       let entries = try session.finish(historyLimit, in: &transaction)
+      try check(Written(outcomes: outcomes, schema: schema), transaction)
       let number = transaction.id
       try transaction.commit()
       if !entries.isEmpty { didCommit(number, entries) }
@@ -88,7 +107,7 @@ struct StoredObjectWriter {
     }
     guard !additions.isEmpty else { return schema }
     let ordered = additions.values.sorted { $0.model < $1.model }
-    try StoredSchemaWriter(environment: environment).add(ordered)
+    try StoredSchemaWriter(environment: environment, schemaVersion: schemaVersion).add(ordered)
     return try StoredSchema(environment)
   }
 

@@ -13,9 +13,11 @@ struct StoredSchemaWriter {
   }
 
   let environment: Environment
+  /// The version of the program's schema: it leaves a store of a later one alone.
+  let schemaVersion: UInt32
 
   /// - Throws: ``StoreError`` with `schemaMismatch` when the store has a field under another type,
-  ///   `duplicateKey` when objects stand against an index that is unique.
+  ///   `duplicateKey` when objects stand against an index that is unique, `tooNew`.
   func add(_ additions: [Addition]) throws {
     try StoreOpening.openingDatabases.withLock { _ in
       var transaction = try environment.beginWrite()
@@ -24,6 +26,7 @@ struct StoredSchemaWriter {
         let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction),
         let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction)
       else { throw StoreError(.damaged, "the store's description is not complete") }
+      try metadata.requireVersion(upTo: schemaVersion, in: transaction)
       for addition in additions {
         try add(addition, metadata, seed: seed, in: &transaction)
       }

@@ -210,14 +210,14 @@ struct HistoryTable: Sendable {
     }
   }
 
-  private static func number(_ key: UnsafeRawBufferPointer) throws -> UInt64 {
+  static func number(_ key: UnsafeRawBufferPointer) throws -> UInt64 {
     guard key.count == 8 else {
       throw StoreError(.damaged, "an entry of the history has no number")
     }
     return unsafe key.loadUnaligned(as: UInt64.self)
   }
 
-  private func decode<Value>(
+  func decode<Value>(
     _ bytes: UnsafeRawBufferPointer,
     _ number: UInt64,
     _ body: (inout ByteReader) throws(RecordError) -> Value

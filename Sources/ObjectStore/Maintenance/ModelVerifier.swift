@@ -10,6 +10,7 @@ struct ModelVerifier {
   private let entry: StoredSchema.Entry
   private let tables: ModelTables
   private let reader: ModelReader
+  private let references: [FollowedReference]
 
   private var counts = VerificationReport.ModelCounts()
   /// Objects whose records cannot be read: what belongs to them cannot be known.
@@ -18,7 +19,12 @@ struct ModelVerifier {
   private var foundEntries: [Int]
   private var chunk: (number: UInt64, view: HotChunkView?)?
 
-  init(_ transaction: TransactionReference, _ entry: StoredSchema.Entry) {
+  init(
+    _ transaction: TransactionReference,
+    _ entry: StoredSchema.Entry,
+    _ references: [FollowedReference]
+  ) {
+    unsafe self.references = references
     unsafe self.transaction = unsafe transaction
     unsafe self.entry = entry
     unsafe tables = entry.tables
@@ -95,6 +101,7 @@ struct ModelVerifier {
         for number in unsafe tables.indexes.indices {
           unsafe try verifyEntries(of: record, id, number, &report)
         }
+        unsafe try verifyReferences(of: record, id, &report)
       } catch let error as LMDBError {
         unsafe note(.index, "\(error)", id, &report)
       } catch let error as RecordError {
@@ -263,6 +270,32 @@ struct ModelVerifier {
     var keys = KeyList()
     try keys.append(record, id, in: index)
     return unsafe keys.contains(entry)
+  }
+
+  // MARK: References
+
+  private func verifyReferences(
+    of record: borrowing RecordView,
+    _ id: UInt64,
+    _ report: inout VerificationReport
+  ) throws {
+    for field in unsafe references {
+      let content = unsafe try record.content(ofID: field.fieldID)
+      var missing = 0
+      do {
+        unsafe try field.forEachMissingKey(in: content, transaction) { _ in missing += 1 }
+      } catch let error as StoreError where error.code == .damaged {
+        // The damage itself is reported with the model that has it.
+      }
+      guard missing > 0 else { continue }
+      let target = field.target.name
+      unsafe note(
+        .reference,
+        "\(field.fieldName) refers to \(missing) of \(target) that \(missing == 1 ? "is" : "are") not there",
+        id,
+        &report
+      )
+    }
   }
 
   // MARK: Hot parts

@@ -34,6 +34,8 @@ extension ObjectStore {
   public static func compact(at path: String) throws -> Int64 {
     try translating("compacting \(path)") {
       let before = try FileSize.of(path + "/data.mdb")
+      // A backup that nobody has opened yet has no lock file; opening makes it.
+      if (try? FileSize.of(path + "/lock.mdb")) == nil { _ = try Environment.open(path) }
       try Environment.compact(path)
       return max(before - (try FileSize.of(path + "/data.mdb")), 0)
     }

@@ -15,7 +15,7 @@ extension ObjectStore {
   ///
   /// Every page of the file, what the store says of itself, each record against its checksum and
   /// its layout, hot parts, primary keys and index entries against records and the other way round,
-  /// and uniqueness. Of all models, also those that the program was not opened with. One snapshot,
+  /// uniqueness, references (but for those of ``DeleteRule/keep``) and the history. Of all models, also those that the program was not opened with. One snapshot,
   /// read beside writers; while it is open, room freed by later writes is not used again.
   ///
   /// When pages are damaged, records are not looked at: LMDB trusts its pages.

@@ -20,8 +20,13 @@ struct StoreVerifier {
       total += unsafe try transaction.count(of: entry.tables.records)
     }
     var done = 0
+    let references = unsafe try FollowedReferences(schema, in: transaction)
+    for problem in references.problems {
+      report.note(.description, problem.reason, model: problem.model)
+    }
     for entry in unsafe schema.models {
-      var model = unsafe ModelVerifier(transaction, entry)
+      let fields = references.fields[entry.tables.name] ?? []
+      var model = unsafe ModelVerifier(transaction, entry, fields)
       unsafe try verifyDescription(of: entry, &report)
       let before = done
       unsafe try model.run(&report) { objects, problems in
@@ -35,6 +40,7 @@ struct StoreVerifier {
         )
       }
     }
+    unsafe try schema.history?.verify(in: transaction) { report.note(.history, $0) }
   }
 
   /// What the store says of one model, beyond what could be read of it.

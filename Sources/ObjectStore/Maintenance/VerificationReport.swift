@@ -18,6 +18,10 @@ public struct VerificationReport: Sendable, Hashable {
       case index
       /// Two objects of the same values in a unique index.
       case uniqueness
+      /// A field that refers to an object that is not there.
+      case reference
+      /// What the store remembers of its changes; no object is concerned.
+      case history
     }
 
     /// What it concerns.

@@ -1,5 +1,4 @@
 internal import LMDB
-internal import Synchronization
 
 /// Tells the observers of one store that somebody has committed.
 final class CommitFeed: Sendable {
@@ -22,7 +21,7 @@ final class CommitFeed: Sendable {
   private let environment: Environment
   private let bell: Doorbell
   /// Held to look at lists and to change them; continuations are resumed outside of it.
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   init(environment: Environment, bell: Doorbell) {
     self.environment = environment

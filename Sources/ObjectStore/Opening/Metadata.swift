@@ -47,6 +47,19 @@ struct Metadata: Sendable {
     try set(writer.bytes, for: key, in: &transaction)
   }
 
+  /// Refuses to write to a store that a program with a later schema has migrated.
+  ///
+  /// - Throws: ``StoreError`` with `tooNew`.
+  func requireVersion(
+    upTo known: UInt32,
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    let version: UInt32? = try integer(MetadataKey.schemaVersion, in: transaction)
+    guard version ?? 0 <= known else {
+      throw StoreError(.tooNew, "a later version has migrated the store")
+    }
+  }
+
   /// The layouts of a model, in the order of their numbers, which begin at 1.
   func layouts(
     of model: String,

@@ -74,6 +74,8 @@ final class ModelTables: Sendable {
   let hasHotFields: Bool
   let primaryKeyPosition: Int
   let hashSeed: UInt64
+  /// Is told of queries that look at many objects.
+  let log: StoreLog?
 
   convenience init(
     _ schema: ModelSchema,
@@ -82,7 +84,8 @@ final class ModelTables: Sendable {
     keys: Database,
     indexes: [(IndexDescription, Database)],
     layouts: [RecordLayout],
-    hashSeed: UInt64
+    hashSeed: UInt64,
+    log: StoreLog? = nil
   ) {
     self.init(
       schema.name,
@@ -92,7 +95,8 @@ final class ModelTables: Sendable {
       keys: keys,
       indexes: indexes,
       layouts: layouts,
-      hashSeed: hashSeed
+      hashSeed: hashSeed,
+      log: log
     )
   }
 
@@ -105,7 +109,8 @@ final class ModelTables: Sendable {
     keys: Database,
     indexes: [(IndexDescription, Database)],
     layouts: [RecordLayout],
-    hashSeed: UInt64
+    hashSeed: UInt64,
+    log: StoreLog? = nil
   ) {
     self.name = name
     self.records = records
@@ -122,6 +127,7 @@ final class ModelTables: Sendable {
     hasHotFields = bindings.contains(where: \.hasHotFields)
     primaryKeyPosition = own.fields.firstIndex(where: \.isPrimaryKey) ?? 0
     self.hashSeed = hashSeed
+    self.log = log
   }
 
   /// The binding of that layout, for reading records: valid as long as the tables.

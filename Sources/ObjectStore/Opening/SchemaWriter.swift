@@ -4,6 +4,14 @@ internal import LMDB
 struct SchemaWriter {
   let models: [any Model.Type]
   let options: StoreOptions
+  let log: StoreLog?
+
+  /// An index that the transaction has built, told of once it is committed.
+  private struct BuiltIndex {
+    let model: String
+    let fields: [String]
+    let duration: Duration
+  }
 
   func run(in environment: Environment) throws {
     var transaction = try environment.beginWrite()
@@ -27,11 +35,16 @@ struct SchemaWriter {
       try metadata.set(options.schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
     }
     let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction) ?? 0
+    var built: [BuiltIndex] = []
     for model in models {
-      try prepare(model, metadata, seed: seed, dropsIndexes: isNewer, in: &transaction)
+      built += try prepare(model, metadata, seed: seed, dropsIndexes: isNewer, in: &transaction)
     }
     try metadata.set(epoch + 1, for: MetadataKey.epoch, in: &transaction)
     try transaction.commit()
+    for index in built {
+      log?.didBuildIndex(of: index.model, fields: index.fields, duration: index.duration)
+    }
+    log?.didChangeSchema(version: options.schemaVersion, epoch: epoch + 1)
   }
 
   private func prepare<M: Model>(
@@ -40,7 +53,7 @@ struct SchemaWriter {
     seed: UInt64,
     dropsIndexes: Bool,
     in transaction: inout WriteTransaction
-  ) throws {
+  ) throws -> [BuiltIndex] {
     let schema = model.schema
     let own = RecordLayout(schema)
     let records = try transaction.makeDatabase(TableName.records(schema.name), keys: .integers)
@@ -59,9 +72,11 @@ struct SchemaWriter {
       let key = MetadataKey.layout(schema.name, layouts.count)
       try metadata.set(own.encoded, for: key, in: &transaction)
     }
+    var built: [BuiltIndex] = []
     let existing = try metadata.indexes(of: schema.name, in: transaction)
     for index in schema.indexes
     where !(dropsIndexes ? existing.contains(index) : index.isServed(by: existing)) {
+      let start = ContinuousClock.now
       let database = try transaction.makeDatabase(TableName.index(schema.name, index.id))
       // One of the same fields that was not unique, say.
       try transaction.removeAll(in: database)
@@ -77,17 +92,23 @@ struct SchemaWriter {
       try IndexBuilder(tables: tables, index: tables.indexes[0]).run(in: &transaction)
       let key = MetadataKey.index(schema.name, index.id)
       try metadata.set(index.encoded, for: key, in: &transaction)
+      let fields = index.parts.compactMap { part in
+        own.position(ofID: part.fieldID).map { own.fields[$0].name }
+      }
+      let duration = start.duration(to: .now)
+      built.append(BuiltIndex(model: schema.name, fields: fields, duration: duration))
     }
     try prepareReferences(schema, metadata, dropsRules: dropsIndexes, in: &transaction)
     // An older program may still want an index that this one does not know; only a newer schema
     // may drop it.
-    guard dropsIndexes else { return }
+    guard dropsIndexes else { return built }
     for index in existing where !schema.indexes.contains(where: { $0.id == index.id }) {
       let key = Array(MetadataKey.index(schema.name, index.id).utf8)
       try transaction.delete(key.span, in: metadata.database)
       let database = try transaction.makeDatabase(TableName.index(schema.name, index.id))
       try transaction.removeAll(in: database)
     }
+    return built
   }
 
   /// As with indexes, only a newer schema changes a rule that is there, or drops it.

@@ -1,5 +1,4 @@
 internal import LMDB
-internal import Synchronization
 
 #if canImport(Darwin)
   internal import Darwin
@@ -16,61 +15,77 @@ struct StoreOpening {
   let schema: StoreSchema
 
   /// LMDB lets one transaction of a process open databases at a time.
-  static let openingDatabases = Mutex(())
+  static let openingDatabases = Guarded(())
 
   let isInMemory: Bool
+  let log: StoreLog?
 
   init(path: String, models: [any Model.Type], options: StoreOptions) throws {
+    let start = ContinuousClock.now
     try StoreFolder.prepare(path, access: options.access)
     var environmentOptions = EnvironmentOptions(isReadOnly: options.access == .readOnly)
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     let environment = try translating("opening \(path)") {
       try Environment.open(path, options: environmentOptions)
     }
-    try self.init(environment, models: models, options: options, isInMemory: false)
+    try self.init(environment, models: models, options: options, isInMemory: false, since: start)
   }
 
   /// Makes a store that is gone with the environment.
   init(inMemory models: [any Model.Type], options: StoreOptions) throws {
+    let start = ContinuousClock.now
     var environmentOptions = EnvironmentOptions()
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     let environment = try translating("making a store in memory") {
       try Environment.openInMemory(options: environmentOptions)
     }
-    try self.init(environment, models: models, options: options, isInMemory: true)
+    try self.init(environment, models: models, options: options, isInMemory: true, since: start)
   }
 
   private init(
     _ environment: Environment,
     models: [any Model.Type],
     options: StoreOptions,
-    isInMemory: Bool
+    isInMemory: Bool,
+    since start: ContinuousClock.Instant
   ) throws {
     precondition(
       Set(models.map { $0.schema.name }).count == models.count,
       "two models have one name"
     )
     let path = environment.path
+    let log = options.logger.map { StoreLog($0) }
+    self.log = log
     self.isInMemory = isInMemory
     self.environment = environment
     (isReadOnly, schema) = try translating("opening \(path)") {
       let state = try Self.examine(environment, models: models, options: options)
       if state.needsChange, options.access != .readOnly, !state.isTooNew {
-        try Self.writeSchema(of: environment, models: models, options: options)
+        try Self.writeSchema(of: environment, models: models, options: options, log)
       }
-      let schema = try Self.readSchema(of: environment, models: models)
+      let schema = try Self.readSchema(of: environment, models: models, log)
       let isTooNew = schema.version > options.schemaVersion
+      if isTooNew, options.access != .readOnly {
+        log?.didFindLaterVersion(path, stored: schema.version, own: options.schemaVersion)
+      }
       return (options.access == .readOnly || isTooNew, schema)
     }
+    log?.didOpen(
+      environment,
+      models: models.map { $0.schema.name },
+      isReadOnly: isReadOnly,
+      since: start
+    )
   }
 
   private static func writeSchema(
     of environment: Environment,
     models: [any Model.Type],
-    options: StoreOptions
+    options: StoreOptions,
+    _ log: StoreLog?
   ) throws {
     try openingDatabases.withLock { _ in
-      let writer = SchemaWriter(models: models, options: options)
+      let writer = SchemaWriter(models: models, options: options, log: log)
       for _ in 0..<16 {
         do {
           return try writer.run(in: environment)
@@ -152,7 +167,8 @@ struct StoreOpening {
   /// Reads what the store says of the models, and opens their databases.
   static func readSchema(
     of environment: Environment,
-    models: [any Model.Type]
+    models: [any Model.Type],
+    _ log: StoreLog? = nil
   ) throws -> StoreSchema {
     try openingDatabases.withLock { _ in
       let transaction = try environment.beginRead()
@@ -170,7 +186,7 @@ struct StoreOpening {
       let entries = try models.map { model in
         StoreSchema.Entry(
           model: model,
-          tables: try readTables(model.schema, metadata, seed: seed, in: transaction)
+          tables: try readTables(model.schema, metadata, seed: seed, log, in: transaction)
         )
       }
       let references = try ReferenceGraph(entries, metadata, in: transaction)
@@ -192,6 +208,7 @@ struct StoreOpening {
     _ schema: ModelSchema,
     _ metadata: Metadata,
     seed: UInt64,
+    _ log: StoreLog?,
     in transaction: borrowing ReadTransaction
   ) throws -> ModelTables? {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
@@ -217,7 +234,8 @@ struct StoreOpening {
       keys: keys,
       indexes: indexes,
       layouts: layouts,
-      hashSeed: seed
+      hashSeed: seed,
+      log: log
     )
   }
 

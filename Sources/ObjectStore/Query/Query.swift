@@ -68,7 +68,7 @@ public struct Query<Root: Model>: Sendable {
   /// The same objects in the order of a value that is computed from the whole object.
   ///
   /// No index serves it: every match is decoded and kept until all are sorted. Where two have the
-  /// same value, as with ``order(by:_:)``.
+  /// same value, as with ``order(by:_:)-(KeyPath<Root.Columns,Column<Root,Value>>,_)``.
   public func order<Value: Comparable & SendableMetatype>(
     computing value: @escaping @Sendable (Root) -> Value,
     _ direction: SortDirection = .ascending

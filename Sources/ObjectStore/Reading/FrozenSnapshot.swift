@@ -1,5 +1,4 @@
 internal import LMDB
-internal import Synchronization
 
 /// A store as of one commit, for as long as the value is held: over many calls and across awaits.
 ///
@@ -9,11 +8,11 @@ public final class FrozenSnapshot: Sendable {
   /// The number of the commit; see ``ObjectStore/changeCount()``.
   public let changeCount: UInt64
   // LMDB lets a read transaction be used by any thread, but by one at a time: the lock sees to it.
-  private let snapshot: Mutex<Snapshot?>
+  private let snapshot: Guarded<Snapshot?>
 
   init(_ snapshot: consuming Snapshot) {
     changeCount = snapshot.changeCount
-    self.snapshot = Mutex(consume snapshot)
+    self.snapshot = Guarded(consume snapshot)
   }
 
   /// Lends the snapshot to `body`.

@@ -92,7 +92,7 @@ extension ObjectReader where Self: ~Copyable {
   ///
   /// - Throws: ``StoreError`` with `overflow` when the sum does not fit the column's type, `damaged`
   ///   or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)``, reading the column alone.
+  /// - Complexity: As ``fetch(_:)->[M]``, reading the column alone.
   public func sum<M: Model, Value: FieldValue & FixedWidthInteger>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -116,7 +116,7 @@ extension ObjectReader where Self: ~Copyable {
   /// The order, the offset and the limit of the query do not count.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)``, reading the column alone.
+  /// - Complexity: As ``fetch(_:)->[M]``, reading the column alone.
   public func sum<M: Model, Value: FieldValue & BinaryFloatingPoint>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -167,7 +167,7 @@ extension ObjectReader where Self: ~Copyable {
   /// The order, the offset and the limit of the query do not count.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)``, reading the column alone.
+  /// - Complexity: As ``fetch(_:)->[M]``, reading the column alone.
   public func average<M: Model, Value: FieldValue & BinaryInteger>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -191,7 +191,7 @@ extension ObjectReader where Self: ~Copyable {
   /// The order, the offset and the limit of the query do not count.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)``, reading the column alone.
+  /// - Complexity: As ``fetch(_:)->[M]``, reading the column alone.
   public func average<M: Model, Value: FieldValue & BinaryFloatingPoint>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>

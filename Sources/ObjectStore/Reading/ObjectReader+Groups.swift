@@ -17,7 +17,7 @@ extension ObjectReader where Self: ~Copyable {
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   /// - Complexity: O(d log n) for d values of all objects where an index begins with the column,
-  ///   otherwise as ``fetch(_:)``, reading the column alone.
+  ///   otherwise as ``fetch(_:)->[M]``, reading the column alone.
   public func distinct<M: Model, Value: FieldValue>(
     _ query: Query<M>,
     _ column: KeyPath<M.Columns, Column<M, Value>>
@@ -43,7 +43,7 @@ extension ObjectReader where Self: ~Copyable {
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   /// - Complexity: O(n) in the entries of an index on the column, without a look at records, when
-  ///   the query has no condition; otherwise as ``fetch(_:)``, reading the column alone.
+  ///   the query has no condition; otherwise as ``fetch(_:)->[M]``, reading the column alone.
   public func sections<M: Model, Value: FieldValue>(
     _ query: Query<M>,
     by column: KeyPath<M.Columns, Column<M, Value>>

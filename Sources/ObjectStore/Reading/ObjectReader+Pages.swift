@@ -9,7 +9,7 @@ extension ObjectReader where Self: ~Copyable {
   /// - Throws: ``StoreError`` with `invalidPageToken` (the token is of another order), `damaged` or
   ///   `unknownModel`; `CancellationError`.
   /// - Complexity: O(size · log n) where an index serves the condition and the order, otherwise as
-  ///   ``fetch(_:)`` with a limit.
+  ///   ``fetch(_:)->[M]`` with a limit.
   public func page<M: Model>(
     _ query: Query<M>,
     size: Int,

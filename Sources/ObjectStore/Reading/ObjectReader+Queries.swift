@@ -18,7 +18,7 @@ extension ObjectReader where Self: ~Copyable {
   /// The first object of the query, or `nil`.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)`` with a limit of 1.
+  /// - Complexity: As ``fetch(_:)->[M]`` with a limit of 1.
   public func first<M: Model>(_ query: Query<M>) throws -> M? {
     try fetch(query.forOne).first
   }
@@ -38,7 +38,7 @@ extension ObjectReader where Self: ~Copyable {
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   /// - Complexity: O(1) for all objects of a model. Where an index alone tells what matches, O(k) in
-  ///   its k entries, and no record is read; otherwise as ``fetch(_:)``.
+  ///   its k entries, and no record is read; otherwise as ``fetch(_:)->[M]``.
   public func count<M: Model>(_ query: Query<M>) throws -> Int {
     guard let reader = unsafe try source.reader(of: M.self) else { return 0 }
     guard query.takeCount > 0 else { return 0 }

@@ -215,7 +215,7 @@ extension ObjectReader where Self: ~Copyable {
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or what `transform` throws;
   ///   `CancellationError`.
-  /// - Complexity: As ``fetch(_:)``, without the decoding of other fields; parts of records that
+  /// - Complexity: As ``fetch(_:)->[M]``, without the decoding of other fields; parts of records that
   ///   neither the query nor `transform` reads are not read.
   public func fetch<M: Model, Result>(
     _ query: Query<M>,

@@ -30,7 +30,8 @@ extension ObjectStore {
           do {
             let resume =
               isAlone
-              ? try write.run(&transaction) : try transaction.nested { try write.run(&$0) }
+              ? try run(write.run, in: &transaction)
+              : try transaction.nested { try run(write.run, in: &$0) }
             succeeded.append((resume, write))
           } catch {
             let error = translated(error)
@@ -41,6 +42,9 @@ extension ObjectStore {
         }
         guard let durability = succeeded.map(\.write.durability).max() else { return }
         try commit(transaction, durability)
+      }
+      if let durability = succeeded.map(\.write.durability).max() {
+        log?.didCommitTogether(succeeded.count, durability: durability)
       }
       for write in succeeded { write.resume() }
     } catch {

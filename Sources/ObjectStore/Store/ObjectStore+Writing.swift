@@ -16,13 +16,14 @@ extension ObjectStore {
   /// - Throws: ``StoreError`` with `permissionDenied`, `full`, `diskFull`, `inputOutput`,
   ///   `tooNew` (a later version has migrated the store meanwhile) or `wouldDeadlock` (called from
   ///   inside a write), or what `body` throws.
+  @discardableResult
   public func write<R>(
     durability: Durability = .full,
     _ body: (inout StoreTransaction) throws -> R
   ) throws -> R {
     try translating("writing \(path)") {
       var transaction = try beginWrite()
-      let result = try body(&transaction)
+      let result = try run(body, in: &transaction)
       try commit(transaction, durability)
       return result
     }
@@ -45,6 +46,7 @@ extension ObjectStore {
   ///   - body: Writes; it must not wait for another write of the store.
   /// - Returns: What `body` returns.
   /// - Throws: ``StoreError`` as the synchronous twin, `CancellationError`, or what `body` throws.
+  @discardableResult
   public func write<R: Sendable>(
     durability: Durability = .full,
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
@@ -82,7 +84,18 @@ extension ObjectStore {
     try translating("writing \(path)") { try environment.sync() }
   }
 
+  /// Runs the closure of a write.
+  func run<R>(
+    _ body: (inout StoreTransaction) throws -> R,
+    in transaction: inout StoreTransaction
+  ) rethrows -> R {
+    let start = ContinuousClock.now
+    defer { metrics.add(.write, since: start) }
+    return try body(&transaction)
+  }
+
   func commit(_ transaction: consuming StoreTransaction, _ durability: Durability) throws {
+    let start = ContinuousClock.now
     let changes = try transaction.recordHistory(
       limit: historyLimit,
       isObserved: feed.isObserved
@@ -90,6 +103,8 @@ extension ObjectStore {
     let (number, hasChanges) = (transaction.changeCount, transaction.hasChanges)
     try transaction.commit(durability)
     // From here on readers see it. What changes nothing is no commit.
-    if hasChanges { feed.publish(number, changes) }
+    guard hasChanges else { return }
+    metrics.add(.commit, since: start)
+    feed.publish(number, changes)
   }
 }

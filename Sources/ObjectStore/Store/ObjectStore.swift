@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import LMDB
-internal import Synchronization
 
 // The twins of `read` and `write` share a name by contract: `await` tells them apart.
 // swift-format-ignore: AmbiguousTrailingClosureOverload
@@ -22,9 +21,11 @@ public final class ObjectStore: Sendable {
 
   let environment: Environment
   private let models: [any Model.Type]
-  private let schemaVersion: UInt32
+  let schemaVersion: UInt32
   let historyLimit: HistoryLimit
-  private let schemas: Mutex<StoreSchema>
+  private let schemas: Guarded<StoreSchema>
+  let metrics = TransactionMetrics()
+  let log: StoreLog?
   /// Tells observers of commits.
   let feed: CommitFeed
   /// The asynchronous writes that wait, and the queue on which they run.
@@ -87,12 +88,13 @@ public final class ObjectStore: Sendable {
     historyLimit = options.historyLimit
     environment = opening.environment
     isReadOnly = opening.isReadOnly
+    log = opening.log
     feed = CommitFeed(
       environment: opening.environment,
       // Nobody else is there to hear the bell of a store in memory.
       bell: Doorbell(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
     )
-    schemas = Mutex(opening.schema)
+    schemas = Guarded(opening.schema)
   }
 
   // MARK: Reading
@@ -112,6 +114,7 @@ public final class ObjectStore: Sendable {
 
   /// A snapshot of the last commit, with the schema that it has.
   func beginSnapshot() throws -> Snapshot {
+    metrics.countRead()
     while true {
       let schema = schemas.withLock { $0 }
       let transaction = try environment.beginRead()
@@ -168,6 +171,7 @@ public final class ObjectStore: Sendable {
     guard !isReadOnly else {
       throw StoreError(.permissionDenied, "writing \(path): the store is open for reading only")
     }
+    let start = ContinuousClock.now
     while true {
       let schema = schemas.withLock { $0 }
       let raw = try environment.beginWrite()
@@ -175,6 +179,8 @@ public final class ObjectStore: Sendable {
       guard schema.version <= schemaVersion else {
         throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
       }
+      metrics.add(.writeWait, since: start)
+      log?.didBeginWrite(environment)
       return StoreTransaction(transaction: raw, state: WriteState(schema))
     }
   }
@@ -190,7 +196,7 @@ public final class ObjectStore: Sendable {
   ) throws -> Bool {
     let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
     guard epoch != schema.epoch else { return true }
-    let fresh = try StoreOpening.readSchema(of: environment, models: models)
+    let fresh = try StoreOpening.readSchema(of: environment, models: models, log)
     schemas.withLock { $0 = fresh }
     return false
   }

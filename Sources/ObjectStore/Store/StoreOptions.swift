@@ -1,4 +1,8 @@
+public import Logging
+
 /// How a store is opened.
+///
+/// Options are equal whatever their loggers, which cannot be compared.
 public struct StoreOptions: Sendable, Hashable {
   /// What the program may do, and what happens when there is no store.
   public enum Access: Sendable, Hashable {
@@ -7,6 +11,10 @@ public struct StoreOptions: Sendable, Hashable {
     /// Reads and writes a store that exists.
     case readWrite
     /// Reads a store that exists.
+    ///
+    /// Beside an open of the same process that writes, it sees what that one commits. The other way
+    /// round does not go: while a process has a store open for reading alone, it cannot open it for
+    /// writing, which throws `permissionDenied`. Other processes are not concerned.
     case readOnly
   }
 
@@ -24,17 +32,43 @@ public struct StoreOptions: Sendable, Hashable {
   ///
   /// Each program keeps to its own limit when it writes.
   public var historyLimit: HistoryLimit
+  /// What the store tells of what it does; nothing without one.
+  ///
+  /// At `debug`: opens, changes of the schema, new indexes, a larger map, readers whose process is
+  /// gone, writes that shared a commit and imports. At `notice`: a store of a later version, which
+  /// is open for reading alone. At `warning`: a reader that has kept a growing file from using its
+  /// free pages for a thousand commits, looked for every 30 seconds at most; and a query that
+  /// looked at more than 10,000 objects though the model has an index, once for each set of fields.
+  ///
+  /// Messages are always the same texts; what differs is in their metadata. Names of models and
+  /// fields, counts and times are told, primary keys and other values never.
+  public var logger: Logger? {
+    get { unequated.logger }
+    set { unequated.logger = newValue }
+  }
+
+  private var unequated: Unequated
+
+  /// What does not count when options are compared.
+  private struct Unequated: Sendable, Hashable {
+    var logger: Logger?
+
+    static func == (left: Self, right: Self) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+  }
 
   /// Describes how to open a store.
   public init(
     access: Access = .create,
     schemaVersion: UInt32 = 1,
     mapSize: Int? = nil,
-    historyLimit: HistoryLimit = .standard
+    historyLimit: HistoryLimit = .standard,
+    logger: Logger? = nil
   ) {
     self.access = access
     self.schemaVersion = schemaVersion
     self.mapSize = mapSize
     self.historyLimit = historyLimit
+    unequated = Unequated(logger: logger)
   }
 }

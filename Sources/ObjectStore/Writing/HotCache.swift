@@ -5,8 +5,8 @@ internal import LMDB
 /// Neighbours change together: a chunk is checked, changed and stored once for all of them. Each
 /// chunk here has an entry in the table, so that a cursor over the table meets it.
 final class HotCache {
-  /// More are stored before others are taken in.
-  private static let limit = 256
+  /// More are stored before others are taken in: some megabytes of them.
+  private static let limit = 8_192
 
   private let tables: ModelTables
   private var chunks: [UInt64: HotChunkBuilder] = [:]

@@ -40,7 +40,9 @@ struct KeyTable: ~Copyable {
       let others = try stored(withHash: hash, in: transaction)
       return try set(others + [id], hash, in: &transaction)
     }
-    if pending.count >= PendingKeys.limit { unsafe try flush(in: WriteTransactionReference(transaction)) }
+    if pending.count >= PendingKeys.limit {
+      unsafe try flush(in: WriteTransactionReference(transaction))
+    }
     pending.add(id, withHash: hash)
   }
 

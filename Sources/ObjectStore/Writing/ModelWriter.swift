@@ -10,14 +10,30 @@ final class ModelWriter {
   private let current: LayoutBinding
   private let metadata: Metadata
 
-  /// The record that is to be written.
-  @usableFromInline var encoder: RecordEncoder
-  private var ids: IDSequence
-  private var keys: KeyTable
-  private var entries = IndexEntries()
+  @usableFromInline let encoderPlace: InPlace<RecordEncoder>
+  private let work: InPlace<Work>
   private let pending: [PendingIndex]
-  private(set) var changes = ChangeLog()
-  private var references: ReferenceCheck
+
+  /// What changes with every record.
+  private struct Work: ~Copyable {
+    var ids: IDSequence
+    var keys: KeyTable
+    var entries = IndexEntries()
+    var changes = ChangeLog()
+    var references: ReferenceCheck
+  }
+
+  /// The record that is to be written.
+  @inlinable
+  var encoder: RecordEncoder {
+    @inline(__always)
+    _read { yield encoderPlace.value }
+    @inline(__always)
+    _modify { yield &encoderPlace.value }
+  }
+
+  /// Which objects the write has changed so far.
+  var changes: ChangeLog { work.value.changes }
 
   /// A writer that sees to the model's references.
   convenience init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
@@ -39,11 +55,15 @@ final class ModelWriter {
     self.current = current
     self.metadata = metadata
     hot = HotCache(tables)
-    encoder = RecordEncoder(current)
-    ids = IDSequence(tables: tables, metadata: metadata)
-    keys = KeyTable(tables)
+    encoderPlace = InPlace(RecordEncoder(current))
+    work = InPlace(
+      Work(
+        ids: IDSequence(tables: tables, metadata: metadata),
+        keys: KeyTable(tables),
+        references: references
+      )
+    )
     pending = tables.indexes.map { PendingIndex($0) }
-    self.references = references
   }
 
   func reader(in transaction: borrowing WriteTransaction) -> ModelReader {
@@ -61,7 +81,7 @@ final class ModelWriter {
   ) throws -> ModelReader.Found? {
     let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
     let reader = unsafe reader(in: transaction)
-    switch unsafe try keys.ids(withHash: hash, in: reader) {
+    switch unsafe try work.value.keys.ids(withHash: hash, in: reader) {
     case .nothing: return nil
     case .pending(let id): return unsafe try reader.found(id, ifKeyIs: key, parts: .all)
     case .stored(let ids): return unsafe try reader.find(key, among: ids, parts: .all)
@@ -70,7 +90,7 @@ final class ModelWriter {
 
   /// Stores what was put off, so that others than ``find(_:in:)`` see it.
   func flushPending(in transaction: WriteTransactionReference) throws {
-    unsafe try keys.flush(in: transaction)
+    unsafe try work.value.keys.flush(in: transaction)
     for index in pending { unsafe try index.flush(in: transaction) }
   }
 
@@ -99,17 +119,17 @@ final class ModelWriter {
   /// Adds the record in the encoder, whose primary key no object has.
   func add(in transaction: inout WriteTransaction) throws {
     encoder.finish()
-    let id = try ids.next(in: transaction)
-    entries.removeAll()
+    let id = try work.value.ids.next(in: transaction)
+    work.value.entries.removeAll()
     for (number, index) in tables.indexes.enumerated() {
       try translating(id) { () throws(RecordError) in
-        unsafe try entries.add(encodedRecord, id, in: index, number)
+        unsafe try work.value.entries.add(encodedRecord, id, in: index, number)
       }
     }
     try checkUniqueness(in: transaction)
     encoder.seal(objectID: id)
     let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
-    try keys.add(id, withHash: hash, in: &transaction)
+    try work.value.keys.add(id, withHash: hash, in: &transaction)
     // A new id is greater than every other, so pages fill up without being split.
     let isLast = try unsafe withUnsafeBytes(of: id) {
       unsafe try transaction.append(encoder.cold.buffer, for: $0, in: tables.records)
@@ -119,8 +139,8 @@ final class ModelWriter {
     }
     if current.hasHotFields { try putHotPart(of: id, in: &transaction) }
     try writeEntries(in: &transaction)
-    ids.didUse(id)
-    changes.append(id, .inserted)
+    work.value.ids.didUse(id)
+    work.value.changes.append(id, .inserted)
     try checkReferences(of: id, fields: .max, in: transaction)
   }
 
@@ -149,10 +169,16 @@ final class ModelWriter {
         count: current.places.count
       )
     }
-    entries.removeAll()
+    work.value.entries.removeAll()
     for (number, index) in tables.indexes.enumerated() where index.depends(on: fields) {
       try translating(id) { () throws(RecordError) in
-        unsafe try entries.replace(old.record, with: encodedRecord, id, in: index, number)
+        unsafe try work.value.entries.replace(
+          old.record,
+          with: encodedRecord,
+          id,
+          in: index,
+          number
+        )
       }
     }
     try checkUniqueness(in: transaction)
@@ -170,7 +196,7 @@ final class ModelWriter {
     } else if hadHotPart {
       try hot.remove(id, in: &transaction)
     }
-    changes.append(id, .updated, fields: fields)
+    work.value.changes.append(id, .updated, fields: fields)
     try checkReferences(of: id, fields: fields, in: transaction)
     return true
   }
@@ -180,10 +206,10 @@ final class ModelWriter {
     in transaction: inout WriteTransaction
   ) throws {
     let id = old.id
-    entries.removeAll()
+    work.value.entries.removeAll()
     for (number, index) in tables.indexes.enumerated() {
       try translating(id) { () throws(RecordError) in
-        try entries.remove(old.record, id, in: index, number)
+        try work.value.entries.remove(old.record, id, in: index, number)
       }
     }
     let (key, hash) = try translating(id) { () throws(RecordError) in
@@ -192,12 +218,12 @@ final class ModelWriter {
       return unsafe (Array(key), XXHash64.hash(key, seed: tables.hashSeed))
     }
     let hadHotPart = unsafe old.record.binding.hasHotFields
-    try ids.willRemove(id, in: &transaction)
+    try work.value.ids.willRemove(id, in: &transaction)
     try writeEntries(in: &transaction)
     try removeValue(of: id, in: tables.records, &transaction)
     if hadHotPart { try hot.remove(id, in: &transaction) }
-    try keys.remove(id, withHash: hash, in: &transaction)
-    changes.appendRemoval(of: id, key: key)
+    try work.value.keys.remove(id, withHash: hash, in: &transaction)
+    work.value.changes.appendRemoval(of: id, key: key)
   }
 
   private func translating<R>(
@@ -218,17 +244,17 @@ final class ModelWriter {
     fields: UInt64,
     in transaction: borrowing WriteTransaction
   ) throws {
-    guard !references.isEmpty else { return }
-    unsafe try references.didWrite(encodedRecord, id, fields: fields, in: transaction)
+    guard !work.value.references.isEmpty else { return }
+    unsafe try work.value.references.didWrite(encodedRecord, id, fields: fields, in: transaction)
   }
 
   /// Whether something that was written referred to nothing then.
-  var hasUnresolvedReferences: Bool { references.hasUnresolved }
+  var hasUnresolvedReferences: Bool { work.value.references.hasUnresolved }
 
   /// Refuses what the write has left referring to nothing.
   func finishReferences(in transaction: borrowing WriteTransaction) throws {
-    guard !references.isEmpty else { return }
-    unsafe try references.finish(reader(in: transaction), in: transaction)
+    guard !work.value.references.isEmpty else { return }
+    unsafe try work.value.references.finish(reader(in: transaction), in: transaction)
   }
 
   // MARK: Parts
@@ -253,22 +279,22 @@ final class ModelWriter {
   // MARK: Indexes
 
   private func checkUniqueness(in transaction: borrowing WriteTransaction) throws {
-    for number in 0..<entries.added.count {
-      let index = tables.indexes[entries.indexOfAdded(number)]
+    for number in 0..<work.value.entries.added.count {
+      let index = tables.indexes[work.value.entries.indexOfAdded(number)]
       guard index.description.isUnique else { continue }
       unsafe try UniqueIndex(tables: tables, index: index)
-        .check(entries.added[number], in: transaction)
+        .check(work.value.entries.added[number], in: transaction)
     }
   }
 
   private func writeEntries(in transaction: inout WriteTransaction) throws {
-    for number in 0..<entries.removed.count {
-      let index = pending[entries.indexOfRemoved(number)]
-      unsafe try index.remove(entries.removed[number], in: &transaction)
+    for number in 0..<work.value.entries.removed.count {
+      let index = pending[work.value.entries.indexOfRemoved(number)]
+      unsafe try index.remove(work.value.entries.removed[number], in: &transaction)
     }
-    for number in 0..<entries.added.count {
-      let index = pending[entries.indexOfAdded(number)]
-      unsafe try index.add(entries.added[number], in: &transaction)
+    for number in 0..<work.value.entries.added.count {
+      let index = pending[work.value.entries.indexOfAdded(number)]
+      unsafe try index.add(work.value.entries.added[number], in: &transaction)
     }
   }
 }

@@ -70,8 +70,9 @@ struct PendingEntries: ~Copyable {
     var appends = true
     for index in sorted.indices {
       let key = unsafe key(of: sorted[index])
-      // Of several changes of one key the last one counts: they lie in the order in which they came.
-      if index + 1 < sorted.count, unsafe key.isSame(as: self.key(of: sorted[index + 1])) { continue }
+      // Of several changes of one key, which lie in the order in which they came, the last counts.
+      let next = index + 1
+      if next < sorted.count, unsafe key.isSame(as: self.key(of: sorted[next])) { continue }
       let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
       if !sorted[index].isAdded {
         unsafe try transaction.delete(key, in: database)

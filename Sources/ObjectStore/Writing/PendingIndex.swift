@@ -7,7 +7,7 @@ internal import LMDB
 final class PendingIndex {
   private let database: Database
   private let isUnique: Bool
-  private var entries = PendingEntries()
+  private let entries = InPlace(PendingEntries())
 
   init(_ index: ModelTables.Index) {
     database = index.database
@@ -30,11 +30,11 @@ final class PendingIndex {
     isAdded: Bool,
     in transaction: borrowing WriteTransaction
   ) throws {
-    if entries.isFull { unsafe try flush(in: WriteTransactionReference(transaction)) }
-    unsafe entries.append(key, isAdded: isAdded)
+    if entries.value.isFull { unsafe try flush(in: WriteTransactionReference(transaction)) }
+    unsafe entries.value.append(key, isAdded: isAdded)
   }
 
   func flush(in transaction: WriteTransactionReference) throws {
-    unsafe try entries.flush(to: database, in: transaction)
+    unsafe try entries.value.flush(to: database, in: transaction)
   }
 }

@@ -2,7 +2,7 @@ extension StoreTransaction {
   /// Removes the objects of the query, and returns how many there were.
   ///
   /// - Throws: ``StoreError`` as ``upsert(_:)``.
-  /// - Complexity: As ``ObjectReader/fetch(_:)``, then O(log n) for each object; their keys are in
+  /// - Complexity: As ``ObjectReader/fetch(_:)->[M]``, then O(log n) for each object; their keys are in
   ///   memory meanwhile.
   @discardableResult
   public mutating func delete<M: Model>(_ query: Query<M>) throws -> Int {
@@ -17,7 +17,7 @@ extension StoreTransaction {
   ///
   /// - Throws: ``StoreError`` with `keyChanged` when `change` changes a primary key, and as
   ///   ``upsert(_:)``; or what `change` throws.
-  /// - Complexity: As ``ObjectReader/fetch(_:)``, then O(log n) for each object; their keys are in
+  /// - Complexity: As ``ObjectReader/fetch(_:)->[M]``, then O(log n) for each object; their keys are in
   ///   memory meanwhile.
   @discardableResult
   public mutating func update<M: Model>(

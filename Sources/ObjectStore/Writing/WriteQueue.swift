@@ -1,3 +1,4 @@
+internal import LMDB
 internal import Synchronization
 
 /// The asynchronous writes of a store that have not begun, in the order in which they came.
@@ -25,7 +26,7 @@ final class WriteQueue: Sendable {
   static let largestBatch = 256
 
   /// Held for as long as it takes to add or remove a write, never while one runs.
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// How many writes wait.
   var count: Int { state.withLock { $0.writes.count } }

@@ -80,6 +80,14 @@ import Testing
     #expect(code { try ObjectStore.compact(at: damaged.folder.path("none")) } == .notFound)
   }
 
+  @Test func `a backup that nobody has opened yet can be compacted`() throws {
+    let damaged = try DamagedStore()
+    let backup = damaged.folder.path("backup")
+    try damaged.open().backup(to: backup)
+    try ObjectStore.compact(at: backup)
+    #expect(try ObjectStore.verify(at: backup).isSound)
+  }
+
   @Test func `indexes that are damaged are built anew`() throws {
     let damaged = try DamagedStore()
     let seat = FieldSchema.id(forName: "seat")

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import LMDB
 import TestSupport
 import Testing
 
@@ -32,7 +32,7 @@ import Testing
   }
 
   private final class Errors: Sendable {
-    let byID = Mutex<[Int64: StoreError.Code]>([:])
+    let byID = Guarded<[Int64: StoreError.Code]>([:])
   }
 
   let folder: TemporaryFolder

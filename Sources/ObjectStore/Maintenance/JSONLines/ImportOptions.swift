@@ -20,10 +20,25 @@ public struct ImportOptions: Sendable, Hashable {
     case leaveOut
   }
 
+  /// What happens with references to objects that are not there when the import ends.
+  ///
+  /// Which fields must refer to what is there, the store knows from the programs that opened it.
+  public enum Dangling: Sendable, Hashable {
+    /// They are imported, and listed in the report.
+    case report
+    /// The import ends with `danglingReference`, and no object of it is in the store.
+    ///
+    /// Models and fields that were added stay. All lines are in memory then, and one transaction
+    /// takes them.
+    case refuse
+  }
+
   /// What happens when a primary key is taken.
   public var conflict: Conflict
   /// What happens with what the store does not have.
   public var unknown: Unknown
+  /// What happens with references to nothing.
+  public var danglingReferences: Dangling
   /// How many lines one transaction takes: each costs its share of two syncs of the disk.
   public var linesPerTransaction: Int
 
@@ -33,11 +48,13 @@ public struct ImportOptions: Sendable, Hashable {
   public init(
     conflict: Conflict = .replace,
     unknown: Unknown = .add,
+    danglingReferences: Dangling = .report,
     linesPerTransaction: Int = 1_000
   ) {
     precondition(linesPerTransaction > 0, "a transaction takes one line at least")
     self.conflict = conflict
     self.unknown = unknown
+    self.danglingReferences = danglingReferences
     self.linesPerTransaction = linesPerTransaction
   }
 }
@@ -62,6 +79,24 @@ public struct ImportReport: Sendable, Hashable {
   public var objectsLeftOut = 0
   /// How many values were left out with their fields.
   public var valuesLeftOut = 0
+  /// How many fields of imported objects refer to objects that are not there.
+  public var danglingReferenceCount = 0
+  /// The first hundred of those fields.
+  public var danglingReferences: [DanglingReference] = []
+
+  /// A field of an imported object that refers to what is not there.
+  public struct DanglingReference: Sendable, Hashable {
+    /// The line of the object, from 1.
+    public var line: Int
+    /// The object's model.
+    public var model: String
+    /// The field.
+    public var field: String
+    /// The model to which it refers.
+    public var target: String
+    /// The primary key that no object has; of a collection, the first such.
+    public var key: String
+  }
 
   /// A report of nothing.
   public init() {}

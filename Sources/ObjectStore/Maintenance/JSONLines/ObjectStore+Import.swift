@@ -8,15 +8,17 @@ extension ObjectStore {
   /// as it is in an object that is replaced, and otherwise has the default of the program that reads
   /// it.
   ///
-  /// References are taken as they are, also to objects that are not there (yet). Each transaction is
-  /// synced. An import that fails leaves those before; the error says how many
+  /// References may come before what they name; what happens with those that name nothing at the
+  /// end, the options say. Each transaction is synced, and observers are told of it. An import that fails leaves those before; the error says how many
   /// lines they took, and importing all anew does no harm unless conflicts are to fail.
   ///
   /// - Throws: ``StoreError`` with `invalidInput` (the cause is a ``JSONLinesError`` with the number
   ///   of the line), `schemaMismatch` when the store has a field under another type or lacks one
-  ///   that is not to be added, `duplicateKey`, `permissionDenied`, `notFound`, `diskFull`; or
+  ///   that is not to be added, `duplicateKey`, `danglingReference`, `tooNew` (a later version has
+  ///   migrated the store meanwhile), `permissionDenied`, `notFound`, `diskFull`; or
   ///   `CancellationError` when the task is cancelled.
-  /// - Complexity: O(n log n) in the lines; memory for the lines of one transaction.
+  /// - Complexity: O(n log n) in the lines; memory for the lines of one transaction, and for the
+  ///   references that name nothing yet.
   @discardableResult
   public func importJSONLines(
     from path: String,
@@ -33,11 +35,14 @@ extension ObjectStore {
       var session = JSONLinesImport(
         environment: environment,
         options: options,
+        schemaVersion: schemaVersion,
         historyLimit: historyLimit,
         didCommit: { [feed] in feed.publish($0, $1) }
       )
       while let line = try lines.next() { try session.take(line) }
-      return try session.finish()
+      let report = try session.finish()
+      log?.didImport(report)
+      return report
     }
   }
 }
@@ -46,6 +51,7 @@ extension ObjectStore {
 struct JSONLinesImport {
   private let environment: Environment
   private let options: ImportOptions
+  private let schemaVersion: UInt32
   private let writer: StoredObjectWriter
   private var schema: JSONLinesSchema?
   /// For each model, the fields of the file that the store has, or gets: all are imported when the
@@ -55,16 +61,19 @@ struct JSONLinesImport {
   private var batch: [StoredObject] = []
   private var batchLines: [Int] = []
   private var storedLines = 0
+  private var references = ImportedReferences()
   private var report = ImportReport()
 
   init(
     environment: Environment,
     options: ImportOptions,
+    schemaVersion: UInt32,
     historyLimit: HistoryLimit,
     didCommit: @escaping (UInt64, [HistoryEntry.ModelEntry]) -> Void
   ) {
     self.environment = environment
     self.options = options
+    self.schemaVersion = schemaVersion
     let conflict: StoredObjectWriter.Conflict =
       switch options.conflict {
       case .replace: .replace
@@ -74,6 +83,7 @@ struct JSONLinesImport {
     writer = StoredObjectWriter(
       environment: environment,
       conflict: conflict,
+      schemaVersion: schemaVersion,
       historyLimit: historyLimit,
       didCommit: didCommit
     )
@@ -99,12 +109,20 @@ struct JSONLinesImport {
     guard let object = try object(json) else { return }
     batch.append(object)
     batchLines.append(report.lines)
-    if batch.count >= options.linesPerTransaction { try flush() }
+    if options.danglingReferences == .report, batch.count >= options.linesPerTransaction {
+      try flush()
+    }
   }
 
   /// Writes what is left, and says what was done.
   mutating func finish() throws -> ImportReport {
     try flush()
+    if options.danglingReferences == .report {
+      try ObjectStore.readStored(environment) { transaction, schema in
+        let followed = try FollowedReferences(schema, in: transaction)
+        try references.finish(followed, in: transaction, &report)
+      }
+    }
     return report
   }
 
@@ -113,7 +131,24 @@ struct JSONLinesImport {
     try Task.checkCancellation()
     var failed: Int?
     do {
-      for outcome in try writer.write(batch, failed: { failed = $0 }) {
+      let numbered = Array(zip(batch, batchLines).map { (object: $0, line: $1) })
+      let (before, refuses) = (references, options.danglingReferences == .refuse)
+      var noted = before
+      let outcomes = try writer.write(
+        batch,
+        failed: { failed = $0 },
+        check: { written, transaction in
+          // The writer may try more than once.
+          noted = before
+          let objects = zip(numbered, written.outcomes).filter { $1 != .skipped }.map(\.0)
+          let followed = try FollowedReferences(written.schema, in: transaction)
+          try noted.note(objects, followed, in: transaction)
+          guard refuses else { return }
+          try Self.refuse(noted, followed, in: transaction)
+        }
+      )
+      references = noted
+      for outcome in outcomes {
         switch outcome {
         case .inserted: report.inserted += 1
         case .updated: report.updated += 1
@@ -133,6 +168,24 @@ struct JSONLinesImport {
     storedLines = batchLines.last ?? storedLines
     batch.removeAll(keepingCapacity: true)
     batchLines.removeAll(keepingCapacity: true)
+  }
+
+  /// - Throws: ``StoreError`` with `danglingReference`.
+  private static func refuse(
+    _ references: ImportedReferences,
+    _ followed: FollowedReferences,
+    in transaction: borrowing WriteTransaction
+  ) throws {
+    var report = ImportReport()
+    try references.finish(followed, in: transaction, &report)
+    guard let first = report.danglingReferences.first else { return }
+    let reason =
+      "\(first.model) refers in \(first.field) to \(first.target) \(first.key), which is not there"
+    throw StoreError(
+      .danglingReference,
+      "line \(first.line): \(reason), one of \(report.danglingReferenceCount); nothing was imported",
+      cause: JSONLinesError(line: first.line, reason: reason, storedLines: 0)
+    )
   }
 
   private func failure(_ reason: String, cause: (any Error)? = nil) -> StoreError {
@@ -189,7 +242,7 @@ struct JSONLinesImport {
     switch options.unknown {
     case .add:
       knownFields = [:]
-      if !additions.isEmpty { try StoredSchemaWriter(environment: environment).add(additions) }
+      if !additions.isEmpty { try addToSchema(additions) }
     case .refuse:
       guard report.unknownModels.isEmpty, report.unknownFields.isEmpty else {
         let all = (report.unknownModels + report.unknownFields).joined(separator: ", ")
@@ -198,6 +251,10 @@ struct JSONLinesImport {
     case .leaveOut:
       modelsLeftOut = Set(report.unknownModels)
     }
+  }
+
+  private func addToSchema(_ additions: [StoredSchemaWriter.Addition]) throws {
+    try StoredSchemaWriter(environment: environment, schemaVersion: schemaVersion).add(additions)
   }
 
   private func requireSameTypes(

@@ -67,6 +67,7 @@ extension ModelReader {
       }
       unsafe entry = unsafe try cursor.next()
     }
+    unsafe noteScan(try min(Int(pace.steps) << Int(HotChunk.shift), self.count()), core)
     return min(count, most)
   }
 }

@@ -184,6 +184,7 @@ struct QueryRun: ~Copyable {
       }
       return unsafe try body(id, record) && !isDone
     }
+    unsafe reader.noteScan(Int(pace.steps), core)
   }
 
   private mutating func sortedByScan() throws -> [UInt64] {
@@ -195,6 +196,7 @@ struct QueryRun: ~Copyable {
       unsafe try translating(id) { () throws(RecordError) in try sorter.add(record, id) }
       return true
     }
+    unsafe reader.noteScan(Int(pace.steps), core)
     return sorter.sortedIDs()
   }
 

@@ -2,7 +2,7 @@
 ///
 /// Looks once in some hundred steps, so that a step costs next to nothing.
 struct ReadPace {
-  private var steps: UInt32 = 0
+  private(set) var steps: UInt32 = 0
 
   @inline(__always)
   mutating func step() throws {

@@ -123,7 +123,7 @@ extension QueryPlan {
 
 extension ModelTables {
   /// The name of the field at `position` of the program's schema.
-  fileprivate func fieldName(at position: Int) -> String? {
+  func fieldName(at position: Int) -> String? {
     current?.fields[position].name
   }
 }

@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct TransactionMetricsTests {
+  let folder: TemporaryFolder
+  let store: ObjectStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try ObjectStore(at: folder.path, models: [Ticket.self])
+  }
+
+  private func transactions() throws -> StoreStatistics.Transactions {
+    try store.statistics().transactions
+  }
+
+  @Test func `a store that has done nothing has counted nothing`() throws {
+    #expect(try transactions() == StoreStatistics.Transactions())
+    #expect(try transactions().commits.mean == .zero)
+  }
+
+  @Test func `reads, writes and commits are counted`() async throws {
+    try doSynchronously()
+    try await store.write { tx in try tx.insert(Ticket(id: 4, seat: "4", row: 0)) }
+    for _ in 0..<4 { #expect(try await store.read { try $0.count(Ticket.all) } == 4) }
+
+    let transactions = try transactions()
+    #expect(transactions.reads == 7)
+    #expect(transactions.writes.count == 6)
+    #expect(transactions.writeWaits.count == 6)
+    #expect(transactions.commits.count == 4)
+    for timing in [transactions.writes, transactions.writeWaits, transactions.commits] {
+      #expect(timing.shortest > .zero)
+      #expect(timing.shortest <= timing.mean)
+      #expect(timing.mean <= timing.longest)
+      #expect(timing.shortest <= timing.last && timing.last <= timing.longest)
+      #expect(timing.longest <= timing.total)
+    }
+  }
+
+  private func doSynchronously() throws {
+    for id in 1...3 {
+      try store.write(durability: .deferred) { tx in
+        try tx.insert(Ticket(id: id, seat: "\(id)", row: 0))
+      }
+    }
+    // One that changes nothing is no commit, one that throws neither.
+    try store.write { _ in }
+    struct Failure: Error {}
+    #expect(throws: Failure.self) { try store.write { _ in throw Failure() } }
+    for _ in 0..<3 { #expect(try store.read { try $0.count(Ticket.all) } == 3) }
+  }
+
+  @Test func `each store value counts its own`() throws {
+    let other = try ObjectStore(at: folder.path, models: [Ticket.self])
+    try other.write { tx in try tx.insert(Ticket(id: 1, seat: "1", row: 0)) }
+    #expect(try transactions().writes.count == 0)
+    #expect(try other.statistics().transactions.commits.count == 1)
+  }
+
+  @Test func `a timing adds up`() {
+    var timing = StoreStatistics.Timing()
+    for milliseconds in [30, 10, 20] { timing.add(.milliseconds(milliseconds)) }
+    #expect(timing.count == 3)
+    #expect(timing.total == .milliseconds(60))
+    #expect(timing.mean == .milliseconds(20))
+    #expect(timing.shortest == .milliseconds(10))
+    #expect(timing.longest == .milliseconds(30))
+    #expect(timing.last == .milliseconds(20))
+  }
+}

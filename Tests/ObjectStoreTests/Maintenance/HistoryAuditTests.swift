@@ -1,0 +1,99 @@
+import LMDB
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct HistoryAuditTests {
+  /// One kind of damage to an entry in the middle of the history.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var damage: @Sendable ([UInt8]) -> [UInt8]?
+  }
+
+  static let cases = [
+    Case(testDescription: "an entry that is cut off") { Array($0.dropLast()) },
+    Case(testDescription: "an entry without a header") { Array($0.prefix(7)) },
+    Case(testDescription: "an entry that is empty") { _ in [] },
+    Case(testDescription: "another sum") { bytes in
+      var bytes = bytes
+      bytes[6] ^= 1
+      return bytes
+    },
+    Case(testDescription: "another kind of change") { bytes in
+      var bytes = bytes
+      // After the header: the name's length and the name, the layout and the number of objects.
+      bytes[13 + 1 + "Ticket".utf8.count + 2] = 9
+      return bytes
+    },
+    Case(testDescription: "an entry that is gone") { _ in nil },
+  ]
+
+  private func makeStore(_ folder: TemporaryFolder) throws -> ObjectStore {
+    let store = try ObjectStore(at: folder.path("store"), models: [Ticket.self])
+    for id in 1...9 {
+      try store.write(durability: .deferred) { tx in
+        try tx.insert(Ticket(id: id, seat: "\(id)", row: id))
+      }
+    }
+    return store
+  }
+
+  @Test(arguments: cases)
+  func `an entry that is not what it must be is found, and told of once`(damage: Case) throws {
+    let folder = try TemporaryFolder()
+    let store = try makeStore(folder)
+    #expect(try store.verify().isSound)
+    var transaction = try store.environment.beginWrite()
+    let table = try transaction.makeDatabase(TableName.history, keys: .integers)
+    // What `makeStore` wrote in the middle.
+    let key = unsafe withUnsafeBytes(of: transaction.id - 5) { unsafe Array($0) }
+    let value = try #require(try transaction.withValue(for: key, in: table))
+    if let changed = damage.damage(value) {
+      try transaction.put(changed.span, for: key.span, in: table)
+    } else {
+      try transaction.delete(key.span, in: table)
+    }
+    try transaction.commit()
+    let report = try store.verify()
+    #expect(report.problemCounts == [.history: 1], "\(report.problems)")
+    #expect(report.models["Ticket"]?.soundObjects == 9)
+  }
+
+  @Test func `a history without its beginning is found`() throws {
+    let folder = try TemporaryFolder()
+    let store = try makeStore(folder)
+    var transaction = try store.environment.beginWrite()
+    let table = try transaction.makeDatabase(TableName.history, keys: .integers)
+    try transaction.delete([UInt8](repeating: 0, count: 8).span, in: table)
+    try transaction.commit()
+    #expect(try store.verify().problemCounts == [.history: 1])
+  }
+
+  @Test func `a history that was trimmed or ended is sound`() throws {
+    let folder = try TemporaryFolder()
+    _ = try makeStore(folder)
+    for limit in [HistoryLimit(commits: 3, byteCount: 200), .off, .standard] {
+      let store = try ObjectStore(
+        at: folder.path("store"),
+        models: [Ticket.self],
+        options: StoreOptions(historyLimit: limit)
+      )
+      for row in 0..<6 {
+        try store.write(durability: .deferred) { tx in
+          _ = try tx.upsert(Ticket(id: 1, seat: "1", row: row + limit.commits))
+        }
+      }
+      #expect(try store.verify().isSound)
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// A copy of the value of a key.
+  fileprivate borrowing func withValue(for key: [UInt8], in table: Database) throws -> [UInt8]? {
+    try unsafe key.withUnsafeBytes { key in
+      unsafe try value(for: key, in: table).map { unsafe Array($0) }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct ReferenceAuditTests {
+  let folder: TemporaryFolder
+  let store: ObjectStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try ObjectStore(
+      at: folder.path("store"),
+      models: [Visit<Deny>.self, Visit<Keep>.self, House<Cascade>.self, City.self]
+    )
+  }
+
+  private func file(_ lines: String...) throws -> String {
+    let path = folder.path("lines.jsonl")
+    try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    return path
+  }
+
+  private static func visit(_ id: Int, _ fields: String, _ rule: DeleteRule = .deny) -> String {
+    #"{"model":"Visit \#(rule)","fields":{"id":\#(id),\#(fields)}}"#
+  }
+
+  private static let city = #"{"model":"City","fields":{"name":"b"}}"#
+
+  @Test(arguments: [1, 2, 1_000])
+  func `an import reports what refers to nothing at its end`(linesPerTransaction: Int) throws {
+    let path = try file(
+      Self.visit(1, #""one":"b""#),
+      Self.visit(2, #""list":["b","x","b"]"#),
+      #"{"model":"House cascade","fields":{"id":1,"city":"y"}}"#,
+      Self.city,
+      Self.visit(3, #""set":["b"],"one":null"#),
+      Self.visit(4, #""one":"nowhere""#, .keep),
+      Self.visit(5, #""one":"x","set":["z"]"#)
+    )
+    let report = try store.importJSONLines(
+      from: path,
+      options: ImportOptions(linesPerTransaction: linesPerTransaction)
+    )
+    #expect(report.inserted == 7)
+    #expect(report.danglingReferenceCount == 4)
+    typealias Dangling = ImportReport.DanglingReference
+    #expect(
+      report.danglingReferences == [
+        Dangling(line: 2, model: "Visit deny", field: "list", target: "City", key: "'x'"),
+        Dangling(line: 3, model: "House cascade", field: "city", target: "City", key: "'y'"),
+        Dangling(line: 7, model: "Visit deny", field: "one", target: "City", key: "'x'"),
+        Dangling(line: 7, model: "Visit deny", field: "set", target: "City", key: "'z'"),
+      ]
+    )
+
+    let verified = try store.verify()
+    #expect(verified.problemCounts == [.reference: 4])
+    #expect(verified.models["Visit deny"]?.soundObjects == 4)
+    #expect(Set(verified.problems.compactMap(\.model)) == ["Visit deny", "House cascade"])
+    try store.write { tx in for name in ["x", "y", "z"] { try tx.insert(City(name)) } }
+    #expect(try store.verify().isSound)
+  }
+
+  @Test func `an import that refuses what refers to nothing stores no object`() throws {
+    let refusing = ImportOptions(danglingReferences: .refuse, linesPerTransaction: 1)
+    let path = try file(Self.visit(1, #""one":"b""#), Self.visit(2, #""one":"x""#), Self.city)
+    let before = try store.read { try $0.count(City.all) }
+    let error = #expect(throws: StoreError.self) {
+      try store.importJSONLines(from: path, options: refusing)
+    }
+    #expect(error?.code == .danglingReference)
+    let cause = error?.cause as? JSONLinesError
+    #expect(cause?.line == 2)
+    #expect(cause?.storedLines == 0)
+    #expect(try store.read { try $0.count(City.all) } == before)
+    #expect(try store.read { try $0.count(Visit<Deny>.all) } == 0)
+
+    let good = try file(Self.visit(1, #""one":"b""#), Self.city)
+    #expect(try store.importJSONLines(from: good, options: refusing).inserted == 2)
+    #expect(try store.verify().isSound)
+  }
+
+  @Test func `objects that an import skips refer to nothing new`() throws {
+    try store.write { tx in try tx.insert(Visit<Deny>(id: 1)) }
+    let options = ImportOptions(conflict: .skip, danglingReferences: .refuse)
+    let report = try store.importJSONLines(
+      from: file(Self.visit(1, #""one":"x""#)),
+      options: options
+    )
+    #expect(report.skipped == 1)
+    #expect(report.danglingReferenceCount == 0)
+  }
+
+  @Test func `more than a hundred are counted alone`() throws {
+    let lines = (1...150).map { Self.visit($0, #""one":"x""#) }.joined(separator: "\n")
+    let report = try store.importJSONLines(from: file(lines))
+    #expect(report.danglingReferenceCount == 150)
+    #expect(report.danglingReferences.map(\.line) == Array(1...100))
+  }
+
+  @Test func `a store that a later version has migrated takes no import`() throws {
+    let path = try file(Self.city)
+    let options = StoreOptions(schemaVersion: 2)
+    let later = try ObjectStore(at: store.path, models: [City.self], options: options)
+    let error = #expect(throws: StoreError.self) { try store.importJSONLines(from: path) }
+    #expect(error?.code == .tooNew)
+    #expect(try later.read { try $0.count(City.all) } == 0)
+    #expect(try later.importJSONLines(from: file(Self.city)).inserted == 1)
+  }
+
+  @Test func `a rule that names a model which is not there is found`() throws {
+    let rule = ReferenceRule(
+      model: "House cascade",
+      fieldID: FieldSchema.id(forName: "city"),
+      target: "Nowhere",
+      onDelete: .cascade
+    )
+    let environment = store.environment
+    var transaction = try environment.beginWrite()
+    let table = try transaction.makeDatabase("store")
+    let key = Array(MetadataKey.reference(rule.model, rule.fieldID).utf8)
+    try transaction.put(rule.encoded.span, for: key.span, in: table)
+    try transaction.commit()
+    let report = try store.verify()
+    #expect(report.problemCounts == [.description: 1])
+    #expect(report.problems.first?.model == "House cascade")
+  }
+}

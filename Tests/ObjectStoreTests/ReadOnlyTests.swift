@@ -1,0 +1,61 @@
+import ObjectStore
+import TestSupport
+import Testing
+
+@Suite struct ReadOnlyTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let store = try open(.create)
+    try store.write { tx in try tx.insert(Ticket(id: 1, seat: "1", row: 0)) }
+  }
+
+  private func open(_ access: StoreOptions.Access) throws -> ObjectStore {
+    try ObjectStore(
+      at: folder.path("store"),
+      models: [Ticket.self],
+      options: StoreOptions(access: access)
+    )
+  }
+
+  @Test func `a read-only open beside a writer of one process sees its commits and writes nothing`()
+    throws
+  {
+    let writer = try open(.readWrite)
+    let reader = try open(.readOnly)
+    #expect(!writer.isReadOnly)
+    #expect(reader.isReadOnly)
+    try writer.write { tx in try tx.insert(Ticket(id: 2, seat: "2", row: 0)) }
+    #expect(try reader.read { try $0.count(Ticket.all) } == 2)
+    let error = #expect(throws: StoreError.self) { try reader.write { _ in } }
+    #expect(error?.code == .permissionDenied)
+    #expect(throws: StoreError.self) { try reader.importJSONLines(from: "/dev/null") }
+    // The refusal was the reader's own.
+    try writer.write { tx in try tx.insert(Ticket(id: 3, seat: "3", row: 0)) }
+    #expect(try reader.changeCount() == writer.changeCount())
+  }
+
+  @Test func `observers of a read-only open hear the writer of their process`() async throws {
+    let writer = try open(.readWrite)
+    let reader = try open(.readOnly)
+    var changes = reader.observe(Ticket.all).makeAsyncIterator()
+    #expect(try await changes.next()?.snapshot.count == 1)
+    try await writer.write { tx in try tx.insert(Ticket(id: 2, seat: "2", row: 0)) }
+    #expect(try await changes.next()?.snapshot.count == 2)
+  }
+
+  @Test(arguments: [StoreOptions.Access.create, .readWrite])
+  func `a writer is refused while its process has the store open for reading alone`(
+    access: StoreOptions.Access
+  ) throws {
+    do {
+      let reader = try open(.readOnly)
+      let error = #expect(throws: StoreError.self) { try open(access) }
+      #expect(error?.code == .permissionDenied)
+      #expect(try reader.read { try $0.count(Ticket.all) } == 1)
+    }
+    // Once it is gone, nothing is in the way.
+    try open(access).write { tx in try tx.insert(Ticket(id: 2, seat: "2", row: 0)) }
+  }
+}
