@@ -55,7 +55,7 @@ public struct RecordEncoder: ~Copyable {
   @inline(__always)
   mutating func nextPlace() -> FieldPlace {
     let places = unsafe binding.places
-    unsafe precondition(position < places.count, "more fields are encoded than the schema has")
+    precondition(position < places.count, "more fields are encoded than the schema has")
     defer { position += 1 }
     return unsafe places[position]
   }
