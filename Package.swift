@@ -76,7 +76,12 @@ let package = Package(
     ),
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
-    .testTarget(name: "ObjectStoreTests", dependencies: ["ObjectStore", "LMDB", "TestSupport"]),
+    .testTarget(
+      name: "ObjectStoreTests",
+      dependencies: [
+        "ObjectStore", "LMDB", "TestSupport", .product(name: "Logging", package: "swift-log"),
+      ]
+    ),
     .testTarget(name: "ObjectStoreQueryTests", dependencies: ["ObjectStore", "TestSupport"]),
     .executableTarget(
       name: "Quickstart",

@@ -1,5 +1,6 @@
 internal import LMDB
 internal import Logging
+internal import Synchronization
 
 /// Tells the program's logger what one store value does.
 ///

@@ -1,4 +1,5 @@
 internal import LMDB
+internal import Synchronization
 
 /// Tells the observers of one store that somebody has committed.
 final class CommitFeed: Sendable {

@@ -1,4 +1,5 @@
 internal import LMDB
+internal import Synchronization
 
 #if canImport(Darwin)
   internal import Darwin

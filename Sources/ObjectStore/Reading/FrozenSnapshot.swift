@@ -1,4 +1,5 @@
 internal import LMDB
+internal import Synchronization
 
 /// A store as of one commit, for as long as the value is held: over many calls and across awaits.
 ///

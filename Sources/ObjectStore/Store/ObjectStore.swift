@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import LMDB
+internal import Synchronization
 
 // The twins of `read` and `write` share a name by contract: `await` tells them apart.
 // swift-format-ignore: AmbiguousTrailingClosureOverload

@@ -1,5 +1,6 @@
 import LMDB
 import Logging
+import Synchronization
 
 /// Keeps what is logged.
 final class RecordingLog: Sendable {

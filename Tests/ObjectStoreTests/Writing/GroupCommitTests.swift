@@ -1,5 +1,5 @@
 import Foundation
-import LMDB
+import Synchronization
 import TestSupport
 import Testing
 
@@ -31,8 +31,12 @@ import Testing
     }
   }
 
-  private final class Errors: Sendable {
-    let byID = Guarded<[Int64: StoreError.Code]>([:])
+  private actor Errors {
+    private(set) var byID: [Int64: StoreError.Code] = [:]
+
+    func add(_ code: StoreError.Code, of id: Int64) {
+      byID[id] = code
+    }
   }
 
   let folder: TemporaryFolder
@@ -135,7 +139,7 @@ import Testing
               try tx.insert(Everything(id: id, text: String(repeating: "x", count: size)))
             }
           } catch let error as StoreError {
-            errors.byID.withLock { $0[id] = error.code }
+            await errors.add(error.code, of: id)
           }
         }
         // In this order.
@@ -144,7 +148,7 @@ import Testing
       await plug.release(store, waiting: 6)
       try await group.waitForAll()
     }
-    #expect(errors.byID.withLock { $0 } == [2: .full])
+    #expect(await errors.byID == [2: .full])
     let keys = try await store.read { Set(try $0.fetch(Everything.all).map(\.id)) }
     #expect(keys == [0, 1, 3, 4, 5])
   }
