@@ -20,7 +20,7 @@ import Testing
     encoder.finish(extras: extras)
     encoder.seal(objectID: id)
     let chunk = HotChunkBuilder()
-    unsafe try? chunk.set(encoder.hot.buffer, layoutNumber: 3, at: HotChunk.slot(of: id))
+    unsafe try? chunk.set(encoder.hot.buffer, layoutNumber: 3, of: id)
     chunk.seal(number: HotChunk.number(of: id))
     return unsafe Parts(cold: encoder.cold.bytes, hot: Array(chunk.view.bytes))
   }
@@ -41,9 +41,40 @@ import Testing
           cold: cold,
           hot: chunk.part(at: HotChunk.slot(of: id)),
           objectID: id,
-          binding: Self.binding
+          layout: Self.binding.reference
         )
         return try body(view)
+      }
+    }
+  }
+
+  /// Puts the checksum of the only part of a chunk right.
+  private func sealPart(_ hot: inout [UInt8], id: UInt64) {
+    let start = HotChunk.headerSize + HotChunk.checksumSize
+    guard hot.count >= start else { return }
+    var writer = ByteWriter()
+    writer.write(hot)
+    let checksum = unsafe hot.withUnsafeBytes { bytes in
+      unsafe HotChunk.Part(
+        layoutNumber: UInt16(bytes[8]) | UInt16(bytes[9]) << 8,
+        bytes: UnsafeRawBufferPointer(rebasing: bytes[start...])
+      ).checksum(objectID: id)
+    }
+    writer.patch(checksum, at: HotChunk.headerSize)
+    hot = writer.bytes
+  }
+
+  /// As a point lookup reads, which looks at no part but its own.
+  private func decodeAlone(_ parts: Parts, id: UInt64) throws -> Everything {
+    try unsafe parts.cold.withUnsafeBytes { cold in
+      try unsafe parts.hot.withUnsafeBytes { hot in
+        let view = unsafe try RecordView(
+          cold: cold,
+          hot: HotChunkView(measured: hot).checkedPart(of: id),
+          objectID: id,
+          layout: Self.binding.reference
+        )
+        return try Everything(from: view)
       }
     }
   }
@@ -101,6 +132,67 @@ import Testing
       var damaged = parts
       damaged.hot[bit / 8] ^= 1 << UInt8(bit % 8)
       #expect(throws: RecordError.self) { try decode(damaged, id: 5) }
+      // The checksum of the chunk is not looked at.
+      if bit < 32 {
+        #expect(try decodeAlone(damaged, id: 5) == .full)
+      } else {
+        #expect(throws: RecordError.self) { try decodeAlone(damaged, id: 5) }
+      }
+    }
+  }
+
+  /// Chunks of five objects of neighbours: in the even form, and in the uneven one.
+  @Test(arguments: [true, false])
+  func `a flipped bit gives a lookup of one object its own bytes or an error`(
+    isEven: Bool
+  ) throws {
+    let ids: [UInt64] = [0, 3, 4, 30, 31]
+    let builder = HotChunkBuilder()
+    var own: [UInt64: [UInt8]] = [:]
+    for id in ids {
+      let size = isEven ? 9 : 5 + Int(id % 3)
+      let part = (0..<size).map { UInt8(truncatingIfNeeded: $0 * 7 ^ Int(id)) }
+      own[id] = part
+      let layoutNumber: UInt16 = isEven ? 3 : 3 + UInt16(id % 2)
+      try unsafe part.withUnsafeBytes {
+        unsafe try builder.set($0, layoutNumber: layoutNumber, of: id)
+      }
+    }
+    builder.seal(number: 0)
+    let whole = unsafe Array(builder.view.bytes)
+    #expect(unsafe (builder.view.stride > 0) == isEven)
+    var refused = 0
+    for bit in 0..<whole.count * 8 {
+      var bytes = whole
+      bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+      unsafe bytes.withUnsafeBytes { bytes in
+        unsafe #expect(throws: RecordError.self) { unsafe try HotChunkView(bytes, number: 0) }
+        for id in ids {
+          do {
+            guard let part = unsafe try HotChunkView(measured: bytes).checkedPart(of: id) else {
+              // The bit that says that there is one.
+              #expect(bit == 32 + Int(id))
+              continue
+            }
+            #expect(unsafe Array(part.bytes) == own[id])
+            #expect(unsafe part.layoutNumber == (isEven ? 3 : 3 + UInt16(id % 2)))
+          } catch {
+            refused += 1
+          }
+        }
+      }
+    }
+    #expect(refused > whole.count * 8 / 2)
+  }
+
+  @Test func `a hot part under the id of another is found out`() throws {
+    var parts = encode(.full, id: 5)
+    // Object 6 instead of object 5.
+    parts.hot[4] = 1 << 6
+    #expect(throws: RecordError(.checksumMismatch)) {
+      try unsafe parts.hot.withUnsafeBytes {
+        _ = unsafe try HotChunkView(measured: $0).checkedPart(of: 6)
+      }
     }
   }
 
@@ -131,6 +223,7 @@ import Testing
       mutate(&parts.cold, &random)
       if Bool.random(using: &random) { mutate(&parts.hot, &random) }
       parts.cold = sealed(parts.cold, seed: 5)
+      if Bool.random(using: &random) { sealPart(&parts.hot, id: 5) }
       parts.hot = sealed(parts.hot, seed: 0)
       do {
         _ = try withView(of: parts, id: 5) { record in
@@ -148,6 +241,9 @@ import Testing
           return try Everything(from: record)
         }
         readable += 1
+      } catch is RecordError {}
+      do {
+        _ = try decodeAlone(parts, id: 5)
       } catch is RecordError {}
     }
     #expect((1..<1_000).contains(readable))
@@ -221,7 +317,7 @@ import Testing
     """
 
   static let goldenHot = """
-    c35f9091200000000300100003000000000001000003000000686f74
+    dd7359512000000003001400d2f850dc03000000000001000003000000686f74
     """
 
   static let goldenLayout = """

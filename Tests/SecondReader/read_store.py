@@ -477,21 +477,28 @@ def read_chunk(data, number):
     reader = Bytes(data)
     reader.take(12)
     if size:
-        parts = [(layout, reader.take(size)) for _ in objects]
+        if size < 5:
+            raise Damage("the parts of a chunk have no bytes")
+        parts = [(reader.number("I"), layout, reader.take(size - 4)) for _ in objects]
     else:
         if layout:
             raise Damage("a chunk has one layout and no size")
         ends = [0] + [reader.number("I") for _ in objects]
         sizes = [end - start for start, end in zip(ends, ends[1:])]
-        if min(sizes) < 2:
+        if min(sizes) < 6:
             raise Damage("the ends of a chunk decrease")
-        parts = [(reader.number("H"), reader.take(size - 2)) for size in sizes]
-        shapes = {(number, len(part)) for number, part in parts}
-        if len(shapes) == 1 and len(parts[0][1]) <= 0xFFFF:
+        parts = [(reader.number("I"), reader.number("H"), reader.take(size - 6)) for size in sizes]
+        shapes = {(layout, len(part)) for _, layout, part in parts}
+        if len(shapes) == 1 and 0 < len(parts[0][2]) <= 0xFFFF - 4:
             raise Damage("the parts of a chunk do not differ, and it has no size")
     if reader.left:
         raise Damage("a chunk does not end where its parts do")
-    return dict(zip(objects, parts))
+    found = {}
+    for object_id, (checksum, layout, part) in zip(objects, parts):
+        if checksum != xxh64(part, object_id ^ layout << 48) & 0xFFFFFFFF:
+            raise Damage(f"the checksum of the part of object {object_id} does not fit")
+        found[object_id] = (layout, part)
+    return found
 
 
 def read_extras(data, known):

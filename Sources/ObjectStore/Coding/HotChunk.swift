@@ -8,12 +8,20 @@
 /// | `u32` | checksum: the low 32 bits of the XXH64 of all bytes after it, seeded with the number of the chunk |
 /// | `u32` | bit n: object 32 × chunk + n has a hot part |
 /// | `u16` | the layout of every part, when all have one layout and one size; otherwise 0 |
-/// | `u16` | that size; otherwise 0 |
+/// | `u16` | that size, the part's checksum included; otherwise 0 |
 /// | `u32` each | only when they differ: where each part ends, counted from the first |
-/// | | the parts in the order of their objects; when they differ, each with its layout (`u16`) before it |
+/// | | the parts in the order of their objects; before each its checksum (`u32`) and, when they differ, its layout (`u16`) |
+///
+/// The checksum of a part is the low 32 bits of the XXH64 of its bytes, seeded with the object's id
+/// XOR the number of its layout shifted left by 48 bits. Who wants one object checks that of its
+/// part, and touches no other: a part that is not the object's, or not of that layout, does not fit.
+/// Who reads them all checks the chunk's.
 enum HotChunk {
   static let shift: UInt64 = 5
   static let headerSize = 12
+  /// What comes before each part: its checksum, and its layout when the parts differ.
+  static let checksumSize = 4
+  static let unevenPrefixSize = 6
 
   /// The chunk of an object.
   static func number(of objectID: UInt64) -> UInt64 { objectID >> shift }
@@ -26,10 +34,15 @@ enum HotChunk {
   struct Part {
     var layoutNumber: UInt16
     var bytes: UnsafeRawBufferPointer
+
+    func checksum(objectID: UInt64) -> UInt32 {
+      let seed = unsafe objectID ^ UInt64(layoutNumber) << 48
+      return unsafe UInt32(truncatingIfNeeded: XXHash64.hash(bytes, seed: seed))
+    }
   }
 }
 
-/// A chunk in the map: its bytes have been checked against the checksum.
+/// A chunk in the map, at least as long as its header says.
 @unsafe
 struct HotChunkView {
   let bytes: UnsafeRawBufferPointer
@@ -39,17 +52,24 @@ struct HotChunkView {
   let layoutNumber: UInt16
   let stride: Int
 
+  /// Checks the bytes against the checksum of the chunk.
   init(_ bytes: UnsafeRawBufferPointer, number: UInt64) throws(RecordError) {
-    guard bytes.count >= HotChunk.headerSize else { throw RecordError(.truncated) }
-    let first = unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
-    let checksum = unsafe RecordHeader.checksum(of: bytes, seed: number)
-    guard UInt32(truncatingIfNeeded: first) == checksum else {
+    unsafe try self.init(measured: bytes)
+    let first = unsafe UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
+    guard unsafe first == RecordHeader.checksum(of: bytes, seed: number) else {
       throw RecordError(.checksumMismatch)
     }
+  }
+
+  /// Checks the size alone: for ``checkedPart(of:)``.
+  init(measured bytes: UnsafeRawBufferPointer) throws(RecordError) {
+    guard bytes.count >= HotChunk.headerSize else { throw RecordError(.truncated) }
     unsafe self.init(checked: bytes)
     let count = unsafe presence.nonzeroBitCount
-    let least = unsafe stride > 0 ? count * stride : count * 6
-    guard bytes.count >= HotChunk.headerSize + least else { throw RecordError(.truncated) }
+    let least = unsafe stride > 0 ? stride : 4 + HotChunk.unevenPrefixSize
+    guard unsafe stride == 0 || stride > HotChunk.checksumSize,
+      bytes.count >= HotChunk.headerSize + count * least
+    else { throw RecordError(.truncated) }
   }
 
   /// Takes bytes for whole that were made or checked before.
@@ -73,26 +93,54 @@ struct HotChunkView {
     unsafe (presence & (1 << UInt32(slot) &- 1)).nonzeroBitCount
   }
 
-  /// The part of the object at that place, or `nil`.
+  /// The part of the object at that place, or `nil`; its own checksum is not looked at.
   func part(at slot: Int) throws(RecordError) -> HotChunk.Part? {
+    unsafe try entry(at: slot)?.part
+  }
+
+  /// The part of the object, checked against its own checksum, or `nil`.
+  func checkedPart(of objectID: UInt64) throws(RecordError) -> HotChunk.Part? {
+    guard let entry = unsafe try entry(at: HotChunk.slot(of: objectID)) else { return nil }
+    guard unsafe entry.checksum == entry.part.checksum(objectID: objectID) else {
+      throw RecordError(.checksumMismatch)
+    }
+    return unsafe entry.part
+  }
+
+  /// The part of the object at that place and its checksum, not yet compared.
+  @inline(__always)
+  func entry(
+    at slot: Int
+  ) throws(RecordError) -> (checksum: UInt32, part: HotChunk.Part)? {
     guard unsafe hasPart(at: slot) else { return nil }
     let rank = unsafe rank(of: slot)
+    let range: Range<Int>
+    let prefix: Int
     if unsafe stride > 0 {
       let start = unsafe HotChunk.headerSize + rank * stride
-      return unsafe HotChunk.Part(
-        layoutNumber: layoutNumber,
-        bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<start + stride])
-      )
+      range = unsafe start..<start + stride
+      prefix = HotChunk.checksumSize
+    } else {
+      let base = unsafe HotChunk.headerSize + presence.nonzeroBitCount * 4
+      let start = unsafe base + (rank == 0 ? 0 : end(rank - 1))
+      let end = unsafe base + end(rank)
+      prefix = HotChunk.unevenPrefixSize
+      guard start + prefix <= end, unsafe end <= bytes.count else {
+        throw RecordError(.truncated)
+      }
+      range = start..<end
     }
-    let base = unsafe HotChunk.headerSize + presence.nonzeroBitCount * 4
-    let start = unsafe rank == 0 ? 0 : end(rank - 1)
-    let end = unsafe end(rank)
-    guard start + 2 <= end, unsafe base + end <= bytes.count else { throw RecordError(.truncated) }
-    let whole = unsafe UnsafeRawBufferPointer(rebasing: bytes[base + start..<base + end])
-    return unsafe HotChunk.Part(
-      layoutNumber: UInt16(littleEndian: whole.loadUnaligned(as: UInt16.self)),
-      bytes: UnsafeRawBufferPointer(rebasing: whole[2...])
+    let whole = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+    let checksum = unsafe UInt32(littleEndian: whole.loadUnaligned(as: UInt32.self))
+    let number =
+      unsafe stride > 0
+      ? layoutNumber
+      : UInt16(littleEndian: whole.loadUnaligned(fromByteOffset: 4, as: UInt16.self))
+    let part = unsafe HotChunk.Part(
+      layoutNumber: number,
+      bytes: UnsafeRawBufferPointer(rebasing: whole[prefix...])
     )
+    return unsafe (checksum, part)
   }
 
   private func end(_ rank: Int) -> Int {
@@ -100,102 +148,5 @@ struct HotChunkView {
     return unsafe Int(
       UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     )
-  }
-}
-
-/// A chunk that is being changed.
-final class HotChunkBuilder {
-  private var writer: ByteWriter
-
-  /// A chunk without parts.
-  init() {
-    writer = ByteWriter(capacity: 1_024)
-    writer.appendZeros(HotChunk.headerSize)
-  }
-
-  init(_ chunk: HotChunkView) {
-    writer = ByteWriter(capacity: unsafe chunk.bytes.count)
-    unsafe writer.append(chunk.bytes)
-  }
-
-  /// The chunk as it is now: valid until it changes.
-  ///
-  /// Its checksum is that of the last ``seal(number:)``.
-  @unsafe var view: HotChunkView { unsafe HotChunkView(checked: writer.buffer) }
-
-  /// Writes the checksum; the chunk is then ready to be stored.
-  func seal(number: UInt64) {
-    writer.patch(unsafe RecordHeader.checksum(of: writer.buffer, seed: number), at: 0)
-  }
-
-  /// Sets the part of the object at that place.
-  func set(
-    _ part: UnsafeRawBufferPointer,
-    layoutNumber: UInt16,
-    at slot: Int
-  ) throws(RecordError) {
-    let chunk = unsafe view
-    let isUniform =
-      unsafe chunk.presence == 0
-      || (chunk.stride == part.count && chunk.layoutNumber == layoutNumber)
-    guard isUniform, part.count > 0, part.count <= Int(UInt16.max) else {
-      return try replace(slot, with: Part(layoutNumber: layoutNumber, bytes: unsafe Array(part)))
-    }
-    let start = unsafe HotChunk.headerSize + chunk.rank(of: slot) * part.count
-    if unsafe !chunk.hasPart(at: slot) {
-      let presence = unsafe chunk.presence
-      writer.insertZeros(part.count, at: start)
-      writer.patch(presence | 1 << UInt32(slot), at: 4)
-      writer.patch(layoutNumber, at: 8)
-      writer.patch(UInt16(part.count), at: 10)
-    }
-    unsafe writer.overwrite(part, at: start)
-  }
-
-  /// Removes the part of the object at that place, if there is one.
-  func remove(_ slot: Int) throws(RecordError) {
-    guard unsafe view.hasPart(at: slot) else { return }
-    try replace(slot, with: nil)
-  }
-
-  private struct Part {
-    var layoutNumber: UInt16
-    var bytes: [UInt8]
-  }
-
-  /// Builds the chunk anew.
-  private func replace(_ slot: Int, with part: Part?) throws(RecordError) {
-    var parts: [(slot: Int, part: Part)] = []
-    for other in 0..<(1 << Int(HotChunk.shift)) {
-      if other == slot {
-        if let part { parts.append((slot, part)) }
-      } else if let kept = unsafe try view.part(at: other) {
-        let copy = unsafe Part(layoutNumber: kept.layoutNumber, bytes: Array(kept.bytes))
-        parts.append((other, copy))
-      }
-    }
-    writer.removeAll()
-    writer.write(0 as UInt32)
-    writer.write(parts.reduce(0 as UInt32) { $0 | 1 << UInt32($1.slot) })
-    let first = parts.first?.part
-    let isUniform = parts.allSatisfy { _, part in
-      part.layoutNumber == first?.layoutNumber && part.bytes.count == first?.bytes.count
-    }
-    if isUniform, let first, first.bytes.count > 0, first.bytes.count <= Int(UInt16.max) {
-      writer.write(first.layoutNumber)
-      writer.write(UInt16(first.bytes.count))
-      for (_, part) in parts { writer.write(part.bytes) }
-      return
-    }
-    writer.write(0 as UInt32)
-    var end: UInt32 = 0
-    for (_, part) in parts {
-      end += UInt32(part.bytes.count + 2)
-      writer.write(end)
-    }
-    for (_, part) in parts {
-      writer.write(part.layoutNumber)
-      writer.write(part.bytes)
-    }
   }
 }

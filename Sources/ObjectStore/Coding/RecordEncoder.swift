@@ -54,16 +54,17 @@ public struct RecordEncoder: ~Copyable {
   @usableFromInline
   @inline(__always)
   mutating func nextPlace() -> FieldPlace {
-    precondition(position < binding.places.count, "more fields are encoded than the schema has")
+    let places = unsafe binding.places
+    precondition(position < places.count, "more fields are encoded than the schema has")
     defer { position += 1 }
-    return binding.places[position]
+    return unsafe places[position]
   }
 
   /// Completes the record but for its checksum, which the object's id is part of.
   ///
   /// `extras` are the fields of the record that this program does not know.
   mutating func finish(extras: [UInt8] = []) {
-    precondition(
+    unsafe precondition(
       position == binding.places.count,
       "fewer fields are encoded than the schema has"
     )

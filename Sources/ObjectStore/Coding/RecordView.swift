@@ -11,39 +11,40 @@ public struct RecordView: ~Copyable {
   let hasExtras: Bool
   // The tables of the model keep it, and a view is lent no longer than they are.
   unowned(unsafe) let binding: LayoutBinding
+  let places: UnsafeBufferPointer<FieldPlace>
 
   /// Checks the cold part against its checksum and both against the layout.
   ///
-  /// The checksum of a hot part is that of its chunk, which has been checked.
+  /// The hot part has been checked before, against its own checksum or that of its chunk.
   init(
     cold: UnsafeRawBufferPointer,
     hot: HotChunk.Part?,
     objectID: UInt64,
-    binding: LayoutBinding
+    layout: LayoutReference
   ) throws(RecordError) {
     let header = unsafe try RecordHeader(cold)
     guard unsafe header.checksum == RecordHeader.checksum(of: cold, seed: objectID) else {
       throw RecordError(.checksumMismatch)
     }
-    guard header.layoutNumber == binding.number else { throw RecordError(.unknownLayout) }
-    guard cold.count >= binding.coldSize else { throw RecordError(.truncated) }
-    if let hot = unsafe hot { unsafe try Self.check(hot, binding) }
+    guard unsafe header.layoutNumber == layout.number else { throw RecordError(.unknownLayout) }
+    guard unsafe cold.count >= layout.coldSize else { throw RecordError(.truncated) }
+    if let hot = unsafe hot { unsafe try Self.check(hot, layout) }
     unsafe self.init(
       checkedCold: cold,
       hot: unsafe hot?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0),
       hasExtras: header.hasExtras,
-      binding: binding
+      layout: layout
     )
   }
 
   /// A view of hot fields alone.
-  init(hot: HotChunk.Part, binding: LayoutBinding) throws(RecordError) {
-    unsafe try Self.check(hot, binding)
+  init(hot: HotChunk.Part, layout: LayoutReference) throws(RecordError) {
+    unsafe try Self.check(hot, layout)
     unsafe self.init(
       checkedCold: UnsafeRawBufferPointer(start: nil, count: 0),
       hot: hot.bytes,
       hasExtras: false,
-      binding: binding
+      layout: layout
     )
   }
 
@@ -52,31 +53,43 @@ public struct RecordView: ~Copyable {
     checkedCold cold: UnsafeRawBufferPointer,
     hot: UnsafeRawBufferPointer,
     hasExtras: Bool,
-    binding: LayoutBinding
+    layout: LayoutReference
   ) {
     unsafe self.cold = unsafe cold
     unsafe self.hot = unsafe hot
-    unsafe self.binding = binding
+    unsafe binding = unsafe layout.binding
+    unsafe places = unsafe layout.places
     self.hasExtras = hasExtras
   }
 
   /// The same record with its hot part.
-  consuming func adding(_ part: HotChunk.Part) throws(RecordError) -> RecordView {
-    unsafe try Self.check(part, binding)
+  func adding(_ part: HotChunk.Part) throws(RecordError) -> RecordView {
+    let layout = unsafe binding.reference
+    unsafe try Self.check(part, layout)
     return unsafe RecordView(
       checkedCold: cold,
       hot: part.bytes,
       hasExtras: hasExtras,
-      binding: binding
+      layout: layout
+    )
+  }
+
+  /// The same view once more, for one who lends it no longer than this one is.
+  @unsafe var copy: RecordView {
+    unsafe RecordView(
+      checkedCold: cold,
+      hot: hot,
+      hasExtras: hasExtras,
+      layout: binding.reference
     )
   }
 
   private static func check(
     _ part: HotChunk.Part,
-    _ binding: LayoutBinding
+    _ layout: LayoutReference
   ) throws(RecordError) {
-    guard unsafe part.layoutNumber == binding.number else { throw RecordError(.unknownLayout) }
-    guard unsafe part.bytes.count >= binding.hotSize else { throw RecordError(.truncated) }
+    guard unsafe part.layoutNumber == layout.number else { throw RecordError(.unknownLayout) }
+    guard unsafe part.bytes.count >= layout.hotSize else { throw RecordError(.truncated) }
   }
 
   // MARK: Values
@@ -163,9 +176,8 @@ public struct RecordView: ~Copyable {
   /// The bytes of the field at `position` of the program's schema.
   @usableFromInline
   func content(at position: Int) throws(RecordError) -> Content {
-    let binding = unsafe binding
-    guard binding.places.indices.contains(position) else { throw RecordError(.missingField) }
-    let place = binding.places[position]
+    guard position >= 0, unsafe position < places.count else { throw RecordError(.missingField) }
+    let place = unsafe places[position]
     if place.exists { return unsafe try content(at: place) }
     guard hasExtras else { return unsafe .missing }
     return unsafe try extra(withID: binding.fields[position].id)

@@ -77,7 +77,7 @@ struct LostRecords {
           cold: bytes,
           hot: nil,
           objectID: entry.id,
-          binding: binding
+          layout: binding.reference
         )
       else { return false }
       return (try? RecordAudit.checkColdPart(record)) != nil
@@ -93,7 +93,7 @@ struct LostRecords {
         guard let part = unsafe try? chunk.part(at: slot) else { continue }
         guard unsafe (1...bindings.count).contains(Int(part.layoutNumber)) else { return false }
         let binding = unsafe bindings[Int(part.layoutNumber) - 1]
-        guard let record = unsafe try? RecordView(hot: part, binding: binding),
+        guard let record = unsafe try? RecordView(hot: part, layout: binding.reference),
           (try? RecordAudit.checkHotPart(record)) != nil
         else { return false }
       }

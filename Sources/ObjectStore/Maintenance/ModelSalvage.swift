@@ -75,10 +75,11 @@ struct ModelSalvage {
     chunks += lost.chunks(of: model.name).map { ($0.id, $0.cold) }
     for (number, bytes) in chunks {
       unsafe bytes.withUnsafeBytes { bytes in
-        guard let chunk = unsafe try? HotChunkView(bytes, number: number) else { return }
+        // Of a chunk whose checksum does not fit, the parts whose own does are as good as any.
+        guard let chunk = unsafe try? HotChunkView(measured: bytes) else { return }
         for slot in 0..<32 {
-          guard let part = unsafe try? chunk.part(at: slot) else { continue }
           let id = number << HotChunk.shift + UInt64(slot)
+          guard let part = unsafe try? chunk.checkedPart(of: id) else { continue }
           hotParts[id] = unsafe HotPart(
             layoutNumber: part.layoutNumber,
             bytes: Array(part.bytes)
@@ -181,7 +182,7 @@ struct ModelSalvage {
           cold: cold,
           hot: binding.hasHotFields ? part : nil,
           objectID: id,
-          binding: binding
+          layout: binding.reference
         )
         try RecordAudit.check(record, names: names)
         return try body(record)

@@ -78,14 +78,22 @@ struct ModelVerifier {
     cold: UnsafeRawBufferPointer,
     _ report: inout VerificationReport
   ) throws {
+    var kind = VerificationReport.Problem.Kind.record
     do throws(RecordError) {
       let binding = unsafe try tables.binding(RecordHeader(cold).layoutNumber)
       var part: HotChunk.Part?
       if binding.hasHotFields {
+        kind = .hotPart
         unsafe part = unsafe try hotPart(of: id)
         guard unsafe part != nil else { throw RecordError(.missingHotPart) }
+        kind = .record
       }
-      let record = unsafe try RecordView(cold: cold, hot: part, objectID: id, binding: binding)
+      let record = unsafe try RecordView(
+        cold: cold,
+        hot: part,
+        objectID: id,
+        layout: binding.reference
+      )
       unsafe try RecordAudit.check(record, names: entry.names)
       unsafe counts.soundObjects += 1
       do {
@@ -103,7 +111,6 @@ struct ModelVerifier {
       }
     } catch {
       unsafe damaged.insert(id)
-      let kind: VerificationReport.Problem.Kind = error.code == .missingHotPart ? .hotPart : .record
       unsafe note(kind, "\(error)", id, &report)
     }
   }
@@ -112,13 +119,13 @@ struct ModelVerifier {
     let number = HotChunk.number(of: id)
     if unsafe chunk?.number != number {
       do {
-        unsafe chunk = unsafe (number, try reader.chunk(number))
+        unsafe chunk = unsafe (number, try reader.measuredChunk(number))
       } catch {
         // The chunk itself is reported with its table.
         unsafe chunk = (number, nil)
       }
     }
-    return unsafe try chunk?.view?.part(at: HotChunk.slot(of: id))
+    return unsafe try chunk?.view?.checkedPart(of: id)
   }
 
   // MARK: Primary keys

@@ -43,7 +43,7 @@ struct FieldComparison<Root: Model>: ~Copyable {
       checkedCold: encoder.cold.buffer,
       hot: encoder.hot.buffer,
       hasExtras: false,
-      binding: binding
+      layout: binding.reference
     )
   }
 }

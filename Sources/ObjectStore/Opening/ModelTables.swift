@@ -1,6 +1,7 @@
 internal import LMDB
 
 /// The databases of one model, and how its records are to be read, as of one epoch.
+@safe  // It keeps what its references point to.
 @usableFromInline
 final class ModelTables: Sendable {
   /// An index that some program keeps over fields of the model.
@@ -65,6 +66,7 @@ final class ModelTables: Sendable {
   let indexes: [Index]
   /// How to read each layout that the store has: layout n at n - 1.
   private let bindings: ContiguousArray<LayoutBinding>
+  private let references: ContiguousArray<LayoutReference>
   /// The layout in which this program writes; `nil` in a store that is open for reading and has
   /// none.
   let current: LayoutBinding?
@@ -120,11 +122,21 @@ final class ModelTables: Sendable {
         LayoutBinding(reading: layout, number: UInt16(index + 1), as: own)
       }
     )
+    unsafe references = unsafe ContiguousArray(bindings.map { unsafe $0.reference })
     current = bindings.first { $0.layout == own }
     hasHotFields = bindings.contains(where: \.hasHotFields)
     primaryKeyPosition = own.fields.firstIndex(where: \.isPrimaryKey) ?? 0
     self.hashSeed = hashSeed
     self.log = log
+  }
+
+  /// The binding of that layout, for reading records: valid as long as the tables.
+  @unsafe
+  @inline(__always)
+  func reference(_ number: UInt16) throws(RecordError) -> LayoutReference {
+    let index = Int(number) - 1
+    guard index >= 0, unsafe index < references.count else { throw RecordError(.unknownLayout) }
+    return unsafe references[index]
   }
 
   func binding(_ number: UInt16) throws(RecordError) -> LayoutBinding {
@@ -153,7 +165,7 @@ final class ModelTables: Sendable {
     var parts: RecordParts = []
     for position in positions {
       for binding in bindings {
-        let place = binding.places[position]
+        let place = unsafe binding.places[position]
         // A field that the layout does not have may be among the extras, in the cold part.
         parts.insert(place.exists && place.isHot ? .hot : .cold)
       }

@@ -47,14 +47,14 @@ struct ModelReader {
     parts: RecordParts
   ) throws -> RecordView {
     do throws(RecordError) {
-      let binding = unsafe try tables.binding(RecordHeader(cold).layoutNumber)
-      let isHotWanted = parts.contains(.hot) && binding.hasHotFields
+      let layout = unsafe try tables.reference(RecordHeader(cold).layoutNumber)
+      let isHotWanted = unsafe parts.contains(.hot) && layout.hasHotFields
       if isHotWanted, unsafe hot == nil { throw RecordError(.missingHotPart) }
       return unsafe try RecordView(
         cold: cold,
         hot: isHotWanted ? hot : nil,
         objectID: id,
-        binding: binding
+        layout: layout
       )
     } catch {
       throw StoreError(error, model: unsafe tables.name, objectID: id)
@@ -64,26 +64,34 @@ struct ModelReader {
   private func hotRecord(_ id: UInt64) throws -> RecordView? {
     guard let part = unsafe try hotPart(of: id) else { return nil }
     do throws(RecordError) {
-      return unsafe try RecordView(hot: part, binding: tables.binding(part.layoutNumber))
+      return unsafe try RecordView(hot: part, layout: tables.reference(part.layoutNumber))
     } catch {
       throw StoreError(error, model: unsafe tables.name, objectID: id)
     }
   }
 
-  /// The hot part of the object, its chunk checked.
+  /// The hot part of the object, checked; those of its neighbours are not touched.
   func hotPart(of id: UInt64) throws -> HotChunk.Part? {
     do {
-      return unsafe try chunk(HotChunk.number(of: id))?.part(at: HotChunk.slot(of: id))
+      return unsafe try measuredChunk(HotChunk.number(of: id))?.checkedPart(of: id)
     } catch let error as RecordError {
       throw StoreError(error, model: unsafe tables.name, objectID: id)
     }
   }
 
-  /// The chunk of that number, checked.
+  /// The chunk of that number, checked as a whole.
   func chunk(_ number: UInt64) throws -> HotChunkView? {
     if let changed = unsafe changedChunks?.chunk(number) { return unsafe changed.view }
     return unsafe try value(of: number, in: tables.hot).map {
       unsafe try HotChunkView($0, number: number)
+    }
+  }
+
+  /// The chunk of that number, of which only the size has been checked.
+  func measuredChunk(_ number: UInt64) throws -> HotChunkView? {
+    if let changed = unsafe changedChunks?.chunk(number) { return unsafe changed.view }
+    return unsafe try value(of: number, in: tables.hot).map {
+      unsafe try HotChunkView(measured: $0)
     }
   }
 
@@ -214,7 +222,7 @@ struct ModelReader {
   ) throws {
     guard parts != .hot else { return unsafe try forEachHotRecord(from: start, body) }
     let cold = unsafe try transaction.cursor(on: tables.records)
-    var walk = unsafe HotWalk(reader: self)
+    var walk = unsafe HotWalk(reader: self, isOfAll: true)
     let readsHot = unsafe parts.contains(.hot) && tables.hasHotFields
     var entry = try unsafe withUnsafeBytes(of: start) { unsafe try cold.first(atOrAfter: $0) }
     while let found = unsafe entry {
@@ -247,7 +255,7 @@ struct ModelReader {
           guard id >= start else { continue }
           let record = unsafe try RecordView(
             hot: part,
-            binding: tables.binding(part.layoutNumber)
+            layout: tables.reference(part.layoutNumber)
           )
           guard try body(id, record) else { return }
         }
@@ -258,15 +266,18 @@ struct ModelReader {
     }
   }
 
-  /// The hot parts of objects whose ids grow, each chunk read once.
+  /// The hot parts of one object after another, each chunk looked up once for neighbours.
   @unsafe
   struct HotWalk {
-    let reader: ModelReader
-    var number = UInt64.max
-    var chunk: HotChunkView?
+    private let reader: ModelReader
+    /// Whether every object is wanted: then the chunk is checked, otherwise each part.
+    private let isOfAll: Bool
+    private var number = UInt64.max
+    private var chunk: HotChunkView?
 
-    init(reader: ModelReader) {
+    init(reader: ModelReader, isOfAll: Bool) {
       unsafe self.reader = unsafe reader
+      unsafe self.isOfAll = isOfAll
     }
 
     mutating func part(of id: UInt64) throws -> HotChunk.Part? {
@@ -274,9 +285,10 @@ struct ModelReader {
       do {
         if unsafe number != wanted {
           unsafe number = wanted
-          unsafe chunk = unsafe try reader.chunk(wanted)
+          unsafe chunk = unsafe try isOfAll ? reader.chunk(wanted) : reader.measuredChunk(wanted)
         }
-        return unsafe try chunk?.part(at: HotChunk.slot(of: id))
+        return unsafe try isOfAll
+          ? chunk?.part(at: HotChunk.slot(of: id)) : chunk?.checkedPart(of: id)
       } catch let error as RecordError {
         throw StoreError(error, model: unsafe reader.tables.name, objectID: id)
       }

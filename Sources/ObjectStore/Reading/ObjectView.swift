@@ -34,12 +34,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
   init(_ reader: ModelReader, _ found: consuming ModelReader.Found) {
     unsafe self.reader = unsafe reader
     id = found.id
-    record = unsafe RecordView(
-      checkedCold: found.record.cold,
-      hot: UnsafeRawBufferPointer(start: nil, count: 0),
-      hasExtras: found.record.hasExtras,
-      binding: found.record.binding
-    )
+    record = unsafe found.record.copy
     parts = .cold
   }
 
@@ -118,7 +113,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
   @unsafe
   @usableFromInline
   mutating func content(at position: Int) throws -> RecordView.Content {
-    let place = unsafe record.binding.places[position]
+    let place = unsafe record.places[position]
     let needed: RecordParts = place.exists && place.isHot ? .hot : .cold
     if !parts.isSuperset(of: needed) || !asked.isSuperset(of: needed) { try load(needed) }
     do throws(RecordError) {
@@ -141,12 +136,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
       let hot = unsafe try reader.hotPart(of: id)
       do throws(RecordError) {
         guard let hot = unsafe hot else { throw RecordError(.missingHotPart) }
-        record = unsafe try RecordView(
-          checkedCold: record.cold,
-          hot: UnsafeRawBufferPointer(start: nil, count: 0),
-          hasExtras: record.hasExtras,
-          binding: record.binding
-        ).adding(hot)
+        record = unsafe try record.adding(hot)
       } catch {
         throw StoreError(error, model: unsafe reader.tables.name, objectID: id)
       }
@@ -255,16 +245,6 @@ extension ObjectView {
     var parts: RecordParts = []
     if unsafe record.cold.baseAddress != nil { parts.insert(.cold) }
     if unsafe record.hot.baseAddress != nil { parts.insert(.hot) }
-    unsafe self.init(
-      reader,
-      id,
-      RecordView(
-        checkedCold: record.cold,
-        hot: record.hot,
-        hasExtras: record.hasExtras,
-        binding: record.binding
-      ),
-      parts: parts
-    )
+    unsafe self.init(reader, id, record.copy, parts: parts)
   }
 }

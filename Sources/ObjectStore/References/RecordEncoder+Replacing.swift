@@ -3,8 +3,8 @@ extension RecordEncoder {
   ///
   /// - Precondition: The bytes are as many as the field's type is wide.
   mutating func replaceField(at position: Int, with bytes: [UInt8]?) {
-    let place = binding.places[position]
-    let ends = binding.places.filter { other in
+    let place = unsafe binding.places[position]
+    let ends = unsafe binding.places.filter { other in
       other.isHot == place.isHot && !other.isFixed && other.offset >= place.offset
     }
     .map(\.offset)

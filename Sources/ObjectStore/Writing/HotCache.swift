@@ -32,7 +32,7 @@ final class HotCache {
   ) throws {
     let chunk = try take(HotChunk.number(of: id), in: &transaction)
     do throws(RecordError) {
-      unsafe try chunk.set(part, layoutNumber: layoutNumber, at: HotChunk.slot(of: id))
+      unsafe try chunk.set(part, layoutNumber: layoutNumber, of: id)
     } catch {
       throw StoreError(error, model: tables.name, objectID: id)
     }

@@ -110,7 +110,7 @@ final class ModelWriter {
       hot: encoder.hot.buffer,
       // An index may be over fields that this program only carries along.
       hasExtras: encoder.hasExtras,
-      binding: current
+      layout: current.reference
     )
   }
 

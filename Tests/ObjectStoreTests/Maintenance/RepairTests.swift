@@ -98,6 +98,29 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
+  @Test func `a flipped bit in a chunk of hot fields costs those of one object`() throws {
+    let damaged = try DamagedStore()
+    let before = try objects(damaged.path)
+    try damaged.edit("Note/hot", .integers) { tx, table in
+      let key = unsafe withUnsafeBytes(of: 2 as UInt64) { unsafe Array($0) }
+      var chunk: [UInt8] = try tx.withValue(for: key.span, in: table) { bytes in
+        guard let bytes else { return [] }
+        return bytes.indices.map { bytes[$0] }
+      }
+      try #require(!chunk.isEmpty)
+      chunk[chunk.count - 1] ^= 1
+      try tx.put(chunk.span, for: key.span, in: table)
+    }
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(report.models["Note"]?.withoutHotFields == [95])
+    #expect(report.models["Note"]?.saved == 360)
+    let after = try objects(target)
+    for id in (64 as UInt64)..<95 { #expect(after["Note"]?[id] == before["Note"]?[id]) }
+    #expect(after["Note"]?[95]?["stars"] == before["Note"]?[95]?["stars"])
+    #expect(try ObjectStore.verify(at: target).isSound)
+  }
+
   @Test func `of two objects of one unique value the older is saved and the other handed over`()
     throws
   {

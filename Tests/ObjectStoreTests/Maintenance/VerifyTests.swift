@@ -97,15 +97,40 @@ import Testing
       try tx.delete(key.span, in: table)
     },
     Case(
-      testDescription: "a flipped bit of a chunk",
+      testDescription: "a flipped bit of a chunk and of one of its parts",
       table: "Note/hot",
       keys: .integers,
       kind: .hotPart,
-      count: 30
+      count: 2
     ) { tx, table, key, value, _ in
       var value = value
       value[20] ^= 64
       try tx.put(value.span, for: key.span, in: table)
+    },
+    Case(
+      testDescription: "a flipped bit of the checksum of a chunk",
+      table: "Note/hot",
+      keys: .integers,
+      kind: .hotPart,
+      count: 1
+    ) { tx, table, key, value, _ in
+      var value = value
+      value[2] ^= 64
+      try tx.put(value.span, for: key.span, in: table)
+    },
+    Case(
+      testDescription: "a hot part whose own checksum does not fit, in a chunk whose checksum does",
+      table: "Note/hot",
+      keys: .integers,
+      kind: .hotPart,
+      count: 1
+    ) { tx, table, key, value, _ in
+      var chunk = ByteWriter()
+      chunk.write(value)
+      chunk.patch(UInt32.max, at: HotChunk.headerSize + 4 * 30)
+      let number = key.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+      chunk.patch(unsafe RecordHeader.checksum(of: chunk.buffer, seed: number), at: 0)
+      try tx.put(chunk.bytes.span, for: key.span, in: table)
     },
     Case(
       testDescription: "a way to an object that is gone",

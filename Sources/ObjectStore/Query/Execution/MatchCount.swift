@@ -57,7 +57,7 @@ extension ModelReader {
             id = number << HotChunk.shift + UInt64(slot)
             let record = unsafe try RecordView(
               hot: part,
-              binding: tables.binding(part.layoutNumber)
+              layout: tables.reference(part.layoutNumber)
             )
             if try core.matches(record) { count += 1 }
           }
@@ -78,15 +78,15 @@ extension PredicateNode {
   func mask(_ chunk: HotChunkView, _ tables: ModelTables) throws(RecordError) -> UInt32? {
     let count = unsafe chunk.presence.nonzeroBitCount
     guard unsafe chunk.stride > 0, count > 0 else { return nil }
-    let binding = unsafe try tables.binding(chunk.layoutNumber)
-    guard unsafe chunk.stride >= binding.hotSize,
+    let layout = unsafe try tables.reference(chunk.layoutNumber)
+    guard unsafe chunk.stride >= HotChunk.checksumSize + layout.hotSize,
       let base = unsafe chunk.bytes.baseAddress
     else { throw RecordError(.truncated) }
     let parts = unsafe HotParts(
-      base: base + HotChunk.headerSize,
+      base: base + HotChunk.headerSize + HotChunk.checksumSize,
       stride: chunk.stride,
       count: count,
-      places: binding.places
+      places: layout.places
     )
     return unsafe mask(parts)
   }
@@ -135,7 +135,7 @@ private struct HotParts {
   let base: UnsafeRawPointer
   let stride: Int
   let count: Int
-  let places: ContiguousArray<FieldPlace>
+  let places: UnsafeBufferPointer<FieldPlace>
 
   var all: UInt32 { unsafe .max >> UInt32(32 - count) }
 

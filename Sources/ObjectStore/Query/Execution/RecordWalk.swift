@@ -10,7 +10,7 @@ struct RecordWalk: ~Copyable {
   init(_ reader: ModelReader) throws {
     unsafe self.reader = unsafe reader
     unsafe cold = unsafe try reader.transaction.cursor(on: reader.tables.records)
-    unsafe hot = unsafe ModelReader.HotWalk(reader: reader)
+    unsafe hot = unsafe ModelReader.HotWalk(reader: reader, isOfAll: false)
   }
 
   /// The record with those parts; `nil` when there is no such object.
@@ -30,7 +30,7 @@ struct RecordWalk: ~Copyable {
     do throws(RecordError) {
       return unsafe try RecordView(
         hot: part,
-        binding: reader.tables.binding(part.layoutNumber)
+        layout: reader.tables.reference(part.layoutNumber)
       )
     } catch {
       throw StoreError(error, model: unsafe reader.tables.name, objectID: id)
