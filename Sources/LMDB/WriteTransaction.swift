@@ -167,13 +167,8 @@ public struct WriteTransaction: Transaction, ~Copyable {
     for key: UnsafeRawBufferPointer,
     in database: Database
   ) throws(LMDBError) {
-    assert(database.environment == environment.identity)
-    do throws(LMDBError) {
-      _ = unsafe try databasePut(raw, database.handle, key, value, flags: 0)
-      hasChanges = true
-    } catch {
-      throw environment.examined(error)
-    }
+    unsafe try WriteTransactionReference(self).put(value, for: key, in: database)
+    hasChanges = true
   }
 
   /// Adds `key` after every other; says whether it is greater than the last one, without which
@@ -189,17 +184,9 @@ public struct WriteTransaction: Transaction, ~Copyable {
     for key: UnsafeRawBufferPointer,
     in database: Database
   ) throws(LMDBError) -> Bool {
-    assert(database.environment == environment.identity)
-    do throws(LMDBError) {
-      let flags = MDB_APPEND
-      guard unsafe try databasePut(raw, database.handle, key, value, flags: flags) else {
-        return false
-      }
-      hasChanges = true
-      return true
-    } catch {
-      throw environment.examined(error)
-    }
+    let isLast = unsafe try WriteTransactionReference(self).append(value, for: key, in: database)
+    if isLast { hasChanges = true }
+    return isLast
   }
 
   /// Gives `key` a value of so many bytes, to be filled in place: valid until the next write.
@@ -229,13 +216,8 @@ public struct WriteTransaction: Transaction, ~Copyable {
     _ key: UnsafeRawBufferPointer,
     in database: Database
   ) throws(LMDBError) -> Bool {
-    assert(database.environment == environment.identity)
-    do throws(LMDBError) {
-      let wasThere = unsafe try databaseDelete(raw, database.handle, key)
-      if wasThere { hasChanges = true }
-      return wasThere
-    } catch {
-      throw environment.examined(error)
-    }
+    let wasThere = unsafe try WriteTransactionReference(self).delete(key, in: database)
+    if wasThere { hasChanges = true }
+    return wasThere
   }
 }

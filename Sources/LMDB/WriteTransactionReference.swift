@@ -1,6 +1,7 @@
 internal import CLMDB
 
-/// A write transaction that somebody else keeps open, for writes that were put off.
+/// A write transaction that somebody else keeps open: the writes of bytes, also those that were put
+/// off.
 ///
 /// Unsafe to use after that transaction ended, on another thread than its own, and while a value
 /// of it is borrowed.
@@ -31,6 +32,7 @@ package struct WriteTransactionReference: Transaction {
     for key: UnsafeRawBufferPointer,
     in database: Database
   ) throws(LMDBError) {
+    assert(unsafe database.environment == owner.identity)
     do throws(LMDBError) {
       _ = unsafe try databasePut(raw, database.handle, key, value, flags: 0)
     } catch {
@@ -47,6 +49,7 @@ package struct WriteTransactionReference: Transaction {
     for key: UnsafeRawBufferPointer,
     in database: Database
   ) throws(LMDBError) -> Bool {
+    assert(unsafe database.environment == owner.identity)
     do throws(LMDBError) {
       return unsafe try databasePut(raw, database.handle, key, value, flags: MDB_APPEND)
     } catch {
@@ -54,13 +57,15 @@ package struct WriteTransactionReference: Transaction {
     }
   }
 
-  /// Removes `key`, if it is there.
+  /// Removes `key`; says whether it was there.
+  @discardableResult
   package func delete(
     _ key: UnsafeRawBufferPointer,
     in database: Database
-  ) throws(LMDBError) {
+  ) throws(LMDBError) -> Bool {
+    assert(unsafe database.environment == owner.identity)
     do throws(LMDBError) {
-      _ = unsafe try databaseDelete(raw, database.handle, key)
+      return unsafe try databaseDelete(raw, database.handle, key)
     } catch {
       throw unsafe owner.examined(error)
     }

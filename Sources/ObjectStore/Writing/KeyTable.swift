@@ -2,13 +2,13 @@ internal import LMDB
 
 /// The table that leads from primary keys to objects, as one write changes it.
 struct KeyTable: ~Copyable {
-  private let database: Database
+  private let tables: ModelTables
   private var pending = PendingKeys()
   /// A hash that was looked up and is in neither the table nor ``pending``.
   private var absentHash: UInt64?
 
   init(_ tables: ModelTables) {
-    database = tables.keys
+    self.tables = tables
   }
 
   /// What the table has under a hash.
@@ -60,18 +60,19 @@ struct KeyTable: ~Copyable {
 
   /// Stores what was put off.
   mutating func flush(in transaction: WriteTransactionReference) throws {
-    unsafe try pending.flush(to: database, in: transaction)
+    unsafe try pending.flush(to: tables.keys, in: transaction)
   }
 
   private func stored(
     withHash hash: UInt64,
     in transaction: borrowing WriteTransaction
   ) throws -> [UInt64] {
-    let bytes = unsafe try withUnsafeBytes(of: hash) { key in
-      unsafe try transaction.value(for: key, in: database)
-    }
-    guard let bytes = unsafe bytes else { return [] }
-    return stride(from: 0, to: bytes.count - 7, by: 8).map { offset in
+    let reader = unsafe ModelReader(
+      transaction: TransactionReference(transaction),
+      tables: tables
+    )
+    guard let bytes = unsafe try reader.objectIDs(withHash: hash) else { return [] }
+    return stride(from: 0, to: bytes.count, by: 8).map { offset in
       unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
   }
@@ -83,12 +84,12 @@ struct KeyTable: ~Copyable {
   ) throws {
     try unsafe withUnsafeBytes(of: hash) { key in
       guard !ids.isEmpty else {
-        _ = unsafe try transaction.delete(key, in: database)
+        _ = unsafe try transaction.delete(key, in: tables.keys)
         return
       }
       var writer = ByteWriter()
       for id in ids { writer.write(id) }
-      unsafe try transaction.put(writer.buffer, for: key, in: database)
+      unsafe try transaction.put(writer.buffer, for: key, in: tables.keys)
     }
   }
 }

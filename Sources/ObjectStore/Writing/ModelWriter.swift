@@ -130,7 +130,7 @@ final class ModelWriter {
     encoder.seal(objectID: id)
     let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
     try work.value.keys.add(id, withHash: hash, in: &transaction)
-    // A new id is greater than every other, so pages fill up without being split.
+    // A new id is greater than every other, so its place need not be searched for.
     let isLast = try unsafe withUnsafeBytes(of: id) {
       unsafe try transaction.append(encoder.cold.buffer, for: $0, in: tables.records)
     }

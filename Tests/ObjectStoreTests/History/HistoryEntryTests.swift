@@ -164,7 +164,8 @@ import Testing
           }
         #expect(changes.objects[7]?.kind == expected)
         if expected == .updated {
-          #expect(changes.objects[7]?.fields == (1 << UInt64(life.count)) - 1)
+          let fields: UInt64 = (1 << UInt64(life.count)) - 1
+          #expect(changes.objects[7]?.fields == fields)
         }
         if expected == .deleted { #expect(changes.objects[7]?.key == [1]) }
       }
