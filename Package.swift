@@ -75,7 +75,7 @@ let package = Package(
       ]
     ),
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
+    .testTarget(name: "LMDBTests", dependencies: ["CLMDB", "LMDB", "TestSupport"]),
     .testTarget(
       name: "ObjectStoreTests",
       dependencies: [

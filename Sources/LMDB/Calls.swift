@@ -116,12 +116,6 @@ func environmentSetSyncFlags(_ environment: OpaquePointer, _ flags: Int32) throw
   try check(code, "mdb_env_set_flags")
 }
 
-func environmentFlags(_ environment: OpaquePointer) throws(LMDBError) -> Int32 {
-  var flags: UInt32 = 0
-  unsafe try check(mdb_env_get_flags(environment, &flags), "mdb_env_get_flags")
-  return Int32(bitPattern: flags)
-}
-
 /// Syncs whatever the flags say.
 func environmentSync(_ environment: OpaquePointer) throws(LMDBError) {
   unsafe try check(mdb_env_sync(environment, 1), "mdb_env_sync")

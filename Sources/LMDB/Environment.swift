@@ -55,7 +55,7 @@ public final class Environment: Sendable {
   ///
   /// No other process and no other open sees it, and nothing stays of it however the process ends
   /// after this.
-  /// No commit waits for a disk, whatever its ``Durability``. Its files lie where the system keeps
+  /// No commit waits for a disk, whatever its ``CommitSync``. Its files lie where the system keeps
   /// files in memory, or in the folder for temporary ones where there is no such place.
   ///
   /// - Throws: ``LMDBError`` with `noSpace`, `accessDenied`, or what else the system answers.
@@ -266,7 +266,7 @@ public final class Environment: Sendable {
     }
   }
 
-  /// Makes every commit so far outlast a power cut, those with less than ``Durability/full`` too.
+  /// Makes every commit so far outlast a power cut, those with less than ``CommitSync/full`` too.
   ///
   /// Waits for the disk, and for no transaction. An environment that closes does not do this. The
   /// corresponding C function is `mdb_env_sync`.
@@ -280,8 +280,8 @@ public final class Environment: Sendable {
     }
   }
 
-  func syncFlags(_ durability: Durability) -> Int32 {
-    isInMemory ? Durability.deferred.flags : durability.flags
+  func flags(of sync: CommitSync) -> Int32 {
+    isInMemory ? CommitSync.deferred.flags : sync.flags
   }
 
   /// What a failed write means, after noting what follows from it.

@@ -36,14 +36,14 @@ public struct WriteTransaction: Transaction, ~Copyable {
   /// corresponding C function is `mdb_txn_commit`.
   ///
   /// - Throws: ``LMDBError`` with `noSpace`, `inputOutput` or `mapFull`; then nothing was written.
-  public consuming func commit(_ durability: Durability = .full) throws(LMDBError) {
+  public consuming func commit(_ sync: CommitSync = .full) throws(LMDBError) {
     do throws(LMDBError) {
       // LMDB keeps these flags per environment and reads them in `mdb_txn_commit` alone, where it
       // still has the lock of the write transaction; a nested one does not get that far. So each
       // commit sets them under that lock, and no other can come between. They are not set back:
       // `mdb_txn_commit` gives the lock up, so that would hit the commit of the next writer.
       if !isNested {
-        unsafe try environmentSetSyncFlags(environment.handle, environment.syncFlags(durability))
+        unsafe try environmentSetSyncFlags(environment.handle, environment.flags(of: sync))
       }
       // LMDB frees the handle whether it succeeds or not.
       isEnded = true

@@ -23,7 +23,7 @@ public enum Durability: Sendable, Hashable, CaseIterable, Comparable {
   /// Waits for the disk twice.
   case full
 
-  var ofEnvironment: LMDB.Durability {
+  var sync: CommitSync {
     switch self {
     case .deferred: .deferred
     case .ordered: .ordered

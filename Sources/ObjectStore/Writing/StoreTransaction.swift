@@ -181,6 +181,6 @@ extension StoreTransaction {
   consuming func commit(_ durability: Durability) throws {
     try state.flush(in: &transaction)
     try state.finishReferences(in: transaction)
-    try transaction.commit(durability.ofEnvironment)
+    try transaction.commit(durability.sync)
   }
 }

@@ -1,9 +1,9 @@
 internal import CLMDB
 
-/// What a commit outlasts from the moment it returns.
+/// How a commit is synced, and so what it outlasts from the moment it returns.
 ///
 /// All of them outlast the end of the process, however it ends.
-public enum Durability: Sendable, Hashable, CaseIterable {
+public enum CommitSync: Sendable, Hashable, CaseIterable {
   /// Outlasts a power cut.
   ///
   /// Costs two waits for the disk, one for the pages and one for the page that names them.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-@Suite struct DurabilityTests {
+@Suite struct CommitSyncTests {
   let folder: TemporaryFolder
   let environment: Environment
   let database: Database
@@ -15,68 +15,62 @@ import Testing
     database = try environment.database("texts")
   }
 
-  private func write(_ text: String, _ durability: Durability) throws {
+  private func write(_ text: String, _ sync: CommitSync) throws {
     var transaction = try environment.beginWrite()
     try transaction.put(text, for: text, in: database)
-    try transaction.commit(durability)
-  }
-
-  /// Those that the last commit was made with, which LMDB leaves as they are.
-  private func syncFlags() throws -> Int32 {
-    let all = Durability.deferred.flags | Durability.ordered.flags
-    return unsafe try environmentFlags(environment.handle) & all
+    try transaction.commit(sync)
   }
 
   @Test func `each commit is synced as it asks for, whatever the one before did`() throws {
-    for first in Durability.allCases {
-      for second in Durability.allCases {
+    for first in CommitSync.allCases {
+      for second in CommitSync.allCases {
         try write("\(first)", first)
-        #expect(try syncFlags() == first.flags)
+        #expect(try environment.syncFlags() == first.flags)
         try write("\(second)", second)
-        #expect(try syncFlags() == second.flags)
+        #expect(try environment.syncFlags() == second.flags)
       }
     }
     try write("deferred", .deferred)
     try environment.write { try $0.put("", for: "full", in: database) }
-    #expect(try syncFlags() == 0)
+    #expect(try environment.syncFlags() == 0)
   }
 
   @Test func `a nested transaction leaves it to the outer one how to sync`() throws {
     try write("deferred", .deferred)
     var transaction = try environment.beginWrite()
     try transaction.nested { try $0.put("", for: "a", in: database) }
-    #expect(try syncFlags() == Durability.deferred.flags)
+    #expect(try environment.syncFlags() == CommitSync.deferred.flags)
     try transaction.commit(.ordered)
-    #expect(try syncFlags() == Durability.ordered.flags)
+    #expect(try environment.syncFlags() == CommitSync.ordered.flags)
   }
 
-  @Test(arguments: Durability.allCases)
-  func `a commit of any durability outlasts the process that made it`(
-    durability: Durability
+  @Test(arguments: CommitSync.allCases)
+  func `a commit outlasts the process that made it, however it is synced`(
+    sync: CommitSync
   ) async throws {
     let path = folder.path
     await #expect(processExitsWith: .signal(SIGKILL)) {
-      [path = path as String, text = "\(durability)" as String] in
+      [path = path as String, text = "\(sync)" as String] in
       let environment = try Environment.open(path)
       let database = try environment.database("texts")
       for number in 0..<50 {
         var transaction = try environment.beginWrite()
         try transaction.put(text, for: "\(number)", in: database)
-        try transaction.commit(Durability.allCases.first { "\($0)" == text } ?? .full)
+        try transaction.commit(CommitSync.allCases.first { "\($0)" == text } ?? .full)
       }
       kill(getpid(), SIGKILL)
     }
     #expect(try environment.beginRead().count(of: database) == 50)
-    #expect(try environment.text(for: "49", in: database) == "\(durability)")
+    #expect(try environment.text(for: "49", in: database) == "\(sync)")
     try environment.checkPages()
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `threads that commit with different durability lose nothing`() async throws {
+  func `threads that commit with different syncs lose nothing`() async throws {
     try await withThrowingTaskGroup { group in
-      for durability in Durability.allCases {
+      for sync in CommitSync.allCases {
         group.addTask {
-          for number in 0..<50 { try write("\(durability) \(number)", durability) }
+          for number in 0..<50 { try write("\(sync) \(number)", sync) }
         }
       }
       group.addTask { for _ in 0..<20 { try environment.sync() } }
