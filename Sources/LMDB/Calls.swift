@@ -268,21 +268,6 @@ func databasePut(
   return true
 }
 
-/// Makes room for a value of `byteCount` bytes, which the caller writes into the page.
-@inline(__always)
-func databaseReserve(
-  _ transaction: OpaquePointer,
-  _ database: MDB_dbi,
-  _ key: UnsafeRawBufferPointer,
-  byteCount: Int
-) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
-  var key = unsafe MDB_val(key)
-  var value = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
-  let flags = UInt32(bitPattern: MDB_RESERVE)
-  unsafe try check(mdb_put(transaction, database, &key, &value, flags), "mdb_put")
-  return unsafe UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size)
-}
-
 /// False when there was no such key.
 @inline(__always)
 func databaseDelete(

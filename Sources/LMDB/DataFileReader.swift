@@ -29,9 +29,7 @@ package final class DataFileReader {
     package var entries: UInt64
     var root: UInt64
 
-    /// Whether keys are native integers of 64 bits.
-    package var hasIntegerKeys: Bool { flags & 0x08 != 0 }
-    /// Whether it is of a kind that LMDB is asked for here.
+    /// Whether it is of a kind that LMDB is asked for here: with or without integer keys.
     var isPlausible: Bool { flags & ~0x08 == 0 && depth <= 32 }
     var isEmpty: Bool { root == UInt64.max }
   }

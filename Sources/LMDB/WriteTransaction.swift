@@ -189,28 +189,6 @@ public struct WriteTransaction: Transaction, ~Copyable {
     return isLast
   }
 
-  /// Gives `key` a value of so many bytes, to be filled in place: valid until the next write.
-  ///
-  /// What it holds before is undefined, so write every byte: the others reach the file as they
-  /// are. The corresponding C function is `mdb_put` with `MDB_RESERVE`.
-  ///
-  /// - Throws: ``LMDBError`` as ``put(_:for:in:)``.
-  @unsafe
-  package mutating func reserve(
-    _ byteCount: Int,
-    for key: UnsafeRawBufferPointer,
-    in database: Database
-  ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
-    assert(database.environment == environment.identity)
-    do throws(LMDBError) {
-      let room = unsafe try databaseReserve(raw, database.handle, key, byteCount: byteCount)
-      hasChanges = true
-      return unsafe room
-    } catch {
-      throw environment.examined(error)
-    }
-  }
-
   @unsafe
   package mutating func delete(
     _ key: UnsafeRawBufferPointer,

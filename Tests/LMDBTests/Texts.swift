@@ -57,12 +57,4 @@ extension WriteTransaction {
       unsafe try value.withUnsafeBytes { unsafe try append($0, for: key, in: database) }
     }
   }
-
-  /// Puts a text by writing it in place.
-  mutating func fill(_ text: String, for key: String, in database: Database) throws {
-    unsafe try Array(key.utf8).withUnsafeBytes { key in
-      let room = unsafe try reserve(text.utf8.count, for: key, in: database)
-      unsafe room.copyBytes(from: text.utf8)
-    }
-  }
 }

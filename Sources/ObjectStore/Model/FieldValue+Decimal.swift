@@ -41,8 +41,6 @@ struct DecimalDigits: Hashable {
     case negative, zero, positive, notANumber
   }
 
-  static let width = 19
-  static let digitCount = 39
   /// 10¹⁹, which is the greatest power of ten in 64 bits.
   private static let chunk: UInt64 = 10_000_000_000_000_000_000
   private static let zeroHead: UInt16 = 0x8000
