@@ -38,13 +38,9 @@ struct IndexDescription: Sendable, Hashable {
 
   /// FNV-1a over the ids of the fields, little-endian, with the highest bit set.
   static func id(ofFields ids: [UInt32]) -> UInt32 {
-    var hash: UInt32 = 2_166_136_261
-    for id in ids {
-      for shift in stride(from: 0, to: 32, by: 8) {
-        hash = (hash ^ (id >> UInt32(shift) & 0xFF)) &* 16_777_619
-      }
-    }
-    return hash | 0x8000_0000
+    var hasher = FNV1a()
+    for id in ids { hasher.combine(id) }
+    return hasher.hash | 0x8000_0000
   }
 
   /// Whether an index that is there does what this one is for.

@@ -165,10 +165,8 @@ public struct FieldSchema: Sendable, Hashable {
   /// The id that a field of that name has unless it is given another: FNV-1a over the UTF-8 bytes,
   /// with the highest bit set, so that small numbers stay free for ids given by hand.
   public static func id(forName name: String) -> UInt32 {
-    var hash: UInt32 = 2_166_136_261
-    for byte in name.utf8 {
-      hash = (hash ^ UInt32(byte)) &* 16_777_619
-    }
-    return hash | 0x8000_0000
+    var hasher = FNV1a()
+    for byte in name.utf8 { hasher.combine(byte) }
+    return hasher.hash | 0x8000_0000
   }
 }

@@ -95,9 +95,7 @@ struct StoredReferences {
       guard case .signed(let bits) = type else { return "\(word)" }
       word <<= UInt64(64 - bits)
       return "\(Int64(bitPattern: word) >> Int64(64 - bits))"
-    default:
-      let digits = Array("0123456789abcdef")
-      return String(key.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    default: return Hexadecimal.encode(key)
     }
   }
 }

@@ -33,37 +33,18 @@ public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
       writer.write(UInt32(key.count))
       writer.write(key)
     }
-    return writer.bytes.map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
-    .joined()
+    return Hexadecimal.encode(writer.bytes)
   }
 
   /// Reads a token; `nil` when the text is none.
   public init?(_ description: String) {
-    let digits = Array(description.utf8)
-    guard digits.count.isMultiple(of: 2) else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = Self.value(digits[index]), let low = Self.value(digits[index + 1]) else {
-        return nil
-      }
-      bytes.append(high << 4 | low)
-    }
+    guard let bytes = Hexadecimal.decode(description) else { return nil }
     let token = unsafe bytes.withUnsafeBytes { bytes in
       var reader = unsafe ByteReader(bytes)
       return try? PageToken(&reader)
     }
     guard let token else { return nil }
     self = token
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 
   private init(_ reader: inout ByteReader) throws(RecordError) {
@@ -105,15 +86,12 @@ extension PageToken: Codable {
 extension SortOrder {
   /// Differs between orders: FNV-1a over the ids and the directions of the fields.
   func fingerprint(_ schema: ModelSchema) -> UInt32 {
-    var hash: UInt32 = 2_166_136_261
+    var hasher = FNV1a()
     for column in columns {
-      var word = UInt64(schema.fields[column.position].id) << 1
-      if column.direction == .descending { word |= 1 }
-      for shift in stride(from: 0, through: 32, by: 8) {
-        hash = (hash ^ UInt32(word >> UInt64(shift) & 0xFF)) &* 16_777_619
-      }
+      hasher.combine(schema.fields[column.position].id)
+      hasher.combine(column.direction == .descending ? 1 as UInt8 : 0)
     }
-    return hash
+    return hasher.hash
   }
 
   /// The place after an object.
