@@ -42,8 +42,6 @@ extension ObjectStore {
         }
         guard let durability = succeeded.map(\.write.durability).max() else { return }
         try commit(transaction, durability)
-      }
-      if let durability = succeeded.map(\.write.durability).max() {
         log?.didCommitTogether(succeeded.count, durability: durability)
       }
       for write in succeeded { write.resume() }

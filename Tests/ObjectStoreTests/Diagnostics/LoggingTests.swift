@@ -1,18 +1,11 @@
 import Foundation
 import Logging
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 @Suite struct LoggingTests {
-  /// A write that keeps others waiting until it is let go.
-  private final class Plug: Sendable {
-    let isIn = Atomic(false)
-    let isOut = DispatchSemaphore(value: 0)
-  }
-
   let folder: TemporaryFolder
   let log = RecordingLog()
 
@@ -119,20 +112,13 @@ import Testing
     let store = try open(Ticket.self)
     let plug = Plug()
     try await withThrowingTaskGroup { group in
-      group.addTask {
-        try await store.write { _ in
-          plug.isIn.store(true, ordering: .releasing)
-          plug.isOut.wait()
-        }
-      }
-      while !plug.isIn.load(ordering: .acquiring) { await Task.yield() }
+      await plug.hold(store, in: &group)
       for id in 0..<5 {
         group.addTask {
           try await store.write { tx in try tx.insert(Ticket(id: id, seat: "\(id)", row: 0)) }
         }
       }
-      while store.writes.count < 5 { await Task.yield() }
-      plug.isOut.signal()
+      await plug.release(store, waiting: 5)
       try await group.waitForAll()
     }
     // The one that held the others up was alone.

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -7,29 +6,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
   private struct Failure: Error {}
-
-  /// A write that keeps others waiting until it is let go.
-  private final class Plug: Sendable {
-    private let isIn = Atomic(false)
-    private let isOut = DispatchSemaphore(value: 0)
-
-    /// Begins the write, and returns once it runs.
-    func hold(_ store: ObjectStore, in group: inout ThrowingTaskGroup<Void, any Error>) async {
-      group.addTask {
-        try await store.write { _ in
-          self.isIn.store(true, ordering: .releasing)
-          self.isOut.wait()
-        }
-      }
-      while !isIn.load(ordering: .acquiring) { await Task.yield() }
-    }
-
-    /// Lets go once so many writes wait.
-    func release(_ store: ObjectStore, waiting count: Int) async {
-      while store.writes.count < count { await Task.yield() }
-      isOut.signal()
-    }
-  }
 
   private actor Errors {
     private(set) var byID: [Int64: StoreError.Code] = [:]
@@ -190,9 +166,36 @@ import Testing
     try store.write(durability: durability) { try $0.insert(Everything(id: 2)) }
   }
 
-  @Test func `the greatest durability of a batch is the one that counts`() {
-    #expect([Durability.ordered, .full, .deferred].max() == .full)
-    #expect([Durability.ordered, .deferred].max() == .ordered)
+  @Test(
+    arguments: [
+      ([.deferred, .ordered, .deferred], "ordered"), ([.ordered, .full, .deferred], "full"),
+      ([.deferred, .deferred], "deferred"),
+    ] as [([Durability], String)]
+  )
+  func `the commit of a batch has the greatest durability that one of it asks for`(
+    asked: [Durability],
+    expected: String
+  ) async throws {
+    let log = RecordingLog()
+    let store = try ObjectStore(
+      at: folder.path + "/logged",
+      models: [Everything.self],
+      options: StoreOptions(logger: log.logger)
+    )
+    let plug = Plug()
+    try await withThrowingTaskGroup { group in
+      await plug.hold(store, in: &group)
+      for (id, durability) in asked.enumerated() {
+        group.addTask {
+          try await store.write(durability: durability) {
+            try $0.insert(Everything(id: Int64(id)))
+          }
+        }
+      }
+      await plug.release(store, waiting: asked.count)
+      try await group.waitForAll()
+    }
+    #expect(log.entries("writes shared a commit").map { $0.metadata["durability"] } == [expected])
   }
 
   @Test func `writes of one task happen in order, among those of others`() async throws {
