@@ -88,11 +88,8 @@ extension HistoryEntry {
   }
 
   private static func text(_ reader: inout ByteReader) throws(RecordError) -> String {
-    let bytes = unsafe try reader.take(count(&reader))
-    guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
-      throw RecordError(.invalidValue)
-    }
-    return text
+    var text = unsafe ByteReader(try reader.take(count(&reader)))
+    return try text.readString()
   }
 
   private static func count(_ reader: inout ByteReader) throws(RecordError) -> Int {

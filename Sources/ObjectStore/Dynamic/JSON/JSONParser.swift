@@ -146,9 +146,11 @@ struct JSONParser {
       guard let byte = current else { throw failure("a text does not end") }
       switch byte {
       case UInt8(ascii: "\""):
-        guard let string = String(validating: text, as: UTF8.self) else {
-          throw failure("a text is not UTF-8")
+        let string = unsafe text.withUnsafeBytes { bytes in
+          var reader = unsafe ByteReader(bytes)
+          return try? reader.readString()
         }
+        guard let string else { throw failure("a text is not UTF-8") }
         offset += 1
         return string
       case UInt8(ascii: "\\"):
