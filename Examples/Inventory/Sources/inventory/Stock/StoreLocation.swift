@@ -6,7 +6,10 @@ import ObjectStoreModel
 struct StoreLocation: ParsableArguments {
   @Option(
     name: .long,
-    help: "The folder of the store. Default: $INVENTORY_STORE, else ~/.local/share/inventory."
+    help: """
+      The folder of the store. Default: $INVENTORY_STORE, else $XDG_DATA_HOME/inventory, else \
+      ~/.local/share/inventory.
+      """
   )
   var store: String?
 
