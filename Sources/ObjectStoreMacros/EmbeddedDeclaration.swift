@@ -61,7 +61,7 @@ struct EmbeddedDeclaration {
     let lines = fields.map { field in
       let method = field.isOptional ? "readOptionalField" : "readField"
       let fallback = field.fallback.map { "default: \($0)" } ?? ""
-      return "\(reference(to: field, beside: "reader")) = try reader.\(method)(\(fallback))"
+      return "\(field.reference(beside: "reader")) = try reader.\(method)(\(fallback))"
     }
     return """
       /// Reads every field, in the order of their declaration.
@@ -72,17 +72,12 @@ struct EmbeddedDeclaration {
   }
 
   private var encoding: String {
-    let lines = fields.map { "writer.writeField(\(reference(to: $0, beside: "writer")))" }
+    let lines = fields.map { "writer.writeField(\($0.reference(beside: "writer")))" }
     return """
       /// Writes every field, in the order of their declaration.
       \(access.prefix)func encode(to writer: inout ByteWriter) {
       \(lines.joined(separator: "\n").indented)
       }
       """
-  }
-
-  /// A parameter would hide a field of its name.
-  private func reference(to field: StoredField, beside parameter: String) -> String {
-    field.key == parameter ? "self.\(parameter)" : field.name.text
   }
 }

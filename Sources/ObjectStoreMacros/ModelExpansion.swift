@@ -135,7 +135,8 @@ struct ModelExpansion {
     let lines = model.fields.enumerated().map { position, field in
       let reader = field.isOptional ? "optional" : "value"
       let fallback = field.fallback.map { ", default: \($0)" }
-      return "\(reference(to: field)) = try record.\(reader)(at: \(position)\(fallback ?? ""))"
+      let property = field.reference(beside: "record")
+      return "\(property) = try record.\(reader)(at: \(position)\(fallback ?? ""))"
     }
     return """
       /// Reads every stored field.
@@ -146,7 +147,7 @@ struct ModelExpansion {
   }
 
   private var encoding: String {
-    var lines = model.fields.map { "record.encode(\(reference(to: $0)))" }
+    var lines = model.fields.map { "record.encode(\($0.reference(beside: "record")))" }
     if compositeKey != nil { lines.append("record.encode(\(CompositeKey.fieldName))") }
     return """
       /// Writes every stored field.
@@ -154,11 +155,6 @@ struct ModelExpansion {
       \(lines.joined(separator: "\n").indented)
       }
       """
-  }
-
-  /// The parameter of the two methods would hide a field of its name.
-  private func reference(to field: StoredField) -> String {
-    field.key == "record" ? "self.record" : field.name.text
   }
 }
 

@@ -91,6 +91,11 @@ struct StoredField {
     }
   }
 
+  /// The property in a method with that parameter, which would hide one of its name.
+  func reference(beside parameter: String) -> String {
+    key == parameter ? "self.\(parameter)" : name.text
+  }
+
   /// Reports markers that do not go with the type or with each other.
   func checkMarkers(on variable: VariableDeclSyntax, problems: inout Problems) {
     if let marker = markers[.primaryKey] {
