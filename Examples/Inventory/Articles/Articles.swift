@@ -10,6 +10,7 @@ struct Articles {
     try await asynchronous(store)
     try errors(store)
     try nested(store)
+    try editing(store)
     try conditions(store)
     try results(store)
     try pages(store)

@@ -18,7 +18,7 @@ extension RecordView.Content {
   /// Whether both say the same of a field.
   ///
   /// A field that the layout does not have is not the same as one that is nil: it has a default.
-  fileprivate func isSame(as other: RecordView.Content) -> Bool {
+  func isSame(as other: RecordView.Content) -> Bool {
     switch unsafe (self, other) {
     case (.missing, .missing), (.null, .null): true
     case (.present(let one), .present(let two)): unsafe one.isSame(as: two)

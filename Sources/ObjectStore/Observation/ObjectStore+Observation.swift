@@ -33,12 +33,7 @@ extension ObjectStore {
     _ query: Query<M>,
     fields: [PartialKeyPath<M.Columns>]
   ) -> ResultChanges<M> {
-    let bits = fields.reduce(into: 0 as UInt64) { bits, path in
-      guard let column = M.columns[keyPath: path] as? any FieldPosition else {
-        preconditionFailure("\(path) is no column of \(M.schema.name)")
-      }
-      bits |= ChangeLog.bit(ofFieldAt: column.position)
-    }
+    let bits = ChangedFields<M>(positions: fields.map(M.position)).bits
     return ResultChanges(store: self, query: query, fields: bits)
   }
 
@@ -60,10 +55,3 @@ extension ObjectStore {
     feed.close()
   }
 }
-
-/// A column, whatever its type is.
-private protocol FieldPosition {
-  var position: Int { get }
-}
-
-extension Column: FieldPosition {}

@@ -8,7 +8,7 @@ public struct StoreError: Error, Sendable {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
       case alreadyExists, busy, invalidInput, referenced, danglingReference
-      case missingField, invalidPageToken, overflow, closed, other
+      case missingField, invalidPageToken, overflow, closed, conflict, other
     }
 
     private let value: Value
@@ -67,6 +67,10 @@ public struct StoreError: Error, Sendable {
     public static let overflow = Self(value: .overflow)
     /// The snapshot was closed.
     public static let closed = Self(value: .closed)
+    /// An object has changed, or is gone, since the copy was read that was to be written.
+    ///
+    /// Nothing was written; the cause is an ``UpdateConflict``.
+    public static let conflict = Self(value: .conflict)
     /// What else the system answers; see the cause.
     public static let other = Self(value: .other)
 

@@ -23,7 +23,8 @@ enum ExitStatus: Int32 {
 
   init(_ error: StoreError) {
     switch error.code {
-    case .duplicateKey, .referenced, .danglingReference, .alreadyExists, .busy: self = .refused
+    case .duplicateKey, .referenced, .danglingReference, .alreadyExists, .busy, .conflict:
+      self = .refused
     case .notFound: self = .notFound
     case .damaged, .invalidInput, .schemaMismatch, .tooNew: self = .dataError
     case .diskFull, .full, .inputOutput: self = .inputOutput
