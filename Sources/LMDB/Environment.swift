@@ -32,13 +32,20 @@ public final class Environment: Sendable {
   /// Opens the environment in the folder `path`, which must exist.
   ///
   /// - Throws: ``LMDBError`` with ``LMDBError/Code/noSuchFile`` (no such folder, or no file in it
-  ///   and `isReadOnly`), `accessDenied`, `invalid` or `versionMismatch` (not a file of this LMDB
+  ///   and `isReadOnly`), `accessDenied`, `busy` (this process has it open for reading alone, or has
+  ///   claimed it), `invalid` or `versionMismatch` (not a file of this LMDB
   ///   version), `noSpace`, or what else the system answers.
   public static func open(
     _ path: String,
     options: EnvironmentOptions = EnvironmentOptions()
   ) throws(LMDBError) -> Environment {
     try EnvironmentRegistry.open(path, options: options)
+  }
+
+  /// Whether this process has the environment in the folder `path` open for reading alone, and so
+  /// cannot open it for writing.
+  public static func isOpenForReadingAlone(_ path: String) -> Bool {
+    EnvironmentRegistry.isReadOnly(path)
   }
 
   /// Whom the files of an environment are for.

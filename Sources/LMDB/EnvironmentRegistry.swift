@@ -68,9 +68,17 @@ enum EnvironmentRegistry {
       }
       if let environment {
         guard environment.isReadOnly, !options.isReadOnly else { return environment }
-        throw LMDBError(.accessDenied, operation: "the environment is open read-only already")
+        throw LMDBError(.busy, operation: "the environment is open for reading alone")
       }
       usleep(100)
+    }
+  }
+
+  /// Whether this process has the folder open for reading alone.
+  static func isReadOnly(_ path: String) -> Bool {
+    state.withLock { state in
+      let identity = identity(of: path + "/data.mdb")
+      return identity.flatMap { state.entries[$0]?.environment?.isReadOnly } ?? false
     }
   }
 

@@ -106,8 +106,22 @@ import Testing
     #expect(environment.isReadOnly)
     #expect(throws: LMDBError.self) { _ = try environment.beginWrite() }
     #expect(try environment.beginRead().openDatabase("a") != nil)
-    let error = #expect(throws: LMDBError.self) { _ = try Environment.open(folder.path) }
-    #expect(error?.code == .accessDenied)
+  }
+
+  @Test func `what is open for reading alone is not opened for writing meanwhile`() throws {
+    do { _ = try Environment.open(folder.path).database("a") }
+    #expect(!Environment.isOpenForReadingAlone(folder.path))
+    do {
+      let options = EnvironmentOptions(isReadOnly: true)
+      let reader = try Environment.open(folder.path, options: options)
+      #expect(Environment.isOpenForReadingAlone(folder.path + "/."))
+      let error = #expect(throws: LMDBError.self) { _ = try Environment.open(folder.path) }
+      #expect(error?.code == .busy)
+      #expect(reader.isReadOnly)
+    }
+    let writer = try Environment.open(folder.path)
+    #expect(!writer.isReadOnly)
+    #expect(!Environment.isOpenForReadingAlone(folder.path))
   }
 
   @Test func `more databases than asked for are refused`() throws {

@@ -52,7 +52,13 @@ import Testing
     do {
       let reader = try open(.readOnly)
       let error = #expect(throws: StoreError.self) { try open(access) }
-      #expect(error?.code == .permissionDenied)
+      #expect(error?.code == .busy)
+      #expect(
+        error?.message == """
+          opening \(folder.path("store")): this process has the store open for reading alone; let go \
+          of that one first, or open it for writing there too
+          """
+      )
       #expect(try reader.read { try $0.count(Ticket.all) } == 1)
     }
     // Once it is gone, nothing is in the way.

@@ -27,7 +27,20 @@ struct StoreOpening {
     var environmentOptions = EnvironmentOptions(isReadOnly: options.access == .readOnly)
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     let environment = try translating("opening \(path)") {
-      try Environment.open(path, options: environmentOptions)
+      do {
+        return try Environment.open(path, options: environmentOptions)
+      } catch let error as LMDBError
+        where error.code == .busy && Environment.isOpenForReadingAlone(path)
+      {
+        throw StoreError(
+          .busy,
+          """
+          opening \(path): this process has the store open for reading alone; let go of that one \
+          first, or open it for writing there too
+          """,
+          cause: error
+        )
+      }
     }
     try self.init(environment, models: models, options: options, isInMemory: false, since: start)
   }

@@ -43,8 +43,8 @@ public final class ObjectStore: Sendable {
   ///   - models: The types whose objects the program reads or writes. Those to which they refer are
   ///     added by themselves; others in the store are left alone.
   ///   - options: What the program may do, and the version of its schema.
-  /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
-  ///   `schemaMismatch` (a field has another type than in the store), `tooNew` (the storage format
+  /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`, `busy`
+  ///   (this process has it open for reading alone, or compacts it), `schemaMismatch` (a field has another type than in the store), `tooNew` (the storage format
   ///   is of a later version), `diskFull` or `other`.
   public convenience init(
     at path: String,

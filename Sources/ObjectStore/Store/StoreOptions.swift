@@ -14,7 +14,7 @@ public struct StoreOptions: Sendable, Hashable {
     ///
     /// Beside an open of the same process that writes, it sees what that one commits. The other way
     /// round does not go: while a process has a store open for reading alone, it cannot open it for
-    /// writing, which throws `permissionDenied`. Other processes are not concerned.
+    /// writing, which throws `busy`. Other processes are not concerned.
     case readOnly
   }
 
