@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import Logging
 import TestSupport
 import Testing
@@ -105,6 +106,30 @@ import Testing
       storeLog.didBeginWrite(store.environment, now: later + .seconds(1))
       storeLog.didBeginWrite(store.environment, now: later + .seconds(40))
       #expect(log.entries(message).count == 1)
+    }
+  }
+
+  @Test func `the slot of a reader whose process is gone is told of once`() async throws {
+    let message = "freed slots of readers whose process is gone"
+    let store = try open(Ticket.self)
+    for round in 1...2 {
+      let path = store.path
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+        let store = try ObjectStore(at: path, models: [Ticket.self])
+        let snapshot = try store.snapshot()
+        kill(getpid(), SIGKILL)
+        snapshot.close()
+      }
+      // A write does so now and then.
+      try store.environment.clearStaleReaders()
+      for id in 1...3 {
+        try await store.write { tx in
+          try tx.insert(Ticket(id: round * 10 + id, seat: "\(round) \(id)", row: 0))
+        }
+      }
+      let entries = log.entries(message)
+      #expect(entries.map(\.metadata) == Array(repeating: ["readers": "1"], count: round))
+      #expect(entries.allSatisfy { $0.level == .debug })
     }
   }
 
