@@ -1,7 +1,7 @@
 internal import LMDB
 internal import Synchronization
 
-/// Adds models, layouts and indexes to a store that are known by their descriptions alone.
+/// Adds models, layouts, indexes and rules of references to a store that are known by their descriptions alone.
 struct StoredSchemaWriter {
   /// What is to be added to one model, or the model itself.
   struct Addition {
@@ -10,6 +10,10 @@ struct StoredSchemaWriter {
     var layouts: [RecordLayout] = []
     /// Those that the store has already, or ones that do as much, are passed over.
     var indexes: [IndexDescription] = []
+    /// Those of fields that refer to something already are passed over.
+    var references: [ReferenceRule] = []
+
+    var isEmpty: Bool { layouts.isEmpty && indexes.isEmpty && references.isEmpty }
   }
 
   let environment: Environment
@@ -73,6 +77,11 @@ struct StoredSchemaWriter {
       try IndexBuilder(tables: tables, index: tables.indexes[0]).run(in: &transaction)
       let key = MetadataKey.index(name, index.id)
       try metadata.set(index.encoded, for: key, in: &transaction)
+    }
+    let rules = try metadata.references(in: transaction)
+    for rule in addition.references where !rules.contains(where: { $0.isOfField(of: rule) }) {
+      let key = MetadataKey.reference(name, rule.fieldID)
+      try metadata.set(rule.encoded, for: key, in: &transaction)
     }
   }
 }

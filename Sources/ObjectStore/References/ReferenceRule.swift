@@ -6,6 +6,31 @@ struct ReferenceRule: Sendable, Hashable {
   /// The model to which it refers.
   var target: String
   var onDelete: DeleteRule
+
+  /// Whether both are about one field.
+  func isOfField(of other: ReferenceRule) -> Bool {
+    model == other.model && fieldID == other.fieldID
+  }
+}
+
+extension ReferenceRule {
+  /// The models, each after those to which its objects refer, and otherwise as they were.
+  ///
+  /// Of models that refer to each other, one comes before what it refers to.
+  static func targetsFirst(_ models: [String], _ rules: [ReferenceRule]) -> [String] {
+    let targets = Dictionary(grouping: rules, by: \.model).mapValues { $0.map(\.target) }
+    let known = Set(models)
+    var ordered: [String] = []
+    var met: Set<String> = []
+    // As deep as there are models, which are as many as LMDB has open databases at most.
+    func append(_ model: String) {
+      guard known.contains(model), met.insert(model).inserted else { return }
+      for target in (targets[model] ?? []).sorted() { append(target) }
+      ordered.append(model)
+    }
+    models.forEach(append)
+    return ordered
+  }
 }
 
 extension ModelSchema {

@@ -30,7 +30,9 @@ import Testing
   private static let city = #"{"model":"City","fields":{"name":"b"}}"#
 
   @Test(arguments: [1, 2, 1_000])
-  func `an import reports what refers to nothing at its end`(linesPerTransaction: Int) throws {
+  func `an import that is to report tells what refers to nothing at its end`(
+    linesPerTransaction: Int
+  ) throws {
     let path = try file(
       Self.visit(1, #""one":"b""#),
       Self.visit(2, #""list":["b","x","b"]"#),
@@ -42,7 +44,10 @@ import Testing
     )
     let report = try store.importJSONLines(
       from: path,
-      options: ImportOptions(linesPerTransaction: linesPerTransaction)
+      options: ImportOptions(
+        danglingReferences: .report,
+        linesPerTransaction: linesPerTransaction
+      )
     )
     #expect(report.inserted == 7)
     #expect(report.danglingReferenceCount == 4)
@@ -64,28 +69,97 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `an import that refuses what refers to nothing stores no object`() throws {
-    let refusing = ImportOptions(danglingReferences: .refuse, linesPerTransaction: 1)
-    let path = try file(Self.visit(1, #""one":"b""#), Self.visit(2, #""one":"x""#), Self.city)
-    let before = try store.read { try $0.count(City.all) }
+  /// What an import is refused with.
+  private func refusal(_ path: String, linesPerTransaction: Int) -> JSONLinesError? {
     let error = #expect(throws: StoreError.self) {
-      try store.importJSONLines(from: path, options: refusing)
+      try store.importJSONLines(
+        from: path,
+        options: ImportOptions(linesPerTransaction: linesPerTransaction)
+      )
     }
     #expect(error?.code == .danglingReference)
-    let cause = error?.cause as? JSONLinesError
-    #expect(cause?.line == 2)
-    #expect(cause?.storedLines == 0)
-    #expect(try store.read { try $0.count(City.all) } == before)
+    return error?.cause as? JSONLinesError
+  }
+
+  @Test(arguments: [1, 2, 1_000])
+  func `an import stores nothing that refers to nothing`(linesPerTransaction: Int) throws {
+    let path = try file(Self.visit(1, #""one":"b""#), Self.visit(2, #""one":"x""#), Self.city)
+    let error = refusal(path, linesPerTransaction: linesPerTransaction)
+    #expect(error?.line == 2)
+    #expect(error?.storedLines == 0)
+    #expect(error?.reason.contains("City 'x'") == true)
+    #expect(try store.read { try $0.count(City.all) } == 0)
     #expect(try store.read { try $0.count(Visit<Deny>.all) } == 0)
 
+    // The reference may come before what it names, and what it names may be there.
     let good = try file(Self.visit(1, #""one":"b""#), Self.city)
-    #expect(try store.importJSONLines(from: good, options: refusing).inserted == 2)
+    let options = ImportOptions(linesPerTransaction: linesPerTransaction)
+    #expect(try store.importJSONLines(from: good, options: options).inserted == 2)
+    let more = try file(Self.visit(2, #""list":["b"]"#), Self.visit(3, #""one":"x""#, .keep))
+    let report = try store.importJSONLines(from: more, options: options)
+    #expect(report.inserted == 2)
+    #expect(report.danglingReferenceCount == 0)
+    #expect(try store.verify().isSound)
+  }
+
+  @Test func `lines before those that wait for what they refer to are stored`() throws {
+    let lines = [Self.city, Self.visit(1, #""one":"b""#), Self.visit(2, #""one":"x""#)]
+    let more = (10..<20).map { Self.visit($0, #""one":"b""#) }
+    let path = folder.path("lines.jsonl")
+    try (lines + more).joined(separator: "\n")
+      .write(toFile: path, atomically: true, encoding: .utf8)
+    let none = refusal(path, linesPerTransaction: .max)
+    #expect(none?.line == 3)
+    #expect(none?.storedLines == 0)
+    #expect(try store.read { try $0.count(City.all) } == 0)
+
+    let some = refusal(path, linesPerTransaction: 1)
+    #expect(some?.line == 3)
+    #expect(some?.storedLines == 2)
+    #expect(try store.read { try $0.count(Visit<Deny>.all) } == 1)
+    #expect(try store.verify().isSound)
+  }
+
+  /// 1,010 lines: each hundred visits go to a city that comes after them.
+  @Test(arguments: [(1, 10), (40, 10), (101, 10), (102, 5), (506, 2), (1_010, 1), (Int.max, 1)])
+  func `a transaction takes more lines only until they refer ahead no more`(
+    linesPerTransaction: Int,
+    transactions: Int
+  ) throws {
+    // Adds the layout of such visits.
+    try store.importJSONLines(from: file(Self.city, Self.visit(-1, #""one":"b""#)))
+    let path = folder.path("lines.jsonl")
+    let lines = (0..<10).flatMap { group in
+      (0..<100).map { Self.visit(group * 100 + $0, #""one":"city \#(group)""#) }
+        + [#"{"model":"City","fields":{"name":"city \#(group)"}}"#]
+    }
+    try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    let before = try store.changeCount()
+    let options = ImportOptions(linesPerTransaction: linesPerTransaction)
+    #expect(try store.importJSONLines(from: path, options: options).inserted == 1_010)
+    #expect(try store.changeCount() == before + UInt64(transactions))
+    #expect(try store.verify().isSound)
+  }
+
+  @Test func `what an object referred to before a later line changed it does not count`() throws {
+    let path = try file(
+      Self.visit(1, #""one":"x""#),
+      Self.city,
+      Self.visit(1, #""one":"b""#),
+      Self.visit(2, #""one":"b""#)
+    )
+    let report = try store.importJSONLines(
+      from: path,
+      options: ImportOptions(linesPerTransaction: 1)
+    )
+    #expect(report.inserted == 3)
+    #expect(report.updated == 1)
     #expect(try store.verify().isSound)
   }
 
   @Test func `objects that an import skips refer to nothing new`() throws {
     try store.write { tx in try tx.insert(Visit<Deny>(id: 1)) }
-    let options = ImportOptions(conflict: .skip, danglingReferences: .refuse)
+    let options = ImportOptions(conflict: .skip)
     let report = try store.importJSONLines(
       from: file(Self.visit(1, #""one":"x""#)),
       options: options
@@ -96,7 +170,8 @@ import Testing
 
   @Test func `more than a hundred are counted alone`() throws {
     let lines = (1...150).map { Self.visit($0, #""one":"x""#) }.joined(separator: "\n")
-    let report = try store.importJSONLines(from: file(lines))
+    let options = ImportOptions(danglingReferences: .report)
+    let report = try store.importJSONLines(from: file(lines), options: options)
     #expect(report.danglingReferenceCount == 150)
     #expect(report.danglingReferences.map(\.line) == Array(1...100))
   }

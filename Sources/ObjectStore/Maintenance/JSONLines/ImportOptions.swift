@@ -20,17 +20,19 @@ public struct ImportOptions: Sendable, Hashable {
     case leaveOut
   }
 
-  /// What happens with references to objects that are not there when the import ends.
+  /// What happens with references to objects that are neither in the store nor in the file.
   ///
-  /// Which fields must refer to what is there, the store knows from the programs that opened it.
+  /// Which fields must refer to what is there, the store knows from the programs that opened it, and
+  /// from the first line of an export.
   public enum Dangling: Sendable, Hashable {
+    /// The import ends with `danglingReference`, and nothing that dangles is in the store, at no
+    /// time.
+    ///
+    /// A transaction takes more lines than it would while some of them refer to objects of later
+    /// ones, and those lines are in memory. An export has few such: what is referred to comes first.
+    case refuse
     /// They are imported, and listed in the report.
     case report
-    /// The import ends with `danglingReference`, and no object of it is in the store.
-    ///
-    /// Models and fields that were added stay. All lines are in memory then, and one transaction
-    /// takes them.
-    case refuse
   }
 
   /// What happens when a primary key is taken.
@@ -40,6 +42,9 @@ public struct ImportOptions: Sendable, Hashable {
   /// What happens with references to nothing.
   public var danglingReferences: Dangling
   /// How many lines one transaction takes: each costs its share of two syncs of the disk.
+  ///
+  /// With `Int.max` one transaction takes them all, so that an import that fails leaves no object.
+  /// The lines of a transaction are in memory.
   public var linesPerTransaction: Int
 
   /// Describes how to import.
@@ -48,7 +53,7 @@ public struct ImportOptions: Sendable, Hashable {
   public init(
     conflict: Conflict = .replace,
     unknown: Unknown = .add,
-    danglingReferences: Dangling = .report,
+    danglingReferences: Dangling = .refuse,
     linesPerTransaction: Int = 1_000
   ) {
     precondition(linesPerTransaction > 0, "a transaction takes one line at least")
@@ -79,7 +84,8 @@ public struct ImportReport: Sendable, Hashable {
   public var objectsLeftOut = 0
   /// How many values were left out with their fields.
   public var valuesLeftOut = 0
-  /// How many fields of imported objects refer to objects that are not there.
+  /// How many fields of imported objects refer to objects that are not there; none unless
+  /// ``ImportOptions/danglingReferences`` asks for a report.
   public var danglingReferenceCount = 0
   /// The first hundred of those fields.
   public var danglingReferences: [DanglingReference] = []

@@ -2,10 +2,9 @@ internal import LMDB
 
 /// The references of imported objects that named nothing so far.
 struct ImportedReferences {
-  /// The bytes of a primary key.
-  private struct Target: Hashable {
-    var model: String
-    var key: [UInt8]
+  private struct Field: Hashable {
+    var object: AwaitedObjects.Key
+    var id: UInt32
   }
 
   private struct Open {
@@ -13,72 +12,97 @@ struct ImportedReferences {
     var model: String
     var field: FollowedReference
     /// Those of one field.
-    var targets: [Target]
+    var targets: [AwaitedObjects.Key]
   }
 
-  private var open: [Open] = []
+  /// By the field, which a later line may change again.
+  private var open: [Field: Open] = [:]
 
   static let longestList = 100
 
-  /// Notes which references of objects that were just written name nothing.
+  /// An object that was just written.
+  struct Written {
+    var object: StoredObject
+    var key: AwaitedObjects.Key
+    var line: Int
+  }
+
+  /// Notes which references of objects name nothing.
   ///
   /// - Throws: ``StoreError`` with `damaged`.
   mutating func note(
-    _ objects: [(object: StoredObject, line: Int)],
+    _ objects: [Written],
     _ references: FollowedReferences,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws {
-    for (object, line) in objects {
-      for field in references.fields[object.model] ?? [] {
-        guard let value = object.fields.first(where: { $0.id == field.fieldID })?.value else {
-          continue
-        }
-        var targets: [Target] = []
+    for written in objects {
+      let model = written.object.model
+      for field in references.fields[model] ?? [] {
+        guard let value = written.object.fields.first(where: { $0.id == field.fieldID })?.value
+        else { continue }
+        var targets: [AwaitedObjects.Key] = []
         for key in Self.keys(value, field) where try !Self.isThere(key, field, in: transaction) {
-          targets.append(Target(model: field.target.name, key: key))
+          targets.append(AwaitedObjects.Key(model: field.target.name, bytes: key))
         }
-        guard !targets.isEmpty else { continue }
-        open.append(Open(line: line, model: object.model, field: field, targets: targets))
+        open[Field(object: written.key, id: field.fieldID)] =
+          targets.isEmpty
+          ? nil : Open(line: written.line, model: model, field: field, targets: targets)
       }
     }
   }
 
-  /// Adds those that still name nothing to the report.
+  /// Those that still name nothing: how many fields, and the first of them.
   ///
   /// - Throws: ``StoreError`` with `damaged`.
-  func finish(
+  func dangling(
     _ references: FollowedReferences,
-    in transaction: borrowing some Transaction & ~Copyable,
-    _ report: inout ImportReport
-  ) throws {
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> (count: Int, list: [ImportReport.DanglingReference]) {
+    var count = 0
+    var list: [ImportReport.DanglingReference] = []
     // Many may name one object.
-    var known: [Target: Bool] = [:]
-    for item in open {
+    var known: [AwaitedObjects.Key: Bool] = [:]
+    for item in open.values.sorted(by: { ($0.line, $0.field.fieldID) < ($1.line, $1.field.fieldID) }
+    ) {
       let field = references.fields[item.model]?.first { $0.fieldID == item.field.fieldID }
       guard let field else { continue }
       let missing = try item.targets.first { target in
         if let isThere = known[target] { return !isThere }
-        let isThere = try Self.isThere(target.key, field, in: transaction)
+        let isThere = try Self.isThere(target.bytes, field, in: transaction)
         known[target] = isThere
         return !isThere
       }
       guard let missing else { continue }
-      report.danglingReferenceCount += 1
-      guard report.danglingReferences.count < Self.longestList else { continue }
-      report.danglingReferences.append(
+      count += 1
+      guard list.count < Self.longestList else { continue }
+      list.append(
         ImportReport.DanglingReference(
           line: item.line,
           model: item.model,
           field: field.fieldName,
           target: missing.model,
-          key: StoredReferences.text(of: missing.key, type: field.keyType)
+          key: StoredReferences.text(of: missing.bytes, type: field.keyType)
         )
       )
+    }
+    return (count, list)
+  }
+
+  /// What the object refers to, and through which field.
+  static func targets(
+    of object: StoredObject,
+    _ references: FollowedReferences
+  ) -> [(key: AwaitedObjects.Key, field: FollowedReference)] {
+    (references.fields[object.model] ?? []).flatMap { field in
+      let value = object.fields.first { $0.id == field.fieldID }?.value
+      return (value.map { keys($0, field) } ?? []).map { bytes in
+        (AwaitedObjects.Key(model: field.target.name, bytes: bytes), field)
+      }
     }
   }
 
   /// The keys in a field; none of a value that is no reference, which the writer refuses.
-  private static func keys(_ value: StoredValue, _ field: FollowedReference) -> [[UInt8]] {
+  static func keys(_ value: StoredValue, _ field: FollowedReference) -> [[UInt8]] {
     let elements: [StoredValue]
     switch value {
     case .array(let own) where field.isCollection: elements = own
@@ -90,7 +114,7 @@ struct ImportedReferences {
     }
   }
 
-  private static func isThere(
+  static func isThere(
     _ key: [UInt8],
     _ field: FollowedReference,
     in transaction: borrowing some Transaction & ~Copyable

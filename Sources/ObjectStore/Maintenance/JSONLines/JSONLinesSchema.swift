@@ -8,6 +8,7 @@ struct JSONLinesSchema {
     /// Each field under the key that it has in the lines.
     var fields: [(key: String, field: RecordLayout.Field)]
     var indexes: [IndexDescription]
+    var references: [ReferenceRule]
 
     func field(_ key: String) -> RecordLayout.Field? {
       fields.first { $0.key.utf8.elementsEqual(key.utf8) }?.field
@@ -19,14 +20,15 @@ struct JSONLinesSchema {
 
   func model(_ name: String) -> Model? { models.first { $0.name == name } }
 
-  /// The models of a store.
-  init(_ schema: StoredSchema) {
+  /// The models of a store, and what their fields refer to.
+  init(_ schema: StoredSchema, _ references: [ReferenceRule]) {
     schemaVersion = schema.version
     models = schema.models.map { entry in
       Model(
         name: entry.tables.name,
         fields: Self.keyed(entry.fields.map { RecordLayout.Field($0) }),
-        indexes: entry.tables.indexes.map(\.description)
+        indexes: entry.tables.indexes.map(\.description),
+        references: references.filter { $0.model == entry.tables.name }
       )
     }
   }
@@ -68,6 +70,23 @@ struct JSONLinesSchema {
     }
     if case .number(let digits) = json["schemaVersion"] { schemaVersion = UInt32(digits) ?? 0 }
     self.models = try models.map { try Model(json: $0) }
+    for model in self.models { try requireTargets(of: model) }
+  }
+
+  /// Refuses references that no program could have declared.
+  ///
+  /// - Throws: ``JSONLinesError`` of line 1.
+  private func requireTargets(of model: Model) throws {
+    for rule in model.references {
+      let field = model.fields.first { $0.field.id == rule.fieldID }?.field
+      let key = self.model(rule.target)?.fields.first { $0.field.isPrimaryKey }?.field
+      let isIndexed = model.indexes.contains { $0.id == rule.fieldID }
+      guard let field, let key, isIndexed,
+        (field.type.indexedElement ?? field.type) == key.type
+      else {
+        throw JSONLinesError(line: 1, reason: "model \(model.name): a reference is none")
+      }
+    }
   }
 }
 
@@ -101,6 +120,18 @@ extension JSONLinesSchema.Model {
                 value: .array(index.parts.map { .number("\($0.fieldID)") })
               ),
               .init(name: "unique", value: .bool(index.isUnique)),
+            ])
+          }
+        )
+      ),
+      .init(
+        name: "references",
+        value: .array(
+          references.map { rule in
+            .object([
+              .init(name: "field", value: .number("\(rule.fieldID)")),
+              .init(name: "target", value: .string(rule.target)),
+              .init(name: "onDelete", value: .string("\(rule.onDelete)")),
             ])
           }
         )
@@ -146,12 +177,26 @@ extension JSONLinesSchema.Model {
       Set(self.fields.map(\.field.id)).count == fields.count,
       Set(self.fields.map { Array($0.key.utf8) }).count == fields.count
     else { throw failure("there is no single primary key, or a field comes twice") }
-    indexes = []
-    guard case .array(let indexes) = json["indexes"] else { return }
-    self.indexes = try indexes.map { json in
-      guard let index = index(json) else { throw failure("an index is none") }
-      return index
+    (indexes, references) = ([], [])
+    if case .array(let indexes) = json["indexes"] {
+      self.indexes = try indexes.map { json in
+        guard let index = index(json) else { throw failure("an index is none") }
+        return index
+      }
     }
+    guard case .array(let references) = json["references"] else { return }
+    self.references = try references.map { json in
+      guard let rule = rule(json) else { throw failure("a reference is none") }
+      return rule
+    }
+  }
+
+  private func rule(_ json: JSONText) -> ReferenceRule? {
+    guard case .number(let digits) = json["field"], let id = UInt32(digits),
+      case .string(let target) = json["target"], case .string(let name) = json["onDelete"],
+      let onDelete = DeleteRule.allCases.first(where: { "\($0)" == name })
+    else { return nil }
+    return ReferenceRule(model: self.name, fieldID: id, target: target, onDelete: onDelete)
   }
 
   private func index(_ json: JSONText) -> IndexDescription? {

@@ -10,7 +10,8 @@ extension ObjectStore {
   /// {"model":"Note","object":1,"fields":{"id":1,"text":"milk"}}
   /// ```
   ///
-  /// Every value reads back as the same, to the bit; `docs/format.md` says how each type is written.
+  /// Models come after those to which they refer, where they do not refer to each other. Every value
+  /// reads back as the same, to the bit; `docs/format.md` says how each type is written.
   /// Embedded values are base64 of their bytes. The file appears under its name when it is complete
   /// and safe from a power cut.
   ///
@@ -36,13 +37,15 @@ extension ObjectStore {
   @discardableResult
   public func exportJSONLines(_ body: ([UInt8]) throws -> Void) throws -> Int {
     try readStored { transaction, schema in
-      let header = JSONLinesSchema(schema)
+      let references = try schema.metadata.references(in: transaction)
+      let header = JSONLinesSchema(schema, references)
       var line: [UInt8] = []
       header.json.write(to: &line)
       line.append(0x0A)
       try body(line)
       var count = 0
-      for entry in schema.models {
+      let order = ReferenceRule.targetsFirst(schema.models.map(\.tables.name), references)
+      for entry in order.compactMap({ schema.model($0) }) {
         guard let model = header.model(entry.tables.name) else { continue }
         let keys = Dictionary(model.fields.map { ($0.field.id, $0.key) }) { first, _ in first }
         let reader = unsafe ModelReader(

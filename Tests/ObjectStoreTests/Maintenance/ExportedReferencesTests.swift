@@ -1,0 +1,216 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct ExportedReferencesTests {
+  let folder: TemporaryFolder
+  let store: ObjectStore
+  let path: String
+
+  /// A house and a visit, which by their names come before and after the city to which both refer.
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path("all.jsonl")
+    store = try ObjectStore(
+      at: folder.path("store"),
+      models: [Visit<Deny>.self, Visit<Keep>.self, Building.self, City.self]
+    )
+    try store.write { tx in
+      try tx.insert(City("a"))
+      try tx.insert(Building(name: "tower", city: Reference("a")))
+      try tx.insert(Visit<Deny>(id: 1, one: Reference("a")))
+      try tx.insert(Visit<Keep>(id: 1, one: Reference("nowhere")))
+    }
+    try store.exportJSONLines(to: path)
+  }
+
+  private func rules(of store: ObjectStore) throws -> Set<ReferenceRule> {
+    try store.readStored { transaction, schema in
+      Set(try schema.metadata.references(in: transaction))
+    }
+  }
+
+  private func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? StoreError)?.code
+    }
+  }
+
+  @Test func `objects come after those to which they refer`() throws {
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").dropFirst()
+    let models = lines.compactMap { $0.split(separator: "\"").dropFirst(3).first }
+    #expect(models == ["City", "Building", "Visit deny", "Visit keep"])
+  }
+
+  @Test func `a store without programs takes over what refers to what, and keeps to it`() throws {
+    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    #expect(try copy.importJSONLines(from: path).inserted == 4)
+    #expect(try rules(of: copy) == rules(of: store))
+    #expect(try copy.verify().isSound)
+
+    let dangling = try folder.makeFile(
+      "more.jsonl",
+      #"{"model":"Building","fields":{"name":"hut","city":"b"}}"#
+    )
+    #expect(code { try copy.importJSONLines(from: dangling) } == .danglingReference)
+    // A program that knows none of those that refer to cities.
+    let program = try ObjectStore(at: folder.path("copy"), models: [City.self])
+    let isRefused = code { try program.write { _ = try $0.delete(City.self, "a") } }
+    #expect(isRefused == .referenced)
+  }
+
+  @Test func `what the store says of a field already stays`() throws {
+    let other = try ObjectStore(at: folder.path("other"), models: [City.self])
+    let rule = try #require(rules(of: store).first { $0.model == "Building" })
+    try other.importJSONLines(from: path)
+    var changed = rule
+    changed.onDelete = .cascade
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    let edited = try folder.makeFile(
+      "edited.jsonl",
+      text.replacingOccurrences(of: #""onDelete":"deny""#, with: #""onDelete":"cascade""#)
+    )
+    #expect(edited != path)
+    try other.importJSONLines(from: edited)
+    #expect(try rules(of: other) == rules(of: store))
+    let fresh = try ObjectStore(at: folder.path("fresh"), models: [])
+    try fresh.importJSONLines(from: edited)
+    #expect(try rules(of: fresh).contains(changed))
+  }
+
+  @Test(arguments: [ImportOptions.Unknown.refuse, .leaveOut])
+  func `only an import that adds what is unknown adds rules`(
+    unknown: ImportOptions.Unknown
+  ) throws {
+    let plain = try ObjectStore(at: folder.path("plain"), models: [PlainBuilding.self, City.self])
+    let header = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[0]
+    let models = try #require(header.range(of: #"{"name":"Visit deny""#)?.lowerBound)
+    // Without the models that the store lacks.
+    let known = header[..<models].dropLast() + "]}"
+    let file = try folder.makeFile(
+      "known.jsonl",
+      known + "\n" + #"{"model":"Building","fields":{"name":"hut","city":"b"}}"#
+    )
+    try plain.importJSONLines(from: file, options: ImportOptions(unknown: unknown))
+    #expect(try rules(of: plain) == [])
+    #expect(code { try plain.importJSONLines(from: file) } == .danglingReference)
+    #expect(try rules(of: plain).map(\.model) == ["Building"])
+  }
+
+  @Test func `an export without references is read`() throws {
+    let header = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[0]
+    let old = header.replacing(/,"references":\[[^\]]*\]/, with: "")
+    #expect(old.count < header.count)
+    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    try copy.importJSONLines(from: folder.makeFile("old.jsonl", String(old)))
+    #expect(try rules(of: copy) == [])
+    #expect(try copy.storedModels().map(\.name) == store.storedModels().map(\.name))
+  }
+
+  @Test(arguments: [
+    (#""target":"City""#, #""target":"Town""#), (#""target":"City""#, #""target":7"#),
+    (#""onDelete":"deny""#, #""onDelete":"never""#), (#""onDelete":"deny""#, #""rule":"deny""#),
+    // The model's own key is no text, and a field that is not there refers to nothing.
+    (#""target":"City""#, #""target":"Visit deny""#), (#"[{"field":"#, #"[{"field":1"#),
+    // Without its index it could not be looked up.
+    (#""indexes":[{"fields""#, #""indexes":[],"other":[{"fields""#),
+  ])
+  func `references that no program could have declared are refused`(
+    text: String,
+    replacement: String
+  ) throws {
+    let header = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[0]
+    let wrong = header.replacingOccurrences(of: text, with: replacement)
+    #expect(wrong != header)
+    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    let error = #expect(throws: StoreError.self) {
+      try copy.importJSONLines(from: folder.makeFile("wrong.jsonl", wrong))
+    }
+    #expect(error?.code == .invalidInput)
+    #expect((error?.cause as? JSONLinesError)?.line == 1)
+    #expect(try copy.storedModels() == [])
+  }
+
+  @Test(
+    arguments: [
+      ([], []), (["a>b", "b>c"], ["c", "b", "a"]), (["c>b", "b>a"], ["a", "b", "c"]),
+      (["a>c", "a>b", "b>c"], ["c", "b", "a"]), (["b>b", "a>b"], ["b", "a", "c"]),
+      (["a>z", "z>b"], ["a", "b", "c"]), (["a>b", "b>a"], ["b", "a", "c"]),
+      (["a>b", "b>c", "c>a"], ["c", "b", "a"]),
+    ] as [([String], [String])]
+  )
+  func `targets come first, and models that refer to each other come somehow`(
+    arrows: [String],
+    expected: [String]
+  ) {
+    let rules = arrows.map { arrow in
+      let ends = arrow.split(separator: ">").map { String($0) }
+      return ReferenceRule(model: ends[0], fieldID: 1, target: ends[1], onDelete: .deny)
+    }
+    let order = ReferenceRule.targetsFirst(["a", "b", "c"], rules)
+    #expect(order == (arrows.isEmpty ? ["a", "b", "c"] : expected))
+  }
+}
+
+/// Refers to a city, and comes before it in the order of names.
+private struct Building: Model, Equatable {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Building",
+    fields: [
+      FieldSchema("name", String.self, isPrimaryKey: true),
+      FieldSchema("city", Reference<City>.self, onDelete: .deny),
+    ]
+  )
+
+  var name: String
+  var city: Reference<City>
+  var primaryKey: String { name }
+
+  init(name: String, city: Reference<City>) {
+    self.name = name
+    self.city = city
+  }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    name = try record.value(at: 0)
+    city = try record.value(at: 1)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(name)
+    record.encode(city)
+  }
+}
+
+/// The same to a program that takes the city for a text.
+private struct PlainBuilding: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Building",
+    fields: [
+      FieldSchema("name", String.self, isPrimaryKey: true), FieldSchema("city", String.self),
+    ]
+  )
+
+  var name: String
+  var city: String
+  var primaryKey: String { name }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    name = try record.value(at: 0)
+    city = try record.value(at: 1)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(name)
+    record.encode(city)
+  }
+}
