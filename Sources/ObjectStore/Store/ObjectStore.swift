@@ -7,7 +7,7 @@ internal import Synchronization
 /// A folder of objects that outlive the process, shared by any number of processes.
 ///
 /// Reads see one snapshot and never wait; writes are serialised over all threads and processes and
-/// either happen whole or not at all.
+/// either happen whole or not at all. The files close when the last reference to the store goes.
 ///
 /// ```swift
 /// let store = try ObjectStore(at: "/var/lib/notes", models: [Note.self])
