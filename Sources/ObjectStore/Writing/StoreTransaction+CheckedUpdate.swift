@@ -22,8 +22,8 @@ extension StoreTransaction {
   /// - Throws: ``StoreError`` with `conflict` when the object has changed or is gone: the cause is an
   ///   ``UpdateConflict`` with the fields, and nothing was written; with `keyChanged` when the two
   ///   have different primary keys; and as ``upsert(_:)``.
-  /// - Complexity: O(log n) in the objects of the model; costs about as much as
-  ///   ``update(_:_:_:)``, with an encoding in place of the decoding.
+  /// - Complexity: O(log n) in the objects of the model; costs no more than ``update(_:_:_:)``, with
+  ///   an encoding in place of the decoding.
   public mutating func update<M: Model>(_ original: M, to edited: M) throws {
     try update(original, to: edited) { _ in true }
   }
@@ -45,7 +45,8 @@ extension StoreTransaction {
   ///   - columns: Those that must be as in the original; of none, the object must be there.
   /// - Throws: ``StoreError`` as ``update(_:to:)``; the conflict is about those columns.
   /// - Precondition: Each key path is that of a column.
-  /// - Complexity: As ``update(_:to:)``; when other fields have changed, the object is decoded too.
+  /// - Complexity: As ``update(_:to:)``; about three times that when other fields have changed, for
+  ///   the object is put together from both.
   public mutating func update<M: Model>(
     _ original: M,
     to edited: M,
