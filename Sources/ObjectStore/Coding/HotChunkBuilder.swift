@@ -1,6 +1,8 @@
 /// A chunk that is being changed.
 final class HotChunkBuilder {
   private var writer: ByteWriter
+  /// Whether a part was set or removed.
+  private(set) var isChanged = false
 
   /// A chunk without parts.
   init() {
@@ -29,6 +31,7 @@ final class HotChunkBuilder {
     layoutNumber: UInt16,
     of objectID: UInt64
   ) throws(RecordError) {
+    isChanged = true
     let chunk = unsafe view
     let slot = HotChunk.slot(of: objectID)
     let checksum = unsafe HotChunk.Part(layoutNumber: layoutNumber, bytes: part)
@@ -56,6 +59,7 @@ final class HotChunkBuilder {
   /// Removes the part of the object at that place, if there is one.
   func remove(_ slot: Int) throws(RecordError) {
     guard unsafe view.hasPart(at: slot) else { return }
+    isChanged = true
     try replace(slot, with: nil)
   }
 

@@ -60,6 +60,31 @@ public struct RecordEncoder: ~Copyable {
     return unsafe places[position]
   }
 
+  /// Writes the next field from the bytes of its value; `nil` for no value.
+  ///
+  /// - Precondition: A field of a fixed width has bytes of that width.
+  mutating func encode(_ bytes: UnsafeRawBufferPointer?) {
+    guard let bytes = unsafe bytes else { return encodeNil() }
+    let place = nextPlace()
+    if place.isHot {
+      unsafe hot.encode(bytes, at: place)
+    } else {
+      unsafe cold.encode(bytes, at: place)
+    }
+  }
+
+  /// Begins the hot part of a record that keeps its cold part.
+  mutating func startHot(_ bytes: UnsafeRawBufferPointer) {
+    hot.removeAll()
+    unsafe hot.append(bytes)
+  }
+
+  /// Sets a hot field of a fixed width, or with `nil` has it hold no value.
+  mutating func setHot(_ bytes: UnsafeRawBufferPointer?, at place: FieldPlace) {
+    guard let bytes = unsafe bytes else { return hot.clear(place) }
+    unsafe hot.encode(bytes, at: place)
+  }
+
   /// Completes the record but for its checksum, which the object's id is part of.
   ///
   /// `extras` are the fields of the record that this program does not know.
@@ -104,6 +129,27 @@ extension ByteWriter {
       value.encode(to: &self)
       endField(at: place)
     }
+  }
+
+  /// Writes a field of a record whose bytes are there already.
+  @unsafe
+  mutating func encode(_ bytes: UnsafeRawBufferPointer, at place: FieldPlace) {
+    let presence = unsafe base.load(fromByteOffset: place.presenceOffset, as: UInt8.self)
+    patch(presence | place.presenceMask, at: place.presenceOffset)
+    if place.isFixed {
+      precondition(bytes.count == place.width, "a value has not as many bytes as its type is wide")
+      unsafe overwrite(bytes, at: place.offset)
+    } else {
+      unsafe append(bytes)
+      endField(at: place)
+    }
+  }
+
+  /// Has a field of a fixed width hold no value.
+  mutating func clear(_ place: FieldPlace) {
+    let presence = unsafe base.load(fromByteOffset: place.presenceOffset, as: UInt8.self)
+    patch(presence & ~place.presenceMask, at: place.presenceOffset)
+    for offset in 0..<place.width { patch(0 as UInt8, at: place.offset + offset) }
   }
 
   /// Notes where a field ends in the heap.

@@ -38,6 +38,15 @@ public struct ObjectView<Root: Model>: ~Copyable {
     parts = .cold
   }
 
+  /// A view of what `found` keeps meanwhile.
+  @usableFromInline
+  init(_ reader: ModelReader, lending found: borrowing ModelReader.Found) {
+    unsafe self.reader = unsafe reader
+    id = found.id
+    record = unsafe found.record.copy
+    parts = .cold
+  }
+
   /// The value of the field.
   ///
   /// - Throws: ``StoreError`` with `damaged`, or `missingField` when the object was stored before the

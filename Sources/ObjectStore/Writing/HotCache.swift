@@ -51,7 +51,7 @@ final class HotCache {
   /// Stores every changed chunk.
   func flush(in transaction: inout WriteTransaction) throws {
     guard !chunks.isEmpty else { return }
-    for (number, chunk) in chunks.sorted(by: { $0.key < $1.key }) {
+    for (number, chunk) in chunks.sorted(by: { $0.key < $1.key }) where chunk.isChanged {
       if unsafe chunk.view.presence == 0 {
         _ = try unsafe withUnsafeBytes(of: number) {
           unsafe try transaction.delete($0, in: tables.hot)
@@ -64,7 +64,8 @@ final class HotCache {
     last = nil
   }
 
-  private func take(
+  /// The chunk of that number, to be looked at and perhaps changed.
+  func take(
     _ number: UInt64,
     in transaction: inout WriteTransaction
   ) throws -> HotChunkBuilder {

@@ -7,15 +7,16 @@ internal import LMDB
 final class ModelWriter {
   let tables: ModelTables
   let hot: HotCache
-  private let current: LayoutBinding
+  let current: LayoutBinding
   private let metadata: Metadata
 
   @usableFromInline let encoderPlace: InPlace<RecordEncoder>
-  private let work: InPlace<Work>
+  @usableFromInline let editsPlace = InPlace(FieldEdits())
+  let work: InPlace<Work>
   private let pending: [PendingIndex]
 
   /// What changes with every record.
-  private struct Work: ~Copyable {
+  struct Work: ~Copyable {
     var ids: IDSequence
     var keys: KeyTable
     var entries = IndexEntries()
@@ -30,6 +31,15 @@ final class ModelWriter {
     _read { yield encoderPlace.value }
     @inline(__always)
     _modify { yield &encoderPlace.value }
+  }
+
+  /// The fields that are to be set in one object.
+  @inlinable
+  var edits: FieldEdits {
+    @inline(__always)
+    _read { yield editsPlace.value }
+    @inline(__always)
+    _modify { yield &editsPlace.value }
   }
 
   /// Which objects the write has changed so far.
@@ -77,14 +87,15 @@ final class ModelWriter {
   /// The object whose primary key has those bytes.
   func find(
     _ key: UnsafeRawBufferPointer,
+    parts: RecordParts = .all,
     in transaction: borrowing WriteTransaction
   ) throws -> ModelReader.Found? {
     let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
     let reader = unsafe reader(in: transaction)
     switch unsafe try work.value.keys.ids(withHash: hash, in: reader) {
     case .nothing: return nil
-    case .pending(let id): return unsafe try reader.found(id, ifKeyIs: key, parts: .all)
-    case .stored(let ids): return unsafe try reader.find(key, among: ids, parts: .all)
+    case .pending(let id): return unsafe try reader.found(id, ifKeyIs: key, parts: parts)
+    case .stored(let ids): return unsafe try reader.find(key, among: ids, parts: parts)
     }
   }
 
@@ -226,7 +237,7 @@ final class ModelWriter {
     work.value.changes.appendRemoval(of: id, key: key)
   }
 
-  private func translating<R>(
+  func translating<R>(
     _ id: UInt64,
     _ body: () throws(RecordError) -> R
   ) throws -> R {
