@@ -680,6 +680,7 @@ class Model:
 
 
 HISTORY = "store/history"
+HISTORY_PIECE = 1984
 
 
 def check_changes(reader):
@@ -745,18 +746,28 @@ class Store:
     def check_history(self):
         if HISTORY not in self.tables:
             return
-        found = self.integers(HISTORY)
-        if len(found.get(0, b"")) != 20:
+        entries, pieces = {}, {}
+        for key, data in sorted(self.integers(HISTORY).items()):
+            number, piece = divmod(key, 4096)
+            entry = entries.setdefault(number, bytearray())
+            if piece != pieces.get(number, 0) or len(entry) != piece * HISTORY_PIECE:
+                self.report(f"commit {number} of the history: a piece is missing")
+            pieces[number] = piece + 1
+            entry += data
+        if len(entries.get(0, b"")) != 28:
             raise Damage("the history has no beginning")
-        _, _, total = struct.unpack("<QIQ", found.pop(0))
-        for number, data in sorted(found.items()):
-            reader = Bytes(data)
+        _, _, commits, total = struct.unpack("<QIQQ", entries.pop(0))
+        for number, data in sorted(entries.items()):
+            reader = Bytes(bytes(data))
             if reader.number("B") != CODING_VERSION:
                 raise TooNew("the history has a later coding")
             reader.number("I")
-            if reader.number("Q") != total + len(data):
-                self.report(f"commit {number} of the history: the bytes do not add up")
+            commits += 1
+            if reader.number("Q") != commits:
+                self.report(f"commit {number} of the history: the commits do not add up")
             total += len(data)
+            if reader.number("Q") != total:
+                self.report(f"commit {number} of the history: the bytes do not add up")
             try:
                 check_changes(reader)
             except Damage as damage:

@@ -9,13 +9,17 @@ struct HistoryEntry: Sendable, Hashable {
 
   /// Tells the commit from one of the same number in a copy of the store that went another way.
   var nonce: UInt32
-  /// The bytes of all entries up to this one, so that their sum is known without reading them.
+  /// How many entries there were up to this one, and their bytes, so that both are known without
+  /// reading them.
+  var commitSum: UInt64
   var byteSum: UInt64
   var models: [ModelEntry]
 
   static let codingVersion: UInt8 = 1
   /// What comes before the models.
-  static let headerSize = 13
+  static let headerSize = 21
+  /// Two pieces of so many bytes fit into a page of 4 KiB.
+  static let pieceSize = 1_984
 
   /// The bytes of the models.
   static func encode(_ models: [ModelEntry]) -> [UInt8] {
@@ -49,10 +53,16 @@ struct HistoryEntry: Sendable, Hashable {
   }
 
   /// The whole entry, with models that were encoded before.
-  static func encode(nonce: UInt32, byteSum: UInt64, models: [UInt8]) -> [UInt8] {
+  static func encode(
+    nonce: UInt32,
+    commitSum: UInt64,
+    byteSum: UInt64,
+    models: [UInt8]
+  ) -> [UInt8] {
     var writer = ByteWriter()
     writer.write(codingVersion)
     writer.write(nonce)
+    writer.write(commitSum)
     writer.write(byteSum)
     writer.write(models)
     return writer.bytes
@@ -66,6 +76,7 @@ extension HistoryEntry {
       throw RecordError(.unknownCoding)
     }
     nonce = try reader.read()
+    commitSum = try reader.read()
     byteSum = try reader.read()
     models = []
   }

@@ -1,6 +1,10 @@
 internal import LMDB
 
 /// The table `store/history`: the number of a commit to what it changed, oldest first.
+///
+/// An entry lies in pieces that fit into a page. LMDB looks for neighbouring free pages for what is
+/// longer, among all that are free, and from then on writes the list of them with every commit: after
+/// large writes at random a commit took twice its time.
 struct HistoryTable: Sendable {
   let database: Database
 
@@ -9,7 +13,8 @@ struct HistoryTable: Sendable {
     /// The greatest number while a program writes without a history.
     var number: UInt64
     var nonce: UInt32
-    /// ``HistoryEntry/byteSum`` as of that commit.
+    /// ``HistoryEntry/commitSum`` and ``HistoryEntry/byteSum`` as of that commit.
+    var commitSum: UInt64
     var byteSum: UInt64
 
     var isOff: Bool { number == .max }
@@ -19,7 +24,37 @@ struct HistoryTable: Sendable {
   /// What the end of the table says.
   struct End: Equatable {
     var token: HistoryToken
+    var commitSum: UInt64
     var byteSum: UInt64
+  }
+
+  /// The place of a piece of an entry.
+  struct Key {
+    static let pieceBits: UInt64 = 12
+    /// A commit that would take more is remembered as having changed whole models.
+    static let mostPieces = 1 << Int(pieceBits)
+
+    var number: UInt64
+    var piece: UInt64 = 0
+
+    var rawValue: UInt64 { number << Self.pieceBits | piece }
+
+    init(number: UInt64, piece: Int = 0) {
+      self.number = number
+      self.piece = UInt64(piece)
+    }
+
+    init(rawValue: UInt64) {
+      number = rawValue >> Self.pieceBits
+      piece = rawValue & (1 << Self.pieceBits - 1)
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer) throws {
+      guard bytes.count == 8 else {
+        throw StoreError(.damaged, "an entry of the history has no number")
+      }
+      self.init(rawValue: unsafe bytes.loadUnaligned(as: UInt64.self))
+    }
   }
 
   // MARK: Reading
@@ -29,23 +64,29 @@ struct HistoryTable: Sendable {
       throw StoreError(.damaged, "the history of the store has no beginning")
     }
     return unsafe try decode(value, 0) { reader throws(RecordError) in
-      Floor(number: try reader.read(), nonce: try reader.read(), byteSum: try reader.read())
+      Floor(
+        number: try reader.read(),
+        nonce: try reader.read(),
+        commitSum: try reader.read(),
+        byteSum: try reader.read()
+      )
     }
   }
 
   func end(in transaction: borrowing some Transaction & ~Copyable) throws -> End {
     let cursor = unsafe try transaction.cursor(on: database)
-    guard let last = unsafe try cursor.last(), case let number = unsafe try Self.number(last.key),
+    guard let last = unsafe try cursor.last(), case let number = unsafe try Key(last.key).number,
       number > 0
     else {
       let floor = try floor(in: transaction)
-      return End(token: floor.token, byteSum: floor.byteSum)
+      return End(token: floor.token, commitSum: floor.commitSum, byteSum: floor.byteSum)
     }
-    let header = unsafe try decode(last.value, number) { reader throws(RecordError) in
-      try HistoryEntry(header: &reader)
+    guard let header = try header(of: number, in: transaction) else {
+      throw StoreError(.damaged, "the entry of commit \(number) in the history has no beginning")
     }
     return End(
       token: HistoryToken(number: number, nonce: header.nonce),
+      commitSum: header.commitSum,
       byteSum: header.byteSum
     )
   }
@@ -58,11 +99,17 @@ struct HistoryTable: Sendable {
     let floor = try floor(in: transaction)
     guard !floor.isOff, token.number >= floor.number else { return false }
     guard token.number > floor.number else { return token == floor.token }
-    guard let value = unsafe try value(at: token.number, in: transaction) else { return false }
-    let header = unsafe try decode(value, token.number) { reader throws(RecordError) in
+    return try header(of: token.number, in: transaction)?.nonce == token.nonce
+  }
+
+  private func header(
+    of number: UInt64,
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> HistoryEntry? {
+    guard let value = unsafe try value(at: number, in: transaction) else { return nil }
+    return unsafe try decode(value, number) { reader throws(RecordError) in
       try HistoryEntry(header: &reader)
     }
-    return header.nonce == token.nonce
   }
 
   /// Calls `body` with each entry after `number`, with what it did to one model.
@@ -72,19 +119,40 @@ struct HistoryTable: Sendable {
     in transaction: borrowing some Transaction & ~Copyable,
     _ body: (HistoryEntry) throws -> Void
   ) throws {
+    // The floor of a history that was stopped.
     guard number < .max else { return }
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = try unsafe withUnsafeBytes(of: number + 1) {
-      unsafe try cursor.first(atOrAfter: $0)
-    }
-    while let found = unsafe entry {
-      let number = unsafe try Self.number(found.key)
+    unsafe try forEachEncoded(from: number + 1, in: transaction) { number, bytes in
       try body(
-        unsafe decode(found.value, number) { reader throws(RecordError) in
+        unsafe decode(bytes, number) { reader throws(RecordError) in
           try HistoryEntry(from: &reader, of: model)
         }
       )
+    }
+  }
+
+  /// Calls `body` with the number of each commit from one on, and with the bytes of its entry.
+  func forEachEncoded(
+    from first: UInt64,
+    in transaction: borrowing some Transaction & ~Copyable,
+    _ body: (UInt64, UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    let cursor = unsafe try transaction.cursor(on: database)
+    var entry = try unsafe withUnsafeBytes(of: Key(number: first).rawValue) {
+      unsafe try cursor.first(atOrAfter: $0)
+    }
+    while let found = unsafe entry {
+      let number = unsafe try Key(found.key).number
       unsafe entry = unsafe try cursor.next()
+      guard let next = unsafe entry, unsafe try Key(next.key).number == number else {
+        unsafe try body(number, found.value)
+        continue
+      }
+      var whole = unsafe Array(found.value)
+      while let piece = unsafe entry, unsafe try Key(piece.key).number == number {
+        unsafe whole.append(contentsOf: piece.value)
+        unsafe entry = unsafe try cursor.next()
+      }
+      try unsafe whole.withUnsafeBytes { unsafe try body(number, $0) }
     }
   }
 
@@ -123,78 +191,105 @@ struct HistoryTable: Sendable {
     if floor.isOff || end.token.number >= number {
       try restart(after: number - 1, in: &transaction)
       floor = try self.floor(in: transaction)
-      end = End(token: floor.token, byteSum: floor.byteSum)
+      end = End(token: floor.token, commitSum: floor.commitSum, byteSum: floor.byteSum)
     }
     var encoded = HistoryEntry.encode(models)
-    if encoded.count + HistoryEntry.headerSize > limit.byteCount {
+    let longest = min(limit.byteCount, Key.mostPieces * HistoryEntry.pieceSize)
+    if encoded.count + HistoryEntry.headerSize > longest {
       encoded = HistoryEntry.encode(models.map { $0.asWhole })
     }
+    let commitSum = end.commitSum + 1
     let byteSum = end.byteSum + UInt64(encoded.count + HistoryEntry.headerSize)
-    try trim(from: floor, byteSum: byteSum, limit: limit, in: &transaction)
-    let value = HistoryEntry.encode(nonce: .random(), byteSum: byteSum, models: encoded)
-    try put(value, at: number, in: &transaction)
+    try trim(from: floor, commitSum: commitSum, byteSum: byteSum, limit: limit, in: &transaction)
+    let value = HistoryEntry.encode(
+      nonce: .random(),
+      commitSum: commitSum,
+      byteSum: byteSum,
+      models: encoded
+    )
+    for (piece, start) in stride(from: 0, to: value.count, by: HistoryEntry.pieceSize).enumerated()
+    {
+      let end = min(start + HistoryEntry.pieceSize, value.count)
+      try put(value[start..<end], at: Key(number: number, piece: piece), in: &transaction)
+    }
   }
 
   /// Removes the oldest entries when there are too many; some more than must be, so that most
   /// commits need not.
   private func trim(
     from floor: Floor,
+    commitSum: UInt64,
     byteSum: UInt64,
     limit: HistoryLimit,
     in transaction: inout WriteTransaction
   ) throws {
-    // Key 0 is no commit, and one is about to come.
-    var commits = try transaction.count(of: database)
-    var bytes = byteSum - min(floor.byteSum, byteSum)
-    guard commits > limit.commits || bytes > UInt64(limit.byteCount) else { return }
+    func isWithin(_ commits: Int, _ byteCount: Int, from floor: Floor) -> Bool {
+      commitSum &- min(floor.commitSum, commitSum) <= UInt64(commits)
+        && byteSum &- min(floor.byteSum, byteSum) <= UInt64(byteCount)
+    }
+    guard !isWithin(limit.commits, limit.byteCount, from: floor) else { return }
     let fewest = limit.commits - limit.commits / 8
-    let leastBytes = UInt64(limit.byteCount - limit.byteCount / 8)
+    let leastBytes = limit.byteCount - limit.byteCount / 8
     var floor = floor
-    while commits > fewest || bytes > leastBytes {
-      guard let oldest = try oldest(in: transaction) else { break }
+    while !isWithin(fewest, leastBytes, from: floor) {
+      guard let oldest = try removeOldest(in: &transaction) else { break }
       floor = oldest
-      commits -= 1
-      bytes = byteSum - min(oldest.byteSum, byteSum)
-      _ = try unsafe withUnsafeBytes(of: oldest.number) {
-        unsafe try transaction.delete($0, in: database)
-      }
     }
     try put(floor, in: &transaction)
   }
 
-  /// The oldest entry, as the floor that it leaves when it goes.
-  private func oldest(in transaction: borrowing WriteTransaction) throws -> Floor? {
+  /// Removes the oldest entry; returns the floor that it leaves.
+  private func removeOldest(in transaction: inout WriteTransaction) throws -> Floor? {
+    guard var key = try key(after: 0, in: transaction) else { return nil }
+    let number = Key(rawValue: key).number
+    guard let header = try header(of: number, in: transaction) else {
+      throw StoreError(.damaged, "the entry of commit \(number) in the history has no beginning")
+    }
+    while Key(rawValue: key).number == number {
+      _ = try unsafe withUnsafeBytes(of: key) {
+        unsafe try transaction.delete($0, in: database)
+      }
+      guard let next = try self.key(after: key, in: transaction) else { break }
+      key = next
+    }
+    return Floor(
+      number: number,
+      nonce: header.nonce,
+      commitSum: header.commitSum,
+      byteSum: header.byteSum
+    )
+  }
+
+  private func key(
+    after key: UInt64,
+    in transaction: borrowing WriteTransaction
+  ) throws -> UInt64? {
     let cursor = unsafe try transaction.cursor(on: database)
-    let first = try unsafe withUnsafeBytes(of: 1 as UInt64) {
-      unsafe try cursor.first(atOrAfter: $0)
-    }
-    guard let first = unsafe first else { return nil }
-    let number = unsafe try Self.number(first.key)
-    let header = unsafe try decode(first.value, number) { reader throws(RecordError) in
-      try HistoryEntry(header: &reader)
-    }
-    return Floor(number: number, nonce: header.nonce, byteSum: header.byteSum)
+    let entry = try unsafe withUnsafeBytes(of: key + 1) { unsafe try cursor.first(atOrAfter: $0) }
+    return unsafe try entry.map { unsafe try Key($0.key).rawValue }
   }
 
   private func restart(after number: UInt64, in transaction: inout WriteTransaction) throws {
     try transaction.removeAll(in: database)
-    try put(Floor(number: number, nonce: .random(), byteSum: 0), in: &transaction)
+    let floor = Floor(number: number, nonce: .random(), commitSum: 0, byteSum: 0)
+    try put(floor, in: &transaction)
   }
 
   private func put(_ floor: Floor, in transaction: inout WriteTransaction) throws {
     var writer = ByteWriter()
     writer.write(floor.number)
     writer.write(floor.nonce)
+    writer.write(floor.commitSum)
     writer.write(floor.byteSum)
-    try put(writer.bytes, at: 0, in: &transaction)
+    try put(writer.bytes[...], at: Key(number: 0), in: &transaction)
   }
 
   private func put(
-    _ value: [UInt8],
-    at number: UInt64,
+    _ value: ArraySlice<UInt8>,
+    at key: Key,
     in transaction: inout WriteTransaction
   ) throws {
-    try unsafe withUnsafeBytes(of: number) { key in
+    try unsafe withUnsafeBytes(of: key.rawValue) { key in
       try unsafe value.withUnsafeBytes { unsafe try transaction.put($0, for: key, in: database) }
     }
   }
@@ -205,16 +300,9 @@ struct HistoryTable: Sendable {
     at number: UInt64,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> UnsafeRawBufferPointer? {
-    try unsafe withUnsafeBytes(of: number) {
+    try unsafe withUnsafeBytes(of: Key(number: number).rawValue) {
       unsafe try transaction.value(for: $0, in: database)
     }
-  }
-
-  static func number(_ key: UnsafeRawBufferPointer) throws -> UInt64 {
-    guard key.count == 8 else {
-      throw StoreError(.damaged, "an entry of the history has no number")
-    }
-    return unsafe key.loadUnaligned(as: UInt64.self)
   }
 
   func decode<Value>(

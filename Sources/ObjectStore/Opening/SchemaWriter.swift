@@ -14,6 +14,7 @@ struct SchemaWriter {
   }
 
   func run(in environment: Environment) throws {
+    try countCommits(in: environment)
     var transaction = try environment.beginWrite()
     let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
     try HistoryTable.make(in: &transaction)
@@ -46,6 +47,23 @@ struct SchemaWriter {
     }
     log?.didChangeSchema(version: options.schemaVersion, epoch: epoch + 1)
   }
+
+  /// Has the commits of a new store begin at a number in the hundreds.
+  ///
+  /// LMDB keeps the list of free pages in about as many entries as there were commits, so in a store of
+  /// few commits they are long; then each commit reads and writes the whole list (decision 0015).
+  /// The store is empty yet, and what follows is synced.
+  private func countCommits(in environment: Environment) throws {
+    while true {
+      var transaction = try environment.beginWrite()
+      guard try transaction.isEmpty(), transaction.id <= Self.firstCommit else { return }
+      let database = try transaction.makeDatabase(TableName.store)
+      try transaction.removeAll(in: database, andDatabase: true)
+      try transaction.commit(.deferred)
+    }
+  }
+
+  private static let firstCommit = 256
 
   private func prepare<M: Model>(
     _ model: M.Type,

@@ -84,9 +84,11 @@ extension ModelWriter {
     }
     let position = tables.primaryKeyPosition
     if let key = unsafe edits.content(at: position),
-      unsafe try !key.isSame(as: translating(id) { () throws(RecordError) in
-        unsafe try whole.record.content(at: position)
-      })
+      unsafe try !key.isSame(
+        as: translating(id) { () throws(RecordError) in
+          unsafe try whole.record.content(at: position)
+        }
+      )
     {
       throw StoreError(
         .keyChanged,

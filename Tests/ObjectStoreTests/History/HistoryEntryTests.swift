@@ -14,6 +14,7 @@ import Testing
   private static func encode(_ entry: HistoryEntry) -> [UInt8] {
     HistoryEntry.encode(
       nonce: entry.nonce,
+      commitSum: entry.commitSum,
       byteSum: entry.byteSum,
       models: HistoryEntry.encode(entry.models)
     )
@@ -44,6 +45,7 @@ import Testing
     }
     return HistoryEntry(
       nonce: .random(in: .min ... .max, using: &random),
+      commitSum: random.next(),
       byteSum: random.next(),
       models: models
     )
@@ -69,6 +71,7 @@ import Testing
     let bytes = Self.encode(
       HistoryEntry(
         nonce: 0x0102_0304,
+        commitSum: 7,
         byteSum: 9,
         models: [
           .init(model: "A", layoutNumber: 2, changes: changes),
@@ -77,7 +80,7 @@ import Testing
       )
     )
     #expect(
-      bytes == [1, 4, 3, 2, 1, 9, 0, 0, 0, 0, 0, 0, 0]
+      bytes == [1, 4, 3, 2, 1, 7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]
         + [1, 65, 2, 4] + [2, 1, 5] + [1, 0xAB, 2] + [3, 1, 2, 7, 8]
         + [1, 66, 0xC8, 1, 0]
     )

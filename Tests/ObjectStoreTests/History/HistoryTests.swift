@@ -223,8 +223,8 @@ import Testing
     )
     // As in a compacted copy: an entry of a number that is yet to come.
     var raw = try store.environment.beginWrite()
-    let bytes = HistoryEntry.encode(nonce: 1, byteSum: 100, models: [])
-    try unsafe withUnsafeBytes(of: UInt64(1_000)) { key in
+    let bytes = HistoryEntry.encode(nonce: 1, commitSum: 9, byteSum: 100, models: [])
+    try unsafe withUnsafeBytes(of: HistoryTable.Key(number: 1_000).rawValue) { key in
       try unsafe bytes.withUnsafeBytes {
         unsafe try raw.put($0, for: key, in: history.database)
       }

@@ -23,7 +23,7 @@ import Testing
     Case(testDescription: "another kind of change") { bytes in
       var bytes = bytes
       // After the header: the name's length and the name, the layout and the number of objects.
-      bytes[13 + 1 + "Ticket".utf8.count + 2] = 9
+      bytes[HistoryEntry.headerSize + 1 + "Ticket".utf8.count + 2] = 9
       return bytes
     },
     Case(testDescription: "an entry that is gone") { _ in nil },
@@ -47,7 +47,7 @@ import Testing
     var transaction = try store.environment.beginWrite()
     let table = try transaction.makeDatabase(TableName.history, keys: .integers)
     // What `makeStore` wrote in the middle.
-    let key = unsafe withUnsafeBytes(of: transaction.id - 5) { unsafe Array($0) }
+    let key = HistoryTable.Key(number: transaction.id - 5).bytes
     let value = try #require(try transaction.withValue(for: key, in: table))
     if let changed = damage.damage(value) {
       try transaction.put(changed.span, for: key.span, in: table)
@@ -58,6 +58,25 @@ import Testing
     let report = try store.verify()
     #expect(report.problemCounts == [.history: 1], "\(report.problems)")
     #expect(report.models["Ticket"]?.soundObjects == 9)
+  }
+
+  @Test func `a piece that is gone is found, at any place`() throws {
+    for piece in 0..<3 {
+      let folder = try TemporaryFolder()
+      let store = try ObjectStore(at: folder.path("store"), models: [Ticket.self])
+      try store.write { tx in
+        for id in 1...2_000 { try tx.insert(Ticket(id: id, seat: "\(id)", row: id)) }
+      }
+      #expect(try store.verify().isSound)
+      var transaction = try store.environment.beginWrite()
+      let table = try transaction.makeDatabase(TableName.history, keys: .integers)
+      let key = HistoryTable.Key(number: transaction.id - 1, piece: piece).bytes
+      try #require(try transaction.withValue(for: key, in: table) != nil)
+      try transaction.delete(key.span, in: table)
+      try transaction.commit()
+      #expect(try store.verify().problemCounts[.history] != nil)
+      #expect(try store.verify().models["Ticket"]?.soundObjects == 2_000)
+    }
   }
 
   @Test func `a history without its beginning is found`() throws {
@@ -87,6 +106,10 @@ import Testing
       #expect(try store.verify().isSound)
     }
   }
+}
+
+extension HistoryTable.Key {
+  fileprivate var bytes: [UInt8] { unsafe withUnsafeBytes(of: rawValue) { unsafe Array($0) } }
 }
 
 extension WriteTransaction {

@@ -6,6 +6,7 @@ extension Download: Model {
   struct Columns: Sendable {
     let state = Column<Download, UInt8>(position: 7)
     let received = Column<Download, Int64>(position: 11)
+    let updatedAt = Column<Download, Date>(position: 13)
   }
 
   static let columns = Columns()

@@ -41,9 +41,9 @@ final class StoreContender: Contender {
   }
 
   static func update(_ change: Progress, in transaction: inout StoreTransaction) throws {
-    let isThere = try transaction.update(Download.self, change.url) { download in
-      download.received = change.received
-      download.updatedAt = change.updatedAt
+    let isThere = try transaction.edit(Download.self, change.url) { download in
+      download.set(\.received, to: change.received)
+      download.set(\.updatedAt, to: change.updatedAt)
     }
     guard isThere else { throw Mismatch("no \(change.url)") }
   }
