@@ -5,7 +5,7 @@ internal import LMDB
 @usableFromInline
 final class ModelTables: Sendable {
   /// An index that some program keeps over fields of the model.
-  struct Index: Sendable {
+  final class Index: Sendable {
     /// One field of the index.
     struct Part: Sendable {
       let fieldID: UInt32

@@ -35,7 +35,7 @@ struct KeyTable: ~Copyable {
     withHash hash: UInt64,
     in transaction: inout WriteTransaction
   ) throws {
-    guard absentHash == hash, pending.id(withHash: hash) == nil else {
+    guard absentHash == hash else {
       unsafe try flush(in: WriteTransactionReference(transaction))
       let others = try stored(withHash: hash, in: transaction)
       return try set(others + [id], hash, in: &transaction)
@@ -44,6 +44,7 @@ struct KeyTable: ~Copyable {
       unsafe try flush(in: WriteTransactionReference(transaction))
     }
     pending.add(id, withHash: hash)
+    absentHash = nil
   }
 
   mutating func remove(

@@ -90,13 +90,26 @@ final class ModelWriter {
     parts: RecordParts = .all,
     in transaction: borrowing WriteTransaction
   ) throws -> ModelReader.Found? {
-    let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
+    unsafe try find(key, hash: hash(of: key), parts: parts, in: transaction)
+  }
+
+  /// The object whose primary key has those bytes and that hash.
+  func find(
+    _ key: UnsafeRawBufferPointer,
+    hash: UInt64,
+    parts: RecordParts = .all,
+    in transaction: borrowing WriteTransaction
+  ) throws -> ModelReader.Found? {
     let reader = unsafe reader(in: transaction)
     switch unsafe try work.value.keys.ids(withHash: hash, in: reader) {
     case .nothing: return nil
     case .pending(let id): return unsafe try reader.found(id, ifKeyIs: key, parts: parts)
     case .stored(let ids): return unsafe try reader.find(key, among: ids, parts: parts)
     }
+  }
+
+  func hash(of key: UnsafeRawBufferPointer) -> UInt64 {
+    unsafe XXHash64.hash(key, seed: tables.hashSeed)
   }
 
   /// Stores what was put off, so that others than ``find(_:in:)`` see it.
@@ -129,6 +142,11 @@ final class ModelWriter {
 
   /// Adds the record in the encoder, whose primary key no object has.
   func add(in transaction: inout WriteTransaction) throws {
+    unsafe try add(keyHash: hash(of: try encodedKey), in: &transaction)
+  }
+
+  /// Adds the record in the encoder, whose primary key has that hash and no object has.
+  func add(keyHash: UInt64, in transaction: inout WriteTransaction) throws {
     encoder.finish()
     let id = try work.value.ids.next(in: transaction)
     work.value.entries.removeAll()
@@ -139,8 +157,7 @@ final class ModelWriter {
     }
     try checkUniqueness(in: transaction)
     encoder.seal(objectID: id)
-    let hash = unsafe XXHash64.hash(try encodedKey, seed: tables.hashSeed)
-    try work.value.keys.add(id, withHash: hash, in: &transaction)
+    try work.value.keys.add(id, withHash: keyHash, in: &transaction)
     // A new id is greater than every other, so its place need not be searched for.
     let isLast = try unsafe withUnsafeBytes(of: id) {
       unsafe try transaction.append(encoder.cold.buffer, for: $0, in: tables.records)
@@ -226,7 +243,7 @@ final class ModelWriter {
     let (key, hash) = try translating(id) { () throws(RecordError) in
       guard case .present(let key) = unsafe try old.record.content(at: tables.primaryKeyPosition)
       else { throw RecordError(.missingField) }
-      return unsafe (Array(key), XXHash64.hash(key, seed: tables.hashSeed))
+      return unsafe (Array(key), self.hash(of: key))
     }
     let hadHotPart = unsafe old.record.binding.hasHotFields
     try work.value.ids.willRemove(id, in: &transaction)

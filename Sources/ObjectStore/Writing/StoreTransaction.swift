@@ -129,19 +129,23 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   /// Adds the record in the encoder, or writes it over the one of its primary key.
   @usableFromInline
   mutating func upsert(_ writer: ModelWriter) throws -> Bool {
-    if let found = unsafe try find(writer, writer.encodedKey) {
+    let hash = unsafe writer.hash(of: try writer.encodedKey)
+    if let found = unsafe try writer.find(try writer.encodedKey, hash: hash, in: transaction) {
       try writer.replace(found, in: &transaction)
       return false
     }
-    try writer.add(in: &transaction)
+    try writer.add(keyHash: hash, in: &transaction)
     return true
   }
 
   /// Adds the record in the encoder unless there is one of its primary key.
   @usableFromInline
   mutating func insert(_ writer: ModelWriter) throws -> Bool {
-    guard unsafe try find(writer, writer.encodedKey) == nil else { return false }
-    try writer.add(in: &transaction)
+    let hash = unsafe writer.hash(of: try writer.encodedKey)
+    guard unsafe try writer.find(try writer.encodedKey, hash: hash, in: transaction) == nil else {
+      return false
+    }
+    try writer.add(keyHash: hash, in: &transaction)
     return true
   }
 
