@@ -106,6 +106,16 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(file["path"] as? String == orphan)
   }
 
+  @Test func `what fails while it is reconciled is told`() async throws {
+    _ = try await interrupted()
+    try change(url) { $0.unresolvedStarts = 9 }
+    let result = await dlstore("--store", store, "reconcile", "--apply")
+    #expect(result.status == .failed)
+    #expect(result.messages.contains("has failed: the process crashed"))
+    #expect(!result.messages.contains("hush"))
+    #expect(try DownloadStore(at: store).record(named: url).state == .failedPermanent)
+  }
+
   @Test func `nothing is applied under an engine that runs`() async throws {
     let partial = try await interrupted()
     let engine = try DownloadEngine(

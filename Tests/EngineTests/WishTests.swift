@@ -73,6 +73,7 @@ struct WishTests {
     #expect(record.state == .paused)
     #expect(record.received == 40)
     #expect(record.attempts.isEmpty)
+    #expect(record.unresolvedStarts == 0)
     #expect(events.contains { if case .released = $0 { true } else { false } })
     #expect(transport.started.count == 1)
   }
@@ -143,6 +144,7 @@ struct WishTests {
     let record = try store.record(named: url)
     #expect(record.state == .paused)
     #expect(record.failedAttempts == 0)
+    #expect(record.unresolvedStarts == 0)
     #expect(record.received == 40)
     let failures = events.filter {
       switch $0 {

@@ -48,6 +48,27 @@ struct ReconcileCommand: AsyncParsableCommand {
     let report = ReconcileReport(found: found, orphans: orphans.files, isApplied: apply)
     try Output.current.write(json ? report.json.prettyText + "\n" : report.text)
     for file in kept { Output.current.say("\(file.path) could not be removed") }
-    if !kept.isEmpty { throw CommandFailure(.failed) }
+    let failed = apply ? try failures(found, in: store) : []
+    for entry in failed {
+      let reason = entry.lastAttempt.map { entry.message(of: $0) } ?? ""
+      Output.current.say("\(entry.displayURL) has failed: \(reason)")
+    }
+    if !kept.isEmpty || !failed.isEmpty { throw CommandFailure(.failed) }
+  }
+
+  /// The records that have failed while they were reconciled.
+  private func failures(
+    _ found: [Reconciliation],
+    in store: DownloadStore
+  ) throws -> [DownloadEntry] {
+    let roots = try store.roots()
+    return try store.objects.read { tx in
+      try found.compactMap { found in
+        guard let record = try tx.get(DownloadRecord.self, found.record.url),
+          record.state == .failedPermanent, found.record.state != .failedPermanent
+        else { return nil }
+        return DownloadEntry(record, roots)
+      }
+    }
   }
 }

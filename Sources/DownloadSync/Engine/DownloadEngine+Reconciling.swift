@@ -26,7 +26,9 @@ extension DownloadEngine {
   /// One commit serves all of them. Files that are not needed go before it, so that a kill leaves a
   /// record that still owns them; what is cut for a later request is cut after it, so that what is
   /// counted is always on disk.
-  func carryOut(_ found: [Reconciliation]) async throws {
+  ///
+  /// With `taskHasEnded` a task of this engine has ended for each of them just now.
+  func carryOut(_ found: [Reconciliation], taskHasEnded: Bool = false) async throws {
     guard !found.isEmpty else { return }
     for found in found {
       log("reconcile", found.record, ["rules": found.decision.ruleNames])
@@ -37,7 +39,9 @@ extension DownloadEngine {
     let options = options
     let moment = now()
     let changed = try await commit { tx in
-      try found.map { try RecordChange($0, options).apply(at: moment, in: &tx) }
+      try found.map { found in
+        try RecordChange(found, taskHasEnded: taskHasEnded, options).apply(at: moment, in: &tx)
+      }
     }
     var renames: [Reconciliation] = []
     for (found, record) in zip(found, changed) {

@@ -27,7 +27,7 @@ extension DownloadEngine {
       default:
         live[url] = nil
         if download.isReleased { emit(.released(url: url)) }
-        try await carryOut([found])
+        try await carryOut([found], taskHasEnded: true)
       }
     }
     if !complete.isEmpty { try await finalize(complete) }

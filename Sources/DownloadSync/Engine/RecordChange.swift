@@ -12,11 +12,17 @@ struct RecordChange: Sendable {
   private let state: DownloadState?
   /// What is on disk is of no use, or gone.
   private let rollsBack: Bool
+  private let taskHasEnded: Bool
   private let isTransferToBlame: Bool
   private let maximumUnresolvedStarts: Int32
 
   /// The change that a decision asks for.
-  init(_ found: Reconciliation, _ options: EngineOptions) {
+  ///
+  /// - Parameters:
+  ///   - found: The record and the decision.
+  ///   - taskHasEnded: Whether a task of this engine has ended for the record, in an orderly way.
+  ///   - options: What to do about starts of which nothing was heard.
+  init(_ found: Reconciliation, taskHasEnded: Bool, _ options: EngineOptions) {
     let decision = found.decision
     let plan = decision.plan
     record = found.record
@@ -28,6 +34,7 @@ struct RecordChange: Sendable {
     state = decision.result == .placed || states.count > 1 ? nil : states.first?.state
     rollsBack =
       plan?.beginsAnew == true || (state == .cancelled && found.record.received > 0)
+    self.taskHasEnded = taskHasEnded
     isTransferToBlame = options.previousExit == .crashed
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
   }
@@ -48,6 +55,7 @@ struct RecordChange: Sendable {
     }
     if dropsBlob { changed.resumeBlob = nil }
     if rollsBack { changed.rollBack() }
+    if taskHasEnded { changed.unresolvedStarts = 0 }
     if completes {
       changed.complete(at: moment)
     } else if let state {

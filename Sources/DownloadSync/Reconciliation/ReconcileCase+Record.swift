@@ -11,7 +11,7 @@ extension ReconcileCase {
   ///   - blob: What its resume data is worth; without, ``ReconcileCase/Blob/init(of:)`` says it.
   ///   - now: The time, for the next try.
   ///   - hasFreeSlot: Whether one more download may run.
-  ///   - takesBlobs: Whether the transport takes resume data.
+  ///   - takesBlobs: Whether the transport takes resume data; requests carry none so far.
   public init(
     record: DownloadRecord,
     files: FileFacts,
