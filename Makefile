@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test kill-test sanitize docs example demo lint format models schema bench clean
+.PHONY: help deps test-deps build release test kill-test sanitize docs example demo lint format models schema rules bench clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -51,6 +51,9 @@ models: deps ## Expands the record templates anew
 
 schema: deps ## Writes the schema lock anew
 	DLSTORE_RECORD_SCHEMA=1 $(SWIFT) test --disable-xctest --filter SchemaLockTests
+
+rules: deps ## Writes the rule table of docs/reconciliation.md anew
+	DLSTORE_RULE_TABLE=1 $(SWIFT) test --disable-xctest --filter RuleTableTests
 
 bench: deps ## Compares the store with raw LMDB and GRDB; make bench N=100000 for a quick one
 	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)

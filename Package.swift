@@ -125,8 +125,7 @@ let package = Package(
       name: "DownloadCommandsTests",
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore",
-        "dlstore",
-        "TestSupport",
+        "TestSupport", "URLSessionTransport", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -137,7 +136,8 @@ let package = Package(
     .testTarget(
       name: "EngineTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "URLSessionTransport",
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport",
+        "URLSessionTransport",
       ]
     ),
     .target(

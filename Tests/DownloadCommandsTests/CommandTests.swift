@@ -196,7 +196,7 @@ struct CommandTests: StoreSuite {
     let record = try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     )
-    #expect(record["next"] as? [String: String] == ["action": "zero", "rule": "Z2+P6"])
+    #expect(record["next"] as? [String: String] == ["action": "plan; zero", "rule": "Z2+P6"])
     #expect(record["resumeData"] as? [String: Int] == ["byteCount": 3])
     #expect((record["history"] as? [Any])?.isEmpty == true)
     let files = try #require(record["files"] as? [String: [String: Any]])

@@ -101,14 +101,16 @@ import Testing
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: path + ".copy", toPath: path)
     try setModified(path, fixture.now)
-    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .foreign)
+    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .sizeOnly)
   }
 
   @Test func `a file of a record that has no stamp is not ours`() throws {
     let record = try fixture.add(url).record
     let layout = try fixture.layout(of: record)
     try fixture.write("theirs", to: layout.finalPath)
-    #expect(FileFacts(of: record, in: layout).final == .foreign)
+    #expect(FileFacts(of: record, in: layout).final == .mismatch)
+    let sized = try fixture.change(url) { $0.expected = 6 }
+    #expect(FileFacts(of: sized, in: layout).final == .sizeOnly)
   }
 
   @Test func `a folder, a link and a pipe are somebody's`() throws {
@@ -116,13 +118,13 @@ import Testing
     let layout = try fixture.layout(of: record)
     let manager = FileManager.default
     try manager.createDirectory(atPath: layout.finalPath, withIntermediateDirectories: true)
-    #expect(FileFacts(of: record, in: layout).final == .foreign)
+    #expect(FileFacts(of: record, in: layout).final == .mismatch)
     try manager.removeItem(atPath: layout.finalPath)
     try manager.createSymbolicLink(atPath: layout.finalPath, withDestinationPath: "/nowhere")
-    #expect(FileFacts(of: record, in: layout).final == .foreign)
+    #expect(FileFacts(of: record, in: layout).final == .mismatch)
     try manager.removeItem(atPath: layout.finalPath)
     #expect(unsafe mkfifo(layout.finalPath, 0o600) == 0)
-    #expect(FileFacts(of: record, in: layout).final == .foreign)
+    #expect(FileFacts(of: record, in: layout).final == .mismatch)
   }
 
   @Test func `a link in the place of a partial file is not followed`() throws {
@@ -148,7 +150,7 @@ import Testing
         switch (state, final) {
         case (.completed, .ours): .present
         case (.completed, .missing): .missing
-        case (.completed, .foreign): .modified
+        case (.completed, .sizeOnly), (.completed, .mismatch): .modified
         default: partial == .missing ? .absent : .partial
         }
       #expect(status == expected)

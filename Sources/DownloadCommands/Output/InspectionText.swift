@@ -37,7 +37,7 @@ enum InspectionText {
     facts.append(("resume", resume(of: entry)))
     facts += history(of: entry, revealsSecrets)
     if let next = NextStep(of: entry) {
-      facts.append(("next", next.rule + (next.action == "none" ? "" : ": \(next.action)")))
+      facts.append(("next", next.rule + (next.action == "nothing" ? "" : ": \(next.action)")))
     }
     let width = facts.map(\.0.count).max() ?? 0
     return facts.filter { !$0.1.isEmpty }.map { name, value in

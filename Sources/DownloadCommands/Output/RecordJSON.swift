@@ -141,20 +141,3 @@ enum RecordJSON {
     return ["action": .string(next.action), "rule": .string(next.rule)]
   }
 }
-
-/// What the next reconciliation will do about a record, if no task runs for it.
-struct NextStep: Sendable, Equatable {
-  /// The rules that fire, joined by `+` in their order.
-  var rule: String
-  /// The actions, and where bytes are to come from, joined by `+` in their order; or `none`.
-  var action: String
-
-  /// `nil` when it is not known where the record's files are.
-  init?(of entry: DownloadEntry) {
-    guard let facts = entry.facts else { return nil }
-    let decision = Reconciler.decide(ReconcileCase(record: entry.record, facts: facts))
-    rule = decision.rules.map(\.rawValue).joined(separator: "+")
-    let steps = decision.actions.map(\.rawValue) + (decision.plan.map { [$0.rawValue] } ?? [])
-    action = steps.isEmpty ? "none" : steps.joined(separator: "+")
-  }
-}

@@ -14,8 +14,13 @@ public struct FileFacts: Sendable, Hashable {
     case missing
     /// It is the file that we put there: its stamp is the one that was recorded.
     case ours
-    /// It is something else, or nobody knows.
-    case foreign
+    /// It has the size that ours has or would have, and nothing says that it is.
+    case sizeOnly
+    /// It is something else.
+    case mismatch
+
+    /// Whether it is there and not ours, so that it is left alone.
+    public var isForeign: Bool { self == .sizeOnly || self == .mismatch }
   }
 
   /// The partial file, against what was committed as received and the size of the whole.
@@ -53,11 +58,12 @@ public struct FileFacts: Sendable, Hashable {
   /// Costs two `lstat`.
   public init(of record: DownloadRecord, in layout: FileLayout) {
     if let stamp = FileStamp(ofFileAt: layout.finalPath) {
-      final = stamp == record.stamp ? .ours : .foreign
+      let size = record.stamp?.size ?? record.expected
+      final = stamp == record.stamp ? .ours : stamp.size == size ? .sizeOnly : .mismatch
     } else {
       // What is no regular file is nobody's to replace.
       var status = stat()
-      final = unsafe lstat(layout.finalPath, &status) == 0 ? .foreign : .missing
+      final = unsafe lstat(layout.finalPath, &status) == 0 ? .mismatch : .missing
     }
     let partialStamp = FileStamp(ofFileAt: layout.partialPath)
     partialSize = partialStamp?.size ?? 0
@@ -94,7 +100,7 @@ public enum FileStatus: String, Sendable, Hashable, CaseIterable {
     switch (record.state, facts.final) {
     case (.completed, .ours): self = .present
     case (.completed, .missing): self = .missing
-    case (.completed, .foreign): self = .modified
+    case (.completed, .sizeOnly), (.completed, .mismatch): self = .modified
     default: self = facts.partial == .missing ? .absent : .partial
     }
   }

@@ -110,9 +110,7 @@ extension DownloadEngine {
     }
     let logged = try await logFinalizing(finished)
     for file in finished where !logged.contains(where: { $0.record.url == file.record.url }) {
-      // Somebody removed the record.
-      FilePlacement.remove(file.layout.partialPath)
-      emit(.released(url: file.record.url))
+      try await letGo(file.record.url, file.layout)
     }
     try await commitCompleted(try await place(logged))
   }
@@ -121,11 +119,13 @@ extension DownloadEngine {
   private func logFinalizing(_ finished: [Finished]) async throws -> [Finished] {
     guard !finished.isEmpty else { return [] }
     let moment = now()
+    let roots = roots
     return try await commit { tx in
       try finished.compactMap { file -> Finished? in
         guard var record = try tx.get(DownloadRecord.self, file.record.url),
           record.generation == file.record.generation,
-          record.state != .cancelled, record.state != .removed
+          try Reconciliation(of: record, in: roots, task: .doneOK, now: moment)
+            .decision.result == .placed
         else { return nil }
         record.state = .finalizing
         record.received = file.stamp.size
@@ -185,6 +185,41 @@ extension DownloadEngine {
       file.layout = try roots.layout(of: record)
       return file
     }
+  }
+
+  /// Gives files their names whose rename was logged, or whose name a power cut has lost.
+  func redoRenames(_ found: [Reconciliation]) async throws {
+    var files: [Finished] = []
+    for found in found {
+      guard let stamp = found.record.stamp,
+        FileStamp(ofFileAt: found.layout.partialPath) == stamp
+      else {
+        // It is not the file that was checked, so it is checked in its turn.
+        try await waitAgain(found.record)
+        continue
+      }
+      let entity = Transfer.Entity(
+        total: found.record.expected,
+        entityTag: found.record.entityTag,
+        lastModified: found.record.lastModified
+      )
+      files.append(
+        Finished(record: found.record, layout: found.layout, entity: entity, stamp: stamp)
+      )
+    }
+    guard !files.isEmpty else { return }
+    try await commitCompleted(try await place(files))
+  }
+
+  private func waitAgain(_ record: DownloadRecord) async throws {
+    let waiting = try await commit { tx -> DownloadRecord? in
+      guard var waiting = try tx.get(DownloadRecord.self, record.url), waiting.state == record.state
+      else { return nil }
+      waiting.state = .waiting
+      try tx.upsert(waiting)
+      return waiting
+    }
+    if let waiting { enqueue(waiting) }
   }
 
   private func commitCompleted(_ records: [DownloadRecord]) async throws {

@@ -6,120 +6,87 @@ internal import ObjectStore
 extension DownloadEngine {
   // MARK: At launch
 
-  /// What launch changes in a record that goes on.
-  private struct Resumption: Sendable {
-    var url: String
-    /// What is on disk is of no use.
-    var rollsBack: Bool
-    /// The last process ended without a transfer being to blame.
-    var isInnocent: Bool
-    var maximumUnresolvedStarts: Int32
-
-    func apply(to record: inout DownloadRecord, at moment: Date) {
-      if record.state == .running, isInnocent {
-        record.unresolvedStarts = max(0, record.unresolvedStarts - 1)
-      }
-      if record.state != .failedRetryable { record.state = .waiting }
-      if rollsBack { record.rollBack() }
-      if record.unresolvedStarts >= maximumUnresolvedStarts {
-        record.state = .failedPermanent
-        record.note(
-          DownloadFailure(
-            .quarantined,
-            "the process crashed \(record.unresolvedStarts) times while this was transferred"
-          ),
-          url: record.source,
-          at: moment
-        )
-      }
-    }
-  }
-
-  /// Makes the records agree with there being no live task, and lines up what may run.
+  /// Makes records and files agree with there being no live task, and lines up what may run.
   ///
   /// Costs O(active): finished records are not looked at.
-  func reconcileAtLaunch() async throws {
-    let active = try store.records(
-      DownloadRecord.where { $0.state.isIn(DownloadState.active) }
-    )
-    var resumptions: [Resumption] = []
-    for record in active where isInScope(record.url) {
-      let facts = FileFacts(of: record, in: try roots.layout(of: record))
-      let decision = Reconciler.decide(ReconcileCase(record: record, facts: facts))
-      log("reconcile", record, ["rules": decision.rules.map(\.rawValue).joined(separator: "+")])
-      guard decision.plan != nil else {
-        try await carryOut(decision, on: record)
-        continue
+  func reconcileAtLaunch() async throws -> [Reconciliation] {
+    // What an engine before this one has left in the transport tells that engine's sinks, so it can
+    // be ended and not adopted.
+    for task in await transport.liveTasks() { transport.cancel(task.id) }
+    let found = try Reconciliation.ofActive(in: store, urls: options.scope, now: now())
+    try await carryOut(found)
+    return found
+  }
+
+  // MARK: Carrying out
+
+  /// Does what decisions about records without a live task ask for, as far as it needs no network,
+  /// and lines up what goes on.
+  ///
+  /// One commit serves all of them. Files that are not needed go before it, so that a kill leaves a
+  /// record that still owns them; what is cut for a later request is cut after it, so that what is
+  /// counted is always on disk.
+  ///
+  /// With `taskHasEnded` a task of this engine has ended for each of them just now.
+  func carryOut(_ found: [Reconciliation], taskHasEnded: Bool = false) async throws {
+    guard !found.isEmpty else { return }
+    for found in found {
+      log("reconcile", found.record, ["rules": found.decision.ruleNames])
+      if found.decision.actions.contains(.deletePartial) {
+        FilePlacement.remove(found.layout.partialPath)
       }
-      let rollsBack = decision.plan == .zero && record.received > 0
-      resumptions.append(
-        Resumption(
-          url: record.url,
-          rollsBack: rollsBack,
-          isInnocent: options.previousExit == .innocent,
-          maximumUnresolvedStarts: options.maximumUnresolvedStarts
-        )
-      )
-      if rollsBack { emit(.rolledBack(url: record.url, from: record.received)) }
     }
-    let due = resumptions
-    guard !due.isEmpty else { return }
+    let options = options
     let moment = now()
-    let records = try await commit { tx in
-      try due.compactMap { resumption in
-        try tx.update(DownloadRecord.self, resumption.url) { record in
-          resumption.apply(to: &record, at: moment)
-        }
-        return try tx.get(DownloadRecord.self, resumption.url)
+    let changed = try await commit { tx in
+      try found.map { found in
+        try RecordChange(found, taskHasEnded: taskHasEnded, options).apply(at: moment, in: &tx)
       }
     }
-    for record in records {
-      if record.state == .failedPermanent {
-        summary.failed += 1
-        if let failure = record.attempts.last?.failure { emit(.failed(record, failure)) }
-      } else {
-        enqueue(record)
+    var renames: [Reconciliation] = []
+    for (found, record) in zip(found, changed) {
+      guard let record else { continue }
+      if found.decision.result == .placed { renames.append(found) }
+      if let plan = found.decision.plan { cutPartial(of: found, plan) }
+      tell(found, record)
+    }
+    try await redoRenames(renames)
+  }
+
+  private func cutPartial(of found: Reconciliation, _ plan: TransferPlan) {
+    let path = found.layout.partialPath
+    for action in plan.actions {
+      switch action {
+      case .deletePartial: FilePlacement.remove(path)
+      case .truncateToCommitted: FilePlacement.cut(path, to: found.record.received)
+      // No checkpoint has a digest by which its bytes would be known.
+      case .truncateToCheckpoint: FilePlacement.cut(path, to: 0)
+      default: break
       }
     }
   }
 
-  /// Does what a decision says for a record that is not to be transferred.
-  private func carryOut(_ decision: ReconcileDecision, on record: DownloadRecord) async throws {
-    let layout = try roots.layout(of: record)
-    for action in decision.actions {
-      switch action {
-      case .deletePartial:
-        FilePlacement.remove(layout.partialPath)
-      case .deleteRecord:
-        try await commit { tx in
-          try tx.delete(DownloadRecord.self, record.url)
-          try tx.delete(RequestHeaders.self, record.id)
-        }
-      case .commitCompleted:
-        let moment = now()
-        try await commit { tx in
-          try tx.update(DownloadRecord.self, record.url) { $0.complete(at: moment) }
-        }
-        var done = record
-        done.complete(at: moment)
-        summary.completed += 1
-        emit(.completed(done))
-      case .cancelTask, .placePartial, .chooseName:
-        // These belong to a transfer, which no record has at launch.
-        break
-      }
-    }
-    if let state = decision.result, state != .completed, state != record.state {
-      try await commit { tx in
-        try tx.update(DownloadRecord.self, record.url) { $0.state = state }
-      }
+  /// Says what has become of a record, and lines it up if it goes on.
+  private func tell(_ found: Reconciliation, _ record: DownloadRecord) {
+    if found.lostBytes > 0 { emit(.rolledBack(url: record.url, from: found.lostBytes)) }
+    switch record.state {
+    case .completed where found.decision.actions.contains(.commitCompleted):
+      summary.completed += 1
+      emit(.completed(record))
+    case .failedPermanent where found.record.state != .failedPermanent:
+      summary.failed += 1
+      if let failure = record.attempts.last?.failure { emit(.failed(record, failure)) }
+    case .waiting, .failedRetryable:
+      enqueue(record)
+    default:
+      break
     }
   }
 
   // MARK: While running
 
-  /// Looks at what others have written: new records are lined up, and transfers whose record is
-  /// gone, held or changed by somebody end.
+  /// Looks at what others have written: new records and wishes are reconciled, and transfers whose
+  /// record is gone, held or changed by somebody end.
   func followOthers() async throws {
     let count = try store.objects.changeCount()
     guard foreignChanges.haveHappened(changeCount: count) else { return }
@@ -128,17 +95,41 @@ extension DownloadEngine {
       DownloadRecord.where { $0.state.isIn(DownloadState.active) }
     )
     var wanted = URLTable<Void>()
+    var idle: [Reconciliation] = []
     for record in active where isInScope(record.url) {
       wanted[record.url] = ()
-      if let download = live[record.url] {
-        // The record was removed and added anew, or somebody has it start over.
-        if record.generation != download.record.generation { release(record.url) }
-      } else if record.state == .waiting || record.state == .failedRetryable {
-        enqueue(record)
+      if live[record.url] != nil {
+        try await follow(record.url, record)
+      } else if waiting[record.url] == nil || !record.mayStart {
+        waiting[record.url] = nil
+        idle.append(try Reconciliation(of: record, in: roots, now: now()))
       }
     }
     for url in waiting.urls where wanted[url] == nil { waiting[url] = nil }
-    for url in live.urls where wanted[url] == nil { release(url) }
+    for url in live.urls where wanted[url] == nil {
+      try await follow(url, try await current(url))
+    }
+    try await carryOut(idle)
+  }
+
+  /// Compares a live transfer with its record as it is now.
+  private func follow(_ url: String, _ record: DownloadRecord?) async throws {
+    // A record of another generation was removed and added anew.
+    guard let download = live[url], let record, record.generation == download.record.generation
+    else { return release(url) }
+    let found = try Reconciliation(of: record, in: roots, task: .running, now: now())
+    if found.decision.cancelsTask {
+      log("reconcile", record, ["rules": found.decision.ruleNames])
+      release(url)
+    } else if found.decision.result == .state(.running), record.state != .running {
+      try await commit { tx in
+        _ = try tx.update(DownloadRecord.self, url) { changed in
+          if changed.generation == record.generation, changed.state == record.state {
+            changed.state = .running
+          }
+        }
+      }
+    }
   }
 
   /// Ends a transfer that nobody wants any more.
@@ -146,6 +137,11 @@ extension DownloadEngine {
     guard let download = live[url], !download.isReleased else { return }
     live[url]?.isReleased = true
     if let task = download.task { transport.cancel(task) }
+  }
+
+  /// The record as it is in the store.
+  func current(_ url: String) async throws -> DownloadRecord? {
+    try await store.objects.read { tx in try tx.get(DownloadRecord.self, url) }
   }
 
   // MARK: Turns
@@ -188,5 +184,12 @@ extension DownloadEngine {
           + more.map { ($0.key, Logger.MetadataValue.string($0.value)) }
       )
     )
+  }
+}
+
+extension DownloadRecord {
+  /// Whether it waits for its turn or its next try, as its owner wants.
+  fileprivate var mayStart: Bool {
+    intent == .run && (state == .waiting || state == .failedRetryable)
   }
 }

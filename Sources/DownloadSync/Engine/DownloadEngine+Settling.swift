@@ -9,43 +9,88 @@ extension DownloadEngine {
     var complete: [Live] = []
     for (url, result) in ended {
       guard let download = live[url] else { continue }
-      if download.isReleased {
-        try await settleReleased(download)
+      log("end", download.record, ["result": "\(result)"])
+      guard let found = try await reconcile(download, result) else {
+        live[url] = nil
+        try await letGo(url, download.layout)
         continue
       }
-      log("end", download.record, ["result": "\(result)"])
-      switch result {
-      case .complete:
+      switch found.decision.result {
+      case .placed:
         if download.record.expectedDigest == nil {
           complete.append(download)
         } else {
           check(download)
         }
-      case .cancelled:
-        // Only a stop or a release cancels; a stop is dealt with elsewhere.
+      case .waitingOrFailed:
+        try await fail(download, result)
+      default:
         live[url] = nil
-        enqueue(download.record)
-      case .startOver(let failure):
-        try await rollBack(download, failure)
-      case .failed(let failure, let retryAfter):
-        try await keepProgress(of: download)
-        // A file of nothing says nothing; what has begun says where to go on.
-        if download.transfer.file.position == 0 {
-          FilePlacement.remove(download.layout.partialPath)
-        }
-        live[url] = nil
-        try await settleFailure(download.record, failure, retryAfter: retryAfter)
+        if download.isReleased { emit(.released(url: url)) }
+        try await carryOut([found], taskHasEnded: true)
       }
     }
     if !complete.isEmpty { try await finalize(complete) }
   }
 
-  /// Commits the bytes that arrived before the end.
-  private func keepProgress(of download: Live) async throws {
+  /// Decides about a record whose task has ended, after what has arrived is committed.
+  ///
+  /// `nil` when the record is gone, or is another one by now.
+  private func reconcile(
+    _ download: Live,
+    _ result: TransferResult
+  ) async throws -> Reconciliation? {
+    let url = download.record.url
+    let task = ReconcileCase.LiveTask(result)
+    func look() async throws -> Reconciliation? {
+      guard let record = try await current(url),
+        record.generation == download.record.generation
+      else { return nil }
+      return try Reconciliation(of: record, in: roots, task: task, now: now())
+    }
+    let found = try await look()
+    // Whole files are synced on their way to their names; of others what will be used is.
+    guard let found, task != .doneOK, !found.decision.actions.contains(.deletePartial) else {
+      return found
+    }
+    if case .startOver = result { return found }
+    return try await keepProgress(of: download) ? try await look() : found
+  }
+
+  /// A transfer has ended that is not its record's any more.
+  ///
+  /// Its bytes go if the record is gone.
+  func letGo(_ url: String, _ layout: FileLayout) async throws {
+    emit(.released(url: url))
+    guard let record = try await current(url) else {
+      return FilePlacement.remove(layout.partialPath)
+    }
+    try await carryOut([try Reconciliation(of: record, in: roots, now: now())])
+  }
+
+  /// An attempt has failed.
+  private func fail(_ download: Live, _ result: TransferResult) async throws {
+    switch result {
+    case .startOver(let failure):
+      try await rollBack(download, failure)
+    case .failed(let failure, let retryAfter):
+      // A file of nothing says nothing; what has begun says where to go on.
+      if download.transfer.file.position == 0 {
+        FilePlacement.remove(download.layout.partialPath)
+      }
+      live[download.record.url] = nil
+      try await settleFailure(download.record, failure, retryAfter: retryAfter)
+    case .complete, .cancelled:
+      break
+    }
+  }
+
+  /// Commits the bytes that arrived before the end, and says whether there were any.
+  private func keepProgress(of download: Live) async throws -> Bool {
     let transfer = download.transfer
-    guard transfer.file.unsynced > 0 else { return }
-    let synced = try? await blocking { try transfer.synchronize() }
-    guard let synced else { return }
+    guard transfer.file.unsynced > 0,
+      let synced = try? await blocking({ try transfer.synchronize() })
+    else { return false }
     try await commit([
       Checkpoint(
         url: download.record.url,
@@ -54,21 +99,7 @@ extension DownloadEngine {
         entity: transfer.entity
       )
     ])
-  }
-
-  /// A transfer that nobody wants has ended.
-  ///
-  /// Its bytes go if its record is gone.
-  private func settleReleased(_ download: Live) async throws {
-    let url = download.record.url
-    live[url] = nil
-    emit(.released(url: url))
-    let record = try await store.objects.read { tx in try tx.get(DownloadRecord.self, url) }
-    if let record, record.state == .waiting || record.state == .running {
-      enqueue(record)
-    } else if record == nil || record?.state == .removed || record?.state == .cancelled {
-      FilePlacement.remove(download.layout.partialPath)
-    }
+    return true
   }
 
   /// Drops what is on disk, as the server's answer asks for, and lines the download up again.

@@ -26,7 +26,6 @@ extension DownloadEngine {
     guard !chosen.isEmpty else { return }
     for candidate in chosen { waiting[candidate.url] = nil }
 
-    let store = store
     let roots = roots
     // The attempt is committed before the request: a server that crashes the process is known by it.
     let starts = try await commit { tx in
@@ -34,7 +33,7 @@ extension DownloadEngine {
         guard var record = try tx.get(DownloadRecord.self, candidate.url),
           DownloadState.active.contains(record.state)
         else { return nil }
-        return try Self.prepare(&record, candidate, store, roots, at: moment, in: &tx)
+        return try Self.prepare(&record, candidate, roots, at: moment, in: &tx)
       }
     }
     for start in starts { try await begin(start) }
@@ -44,23 +43,15 @@ extension DownloadEngine {
   private static func prepare(
     _ record: inout DownloadRecord,
     _ candidate: Scheduler.Candidate,
-    _ store: DownloadStore,
     _ roots: Roots,
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> Start? {
-    var layout = try roots.layout(of: record)
-    let facts = FileFacts(of: record, in: layout)
-    let decision = Reconciler.decide(ReconcileCase(record: record, facts: facts))
-    guard let plan = decision.plan else {
-      // Nothing to transfer: launch, or whoever changed the record, has dealt with it.
-      return nil
-    }
-    if plan == .zero { record.rollBack() }
-    if decision.actions.contains(.chooseName) {
-      try store.reserveName(for: &record, roots, in: &tx)
-      layout = try roots.layout(of: record)
-    }
+    let found = try Reconciliation(of: record, in: roots, now: moment)
+    // Where there is no plan, a launch or whoever follows the change deals with the record.
+    guard let plan = found.decision.plan else { return nil }
+    if plan.beginsAnew { record.rollBack() }
+    if plan.actions.contains(.dropBlob) { record.resumeBlob = nil }
     record.state = .running
     record.generation += 1
     record.unresolvedStarts += 1
@@ -70,7 +61,7 @@ extension DownloadEngine {
     let headers = record.hasHeaders ? try tx.get(RequestHeaders.self, record.id)?.fields : nil
     return Start(
       record: record,
-      layout: layout,
+      layout: found.layout,
       candidate: candidate,
       plan: plan,
       headers: headers ?? []
@@ -80,7 +71,8 @@ extension DownloadEngine {
   /// Opens the partial file and starts the task.
   private func begin(_ start: Start) async throws {
     let record = start.record
-    let offset = start.plan == .zero ? 0 : record.received
+    // A plan that begins anew has rolled the record back.
+    let offset = record.received
     let file: PartialFile
     do {
       try FilePlacement.makeFolder(start.layout.folderPath)
@@ -107,9 +99,9 @@ extension DownloadEngine {
       startedAt: .now,
       committed: offset
     )
-    log("start", record, ["offset": "\(offset)", "plan": start.plan.rawValue])
+    log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
     emit(.started(record, offset: offset))
-    if start.plan == .finalize {
+    if start.plan.source == .finalise {
       inbox.post(.taskEnded(url: record.url, generation: record.generation, .complete))
       return
     }

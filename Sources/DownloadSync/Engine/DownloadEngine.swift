@@ -102,7 +102,7 @@ public actor DownloadEngine {
       eventSink.finish()
       lock = nil
     }
-    try await reconcileAtLaunch()
+    _ = try await reconcileAtLaunch()
     let ticking = Task { [inbox] in
       while !Task.isCancelled {
         try await Task.sleep(for: .milliseconds(200))
@@ -122,6 +122,25 @@ public actor DownloadEngine {
     }
     if let fatal { throw fatal }
     return summary
+  }
+
+  /// Does the part of a launch that needs no network, and starts nothing.
+  ///
+  /// Renames that were logged are done again, leftovers go, partial files are cut to what may be
+  /// continued, and records say what is. An engine reconciles or runs, once.
+  ///
+  /// - Returns: What was found and decided, in the order in which it was dealt with.
+  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
+  ///   `StoreError`.
+  /// - Complexity: O(active) records.
+  public func reconcile() async throws -> [Reconciliation] {
+    defer {
+      eventSink.finish()
+      lock = nil
+    }
+    let found = try await reconcileAtLaunch()
+    if let fatal { throw fatal }
+    return found
   }
 
   /// Has the run end cleanly: what has arrived is synced and committed, and goes on with the next

@@ -81,6 +81,11 @@ enum FilePlacement {
     }
   }
 
+  /// Cuts a file; one that cannot be cut is cut when it is written next.
+  static func cut(_ path: String, to size: Int64) {
+    _ = unsafe truncate(path, off_t(size))
+  }
+
   /// Deletes a file; one that is not there is no error.
   static func remove(_ path: String) {
     unsafe unlink(path)

@@ -1,54 +1,159 @@
 public import DownloadStore
 
 /// Everything that reconciliation looks at, as one value without a clock, a disk or a network.
+///
+/// The values of the five axes have the words of `docs/reconciliation.md` as raw values.
 public struct ReconcileCase: Sendable, Hashable {
-  /// Whether a live task works for the record.
+  /// What the store says, a wish that is not carried out yet included.
+  public enum Stored: String, Sendable, Hashable, CaseIterable {
+    /// There is no such record.
+    case none
+    /// Runs when its turn comes.
+    case waiting
+    /// A transfer is under way.
+    case running
+    /// Stands still because somebody wanted it so.
+    case paused
+    /// Failed, and is tried again.
+    case failedRetryable = "failedR"
+    /// Failed, and is not tried again by itself.
+    case failedPermanent = "failedP"
+    /// The file is complete under its name.
+    case completed
+    /// The rename is logged and not confirmed.
+    case finalizing
+    /// Given up; the record is kept.
+    case cancelled
+    /// To be forgotten as soon as nothing of it is left.
+    case removed
+  }
+
+  /// The task that works for the record, joined by the record's id.
   public enum LiveTask: String, Sendable, Hashable, CaseIterable {
     /// There is none.
     case none
-    /// There is one.
+    /// It runs.
     case running
+    /// It is suspended.
+    case suspended
+    /// It ended with a 2xx, and the file is delivered.
+    case doneOK
+    /// It ended with another status.
+    case doneBadStatus
+    /// It broke, and left resume data.
+    case errResume
+    /// It broke, and left nothing.
+    case errNoResume
+    /// It was asked to end, and has not said that it has.
+    case canceling
+    /// There are several, none of which has ended.
+    case dupRunning
+    /// There are several, one of which has delivered the file.
+    case dupDoneRunning
+
+    /// Whether it moves bytes, or would if it were resumed.
+    public var isLive: Bool { self == .running || self == .suspended || self == .dupRunning }
   }
 
-  /// What the store says; `nil` when it has no such record.
-  public var stored: DownloadState?
-  /// What the record's owner wants.
-  public var intent: DownloadIntent
-  /// The live task.
+  /// Resume data of Apple's URLSession that the record keeps.
+  public enum Blob: String, Sendable, Hashable, CaseIterable {
+    /// There is none.
+    case none
+    /// It can be used.
+    case valid
+    /// It cannot be read.
+    case corrupt
+    /// Its validator or its URL is not the record's.
+    case stale
+    /// The temporary file that it speaks of is gone.
+    case tempMissing
+  }
+
+  /// What a decision depends on besides the record, its task and its files.
+  public struct Facts: Sendable, Hashable {
+    /// Whether one more download may run.
+    public var hasFreeSlot: Bool
+    /// Whether the transport takes resume data, as Apple's does.
+    public var takesBlobs: Bool
+    /// Whether the finished file was asked to go with its record.
+    public var removesFile: Bool
+    /// Whether a range may be asked for.
+    ///
+    /// There is a validator, or a digest that will tell, or the policy allows it without.
+    public var canContinue: Bool
+    /// Whether the time of the next try has come.
+    public var isRetryDue: Bool
+
+    /// States facts; the usual ones are those of the table in the documentation.
+    public init(
+      hasFreeSlot: Bool = true,
+      takesBlobs: Bool = true,
+      removesFile: Bool = false,
+      canContinue: Bool = true,
+      isRetryDue: Bool = true
+    ) {
+      self.hasFreeSlot = hasFreeSlot
+      self.takesBlobs = takesBlobs
+      self.removesFile = removesFile
+      self.canContinue = canContinue
+      self.isRetryDue = isRetryDue
+    }
+  }
+
+  /// What the store says.
+  public var stored: Stored
+  /// The task.
   public var task: LiveTask
   /// The file under the finished name.
   public var final: FileFacts.Final
   /// The partial file.
   public var partial: FileFacts.Partial
-  /// Whether the bytes on disk may be continued: there is a validator, or a digest to check with.
-  public var canContinue: Bool
+  /// The resume data.
+  public var blob: Blob
+  /// The rest.
+  public var facts: Facts
 
   /// States a case.
   public init(
-    stored: DownloadState?,
-    intent: DownloadIntent = .run,
+    stored: Stored,
     task: LiveTask = .none,
     final: FileFacts.Final = .missing,
     partial: FileFacts.Partial = .missing,
-    canContinue: Bool = true
+    blob: Blob = .none,
+    facts: Facts = Facts()
   ) {
     self.stored = stored
-    self.intent = intent
     self.task = task
     self.final = final
     self.partial = partial
-    self.canContinue = canContinue
+    self.blob = blob
+    self.facts = facts
   }
 
-  /// The case of a record with those files.
-  public init(record: DownloadRecord, facts: FileFacts, task: LiveTask = .none) {
-    self.init(
-      stored: record.state,
-      intent: record.intent,
-      task: task,
-      final: facts.final,
-      partial: facts.partial,
-      canContinue: Validator(of: record) != nil || record.expectedDigest != nil
-    )
+  /// Every case with those facts, 12,000 of them, in the order of the axes and their values.
+  public static func all(_ facts: Facts = Facts()) -> [Self] {
+    var cases: [Self] = []
+    cases.reserveCapacity(12_000)
+    for stored in Stored.allCases {
+      for task in LiveTask.allCases {
+        for final in FileFacts.Final.allCases {
+          for partial in FileFacts.Partial.allCases {
+            for blob in Blob.allCases {
+              cases.append(
+                Self(
+                  stored: stored,
+                  task: task,
+                  final: final,
+                  partial: partial,
+                  blob: blob,
+                  facts: facts
+                )
+              )
+            }
+          }
+        }
+      }
+    }
+    return cases
   }
 }

@@ -1,0 +1,100 @@
+internal import DownloadStore
+internal import DownloadSync
+
+/// A decision for people to read.
+enum DecisionText {
+  /// The case, the rules with their conditions, what is done, and what comes of it.
+  static func lines(
+    of reconcileCase: ReconcileCase,
+    _ decision: ReconcileDecision
+  ) -> [String] {
+    let cells = DecisionTSV.cells(of: reconcileCase, decision)
+    let axes = zip(DecisionTSV.titles, cells).prefix(5).map { "\($0) \($1)" }
+    var facts = [("case", axes.joined(separator: ", "))]
+    let named = ReconcileTable.standard.rules.filter { decision.rules.contains($0.id) }
+    facts += named.map { ("rule", "\($0.id.rawValue): \($0.condition)") }
+    if named.isEmpty { facts.append(("rule", cells[5])) }
+    let plans = ReconcileTable.standard.planRules.filter {
+      decision.plan?.rules.contains($0.id) == true
+    }
+    facts += plans.map { ("plan", "\($0.id.rawValue): \($0.condition)") }
+    facts += [
+      ("actions", cells[6]), ("next byte", decision.plan?.source.rawValue ?? ""),
+      ("result", cells[7]),
+    ]
+    return facts.filter { !$0.1.isEmpty }.map { name, value in
+      "\(TerminalText.padded(name, to: 9))  \(value)"
+    }
+  }
+}
+
+/// Decisions as lines with tabs between their cells.
+enum DecisionTSV {
+  /// The first line.
+  static let titles = [
+    "stored", "task", "final", "partial", "blob", "rules", "actions", "result", "plan",
+  ]
+
+  /// The words of a case and its decision: `none` and `nothing` are what is not there.
+  static func cells(of reconcileCase: ReconcileCase, _ decision: ReconcileDecision) -> [String] {
+    let rules = decision.rules.map(\.rawValue).joined(separator: "+")
+    let actions = (decision.actions + (decision.plan?.actions ?? [])).map(\.rawValue)
+    let plan = decision.plan?.rules.map(\.rawValue).joined(separator: "+")
+    return [
+      reconcileCase.stored.rawValue, reconcileCase.task.rawValue, reconcileCase.final.rawValue,
+      reconcileCase.partial.rawValue, reconcileCase.blob.rawValue,
+      rules.isEmpty ? "none" : rules,
+      actions.isEmpty ? "nothing" : actions.joined(separator: "; "),
+      decision.result.description, plan ?? "none",
+    ]
+  }
+
+  /// The cells as one line, its end included.
+  static func line(_ cells: [String]) -> String {
+    cells.joined(separator: "\t") + "\n"
+  }
+}
+
+/// A decision as JSON.
+enum DecisionJSON {
+  /// The case and its decision.
+  static func value(of reconcileCase: ReconcileCase, _ decision: ReconcileDecision) -> JSONValue {
+    .object(members(of: reconcileCase, decision))
+  }
+
+  /// The members in the order of their keys.
+  static func members(
+    of reconcileCase: ReconcileCase,
+    _ decision: ReconcileDecision
+  ) -> [JSONValue.Member] {
+    [
+      JSONValue.Member(key: "actions", value: words(decision.actions.map(\.rawValue))),
+      JSONValue.Member(key: "case", value: value(of: reconcileCase)),
+      JSONValue.Member(key: "plan", value: decision.plan.map(value(of:)) ?? .null),
+      JSONValue.Member(key: "result", value: .string(decision.result.description)),
+      JSONValue.Member(key: "rules", value: words(decision.rules.map(\.rawValue))),
+    ]
+  }
+
+  private static func value(of reconcileCase: ReconcileCase) -> JSONValue {
+    [
+      "blob": .string(reconcileCase.blob.rawValue),
+      "final": .string(reconcileCase.final.rawValue),
+      "partial": .string(reconcileCase.partial.rawValue),
+      "stored": .string(reconcileCase.stored.rawValue),
+      "task": .string(reconcileCase.task.rawValue),
+    ]
+  }
+
+  private static func value(of plan: TransferPlan) -> JSONValue {
+    [
+      "actions": words(plan.actions.map(\.rawValue)),
+      "rules": words(plan.rules.map(\.rawValue)),
+      "source": .string(plan.source.rawValue),
+    ]
+  }
+
+  private static func words(_ words: [String]) -> JSONValue {
+    .array(words.map(JSONValue.string))
+  }
+}

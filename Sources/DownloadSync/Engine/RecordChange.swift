@@ -1,0 +1,93 @@
+internal import DownloadStore
+internal import Foundation
+internal import ObjectStore
+
+/// What a decision changes in the store, without a word on files and tasks.
+struct RecordChange: Sendable {
+  /// The record that was decided about.
+  private let record: DownloadRecord
+  private let deletesRecord: Bool
+  private let completes: Bool
+  private let dropsBlob: Bool
+  private let state: DownloadState?
+  /// What is on disk is of no use, or gone.
+  private let rollsBack: Bool
+  private let taskHasEnded: Bool
+  private let isTransferToBlame: Bool
+  private let maximumUnresolvedStarts: Int32
+
+  /// The change that a decision asks for.
+  ///
+  /// - Parameters:
+  ///   - found: The record and the decision.
+  ///   - taskHasEnded: Whether a task of this engine has ended for the record, in an orderly way.
+  ///   - options: What to do about starts of which nothing was heard.
+  init(_ found: Reconciliation, taskHasEnded: Bool, _ options: EngineOptions) {
+    let decision = found.decision
+    let plan = decision.plan
+    record = found.record
+    deletesRecord = decision.actions.contains(.deleteRecord)
+    completes = decision.actions.contains(.commitCompleted)
+    dropsBlob = decision.actions.contains(.dropBlob) || plan?.actions.contains(.dropBlob) == true
+    // A file that gets its name is committed when it has it.
+    let states = decision.result.states
+    state = decision.result == .placed || states.count > 1 ? nil : states.first?.state
+    rollsBack =
+      plan?.beginsAnew == true || (state == .cancelled && found.record.received > 0)
+    self.taskHasEnded = taskHasEnded
+    isTransferToBlame = options.previousExit == .crashed
+    maximumUnresolvedStarts = options.maximumUnresolvedStarts
+  }
+
+  /// Makes the change, unless somebody has changed the record since it was looked at.
+  ///
+  /// - Returns: The record as it is then; `nil` when there is none or it was left alone.
+  func apply(at moment: Date, in tx: inout StoreTransaction) throws -> DownloadRecord? {
+    guard let stored = try tx.get(DownloadRecord.self, record.url),
+      stored.generation == record.generation, stored.state == record.state,
+      stored.intent == record.intent
+    else { return nil }
+    var changed = stored
+    if deletesRecord {
+      try tx.delete(DownloadRecord.self, record.url)
+      try tx.delete(RequestHeaders.self, record.id)
+      return nil
+    }
+    if dropsBlob { changed.resumeBlob = nil }
+    if rollsBack { changed.rollBack() }
+    if taskHasEnded { changed.unresolvedStarts = 0 }
+    if completes {
+      changed.complete(at: moment)
+    } else if let state {
+      proceed(&changed, to: state, at: moment)
+    }
+    if changed != stored { try tx.upsert(changed) }
+    return changed
+  }
+
+  private func proceed(
+    _ changed: inout DownloadRecord,
+    to state: DownloadState,
+    at moment: Date
+  ) {
+    guard state == .waiting || state == .failedRetryable else {
+      changed.state = state
+      return
+    }
+    if changed.state == .running, !isTransferToBlame {
+      changed.unresolvedStarts = max(0, changed.unresolvedStarts - 1)
+    }
+    changed.state = state
+    if changed.unresolvedStarts >= maximumUnresolvedStarts {
+      changed.state = .failedPermanent
+      changed.note(
+        DownloadFailure(
+          .quarantined,
+          "the process crashed \(changed.unresolvedStarts) times while this was transferred"
+        ),
+        url: changed.source,
+        at: moment
+      )
+    }
+  }
+}

@@ -1,0 +1,109 @@
+public import DownloadStore
+public import Foundation
+
+extension ReconcileCase {
+  /// The case of a record with those files.
+  ///
+  /// - Parameters:
+  ///   - record: The record as it is in the store.
+  ///   - files: What lies on disk for it.
+  ///   - task: What works for it.
+  ///   - blob: What its resume data is worth; without, ``ReconcileCase/Blob/init(of:)`` says it.
+  ///   - now: The time, for the next try.
+  ///   - hasFreeSlot: Whether one more download may run.
+  ///   - takesBlobs: Whether the transport takes resume data; requests carry none so far.
+  public init(
+    record: DownloadRecord,
+    files: FileFacts,
+    task: LiveTask = .none,
+    blob: Blob? = nil,
+    now: Date,
+    hasFreeSlot: Bool = true,
+    takesBlobs: Bool = false
+  ) {
+    self.init(
+      stored: Stored(of: record, files: files, task: task),
+      task: task,
+      final: files.final,
+      partial: files.partial,
+      blob: blob ?? Blob(of: record),
+      facts: Facts(
+        hasFreeSlot: hasFreeSlot,
+        takesBlobs: takesBlobs,
+        canContinue: Validator(of: record) != nil || record.expectedDigest != nil,
+        isRetryDue: record.nextRetryAt.map { $0 <= now } ?? true
+      )
+    )
+  }
+}
+
+extension ReconcileCase.Stored {
+  /// State and intent of a record as one word: a wish counts as soon as it is stored.
+  ///
+  /// A rename that is logged is held only while its bytes are not there: to redo it needs no
+  /// network.
+  init(of record: DownloadRecord, files: FileFacts, task: ReconcileCase.LiveTask) {
+    switch (record.state, record.intent) {
+    case (.removed, _), (_, .discard): self = .removed
+    case (.cancelled, _), (_, .keep): self = .cancelled
+    case (.completed, _): self = .completed
+    case (.failedPermanent, _): self = .failedPermanent
+    case (.finalizing, .hold):
+      let isThere = files.partial == .complete || task == .doneOK || task == .dupDoneRunning
+      self = isThere ? .finalizing : .paused
+    case (.paused, _), (_, .hold): self = .paused
+    case (.waiting, .run): self = .waiting
+    case (.running, .run): self = .running
+    case (.failedRetryable, .run): self = .failedRetryable
+    case (.finalizing, .run): self = .finalizing
+    }
+  }
+
+  /// The state of a record that is to be in it; `nil` when there is to be no record.
+  var state: DownloadState? {
+    switch self {
+    case .none: nil
+    case .waiting: .waiting
+    case .running: .running
+    case .paused: .paused
+    case .failedRetryable: .failedRetryable
+    case .failedPermanent: .failedPermanent
+    case .completed: .completed
+    case .finalizing: .finalizing
+    case .cancelled: .cancelled
+    case .removed: .removed
+    }
+  }
+}
+
+extension ReconcileCase.LiveTask {
+  /// How a task has ended.
+  ///
+  /// One that was asked to end and has is none any more.
+  init(_ result: TransferResult) {
+    self =
+      switch result {
+      case .complete: .doneOK
+      case .failed(let failure, _) where failure.code.isOfStatus: .doneBadStatus
+      case .failed, .startOver: .errNoResume
+      case .cancelled: .none
+      }
+  }
+}
+
+extension ReconcileCase.Blob {
+  /// What the resume data of a record is worth without a look into it.
+  public init(of record: DownloadRecord) {
+    self = record.resumeBlob.map { $0.isEmpty ? .corrupt : .valid } ?? .none
+  }
+}
+
+extension DownloadFailure.Code {
+  /// Whether a response came whose status says that it is not the file.
+  var isOfStatus: Bool {
+    switch self {
+    case .refused, .notFound, .rejected, .serverBusy, .badRedirect: true
+    default: false
+    }
+  }
+}

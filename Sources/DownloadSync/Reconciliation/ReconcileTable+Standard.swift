@@ -1,0 +1,304 @@
+internal import DownloadStore
+
+extension ReconcileTable {
+  /// The rules that engines follow.
+  public static let standard = ReconcileTable(
+    rules: dedupe + discarded + ownerless + complete + named + renaming + withTask + withoutTask,
+    planRules: TransferPlan.Rule.standard
+  )
+
+  private static let dedupe = [
+    ReconcileRule(
+      .d1,
+      "two live tasks or more, none finished",
+      ReconcilePattern(task: [.dupRunning]),
+      does: [.keepMostBytes, .cancelOthers],
+      then: .goesOn(keeping: .running)
+    ),
+    ReconcileRule(
+      .d2,
+      "two live tasks or more, one finished",
+      ReconcilePattern(task: [.dupDoneRunning]),
+      does: [.keepFinished, .cancelOthers],
+      then: .goesOn(keeping: .doneOK)
+    ),
+  ]
+
+  /// The last durable word of a user wins over a race that nobody can see.
+  private static let discarded = [
+    ReconcileRule(
+      .x1,
+      "removed",
+      ReconcilePattern(stored: [.removed]),
+      does: [
+        .cancelTask, .deleteDelivered, .deletePartial, .dropBlob, .deleteFinal, .deleteRecord,
+      ],
+      then: .goes
+    ),
+    ReconcileRule(
+      .x2,
+      "cancelled",
+      ReconcilePattern(stored: [.cancelled]),
+      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      then: .becomes(.state(.cancelled))
+    ),
+  ]
+
+  private static let ownerless = [
+    ReconcileRule(
+      .n1,
+      "none + live task with our tag",
+      ReconcilePattern(stored: [.none], task: .live),
+      does: [.cancelTask, .tellOrphanTask],
+      then: .becomes(.state(.none))
+    ),
+    ReconcileRule(
+      .n2,
+      "none + canceling",
+      ReconcilePattern(stored: [.none], task: [.canceling]),
+      does: [.wait],
+      then: .becomes(.state(.none))
+    ),
+    ReconcileRule(
+      .n3,
+      "none + delivered file",
+      ReconcilePattern(stored: [.none], task: [.doneOK]),
+      does: [.quarantine, .tellOrphanFile],
+      then: .becomes(.state(.none))
+    ),
+    ReconcileRule(
+      .n4,
+      "none + partial",
+      ReconcilePattern(
+        stored: [.none],
+        partial: FileFacts.Partial.allCases.filter { $0 != .missing }
+      ),
+      does: [.deleteBody, .collectOrphan],
+      then: .becomes(.state(.none))
+    ),
+    ReconcileRule(
+      .n5,
+      "none + blob row",
+      ReconcilePattern(
+        stored: [.none],
+        blob: ReconcileCase.Blob.allCases.filter { $0 != .none }
+      ),
+      does: [.deleteBody, .dropBlob],
+      then: .becomes(.state(.none))
+    ),
+  ]
+
+  private static let complete = [
+    ReconcileRule(
+      .c1,
+      "completed, final ours",
+      ReconcilePattern(stored: [.completed], final: [.ours]),
+      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      then: .becomes(.state(.completed))
+    ),
+    // A folder entry that a power cut lost looks like these two.
+    ReconcileRule(
+      .c2,
+      "completed, final missing, doneOK",
+      ReconcilePattern(stored: [.completed], task: [.doneOK], final: [.missing]),
+      does: [.placeDelivered],
+      then: .becomes(.placed)
+    ),
+    ReconcileRule(
+      .c3,
+      "completed, final missing, partial complete",
+      ReconcilePattern(stored: [.completed], final: [.missing], partial: [.complete]),
+      does: [.cancelTask, .placePartial],
+      then: .becomes(.placed)
+    ),
+    // People move finished files; a launch must not fetch gigabytes.
+    ReconcileRule(
+      .c4,
+      "completed, final missing, else",
+      ReconcilePattern(stored: [.completed], final: [.missing]),
+      does: [.tellFileMissing, .cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      then: .becomes(.completedMissing)
+    ),
+    ReconcileRule(
+      .c5,
+      "completed, final altered",
+      ReconcilePattern(stored: [.completed], final: .foreign),
+      does: [.tellFileModified, .cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      then: .becomes(.completedModified)
+    ),
+  ]
+
+  private static let named = [
+    // A kill came between the rename and its commit.
+    ReconcileRule(
+      .a1,
+      "any unfinished state, final ours",
+      ReconcilePattern(stored: ReconcileCase.Stored.unfinished, final: [.ours]),
+      does: [.commitCompleted, .cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      then: .becomes(.state(.completed))
+    ),
+    // Of the same size is not ours.
+    ReconcileRule(
+      .a2,
+      "any unfinished state, final foreign",
+      ReconcilePattern(stored: ReconcileCase.Stored.unfinished, final: .foreign),
+      does: [.chooseName],
+      then: .goesOn(keeping: nil)
+    ),
+  ]
+
+  private static let renaming = [
+    // All bytes are there, so what a task still brings is not needed.
+    ReconcileRule(
+      .f1,
+      "finalizing, partial complete",
+      ReconcilePattern(stored: [.finalizing], partial: [.complete]),
+      does: [.cancelTask, .redoRename],
+      then: .becomes(.placed)
+    ),
+    ReconcileRule(
+      .f2,
+      "finalizing, doneOK",
+      ReconcilePattern(stored: [.finalizing], task: [.doneOK]),
+      does: [.placeDelivered],
+      then: .becomes(.placed)
+    ),
+    ReconcileRule(
+      .f4,
+      "finalizing, live task",
+      ReconcilePattern(stored: [.finalizing], task: .live),
+      does: [.adopt, .resumeTask, .dropBlob],
+      then: .becomes(.state(.running))
+    ),
+    ReconcileRule(
+      .f5,
+      "finalizing, canceling",
+      ReconcilePattern(stored: [.finalizing], task: [.canceling]),
+      does: [.wait],
+      then: .staysPending
+    ),
+    ReconcileRule(
+      .f6,
+      "finalizing, errResume",
+      ReconcilePattern(stored: [.finalizing], task: [.errResume]),
+      does: [.storeBlob, .plan],
+      then: .becomes(.state(.waiting))
+    ),
+    ReconcileRule(
+      .f3,
+      "finalizing, nothing left",
+      ReconcilePattern(stored: [.finalizing]),
+      does: [.deleteBody, .tellRolledBack, .plan],
+      then: .becomes(.state(.waiting))
+    ),
+  ]
+
+  private static let withTask = [
+    // To pause means not to use the network, not to be without the file.
+    ReconcileRule(
+      .t1,
+      "waiting, running, paused or failed; doneOK",
+      ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.doneOK]),
+      does: [.placeDelivered, .deletePartial, .dropBlob],
+      then: .becomes(.placed)
+    ),
+    ReconcileRule(
+      .t2,
+      "same, doneBadStatus",
+      ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.doneBadStatus]),
+      does: [.deleteBody, .classifyStatus],
+      then: .fails(ReconcileCase.Stored.wantsToRun)
+    ),
+    ReconcileRule(
+      .t3,
+      "same, errResume",
+      ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.errResume]),
+      does: [.storeBlob],
+      then: .fails([.running])
+    ),
+    ReconcileRule(
+      .t4,
+      "same, errNoResume",
+      ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.errNoResume]),
+      does: [.planFromPartial],
+      then: .fails([.running])
+    ),
+    ReconcileRule(
+      .t5,
+      "same, canceling",
+      ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.canceling]),
+      does: [.wait],
+      then: .staysPending
+    ),
+    // `running` is committed before the task is made: a waiting one with a task was pre-empted by a
+    // cancel that did not arrive, or is of an older copy of the store. Its bytes are good.
+    ReconcileRule(
+      .t6,
+      "running, or waiting/failedR with a free slot; live task",
+      ReconcilePattern(stored: [.running], task: [.running]),
+      ReconcilePattern(stored: [.waiting, .failedRetryable], task: [.running], hasFreeSlot: true),
+      does: [.adopt, .dropBlob],
+      then: .becomes(.state(.running))
+    ),
+    ReconcileRule(
+      .t7,
+      "as T6, suspended",
+      ReconcilePattern(stored: [.running], task: [.suspended]),
+      ReconcilePattern(
+        stored: [.waiting, .failedRetryable],
+        task: [.suspended],
+        hasFreeSlot: true
+      ),
+      does: [.adopt, .resumeTask, .dropBlob],
+      then: .becomes(.state(.running))
+    ),
+    // Not suspended: a suspended task keeps its slot, and cannot always be resumed later.
+    ReconcileRule(
+      .t8,
+      "paused/failedP, live task",
+      ReconcilePattern(stored: [.paused, .failedPermanent], task: .live),
+      does: [.cancelProducingBlob],
+      then: .stays
+    ),
+    ReconcileRule(
+      .t9,
+      "waiting/failedR, live task, no slot",
+      ReconcilePattern(stored: [.waiting, .failedRetryable], task: .live, hasFreeSlot: false),
+      does: [.cancelProducingBlob],
+      then: .stays
+    ),
+  ]
+
+  private static let withoutTask = [
+    // A kill is not an error, and costs no attempt.
+    ReconcileRule(
+      .z1,
+      "running, no task",
+      ReconcilePattern(stored: [.running], task: [.none]),
+      does: [.plan],
+      then: .becomes(.waitingFirst)
+    ),
+    ReconcileRule(
+      .z2,
+      "waiting, no task; plan when its slot comes",
+      ReconcilePattern(stored: [.waiting], task: [.none]),
+      does: [.plan],
+      then: .becomes(.state(.waiting))
+    ),
+    ReconcileRule(
+      .z3,
+      "failedR, no task; when nextRetryAt is due and attempts left",
+      ReconcilePattern(stored: [.failedRetryable], task: [.none]),
+      does: [.plan],
+      then: .whenDue(.state(.waiting))
+    ),
+    // Launch costs what is active; files are examined when somebody resumes.
+    ReconcileRule(
+      .z4,
+      "paused/failedP, no task",
+      ReconcilePattern(stored: [.paused, .failedPermanent], task: [.none]),
+      does: [],
+      then: .stays
+    ),
+  ]
+}

@@ -1,0 +1,74 @@
+public import DownloadStore
+public import Foundation
+internal import ObjectStore
+
+/// What is found and decided about one record: what engines carry out and commands show.
+public struct Reconciliation: Sendable, Hashable {
+  /// The record as it is in the store.
+  public var record: DownloadRecord
+  /// Where its files lie.
+  public var layout: FileLayout
+  /// What was found.
+  public var reconcileCase: ReconcileCase
+  /// What is to be done.
+  public var decision: ReconcileDecision
+
+  /// Looks at a record and its files, and decides.
+  ///
+  /// Costs two `lstat`.
+  ///
+  /// - Parameters:
+  ///   - record: The record as it is in the store.
+  ///   - roots: Where the store's roots are.
+  ///   - task: What works for the record.
+  ///   - now: The time, for the next try.
+  ///   - hasFreeSlot: Whether one more download may run.
+  /// - Throws: `DownloadStoreError` with `missingRoot`.
+  public init(
+    of record: DownloadRecord,
+    in roots: Roots,
+    task: ReconcileCase.LiveTask = .none,
+    now: Date,
+    hasFreeSlot: Bool = true
+  ) throws(DownloadStoreError) {
+    self.record = record
+    layout = try roots.layout(of: record)
+    reconcileCase = ReconcileCase(
+      record: record,
+      files: FileFacts(of: record, in: layout),
+      task: task,
+      now: now,
+      hasFreeSlot: hasFreeSlot
+    )
+    decision = Reconciler.decide(reconcileCase)
+  }
+
+  /// Everything that a launch looks at: the records that are not at rest.
+  ///
+  /// What was running comes first.
+  ///
+  /// - Parameters:
+  ///   - store: The records.
+  ///   - urls: The records to look at; `nil` for all.
+  ///   - now: The time, for the next try.
+  /// - Returns: What was found and decided.
+  /// - Throws: `DownloadStoreError` with `missingRoot`; `StoreError`.
+  /// - Complexity: O(active) records, and two `lstat` for each that is looked at.
+  public static func ofActive(
+    in store: DownloadStore,
+    urls: Set<String>? = nil,
+    now: Date
+  ) throws -> [Self] {
+    let roots = try store.roots()
+    let active = try store.records(
+      DownloadRecord.where { $0.state.isIn(DownloadState.active) }
+    )
+    let found = try active.filter { urls?.contains($0.url) ?? true }
+      .map { try Self(of: $0, in: roots, now: now) }
+    return found.filter { $0.decision.result == .waitingFirst }
+      + found.filter { $0.decision.result != .waitingFirst }
+  }
+
+  /// The bytes that are counted no more after the decision, though the download goes on.
+  var lostBytes: Int64 { decision.plan?.beginsAnew == true ? record.received : 0 }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import DownloadStore
+import DownloadSync
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+struct ExplainTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  private func object(_ text: String) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test func `a case is explained by rules, actions and result`() async {
+    let result = await dlstore(
+      "explain",
+      "--stored",
+      "waiting",
+      "--final",
+      "mismatch",
+      "--partial",
+      "longer",
+      "--blob",
+      "corrupt"
+    )
+    #expect(result.status == .done)
+    #expect(
+      result.lines == [
+        "case       stored waiting, task none, final mismatch, partial longer, blob corrupt",
+        "rule       A2: any unfinished state, final foreign",
+        "rule       Z2: waiting, no task; plan when its slot comes",
+        "plan       P3: blob corrupt",
+        "plan       P8: partial longer",
+        "actions    choose the name again at finalise; plan; drop blob; truncate to c",
+        "next byte  range",
+        "result     waiting",
+      ]
+    )
+  }
+
+  @Test func `a case as JSON has its axes, rules, actions, plan and result`() async throws {
+    let text = await dlstore(
+      "explain",
+      "--stored",
+      "failedR",
+      "--task",
+      "running",
+      "--no-slot",
+      "--json"
+    ).output
+    let found = try object(text)
+    #expect(Set(found.keys) == ["actions", "case", "plan", "result", "rules"])
+    #expect(found["rules"] as? [String] == ["T9"])
+    #expect(found["actions"] as? [String] == ["cancel producing blob"])
+    #expect(found["result"] as? String == "failedR")
+    #expect(found["plan"] is NSNull)
+    #expect(
+      found["case"] as? [String: String] == [
+        "stored": "failedR", "task": "running", "final": "missing", "partial": "missing",
+        "blob": "none",
+      ]
+    )
+    let planned = try object(
+      await dlstore("explain", "--stored", "running", "--blob", "valid", "--json").output
+    )
+    let plan = try #require(planned["plan"] as? [String: Any])
+    #expect(plan["rules"] as? [String] == ["P2"])
+    #expect(plan["source"] as? String == "blob")
+  }
+
+  @Test(arguments: [
+    (["--no-slot"], ReconcileCase.Facts(hasFreeSlot: false)),
+    (["--no-blobs"], ReconcileCase.Facts(takesBlobs: false)),
+    (["--no-validator"], ReconcileCase.Facts(canContinue: false)),
+    (["--not-due"], ReconcileCase.Facts(isRetryDue: false)),
+    (["--with-file"], ReconcileCase.Facts(removesFile: true)),
+    ([], ReconcileCase.Facts()),
+  ])
+  func `flags are facts`(options: [String], facts: ReconcileCase.Facts) throws {
+    let command = try DLStoreCommand.parseAsRoot(["explain", "--all"] + options)
+    #expect((command as? ExplainCommand)?.values.facts == facts)
+  }
+
+  @Test(arguments: [
+    ([], ReconcileCase.Facts()),
+    (["--no-slot", "--no-blobs"], ReconcileCase.Facts(hasFreeSlot: false, takesBlobs: false)),
+  ])
+  func `all cases are lines with tabs, decided as engines do`(
+    options: [String],
+    facts: ReconcileCase.Facts
+  ) async throws {
+    let result = await dlstore(["explain", "--all", "--format", "tsv"] + options)
+    let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count == 12_002 && lines.last == "")
+    #expect(lines[0] == "stored\ttask\tfinal\tpartial\tblob\trules\tactions\tresult\tplan")
+    // One expectation for all of them: each costs more than a decision.
+    let wrong = zip(lines.dropFirst(), ReconcileCase.all(facts)).first { line, given in
+      let cells = line.split(separator: "\t", omittingEmptySubsequences: false)
+      let decision = Reconciler.decide(given)
+      let rules = decision.rules.map(\.rawValue).joined(separator: "+")
+      let plan = decision.plan.map { $0.rules.map(\.rawValue).joined(separator: "+") }
+      let axes = [
+        given.stored.rawValue, given.task.rawValue, given.final.rawValue, given.partial.rawValue,
+        given.blob.rawValue,
+      ]
+      let ends = [decision.result.description, plan ?? "none"]
+      return cells.map(String.init)
+        != axes + [rules.isEmpty ? "none" : rules, String(cells[6])] + ends || cells[6].isEmpty
+    }
+    #expect(wrong == nil)
+  }
+
+  @Test func `all cases are lines of JSON`() async throws {
+    let lines = await dlstore("explain", "--all", "--format", "jsonl").lines
+    #expect(lines.count == 12_000)
+    #expect(try object(lines[0])["rules"] as? [String] == [])
+  }
+
+  @Test func `a stored download is explained as it is now`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    try change("http://a/1") { record in
+      record.state = .running
+      record.resumeBlob = Data([1])
+    }
+    let id = RecordIdentity.id(forURL: "http://a/1")
+    for name in ["http://a/1", id] {
+      let found = try object(
+        await dlstore("--store", store, "explain", name, "--json").output
+      )
+      #expect(found["rules"] as? [String] == ["Z1"])
+      // This tool's transport takes no resume data.
+      #expect((found["plan"] as? [String: Any])?["rules"] as? [String] == ["P6"])
+    }
+    #expect(await dlstore("--store", store, "explain", "http://a/2").status == .failed)
+    #expect(await dlstore("--store", store + "2", "explain", "http://a/1").status == .notFound)
+  }
+
+  @Test(arguments: [
+    [], ["--stored", "nonsense"], ["--task", "running"], ["--all", "--stored", "waiting"],
+    ["--all", "--task", "running"], ["--all", "--json"], ["--all", "--format", "xml"],
+    ["--stored", "waiting", "--format", "tsv"], ["--rules", "--all"], ["http://a/1", "--no-slot"],
+    ["http://a/1", "--stored", "waiting"], ["--stored", "failed"],
+  ])
+  func `what makes no sense is refused`(options: [String]) async {
+    #expect(await dlstore(["explain"] + options).status == .usage)
+  }
+}

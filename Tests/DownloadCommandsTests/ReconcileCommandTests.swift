@@ -1,0 +1,142 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import TestSupport
+import Testing
+import URLSessionTransport
+
+@testable import DownloadCommands
+
+struct ReconcileCommandTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+  private let url = "http://me:hush@a/x"
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  /// A record that was killed at 40 of 100 bytes with 70 on disk, and its partial file.
+  private func interrupted() async throws -> String {
+    _ = await dlstore("--store", store, "add", url)
+    try change(url) { record in
+      record.state = .running
+      record.received = 40
+      record.expected = 100
+      record.entityTag = "\"1\""
+    }
+    let downloads = try DownloadStore(at: store)
+    let layout = try downloads.roots().layout(of: try downloads.record(named: url))
+    try makeFile(layout.partialPath, 70)
+    return layout.partialPath
+  }
+
+  private func makeFile(_ path: String, _ size: Int, age: Double = 0) throws {
+    let url = URL(filePath: path)
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(),
+      withIntermediateDirectories: true
+    )
+    try Data(count: size).write(to: url)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -age)],
+      ofItemAtPath: path
+    )
+  }
+
+  private func size(_ path: String) -> Int64? { FileStamp(ofFileAt: path)?.size }
+
+  @Test func `without --apply it says what would be done, and does nothing`() async throws {
+    let partial = try await interrupted()
+    let id = RecordIdentity.id(forURL: url)
+    let result = await dlstore("--store", store, "reconcile")
+    #expect(result.status == .done)
+    #expect(result.lines.count == 3)
+    let words = result.lines[1].split(separator: " ", omittingEmptySubsequences: true)
+    #expect(words.prefix(3) == [Substring(id), "running", "Z1+P8"])
+    #expect(result.lines[1].contains("waiting at the head of its priority"))
+    #expect(result.lines[1].contains("plan; truncate to c; range"))
+    #expect(result.lines[2] == "to reconcile: 1 active record, 0 orphans")
+    #expect(size(partial) == 70)
+    #expect(try DownloadStore(at: store).record(named: url).state == .running)
+  }
+
+  @Test func `with --apply the part without a network is done`() async throws {
+    let partial = try await interrupted()
+    let orphan = "\(store)/files/0123456789abcdef.dlstore-part"
+    let young = "\(store)/files/0123456789abcdee.dlstore-part"
+    try makeFile(orphan, 7, age: 3_600)
+    try makeFile(young, 7)
+    let planned = await dlstore("--store", store, "reconcile")
+    #expect(planned.lines.contains { $0.contains("N4") && $0.hasSuffix(orphan) })
+    let result = await dlstore("--store", store, "reconcile", "--apply")
+    #expect(result.status == .done)
+    #expect(result.lines.last == "reconciled: 1 active record, 1 orphan")
+    #expect(size(partial) == 40)
+    #expect(size(orphan) == nil)
+    #expect(size(young) == 7)
+    #expect(try DownloadStore(at: store).record(named: url).state == .waiting)
+    let again = await dlstore("--store", store, "reconcile", "--apply")
+    #expect(again.lines.last == "reconciled: 1 active record, 0 orphans")
+    #expect(again.output.contains("Z2+P7"))
+  }
+
+  @Test func `as JSON it has records and orphans, and keeps secrets`() async throws {
+    _ = try await interrupted()
+    let orphan = "\(store)/files/0123456789abcdef.dlstore-part"
+    try makeFile(orphan, 7, age: 3_600)
+    let text = await dlstore("--store", store, "reconcile", "--json").output
+    let report = try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    )
+    #expect(report["applied"] as? Bool == false)
+    let record = try #require((report["records"] as? [[String: Any]])?.first)
+    #expect(
+      Set(record.keys) == [
+        "actions", "case", "displayURL", "filename", "id", "plan", "result", "rules", "url",
+      ]
+    )
+    #expect(record["rules"] as? [String] == ["Z1"])
+    #expect((record["plan"] as? [String: Any])?["actions"] as? [String] == ["truncate to c"])
+    #expect((record["displayURL"] as? String)?.contains("hush") == false)
+    let file = try #require((report["orphans"] as? [[String: Any]])?.first)
+    #expect(file["rule"] as? String == "N4")
+    #expect(file["byteCount"] as? Int == 7)
+    #expect(file["path"] as? String == orphan)
+  }
+
+  @Test func `what fails while it is reconciled is told`() async throws {
+    _ = try await interrupted()
+    try change(url) { $0.unresolvedStarts = 9 }
+    let result = await dlstore("--store", store, "reconcile", "--apply")
+    #expect(result.status == .failed)
+    #expect(result.messages.contains("has failed: the process crashed"))
+    #expect(!result.messages.contains("hush"))
+    #expect(try DownloadStore(at: store).record(named: url).state == .failedPermanent)
+  }
+
+  @Test func `nothing is applied under an engine that runs`() async throws {
+    let partial = try await interrupted()
+    let engine = try DownloadEngine(
+      store: try DownloadStore(at: store),
+      transport: URLSessionTransport()
+    )
+    #expect(await dlstore("--store", store, "reconcile", "--apply").status == .engineRuns)
+    #expect(await dlstore("--store", store, "reconcile").status == .done)
+    #expect(size(partial) == 70)
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test(arguments: [[], ["--apply"]]) func `it makes no store`(options: [String]) async {
+    let result = await dlstore(["--store", store, "reconcile"] + options)
+    #expect(result.status == .notFound)
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `where all is at rest there is nothing to reconcile`() async {
+    _ = await dlstore("--store", store, "add", "--paused", "http://a/1")
+    let result = await dlstore("--store", store, "reconcile")
+    #expect(result.lines == ["to reconcile: 0 active records, 0 orphans"])
+  }
+}

@@ -1,0 +1,117 @@
+import DownloadStore
+import Foundation
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct ReconcileCaseTests {
+  private let files = FileFacts(final: .mismatch, partial: .longer, partialSize: 5)
+  private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+  @Test(
+    arguments: [
+      (nil, nil, nil, false),
+      ("\"x\"", nil, nil, true),
+      ("W/\"x\"", nil, nil, false),
+      (nil, "Sun, 06 Nov 1994 08:49:37 GMT", nil, true),
+      (nil, "", nil, false),
+      (nil, nil, "sha256:aa", true),
+    ] as [(String?, String?, String?, Bool)]
+  )
+  func `bytes are continued with a validator, or with a digest that will tell`(
+    entityTag: String?,
+    lastModified: String?,
+    digest: String?,
+    canContinue: Bool
+  ) {
+    var record = DownloadRecord.sample()
+    record.entityTag = entityTag
+    record.lastModified = lastModified
+    record.expectedDigest = digest
+    #expect(
+      ReconcileCase(record: record, files: files, task: .running, now: now)
+        == ReconcileCase(
+          stored: .waiting,
+          task: .running,
+          final: .mismatch,
+          partial: .longer,
+          facts: ReconcileCase.Facts(takesBlobs: false, canContinue: canContinue)
+        )
+    )
+  }
+
+  @Test(arguments: [(nil, true), (-1, true), (0, true), (1, false)] as [(Double?, Bool)])
+  func `a try is due from its time on`(wait: Double?, isDue: Bool) {
+    var record = DownloadRecord.sample()
+    record.nextRetryAt = wait.map { now.addingTimeInterval($0) }
+    let given = ReconcileCase(record: record, files: files, now: now)
+    #expect(given.facts.isRetryDue == isDue)
+  }
+
+  @Test(
+    arguments: [(nil, .none), ([], .corrupt), ([1], .valid)] as [([UInt8]?, ReconcileCase.Blob)]
+  )
+  func `resume data that nobody has looked at is valid unless it is empty`(
+    bytes: [UInt8]?,
+    blob: ReconcileCase.Blob
+  ) {
+    var record = DownloadRecord.sample()
+    record.resumeBlob = bytes.map { Data($0) }
+    #expect(ReconcileCase(record: record, files: files, now: now).blob == blob)
+    let examined = ReconcileCase(record: record, files: files, blob: .stale, now: now)
+    #expect(examined.blob == .stale)
+  }
+
+  @Test(arguments: DownloadState.allCases, DownloadIntent.allCases)
+  func `a wish counts as soon as it is stored`(state: DownloadState, intent: DownloadIntent) {
+    var record = DownloadRecord.sample()
+    record.state = state
+    record.intent = intent
+    let stored = ReconcileCase(record: record, files: files, now: now).stored
+    switch intent {
+    case .discard: #expect(stored == .removed)
+    case .keep: #expect(stored == (state == .removed ? .removed : .cancelled))
+    case .run: #expect(stored.state == state)
+    case .hold:
+      let isAtRest = [.completed, .failedPermanent, .cancelled, .removed].contains(state)
+      #expect(stored.state == (isAtRest ? state : .paused))
+    }
+  }
+
+  @Test(arguments: FileFacts.Partial.allCases, ReconcileCase.LiveTask.allCases)
+  func `a rename that is held is redone where all bytes are there`(
+    partial: FileFacts.Partial,
+    task: ReconcileCase.LiveTask
+  ) {
+    var record = DownloadRecord.sample()
+    record.state = .finalizing
+    record.intent = .hold
+    let files = FileFacts(final: .missing, partial: partial)
+    let given = ReconcileCase(record: record, files: files, task: task, now: now)
+    let isThere = partial == .complete || task == .doneOK || task == .dupDoneRunning
+    #expect(given.stored == (isThere ? .finalizing : .paused))
+    let decision = Reconciler.decide(given)
+    #expect(decision.plan == nil)
+    #expect(decision.result == .placed || decision.result.states == [.paused])
+  }
+
+  @Test func `every stored word but none is a state`() {
+    #expect(
+      Set(ReconcileCase.Stored.allCases.compactMap(\.state)) == Set(DownloadState.allCases)
+    )
+    #expect(ReconcileCase.Stored.none.state == nil)
+  }
+
+  @Test(
+    arguments: [
+      (.complete, .doneOK), (.cancelled, .none),
+      (.failed(DownloadFailure(.notFound, ""), retryAfter: nil), .doneBadStatus),
+      (.failed(DownloadFailure(.serverBusy, ""), retryAfter: nil), .doneBadStatus),
+      (.failed(DownloadFailure(.timedOut, ""), retryAfter: nil), .errNoResume),
+      (.startOver(DownloadFailure(.entityChanged, "")), .errNoResume),
+    ] as [(TransferResult, ReconcileCase.LiveTask)]
+  )
+  func `a task that has ended says how`(result: TransferResult, task: ReconcileCase.LiveTask) {
+    #expect(ReconcileCase.LiveTask(result) == task)
+  }
+}

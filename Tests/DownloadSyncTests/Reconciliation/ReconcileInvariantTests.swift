@@ -1,0 +1,60 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+/// Looks at every case there is, under all facts.
+@Suite struct ReconcileInvariantTests {
+  @Test func `there are 12,000 cases, each once`() {
+    let cases = ReconcileCase.all()
+    #expect(cases.count == 10 * 10 * 4 * 6 * 5)
+    #expect(Set(cases).count == 12_000)
+  }
+
+  @Test(arguments: ReconcileCase.Facts.all)
+  func `the invariants hold for every case`(facts: ReconcileCase.Facts) {
+    #expect(ReconcileTable.standard.broken([facts]) == [:])
+  }
+
+  @Test func `every rule fires, and every action is somebody's`() {
+    var rules: Set<ReconcileRule.ID> = []
+    var plans: Set<TransferPlan.Rule.ID> = []
+    var actions: Set<ReconcileAction> = []
+    var sources: Set<TransferPlan.Source> = []
+    for facts in [
+      ReconcileCase.Facts(), ReconcileCase.Facts(hasFreeSlot: false, removesFile: true),
+    ] {
+      for given in ReconcileCase.all(facts) {
+        let decision = Reconciler.decide(given)
+        rules.formUnion(decision.rules)
+        actions.formUnion(decision.actions)
+        guard let plan = decision.plan else { continue }
+        plans.formUnion(plan.rules)
+        actions.formUnion(plan.actions)
+        sources.insert(plan.source)
+      }
+    }
+    #expect(rules == Set(ReconcileRule.ID.allCases))
+    #expect(plans == Set(TransferPlan.Rule.ID.allCases))
+    #expect(actions == Set(ReconcileAction.allCases))
+    #expect(sources == Set(TransferPlan.Source.allCases))
+  }
+
+  @Test func `the rules are asked in the order of their names' list, each once`() {
+    #expect(ReconcileTable.standard.rules.map(\.id) == ReconcileRule.ID.allCases)
+    #expect(ReconcileTable.standard.planRules.map(\.id) == TransferPlan.Rule.ID.allCases)
+  }
+
+  @Test func `a file of others does not change what is done, only under which name`() {
+    for given in ReconcileCase.all() where given.final == .mismatch {
+      var other = given
+      other.final = .sizeOnly
+      #expect(Reconciler.decide(given) == Reconciler.decide(other), "\(given)")
+      other.final = .missing
+      var taken = Reconciler.decide(given)
+      taken.rules.removeAll { $0 == .a2 }
+      taken.actions.removeAll { $0 == .chooseName }
+      if given.stored != .completed { #expect(taken == Reconciler.decide(other), "\(given)") }
+    }
+  }
+}

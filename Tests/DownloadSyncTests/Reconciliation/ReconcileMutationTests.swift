@@ -1,0 +1,97 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+/// Breaks the table in one place each: the invariants must tell.
+@Suite struct ReconcileMutationTests {
+  struct Mutation: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var breaks: ReconcileInvariant
+    var mutate: @Sendable (inout ReconcileTable) -> Void
+
+    init(
+      _ name: String,
+      _ breaks: ReconcileInvariant,
+      _ mutate: @escaping @Sendable (inout ReconcileTable) -> Void
+    ) {
+      testDescription = name
+      self.breaks = breaks
+      self.mutate = mutate
+    }
+
+    /// A change of one rule.
+    static func of(
+      _ id: ReconcileRule.ID,
+      _ name: String,
+      _ breaks: ReconcileInvariant,
+      _ change: @escaping @Sendable (inout ReconcileRule) -> Void
+    ) -> Self {
+      Self("\(id.rawValue) \(name)", breaks) { table in
+        guard let index = table.rules.firstIndex(where: { $0.id == id }) else { return }
+        change(&table.rules[index])
+      }
+    }
+
+    /// A change of one rule of planning.
+    static func of(
+      _ id: TransferPlan.Rule.ID,
+      _ name: String,
+      _ breaks: ReconcileInvariant,
+      _ change: @escaping @Sendable (inout TransferPlan.Rule) -> Void
+    ) -> Self {
+      Self("\(id.rawValue) \(name)", breaks) { table in
+        guard let index = table.planRules.firstIndex(where: { $0.id == id }) else { return }
+        change(&table.planRules[index])
+      }
+    }
+  }
+
+  static let mutations: [Mutation] = [
+    .of(.x2, "deletes the finished file", .i2) { $0.actions.append(.deleteFinal) },
+    Mutation("A2 is left out", .i2) { $0.rules.removeAll { $0.id == .a2 } },
+    Mutation("A1 is left out", .i2) { $0.rules.removeAll { $0.id == .a1 } },
+    Mutation("Z4 is left out", .i1) { $0.rules.removeAll { $0.id == .z4 } },
+    Mutation("T9 is left out", .i1) { $0.rules.removeAll { $0.id == .t9 } },
+    .of(.z1, "says that it runs", .i3) { $0.outcome = .becomes(.state(.running)) },
+    .of(.t8, "adopts", .i4) { $0.actions = [.adopt] },
+    .of(.c1, "leaves the task alone", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
+    .of(.n1, "leaves the task alone", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
+    .of(.z4, "plans", .i4) { $0.actions = [.plan] },
+    .of(.p2, "takes what is corrupt", .i5) { $0.pattern.blob = [.valid, .corrupt] },
+    .of(.p2, "asks a transport that takes none", .i5) { $0.pattern.takesBlobs = nil },
+    .of(.t1, "deletes what was delivered", .i6) { $0.actions = [.deleteDelivered] },
+    .of(.t1, "forgets what is paused", .i7) {
+      $0.patterns[0].stored = ReconcileCase.Stored.wantsToRun
+    },
+    .of(.t6, "deletes the partial file", .i8) { $0.actions.append(.deletePartial) },
+    .of(.p9, "trusts what is committed", .i9) { $0.source = .range },
+    .of(.p8, "cuts nothing", .i9) { $0.actions = [] },
+    .of(.p4, "keeps the partial file and continues it", .i9) {
+      $0.actions = [.dropBlob]
+      $0.source = .range
+    },
+    .of(.n4, "is left to others", .i10) { $0.actions = [] },
+    .of(.c4, "keeps the resume data", .i10) { $0.actions.removeAll { $0 == .dropBlob } },
+    .of(.z2, "fails", .i10) { $0.outcome = .becomes(.state(.failedRetryable)) },
+    .of(.x1, "never lets go", .i10) { $0.outcome = .staysPending },
+    .of(.f5, "plans at once", .i10) {
+      $0.outcome = .becomes(.state(.finalizing))
+      $0.patterns[0].task = nil
+    },
+  ]
+
+  @Test(arguments: mutations) func `a broken rule is seen`(mutation: Mutation) {
+    var table = ReconcileTable.standard
+    mutation.mutate(&table)
+    let facts = [
+      ReconcileCase.Facts(),
+      ReconcileCase.Facts(hasFreeSlot: false, takesBlobs: false, removesFile: true),
+    ]
+    #expect(table.broken(facts)[mutation.breaks] != nil)
+  }
+
+  @Test func `every invariant can be broken`() {
+    #expect(Set(Self.mutations.map(\.breaks)) == Set(ReconcileInvariant.allCases))
+  }
+}

@@ -1,0 +1,325 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+/// Every row of the table by an example, and the cases that a row is easily wrong about.
+@Suite struct ReconcileTableTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var given: ReconcileCase
+    var rules: String
+    var actions: String
+    var result: String
+    var plan: String
+
+    var testDescription: String { "\(rules) \(plan): \(given)" }
+  }
+
+  /// A row in the words of the table: a case as `stored task final partial blob`, of which the last
+  /// ones may be left out, and what is decided.
+  private static func row(
+    _ words: String,
+    _ rules: String,
+    _ actions: String,
+    _ result: String,
+    _ plan: String = "",
+    facts: ReconcileCase.Facts = ReconcileCase.Facts()
+  ) -> Row {
+    let words = words.split(separator: " ").map(String.init)
+    func value<Value: RawRepresentable<String>>(_ index: Int, _ usual: Value) -> Value {
+      guard words.indices.contains(index) else { return usual }
+      guard let value = Value(rawValue: words[index]) else {
+        preconditionFailure("\(words[index]) is no word of the table")
+      }
+      return value
+    }
+    return Row(
+      given: ReconcileCase(
+        stored: value(0, .none),
+        task: value(1, .none),
+        final: value(2, .missing),
+        partial: value(3, .missing),
+        blob: value(4, .none),
+        facts: facts
+      ),
+      rules: rules,
+      actions: actions,
+      result: result,
+      plan: plan
+    )
+  }
+
+  private static let noSlot = ReconcileCase.Facts(hasFreeSlot: false)
+  private static let noBlobs = ReconcileCase.Facts(takesBlobs: false)
+  private static let withFile = ReconcileCase.Facts(removesFile: true)
+  private static let unvouched = ReconcileCase.Facts(canContinue: false)
+  private static let early = ReconcileCase.Facts(isRetryDue: false)
+
+  static let rows =
+    several + discarded + ownerless + complete + named + renaming + tasks + rest + plans
+
+  private static let several = [
+    row(
+      "running dupRunning",
+      "D1+T6",
+      "keep the one with most bytes; cancel others without blob; adopt",
+      "running"
+    ),
+    row(
+      "paused dupRunning missing equal",
+      "D1+T8",
+      "keep the one with most bytes; cancel others without blob; cancel producing blob",
+      "paused"
+    ),
+    row(
+      "running dupDoneRunning mismatch",
+      "D2+A2+T1",
+      "keep the finished; cancel others without blob; choose the name again at finalise; "
+        + "place the delivered file",
+      "finalizing → completed"
+    ),
+  ]
+
+  private static let discarded = [
+    row("removed none ours equal valid", "X1", "delete partial; drop blob; delete record", "none"),
+    row("removed none ours", "X1", "delete final; delete record", "none", facts: withFile),
+    row("removed none mismatch", "X1", "delete record", "none", facts: withFile),
+    row("removed running missing longer", "X1", "cancel task; delete partial", "removed(pending)"),
+    row("removed canceling", "X1", "", "removed(pending)"),
+    row("removed doneOK", "X1", "delete delivered; delete record", "none"),
+    row(
+      "cancelled suspended ours over stale",
+      "X2",
+      "cancel task; delete partial; drop blob",
+      "cancelled",
+      facts: withFile
+    ),
+    row("cancelled doneBadStatus", "X2", "delete delivered", "cancelled"),
+  ]
+
+  private static let ownerless = [
+    row("none", "", "", "none"),
+    row("none errNoResume", "", "", "none"),
+    row("none doneBadStatus", "", "delete body", "none"),
+    row("none running missing equal valid", "N1", "cancel task; event orphanTask", "none"),
+    row("none canceling", "N2", "wait for the callback", "none"),
+    row("none doneOK", "N3", "to quarantine; event orphanFile", "none"),
+    row("none none mismatch complete valid", "N4", "gc after grace, if unlocked", "none"),
+    row("none none ours missing corrupt", "N5", "drop blob", "none"),
+  ]
+
+  private static let complete = [
+    row("completed none ours", "C1", "", "completed"),
+    row(
+      "completed running ours complete valid",
+      "C1",
+      "cancel task; delete partial; drop blob",
+      "completed"
+    ),
+    row(
+      "completed doneOK missing complete",
+      "C2",
+      "place the delivered file",
+      "finalizing → completed"
+    ),
+    row("completed none missing complete", "C3", "place the partial", "finalizing → completed"),
+    row(
+      "completed none missing equal",
+      "C4",
+      "event fileMissing; delete partial",
+      "completed (localUrl nil)"
+    ),
+    row("completed running", "C4", "event fileMissing; cancel task", "completed (localUrl nil)"),
+    row(
+      "completed none sizeOnly missing valid",
+      "C5",
+      "event fileModified; drop blob",
+      "completed (modified)"
+    ),
+    row(
+      "completed doneOK mismatch complete",
+      "C5",
+      "event fileModified; delete delivered; delete partial",
+      "completed (modified)"
+    ),
+  ]
+
+  private static let named = [
+    row("finalizing none ours complete", "A1", "commit completed; delete partial", "completed"),
+    row("paused none ours", "A1", "commit completed", "completed"),
+    row("running running ours", "A1", "commit completed; cancel task", "completed"),
+    row(
+      "waiting none sizeOnly equal",
+      "A2+Z2",
+      "choose the name again at finalise; plan",
+      "waiting",
+      "P7 range"
+    ),
+    row(
+      "finalizing none mismatch complete",
+      "A2+F1",
+      "choose the name again at finalise; redo the rename",
+      "finalizing → completed"
+    ),
+    row("failedP none mismatch", "A2+Z4", "choose the name again at finalise", "failedP"),
+  ]
+
+  private static let renaming = [
+    row("finalizing none missing complete", "F1", "redo the rename", "finalizing → completed"),
+    row(
+      "finalizing running missing complete",
+      "F1",
+      "cancel task; redo the rename",
+      "finalizing → completed"
+    ),
+    row(
+      "finalizing doneOK missing longer",
+      "F2",
+      "place the delivered file",
+      "finalizing → completed"
+    ),
+    row(
+      "finalizing none missing equal",
+      "F3",
+      "event progressRolledBack; plan",
+      "waiting",
+      "P7 range"
+    ),
+    row(
+      "finalizing doneBadStatus",
+      "F3",
+      "delete body; event progressRolledBack; plan",
+      "waiting",
+      "P6 zero"
+    ),
+    row(
+      "finalizing running missing missing valid",
+      "F4",
+      "adopt; drop blob",
+      "running",
+      facts: noSlot
+    ),
+    row("finalizing suspended", "F4", "adopt; resume it", "running"),
+    row("finalizing canceling", "F5", "wait for the callback", "finalizing(pending)"),
+    row(
+      "finalizing errResume missing equal corrupt",
+      "F6",
+      "store blob; plan",
+      "waiting",
+      "P2 blob"
+    ),
+  ]
+
+  private static let tasks = [
+    row(
+      "paused doneOK missing longer valid",
+      "T1",
+      "place the delivered file; delete partial; drop blob",
+      "finalizing → completed"
+    ),
+    row("waiting doneBadStatus", "T2", "delete body; classify status", "waiting or failed"),
+    row("failedP doneBadStatus", "T2", "delete body; classify status", "failedP"),
+    row("running errResume missing missing stale", "T3", "store blob", "waiting or failed"),
+    row("waiting errResume", "T3", "store blob", "waiting"),
+    row("paused errResume", "T3", "store blob", "paused"),
+    row(
+      "running errNoResume missing longer valid",
+      "T4",
+      "plan from partial",
+      "waiting or failed",
+      "P8 truncate to c, range"
+    ),
+    row("failedR errNoResume", "T4", "plan from partial", "failedR", "P6 zero"),
+    row("paused errNoResume missing longer", "T4", "", "paused"),
+    row("running canceling", "T5", "wait for the callback", "running(pending)"),
+    row("running running missing longer valid", "T6", "adopt; drop blob", "running", facts: noSlot),
+    row("waiting running", "T6", "adopt", "running"),
+    row("failedR running", "T6", "adopt", "running", facts: early),
+    row("waiting suspended", "T7", "adopt; resume it", "running"),
+    row("paused suspended", "T8", "cancel producing blob", "paused"),
+    row("failedP running", "T8", "cancel producing blob", "failedP"),
+    row("waiting running", "T9", "cancel producing blob", "waiting", facts: noSlot),
+    row("failedR suspended", "T9", "cancel producing blob", "failedR", facts: noSlot),
+  ]
+
+  private static let rest = [
+    row(
+      "running none missing longer",
+      "Z1",
+      "plan",
+      "waiting at the head of its priority",
+      "P8 truncate to c, range",
+      facts: noSlot
+    ),
+    row("waiting", "Z2", "plan", "waiting", "P6 zero"),
+    row("waiting none missing equal", "Z2", "", "waiting", facts: noSlot),
+    row("failedR none missing equal", "Z3", "plan", "waiting", "P7 range", facts: noSlot),
+    row("failedR none missing equal", "Z3", "", "failedR", facts: early),
+    row("paused none missing complete stale", "Z4", "", "paused"),
+  ]
+
+  private static let plans = [
+    row(
+      "waiting none missing complete stale",
+      "Z2",
+      "plan",
+      "waiting",
+      "P1 finalise",
+      facts: unvouched
+    ),
+    row("waiting none missing equal valid", "Z2", "plan", "waiting", "P2 blob"),
+    row("waiting none missing equal valid", "Z2", "plan", "waiting", "P7 range", facts: noBlobs),
+    row(
+      "waiting none missing over corrupt",
+      "Z2",
+      "plan",
+      "waiting",
+      "P3+P10 drop blob, truncate to c, range"
+    ),
+    row(
+      "waiting none missing equal stale",
+      "Z2",
+      "plan",
+      "waiting",
+      "P4 drop blob, delete partial, zero"
+    ),
+    row("waiting none missing missing stale", "Z2", "plan", "waiting", "P4 drop blob, zero"),
+    row(
+      "waiting none missing shorter tempMissing",
+      "Z2",
+      "plan",
+      "waiting",
+      "P5+P9 drop blob, truncate to last verified checkpoint, checkpoint"
+    ),
+    row("waiting none missing equal none", "Z2", "plan", "waiting", "P7 zero", facts: unvouched),
+    row(
+      "waiting none missing longer tempMissing",
+      "Z2",
+      "plan",
+      "waiting",
+      "P5+P8 drop blob, zero",
+      facts: unvouched
+    ),
+  ]
+
+  @Test(arguments: rows) func `a row of the table`(row: Row) {
+    let decision = Reconciler.decide(row.given)
+    #expect(decision.rules.map(\.rawValue).joined(separator: "+") == row.rules)
+    #expect(decision.actions.map(\.rawValue).joined(separator: "; ") == row.actions)
+    #expect(decision.result.description == row.result)
+    let plan = decision.plan.map { plan in
+      let steps = plan.actions.map(\.rawValue) + [plan.source.rawValue]
+      return plan.rules.map(\.rawValue).joined(separator: "+") + " "
+        + steps.joined(separator: ", ")
+    }
+    #expect(plan ?? "" == row.plan)
+  }
+
+  @Test func `every rule has an example`() {
+    let decisions = Self.rows.map { Reconciler.decide($0.given) }
+    #expect(Set(decisions.flatMap(\.rules)) == Set(ReconcileRule.ID.allCases))
+    #expect(
+      Set(decisions.flatMap { $0.plan?.rules ?? [] }) == Set(TransferPlan.Rule.ID.allCases)
+    )
+  }
+}

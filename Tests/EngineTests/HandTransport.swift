@@ -1,0 +1,61 @@
+import DownloadStore
+import DownloadSync
+import Synchronization
+
+/// A transport whose tasks do what a test says, and nothing by themselves.
+///
+/// A cancelled task says that it has ended when the test ends it.
+final class HandTransport: Transport {
+  /// A task that was started.
+  struct Started: Sendable {
+    var request: TaskRequest
+    var sink: any TaskSink
+  }
+
+  private struct State {
+    var started: [Started] = []
+    var cancelled: [TaskID] = []
+    var left: [TaskSnapshot] = []
+  }
+
+  // Held for some nanoseconds: the engine starts and cancels, the test looks.
+  private let state: Mutex<State>
+
+  /// - Parameter left: Tasks of an engine that is gone.
+  init(left: [TaskSnapshot] = []) {
+    state = Mutex(State(left: left))
+  }
+
+  var cancelled: [TaskID] { state.withLock { $0.cancelled } }
+  var started: [Started] { state.withLock { $0.started } }
+
+  func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
+    state.withLock { state in
+      state.started.append(Started(request: request, sink: sink))
+      return TaskID(rawValue: UInt64(state.started.count))
+    }
+  }
+
+  func cancel(_ task: TaskID) {
+    state.withLock { $0.cancelled.append(task) }
+  }
+
+  func liveTasks() async -> [TaskSnapshot] {
+    state.withLock { $0.left }
+  }
+}
+
+extension HandTransport.Started {
+  /// Has the task receive bytes of an entity of that size.
+  func receive(_ bytes: [UInt8], of size: Int) {
+    let head = ResponseHead(
+      status: 200,
+      fields: [
+        HeaderField(name: "Content-Length", value: "\(size)"),
+        HeaderField(name: "ETag", value: "\"1\""),
+      ]
+    )
+    _ = sink.receive(head)
+    _ = sink.receive(bytes.span)
+  }
+}

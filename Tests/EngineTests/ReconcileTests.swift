@@ -1,0 +1,179 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// What a reconciliation does without a network.
+@Suite(.timeLimit(.minutes(2)))
+struct ReconcileTests {
+  private let folder: TemporaryFolder
+  private let store: DownloadStore
+  private let transport = HandTransport()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try DownloadStore(at: folder.path("store"))
+  }
+
+  /// Adds a record that is changed like that, with a partial file of so many bytes.
+  private func add(
+    _ name: String,
+    partial: Int? = nil,
+    _ change: @escaping @Sendable (inout DownloadRecord) -> Void
+  ) throws -> FileLayout {
+    let url = "https://example.com/\(name)"
+    let record = try store.add([DownloadRequest(url: url)])[0].record
+    let layout = try store.roots().layout(of: record)
+    if let partial {
+      try FileManager.default.createDirectory(
+        atPath: layout.folderPath,
+        withIntermediateDirectories: true
+      )
+      try Data(repeating: 1, count: partial).write(to: URL(filePath: layout.partialPath))
+    }
+    let stamp = FileStamp(ofFileAt: layout.partialPath)
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, url) { record in
+        record.stamp = stamp
+        change(&record)
+      }
+    }
+    return layout
+  }
+
+  private func record(_ name: String) throws -> DownloadRecord {
+    try store.record(named: "https://example.com/\(name)")
+  }
+
+  /// Reconciles, and gives the rules by the names of the records.
+  private func reconcile() async throws -> [String: String] {
+    let engine = try DownloadEngine(store: store, transport: transport)
+    let found = try await engine.reconcile()
+    #expect(transport.started.isEmpty)
+    return Dictionary(
+      uniqueKeysWithValues: found.map { ($0.record.filename, $0.decision.ruleNames) }
+    )
+  }
+
+  private static func begun(_ record: inout DownloadRecord) {
+    record.state = .running
+    record.received = 40
+    record.expected = 100
+    record.entityTag = "\"1\""
+  }
+
+  @Test func `a rename that was logged is done again`() async throws {
+    let layout = try add("a", partial: 100) { record in
+      Self.begun(&record)
+      record.state = .finalizing
+      record.received = 100
+    }
+    #expect(try await reconcile() == ["a": "F1"])
+    #expect(try record("a").state == .completed)
+    #expect(try Data(contentsOf: URL(filePath: layout.finalPath)).count == 100)
+    #expect(!FileManager.default.fileExists(atPath: layout.partialPath))
+  }
+
+  @Test func `a rename is not redone over somebody's file`() async throws {
+    let layout = try add("a", partial: 100) { record in
+      Self.begun(&record)
+      record.state = .finalizing
+      record.received = 100
+    }
+    try Data("theirs".utf8).write(to: URL(filePath: layout.finalPath))
+    #expect(try await reconcile() == ["a": "A2+F1"])
+    #expect(try Data(contentsOf: URL(filePath: layout.finalPath)) == Data("theirs".utf8))
+    #expect(try record("a").filename == "a (2)")
+    #expect(try record("a").state == .completed)
+  }
+
+  @Test func `a file that is not the one that was checked is not renamed but checked again`()
+    async throws
+  {
+    let layout = try add("a", partial: 100) { record in
+      Self.begun(&record)
+      record.state = .finalizing
+      record.received = 100
+      record.stamp?.inode += 1
+    }
+    #expect(try await reconcile() == ["a": "F1"])
+    #expect(try record("a").state == .waiting)
+    #expect(!FileManager.default.fileExists(atPath: layout.finalPath))
+  }
+
+  @Test func `a partial file is cut to what was committed`() async throws {
+    let layout = try add("a", partial: 70) { Self.begun(&$0) }
+    #expect(try await reconcile() == ["a": "Z1+P8"])
+    #expect(try record("a").state == .waiting)
+    #expect(try record("a").received == 40)
+    #expect(FileStamp(ofFileAt: layout.partialPath)?.size == 40)
+  }
+
+  @Test func `bytes that are not trusted are not counted`() async throws {
+    let layout = try add("short", partial: 30) { Self.begun(&$0) }
+    _ = try add("gone") { Self.begun(&$0) }
+    #expect(try await reconcile() == ["short": "Z1+P9", "gone": "Z1+P6"])
+    for name in ["short", "gone"] {
+      #expect(try record(name).received == 0)
+      #expect(try record(name).entityTag == nil)
+    }
+    #expect(FileStamp(ofFileAt: layout.partialPath)?.size == 0)
+  }
+
+  @Test func `resume data that cannot be read is dropped, and what can be is kept`() async throws {
+    _ = try add("a", partial: 40) { record in
+      Self.begun(&record)
+      record.resumeBlob = Data()
+    }
+    _ = try add("b", partial: 40) { record in
+      Self.begun(&record)
+      record.resumeBlob = Data([1])
+    }
+    #expect(try await reconcile() == ["a": "Z1+P3+P7", "b": "Z1+P7"])
+    #expect(try record("a").resumeBlob == nil)
+    #expect(try record("b").resumeBlob == Data([1]))
+  }
+
+  @Test func `wishes are carried out`() async throws {
+    let removed = try add("removed", partial: 40) { record in
+      Self.begun(&record)
+      record.intent = .discard
+    }
+    let kept = try add("kept", partial: 40) { record in
+      Self.begun(&record)
+      record.intent = .keep
+    }
+    let held = try add("held", partial: 70) { record in
+      Self.begun(&record)
+      record.intent = .hold
+    }
+    #expect(try await reconcile() == ["removed": "X1", "kept": "X2", "held": "Z4"])
+    #expect(throws: DownloadStoreError.self) { try record("removed") }
+    #expect(try record("kept").state == .cancelled)
+    #expect(try record("kept").received == 0)
+    #expect(try record("held").state == .paused)
+    #expect(!FileManager.default.fileExists(atPath: removed.partialPath))
+    #expect(!FileManager.default.fileExists(atPath: kept.partialPath))
+    // What is held is examined when it is resumed.
+    #expect(FileStamp(ofFileAt: held.partialPath)?.size == 70)
+  }
+
+  @Test func `a second reconciliation finds nothing more to do`() async throws {
+    _ = try add("a", partial: 70) { Self.begun(&$0) }
+    _ = try add("b") { $0.state = .failedRetryable }
+    _ = try await reconcile()
+    let first = [try record("a"), try record("b")]
+    #expect(try await reconcile() == ["a": "Z2+P7", "b": "Z2+P6"])
+    #expect([try record("a"), try record("b")] == first)
+  }
+
+  @Test func `what was interrupted goes before what waits`() async throws {
+    for name in ["a", "c"] { _ = try add(name) { $0.state = .waiting } }
+    _ = try add("b") { $0.state = .running }
+    let found = try Reconciliation.ofActive(in: store, now: Date())
+    #expect(found.first?.record.filename == "b")
+    #expect(found.count == 3)
+  }
+}

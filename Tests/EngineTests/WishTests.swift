@@ -1,0 +1,204 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// What others write while a transfer is under way, and when its task ends all the same.
+@Suite(.timeLimit(.minutes(2)))
+struct WishTests {
+  private let folder: TemporaryFolder
+  private let store: DownloadStore
+  private let transport = HandTransport()
+  private let url = "https://example.com/a"
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try DownloadStore(at: folder.path("store"))
+    try store.add([DownloadRequest(url: url)])
+  }
+
+  private func write(_ change: @escaping @Sendable (inout DownloadRecord) -> Void) throws {
+    let url = url
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, url, change)
+    }
+  }
+
+  private func layout() throws -> FileLayout {
+    try store.roots().layout(of: try store.record(named: url))
+  }
+
+  /// Runs an engine, has `act` do something once a task has received 40 of 100 bytes, and gives the
+  /// events up to the end, which `act` has to bring about.
+  private func during(
+    _ act: @escaping @Sendable (HandTransport.Started, DownloadEngine) async throws -> Void
+  ) async throws -> [DownloadEvent] {
+    var options = EngineOptions()
+    options.checkpointInterval = .milliseconds(50)
+    let engine = try DownloadEngine(store: store, transport: transport, options: options)
+    async let events = engine.events.reduce(into: [DownloadEvent]()) { $0.append($1) }
+    let run = Task { try await engine.run(until: .stopped) }
+    while transport.started.isEmpty { await Task.yield() }
+    let task = transport.started[0]
+    task.receive([UInt8](repeating: 7, count: 40), of: 100)
+    try await act(task, engine)
+    engine.stop()
+    _ = try await run.value
+    return await events
+  }
+
+  private func cancelled() async {
+    while transport.cancelled.isEmpty { await Task.yield() }
+  }
+
+  @Test(arguments: [
+    (DownloadState.paused, DownloadIntent.hold), (.running, .hold), (.paused, .run),
+  ])
+  func `a transfer that is to be held ends and keeps what has arrived`(
+    state: DownloadState,
+    intent: DownloadIntent
+  ) async throws {
+    let events = try await during { task, engine in
+      try write {
+        $0.state = state
+        $0.intent = intent
+      }
+      await cancelled()
+      task.sink.finish(.cancelled)
+      while await !engine.progress().isEmpty { await Task.yield() }
+    }
+    let record = try store.record(named: url)
+    #expect(record.state == .paused)
+    #expect(record.received == 40)
+    #expect(record.attempts.isEmpty)
+    #expect(record.unresolvedStarts == 0)
+    #expect(events.contains { if case .released = $0 { true } else { false } })
+    #expect(transport.started.count == 1)
+  }
+
+  @Test func `what is paused and delivered all the same is completed`() async throws {
+    let events = try await during { task, engine in
+      try write {
+        $0.state = .paused
+        $0.intent = .hold
+      }
+      await cancelled()
+      // The last bytes were on their way when the task was told to end.
+      _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
+      task.sink.finish(.completed)
+      while try store.record(named: url).state != .completed { await Task.yield() }
+    }
+    let file = try layout().finalPath
+    #expect(
+      try Data(contentsOf: URL(filePath: file))
+        == Data(repeating: 7, count: 40) + Data(repeating: 8, count: 60)
+    )
+    let ends = events.filter { if case .completed = $0 { true } else { false } }
+    #expect(ends.count == 1)
+  }
+
+  @Test func `what is cancelled and delivered all the same is dropped`() async throws {
+    _ = try await during { task, engine in
+      try write {
+        $0.state = .cancelled
+        $0.intent = .keep
+      }
+      await cancelled()
+      _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
+      task.sink.finish(.completed)
+      while await !engine.progress().isEmpty { await Task.yield() }
+    }
+    let record = try store.record(named: url)
+    #expect(record.state == .cancelled)
+    #expect(record.received == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: layout().folderPath) == [])
+  }
+
+  @Test(arguments: [TaskOutcome.cancelled, .completed])
+  func `what is removed while it downloads leaves nothing behind`(
+    outcome: TaskOutcome
+  ) async throws {
+    let place = try layout().folderPath
+    _ = try await during { task, _ in
+      try write {
+        $0.state = .removed
+        $0.intent = .discard
+      }
+      await cancelled()
+      _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
+      task.sink.finish(outcome)
+      while (try? store.record(named: url)) != nil { await Task.yield() }
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
+  }
+
+  @Test func `a failure of what is held is no attempt`() async throws {
+    let events = try await during { task, engine in
+      try write { $0.intent = .hold }
+      await cancelled()
+      task.sink.finish(.failed(TaskFailure(code: .connectionLost, message: "gone")))
+      while await !engine.progress().isEmpty { await Task.yield() }
+    }
+    let record = try store.record(named: url)
+    #expect(record.state == .paused)
+    #expect(record.failedAttempts == 0)
+    #expect(record.unresolvedStarts == 0)
+    #expect(record.received == 40)
+    let failures = events.filter {
+      switch $0 {
+      case .failed, .retrying: true
+      default: false
+      }
+    }
+    #expect(failures.isEmpty)
+  }
+
+  @Test func `a transfer of what waits again is its own`() async throws {
+    _ = try await during { task, _ in
+      try write { $0.state = .waiting }
+      while try store.record(named: url).state != .running { await Task.yield() }
+      #expect(transport.cancelled.isEmpty)
+      _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
+      task.sink.finish(.completed)
+      while try store.record(named: url).state != .completed { await Task.yield() }
+    }
+    #expect(transport.started.count == 1)
+  }
+
+  @Test func `wishes about what does not run yet are carried out at once`() async throws {
+    try store.add([DownloadRequest(url: "https://example.com/b")])
+    var options = EngineOptions()
+    options.checkpointInterval = .milliseconds(50)
+    options.scheduler = Scheduler(maximumRunning: 1)
+    let engine = try DownloadEngine(store: store, transport: transport, options: options)
+    let run = Task { try await engine.run(until: .stopped) }
+    while transport.started.isEmpty { await Task.yield() }
+    let idle = transport.started[0].request.url == url ? "https://example.com/b" : url
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, idle) { $0.intent = .hold }
+    }
+    while try store.record(named: idle).state != .paused { await Task.yield() }
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, idle) {
+        $0.state = .removed
+        $0.intent = .discard
+      }
+    }
+    while (try? store.record(named: idle)) != nil { await Task.yield() }
+    transport.started[0].sink.finish(.cancelled)
+    engine.stop()
+    _ = try await run.value
+    #expect(transport.started.count == 1)
+  }
+
+  @Test func `tasks that an engine before has left are ended`() async throws {
+    let left = TaskSnapshot(id: TaskID(rawValue: 9), recordID: "0", bytesReceived: 1)
+    let transport = HandTransport(left: [left])
+    let engine = try DownloadEngine(store: store, transport: transport)
+    _ = try await engine.reconcile()
+    #expect(transport.cancelled == [left.id])
+    #expect(transport.started.isEmpty)
+  }
+}
