@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "LMDB", targets: ["LMDB"]),
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
     .library(name: "ObjectStoreModel", targets: ["ObjectStoreModel"]),
+    .library(name: "ResumeData", targets: ["ResumeData"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
@@ -51,6 +52,7 @@ let package = Package(
       path: "Migrations",
       exclude: ["README.md", "Schemas", "schema.lock.json"]
     ),
+    .target(name: "ResumeData"),
     .target(
       name: "DownloadStore",
       dependencies: [
@@ -89,6 +91,11 @@ let package = Package(
       path: "Examples/Quickstart"
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
+    .testTarget(
+      name: "ResumeDataTests",
+      dependencies: ["ResumeData", "TestSupport"],
+      exclude: ["Fixtures"]
+    ),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
     .executableTarget(
       name: "fault-server",
