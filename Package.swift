@@ -93,7 +93,9 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
     .testTarget(
       name: "ResumeDataTests",
-      dependencies: ["ResumeData", "TestSupport"],
+      dependencies: [
+        "ResumeData", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+      ],
       exclude: ["Fixtures"]
     ),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
