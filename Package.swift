@@ -94,9 +94,20 @@ let package = Package(
     .testTarget(
       name: "ResumeDataTests",
       dependencies: [
-        "ResumeData", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+        "ResumeData", "ResumeDataFuzzing", "TestSupport", "resume-data-fuzz",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
-      exclude: ["Fixtures"]
+      exclude: ["Corpus", "Fixtures"]
+    ),
+    .target(
+      name: "ResumeDataFuzzing",
+      dependencies: ["ResumeData", "TestSupport"],
+      path: "Tests/Support/ResumeDataFuzzing"
+    ),
+    .executableTarget(
+      name: "resume-data-fuzz",
+      dependencies: ["ResumeDataFuzzing"],
+      path: "Tests/Support/resume-data-fuzz"
     ),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
     .executableTarget(
