@@ -72,7 +72,7 @@ let package = Package(
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "URLSessionTransport",
+        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "URLSessionTransport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -145,7 +145,7 @@ let package = Package(
       name: "DownloadCommandsTests",
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore",
-        "dlstore",
+        "ResumeData", "dlstore",
         "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
