@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test kill-test sanitize docs example demo lint format models schema rules bench clean
+.PHONY: help deps test-deps build release test kill-test sanitize fuzz docs example demo lint format models schema rules bench clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,6 +29,11 @@ kill-test: test-deps ## Kills the engine a thousand times
 sanitize: deps ## Runs the tests of the store under the thread and the address sanitizer
 	.ci/sanitize thread
 	.ci/sanitize address
+
+fuzz: deps ## Feeds changed inputs to the readers of resume data; make fuzz N=600 for ten minutes
+	$(SWIFT) build -c release --product resume-data-fuzz
+	$$($(SWIFT) build -c release --show-bin-path)/resume-data-fuzz --seconds $(or $(N),60) \
+	  --corpus Tests/ResumeDataTests/Corpus --crashes .build/fuzz
 
 docs: deps ## Builds the documentation catalogues; a warning is an error
 	.ci/check-docs

@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "LMDB", targets: ["LMDB"]),
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
     .library(name: "ObjectStoreModel", targets: ["ObjectStoreModel"]),
+    .library(name: "ResumeData", targets: ["ResumeData"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
@@ -51,6 +52,7 @@ let package = Package(
       path: "Migrations",
       exclude: ["README.md", "Schemas", "schema.lock.json"]
     ),
+    .target(name: "ResumeData"),
     .target(
       name: "DownloadStore",
       dependencies: [
@@ -70,7 +72,7 @@ let package = Package(
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "URLSessionTransport",
+        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "URLSessionTransport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -89,6 +91,24 @@ let package = Package(
       path: "Examples/Quickstart"
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
+    .testTarget(
+      name: "ResumeDataTests",
+      dependencies: [
+        "ResumeData", "ResumeDataFuzzing", "TestSupport", "resume-data-fuzz",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      exclude: ["Corpus", "Fixtures"]
+    ),
+    .target(
+      name: "ResumeDataFuzzing",
+      dependencies: ["ResumeData", "TestSupport"],
+      path: "Tests/Support/ResumeDataFuzzing"
+    ),
+    .executableTarget(
+      name: "resume-data-fuzz",
+      dependencies: ["ResumeDataFuzzing"],
+      path: "Tests/Support/resume-data-fuzz"
+    ),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
     .executableTarget(
       name: "fault-server",
@@ -125,7 +145,7 @@ let package = Package(
       name: "DownloadCommandsTests",
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore",
-        "TestSupport", "URLSessionTransport", "dlstore",
+        "ResumeData", "TestSupport", "URLSessionTransport", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),

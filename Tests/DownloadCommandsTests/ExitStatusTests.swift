@@ -1,6 +1,7 @@
 import DownloadStore
 import DownloadSync
 import ObjectStore
+import ResumeData
 import Testing
 
 @testable import DownloadCommands
@@ -42,6 +43,17 @@ struct ExitStatusTests {
   )
   func `errors of the engine have a status`(code: EngineError.Code, status: Int32) {
     #expect(ExitStatus(EngineError(code, "")).rawValue == status)
+  }
+
+  @Test(
+    arguments: [
+      (ResumeDataError.Code.notPropertyList, 65), (.malformed, 65), (.tooLarge, 65),
+      (.notKeyedArchive, 65), (.notResumeData, 65), (.notRepresentable, 1), (.notRepairable, 1),
+      (.invalidArgument, 64),
+    ] as [(ResumeDataError.Code, Int32)]
+  )
+  func `errors of resume data have a status`(code: ResumeDataError.Code, status: Int32) {
+    #expect(ExitStatus(ResumeDataError(code, "")).rawValue == status)
   }
 
   @Test func `a closed pipe is no failure`() {

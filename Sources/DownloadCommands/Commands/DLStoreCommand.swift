@@ -24,7 +24,7 @@ public struct DLStoreCommand: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       AddCommand.self, GetCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
-      PurgeCommand.self, ReconcileCommand.self, ExplainCommand.self,
+      PurgeCommand.self, ReconcileCommand.self, ExplainCommand.self, ResumeDataCommand.self,
     ]
   )
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
+internal import ResumeData
 
 /// How a command ends: the number that scripts see.
 ///
@@ -54,6 +55,7 @@ extension ExitStatus {
     case let error as StoreError: self.init(error.code)
     case let error as DownloadStoreError: self.init(error.code)
     case let error as EngineError: self.init(error.code)
+    case let error as ResumeDataError: self.init(error.code)
     case is ValidationError: self = .usage
     default: self = .failed
     }
@@ -89,6 +91,16 @@ extension ExitStatus {
     case .alreadyRunning: self = .engineRuns
     case .cannotLock: self = .cannotCreate
     case .diskFull: self = .inputOutput
+    default: self = .failed
+    }
+  }
+
+  /// The status for resume data that cannot be read or repaired.
+  init(_ code: ResumeDataError.Code) {
+    switch code {
+    case .notPropertyList, .malformed, .tooLarge, .notKeyedArchive, .notResumeData: self = .damaged
+    case .invalidArgument: self = .usage
+    case .notRepresentable, .notRepairable: self = .failed
     default: self = .failed
     }
   }

@@ -33,6 +33,13 @@ struct Output: Sendable {
     try data(Array(text.utf8))
   }
 
+  /// Writes data that is no text.
+  ///
+  /// - Throws: As ``line(_:)``.
+  func write(_ bytes: [UInt8]) throws {
+    try data(bytes)
+  }
+
   /// Writes a line of data.
   ///
   /// - Throws: As ``write(_:)``.

@@ -1,0 +1,118 @@
+internal import DownloadStore
+internal import ResumeData
+
+/// Resume data as JSON: its keys are a promise to scripts.
+enum ResumeDataJSON {
+  /// What is in resume data; what is unknown is null.
+  static func value(of data: ResumeData, revealsSecrets: Bool) -> JSONValue {
+    let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
+    return [
+      "form": .string(data.form.rawValue),
+      "version": JSONValue(data.version),
+      "url": JSONValue(data.url.map(shown.url)),
+      "received": JSONValue(data.received),
+      "etag": JSONValue(data.entityTag),
+      "lastModified": JSONValue(data.lastModified),
+      "tempFileName": JSONValue(data.temporaryFileName),
+      "localPath": JSONValue(data.localPath),
+      "byteRange": JSONValue(data.byteRange),
+      "requests": [
+        "original": request(data.originalRequest, shown),
+        "current": request(data.currentRequest, shown),
+      ],
+      "defects": .array(
+        data.defects.map { defect in
+          [
+            "code": .string(defect.code.description),
+            "message": .string(defect.message),
+            "fatal": .bool(defect.code.isFatal),
+          ]
+        }
+      ),
+      "repairs": .array(ResumeDataCommand.Repair.changing(data).map { .string($0.rawValue) }),
+      "byteCount": .integer(Int64(data.bytes.count)),
+    ]
+  }
+
+  private static func request(
+    _ request: URLRequestArchive?,
+    _ shown: ResumeDataRedaction
+  ) -> JSONValue {
+    guard let request else { return .null }
+    let fields = request.headers.map(shown.field)
+    return [
+      "url": JSONValue(request.url.map(shown.url)),
+      "method": .string(request.method ?? "GET"),
+      "headers": .object(fields.map { .init(key: $0.name, value: .string($0.value)) }),
+    ]
+  }
+}
+
+/// Resume data for people to read, one fact a line.
+enum ResumeDataText {
+  /// The lines, without their ends.
+  static func lines(of data: ResumeData, revealsSecrets: Bool) -> [String] {
+    let facts = facts(of: data, revealsSecrets: revealsSecrets)
+    let width = facts.map(\.0.count).max() ?? 0
+    return facts.map { name, value in
+      "\(TerminalText.padded(name, to: width))  \(TerminalText.safe(value))"
+    }
+  }
+
+  /// What is known, each with its name.
+  static func facts(of data: ResumeData, revealsSecrets: Bool) -> [(String, String)] {
+    let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
+    var facts: [(String, String)] = [
+      ("form", "\(data.form.rawValue), \(data.bytes.count) bytes"),
+      ("version", data.version.map { String($0) } ?? ""), ("url", data.url.map(shown.url) ?? ""),
+      ("received", data.received.map { "\($0) bytes" } ?? ""),
+      ("entity tag", data.entityTag ?? ""), ("modified", data.lastModified ?? ""),
+      ("partial file", data.temporaryFileName ?? ""), ("path", data.localPath ?? ""),
+      ("byte range", data.byteRange ?? ""),
+    ]
+    for (name, request) in [("original", data.originalRequest), ("current", data.currentRequest)] {
+      guard let request else { continue }
+      facts.append((name, "\(request.method ?? "GET") \(request.url.map(shown.url) ?? "")"))
+      facts += request.headers.map(shown.field).map { ("header", "\($0.name): \($0.value)") }
+    }
+    facts += data.otherKeys.map { ("other", $0) }
+    facts += data.defects.map { defect in
+      ("defect", "\(defect.code): \(defect.message)\(defect.code.isFatal ? "; unusable" : "")")
+    }
+    facts += ResumeDataCommand.Repair.changing(data).map { repair in
+      ("repair", "\(repair.rawValue) would change it")
+    }
+    return facts.filter { !$0.1.isEmpty }
+  }
+}
+
+/// What people see of the texts in resume data.
+struct ResumeDataRedaction {
+  /// Whether they see everything.
+  var revealsSecrets: Bool
+
+  func url(_ url: String) -> String {
+    revealsSecrets ? url : Redaction.url(url)
+  }
+
+  func field(_ field: URLRequestArchive.HeaderField) -> HeaderField {
+    // Fields such as Referer hold URLs.
+    let value = field.value.contains("://") ? url(field.value) : field.value
+    let field = HeaderField(name: field.name, value: value)
+    return revealsSecrets ? field : Redaction.field(field)
+  }
+}
+
+extension ResumeDataCommand.Repair {
+  /// The repairs that would change the data.
+  static func changing(_ data: ResumeData) -> [Self] {
+    allCases.filter { repair in
+      switch repair {
+      case .ios10: (try? data.needsRepair(for: .iOS10)) ?? false
+      case .ios11: (try? data.needsRepair(for: .iOS11)) ?? false
+      // Where the file is now is not known here.
+      case .v1: data.temporaryFileName == nil && data.localPath != nil
+      }
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/// The dictionary of resume data in whatever form, with what is not known left as it is.
+struct ResumeDictionary: Sendable, Equatable {
+  private enum Storage: Sendable, Equatable {
+    case plain(PropertyListDictionary)
+    /// `members` are those of the dictionary at `root`; their values are references.
+    case archived(KeyedArchive, root: UInt32, members: PropertyListDictionary)
+  }
+
+  /// What was allowed when it was read, and is when it is written.
+  let limits: PropertyListLimits
+  private let format: PropertyListFormat
+  private var storage: Storage
+
+  /// Reads a property list.
+  ///
+  /// - Throws: ``ResumeDataError``; with `notResumeData` when it holds no dictionary.
+  init(_ bytes: [UInt8], limits: PropertyListLimits) throws(ResumeDataError) {
+    self.limits = limits
+    let propertyList = try PropertyList(bytes, limits: limits)
+    format = PropertyListFormat(of: bytes) ?? .binary
+    guard let members = propertyList.dictionary else {
+      throw ResumeDataError(.notResumeData, "the property list holds no dictionary")
+    }
+    guard KeyedArchive.isArchive(members) else {
+      storage = .plain(members)
+      return
+    }
+    let archive = try KeyedArchive(propertyList)
+    guard let root = archive.root, let members = try archive.dictionary(.uid(root)) else {
+      throw ResumeDataError(.notResumeData, "the keyed archive holds no dictionary")
+    }
+    storage = .archived(archive, root: root, members: members)
+  }
+
+  /// Makes one in a form.
+  ///
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` when a member is to be an object of an
+  ///   archive and is no plain value, which would be taken for an object of some class.
+  init(
+    _ members: PropertyListDictionary,
+    form: ResumeData.Form,
+    limits: PropertyListLimits = .standard
+  ) throws(ResumeDataError) {
+    self.limits = limits
+    format = form.format
+    guard form.isKeyedArchive else {
+      storage = .plain(members)
+      return
+    }
+    for entry in members.entries where !Self.isPlain(entry.value) {
+      throw ResumeDataError(.notRepresentable, "\(entry.key) is no plain value")
+    }
+    var builder = KeyedArchiveBuilder()
+    guard let root = builder.dictionary(members).uid else {
+      throw ResumeDataError(.notRepresentable, "a dictionary is no object")
+    }
+    let archive = builder.archive(root: root, under: .secure)
+    let references = try archive.dictionary(.uid(root)) ?? PropertyListDictionary()
+    storage = .archived(archive, root: root, members: references)
+  }
+
+  var form: ResumeData.Form {
+    switch storage {
+    case .plain: ResumeData.Form(format, isKeyedArchive: false)
+    case .archived: ResumeData.Form(format, isKeyedArchive: true)
+    }
+  }
+
+  /// The names of all members, in their order.
+  var keys: [String] {
+    switch storage {
+    case .plain(let members), .archived(_, _, let members): members.entries.map(\.key)
+    }
+  }
+
+  private func value(_ key: ResumeData.Key) -> PropertyList? {
+    switch storage {
+    case .plain(let members), .archived(_, _, let members): members[key.rawValue]
+    }
+  }
+
+  // MARK: Reading
+
+  func text(_ key: ResumeData.Key) throws(ResumeDataError) -> String? {
+    guard let value = value(key) else { return nil }
+    switch storage {
+    case .plain: return try Self.expect(value.string, "text")
+    case .archived(let archive, _, _): return try archive.text(value)
+    }
+  }
+
+  func integer(_ key: ResumeData.Key) throws(ResumeDataError) -> Int64? {
+    guard let value = value(key) else { return nil }
+    switch storage {
+    case .plain: return try Self.expect(value.integer, "an integer")
+    case .archived(let archive, _, _): return try archive.integer(value)
+    }
+  }
+
+  func data(_ key: ResumeData.Key) throws(ResumeDataError) -> [UInt8]? {
+    guard let value = value(key) else { return nil }
+    switch storage {
+    case .plain: return try Self.expect(value.data, "data")
+    case .archived(let archive, _, _): return try archive.data(value)
+    }
+  }
+
+  private static func expect<Value>(
+    _ value: Value?,
+    _ kind: String
+  ) throws(ResumeDataError) -> Value {
+    guard let value else { throw ResumeDataError(.malformed, "what should be \(kind) is none") }
+    return value
+  }
+
+  // MARK: Changing
+
+  /// Gives a member another value, or takes it out; nothing else changes.
+  mutating func set(_ key: ResumeData.Key, to value: PropertyList?) throws(ResumeDataError) {
+    switch storage {
+    case .plain(var members):
+      members[key.rawValue] = value
+      storage = .plain(members)
+    case .archived(var archive, let root, _):
+      try archive.setMember(key.rawValue, of: root, to: value)
+      let members = try archive.dictionary(.uid(root)) ?? PropertyListDictionary()
+      storage = .archived(archive, root: root, members: members)
+    }
+  }
+
+  /// The same members in another form.
+  ///
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` when a member is an object of a class,
+  ///   which only the archive can hold.
+  func converted(to form: ResumeData.Form) throws(ResumeDataError) -> ResumeDictionary {
+    guard form != self.form else { return self }
+    switch storage {
+    case .plain(let members): return try ResumeDictionary(members, form: form, limits: limits)
+    case .archived(let archive, _, let members):
+      var plain = PropertyListDictionary()
+      for entry in members.entries {
+        guard let value = try archive.object(entry.value) else { continue }
+        plain.append(try Self.plain(value, archive, entry.key), for: entry.key)
+      }
+      return try ResumeDictionary(plain, form: form, limits: limits)
+    }
+  }
+
+  private static func plain(
+    _ object: PropertyList,
+    _ archive: KeyedArchive,
+    _ key: String
+  ) throws(ResumeDataError) -> PropertyList {
+    if isPlain(object) { return object }
+    if let text = object.dictionary?["NS.string"]?.string { return .string(text) }
+    if let data = object.dictionary?["NS.data"]?.data { return .data(data) }
+    throw ResumeDataError(
+      .notRepresentable,
+      "\(key) is an object that only a keyed archive can hold"
+    )
+  }
+
+  private static func isPlain(_ value: PropertyList) -> Bool {
+    switch value {
+    case .bool, .integer, .real, .date, .data, .string: true
+    case .null, .uid, .array, .set, .dictionary: false
+    }
+  }
+
+  /// The bytes.
+  ///
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` or `tooLarge`.
+  func encoded() throws(ResumeDataError) -> [UInt8] {
+    let propertyList =
+      switch storage {
+      case .plain(let members): PropertyList.dictionary(members)
+      case .archived(let archive, _, _): archive.propertyList
+      }
+    return try propertyList.encoded(as: format, limits: limits)
+  }
+}

@@ -1,0 +1,74 @@
+extension KeyedArchive {
+  /// Whether several references lead to an object, so that a change of it would show elsewhere.
+  private func isShared(_ uid: UInt32) -> Bool {
+    var count = 0
+    for object in objects { count += object.countReferences(to: uid) }
+    for entry in top.entries { count += entry.value.countReferences(to: uid) }
+    return count > 1
+  }
+
+  /// Gives a member of the NSDictionary at a position another value, or takes it out.
+  ///
+  /// What other objects share stays as it is; what nothing refers to any more is emptied, so that
+  /// no secret stays behind.
+  ///
+  /// - Throws: ``ResumeDataError`` with `malformed` when there is no dictionary.
+  /// - Complexity: O(*n*) in the values of the archive.
+  mutating func setMember(
+    _ name: String,
+    of uid: UInt32,
+    to value: PropertyList?
+  ) throws(ResumeDataError) {
+    guard let names = try dictionary(.uid(uid))?.entries.map(\.key),
+      var members = objects[Int(uid)].dictionary,
+      var keys = members["NS.keys"]?.array, var values = members["NS.objects"]?.array
+    else { throw ResumeDataError(.malformed, "the archive has no dictionary \(uid)") }
+    let position = names.firstIndex(of: name)
+    switch (position, value) {
+    case (let position?, let value?):
+      if let old = values[position].uid, old != 0, old < objects.count, !isShared(old) {
+        objects[Int(old)] = value
+        return
+      }
+      values[position] = try append(value)
+    case (let position?, nil):
+      clear(values.remove(at: position))
+      clear(keys.remove(at: position))
+    case (nil, let value?):
+      keys.append(try append(.string(name)))
+      values.append(try append(value))
+    case (nil, nil): return
+    }
+    members["NS.keys"] = .array(keys)
+    members["NS.objects"] = .array(values)
+    objects[Int(uid)] = .dictionary(members)
+  }
+
+  private mutating func append(_ value: PropertyList) throws(ResumeDataError) -> PropertyList {
+    guard let uid = UInt32(exactly: objects.count) else {
+      throw ResumeDataError(.tooLarge, "the archive has too many objects")
+    }
+    objects.append(value)
+    return .uid(uid)
+  }
+
+  /// Empties an object to which the reference that is about to go is the only one.
+  private mutating func clear(_ reference: PropertyList) {
+    guard let uid = reference.uid, uid != 0, uid < objects.count, !isShared(uid) else { return }
+    objects[Int(uid)] = .string(Self.nullText)
+  }
+}
+
+extension PropertyList {
+  /// How many references to an object the value holds.
+  fileprivate func countReferences(to uid: UInt32) -> Int {
+    switch self {
+    case .uid(let value): value == uid ? 1 : 0
+    case .array(let values), .set(let values):
+      values.reduce(0) { $0 + $1.countReferences(to: uid) }
+    case .dictionary(let members):
+      members.entries.reduce(0) { $0 + $1.value.countReferences(to: uid) }
+    case .null, .bool, .integer, .real, .date, .data, .string: 0
+    }
+  }
+}

@@ -1,0 +1,122 @@
+extension ResumeData {
+  /// The system that is to go on with a download, where systems differ.
+  public enum Consumer: Sendable, Hashable {
+    /// Any that takes resume data as it is: all but those below.
+    case identity
+    /// iOS 10.0 and 10.1, which write requests in the keyed spelling and read the unkeyed one.
+    case iOS10
+    /// iOS 11.0 to 11.2, which go wrong after a second pause when there is a byte range.
+    case iOS11
+    /// Version 1, up to iOS 8: the folder with the partial file may have moved with the application.
+    case version1(directory: String)
+
+    /// The consumer for a version of iOS.
+    ///
+    /// - Parameters:
+    ///   - major: Such as 10.
+    ///   - minor: Such as 1.
+    ///   - directory: Where partial files of version 1 are now, as an absolute path.
+    public init(iOS major: Int, _ minor: Int, directory: String) {
+      switch (major, minor) {
+      case (...8, _): self = .version1(directory: directory)
+      case (10, ...1): self = .iOS10
+      case (11, ...2): self = .iOS11
+      default: self = .identity
+      }
+    }
+  }
+
+  /// The resume data as a system needs it.
+  ///
+  /// A pure function, to be applied when the data is handed over: what is stored stays raw, because
+  /// the same bytes are right for a later system. Data that needs no change is returned with its
+  /// bytes as they are, so that doing it twice does no more. Systems before iOS 12 cannot read a
+  /// dictionary in a keyed archive, and get a property list in XML.
+  ///
+  /// - Throws: ``ResumeDataError`` with `notRepairable` when a change would be a guess,
+  ///   `notRepresentable` when a keyed archive holds what a property list cannot, or
+  ///   `invalidArgument` when the directory is no absolute path. Nothing is lost: the data that it
+  ///   was called on is whole.
+  public func prepared(for consumer: Consumer) throws(ResumeDataError) -> ResumeData {
+    switch consumer {
+    case .identity: return self
+    case .version1(let directory): return try rebased(to: directory)
+    case .iOS11: return try asPropertyList().changing(.byteRange, to: nil)
+    case .iOS10:
+      var result = try asPropertyList()
+      for key in [Key.currentRequest, .originalRequest] {
+        result = try result.respelling(key, as: .unkeyed)
+      }
+      return result
+    }
+  }
+
+  /// Whether the data would have to be changed for a system.
+  ///
+  /// - Throws: As ``prepared(for:)``.
+  public func needsRepair(for consumer: Consumer) throws(ResumeDataError) -> Bool {
+    try prepared(for: consumer).bytes != bytes
+  }
+
+  /// The resume data with another count of bytes, and nothing else changed.
+  ///
+  /// It is what to go on with from a copy of the partial file, when a connection is lost without
+  /// resume data.
+  ///
+  /// - Throws: ``ResumeDataError`` with `invalidArgument` for a negative count.
+  public func settingReceived(_ byteCount: Int64) throws(ResumeDataError) -> ResumeData {
+    guard byteCount >= 0 else {
+      throw ResumeDataError(.invalidArgument, "\(byteCount) bytes cannot have arrived")
+    }
+    guard received != byteCount else { return self }
+    return try changing(.bytesReceived, to: .integer(Int128(byteCount)))
+  }
+
+  /// The same resume data in another form.
+  ///
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` when a keyed archive holds what a property
+  ///   list cannot.
+  public func converted(to form: Form) throws(ResumeDataError) -> ResumeData {
+    guard form != self.form else { return self }
+    return try ResumeData(dictionary.converted(to: form))
+  }
+
+  // MARK: Single changes
+
+  private func asPropertyList() throws(ResumeDataError) -> ResumeData {
+    form.isKeyedArchive ? try converted(to: .xml) : self
+  }
+
+  private func changing(
+    _ key: Key,
+    to value: PropertyList?
+  ) throws(ResumeDataError) -> ResumeData {
+    guard value != nil || dictionary.keys.contains(key.rawValue) else { return self }
+    var dictionary = dictionary
+    try dictionary.set(key, to: value)
+    return try ResumeData(dictionary)
+  }
+
+  private func respelling(
+    _ key: Key,
+    as spelling: URLRequestArchive.Spelling
+  ) throws(ResumeDataError) -> ResumeData {
+    guard let bytes = try dictionary.data(key) else { return self }
+    let request = try URLRequestArchive(bytes, limits: dictionary.limits)
+    let respelled = try request.respelled(as: spelling)
+    guard respelled != request else { return self }
+    return try changing(key, to: .data(respelled.encoded(limits: dictionary.limits)))
+  }
+
+  private func rebased(to directory: String) throws(ResumeDataError) -> ResumeData {
+    guard directory.hasPrefix("/") else {
+      throw ResumeDataError(.invalidArgument, "the directory must be an absolute path")
+    }
+    guard temporaryFileName == nil, localPath != nil else { return self }
+    guard let name = partialFileName else {
+      throw ResumeDataError(.notRepairable, "the path of the partial file has no file name")
+    }
+    let path = directory + (directory.hasSuffix("/") ? "" : "/") + name
+    return path == localPath ? self : try changing(.localPath, to: .string(path))
+  }
+}

@@ -1,0 +1,71 @@
+extension URLRequestArchive {
+  /// Makes the archive of a request, in the keyed spelling.
+  ///
+  /// It has the objects that iOS 10 wrote, with the defaults of NSURLRequest: 16, and with a method
+  /// 22.
+  ///
+  /// - Parameters:
+  ///   - url: The URL.
+  ///   - method: The method, which brings the other parts of HTTP with it.
+  ///   - headers: The fields of the header, which need a method and whose names must differ.
+  /// - Throws: ``ResumeDataError`` with `invalidArgument`.
+  public init(
+    url: String,
+    method: String? = nil,
+    headers: [HeaderField] = []
+  ) throws(ResumeDataError) {
+    guard method != nil || headers.isEmpty else {
+      throw ResumeDataError(.invalidArgument, "a request with headers needs a method")
+    }
+    var fields = PropertyListDictionary()
+    for header in headers {
+      guard fields.append(.string(header.value), for: header.name) else {
+        throw ResumeDataError(.invalidArgument, "the field \(header.name) is there twice")
+      }
+    }
+    var builder = KeyedArchiveBuilder()
+    let root = builder.reserve()
+    var objects = Self.commonObjects(url, &builder)
+    if let method {
+      let null = KeyedArchiveBuilder.null
+      objects += [
+        null, builder.plain(.integer(2)), builder.plain(.string(method)),
+        fields.entries.isEmpty ? null : builder.dictionary(fields), null, null,
+      ]
+    }
+    var members: PropertyListDictionary = [
+      RequestKey.codingVersion: .integer(2), RequestKey.archiveVersion: .integer(9),
+      RequestKey.count: .integer(Int128(objects.count)),
+    ]
+    for (index, object) in objects.enumerated() {
+      members.append(object, for: RequestKey.keyed(index))
+    }
+    members.append(KeyedArchiveBuilder.null, for: RequestKey.properties)
+    members.append(.real(0), for: "startTimeoutTime")
+    members.append(.bool(false), for: "requiresShortConnectionTimeout")
+    members.append(.real(0), for: "payloadTransmissionTimeout")
+    members.append(.integer(0), for: "allowedProtocolTypes")
+    members.append(builder.classNamed("NSURLRequest", "NSObject"), for: "$class")
+    builder.fill(root, members)
+    try self.init(builder.archive(root: root, under: .secure))
+  }
+
+  /// The objects 0 to 15; of those without a ``Property`` only the usual values are known.
+  private static func commonObjects(
+    _ url: String,
+    _ builder: inout KeyedArchiveBuilder
+  ) -> [PropertyList] {
+    let null = KeyedArchiveBuilder.null
+    let no = builder.plain(.bool(false))
+    let url = builder.url(url)
+    let timeout = builder.plain(.real(60))
+    let zero = builder.plain(.integer(0))
+    let yes = builder.plain(.bool(true))
+    let noSeconds = builder.plain(.real(0))
+    let minusOne = builder.plain(.integer(-1))
+    return [
+      no, url, timeout, zero, null, yes, zero, null,
+      null, yes, no, zero, noSeconds, noSeconds, zero, minusOne,
+    ]
+  }
+}

@@ -1,0 +1,215 @@
+import Crypto
+import Foundation
+import Testing
+
+@testable import ResumeData
+
+extension GoldenSample {
+  static func resumeData() throws -> ResumeData { try ResumeData(bytes) }
+}
+
+struct ResumeDataTests {
+  private typealias Code = ResumeData.Defect.Code
+
+  private static let minimal: PropertyListDictionary = [
+    "NSURLSessionDownloadURL": .string("http://a/1"),
+    "NSURLSessionResumeBytesReceived": .integer(7),
+    "NSURLSessionResumeInfoTempFileName": .string("CFNetworkDownload_abcdef.tmp"),
+  ]
+
+  private func decoded(_ members: PropertyListDictionary) throws -> ResumeData {
+    try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+  }
+
+  private func decoded(_ key: ResumeData.Key, _ value: PropertyList?) throws -> ResumeData {
+    var members = Self.minimal
+    members[key.rawValue] = value
+    return try decoded(members)
+  }
+
+  // MARK: The golden sample
+
+  @Test func `the golden sample is unchanged`() {
+    let digest = SHA256.hash(data: Data(GoldenSample.bytes))
+    #expect(digest.map { String(format: "%02x", $0) }.joined() == GoldenSample.digest)
+    #expect(GoldenSample.bytes.count == 5_311)
+  }
+
+  @Test func `ZY51_ the golden sample decodes`() throws {
+    let sample = try GoldenSample.resumeData()
+    #expect(sample.form == .xml)
+    #expect(sample.version == 2)
+    #expect(sample.url == GoldenSample.url)
+    #expect(sample.received == 68_188)
+    #expect(sample.entityTag == "\"5534b35d-7c7be1\"")
+    #expect(sample.lastModified == "Mon, 20 Apr 2015 08:05:49 GMT")
+    #expect(sample.temporaryFileName == "CFNetworkDownload_JhfLFD.tmp")
+    #expect(sample.partialFileName == "CFNetworkDownload_JhfLFD.tmp")
+    #expect(sample.localPath == nil)
+    #expect(sample.byteRange == nil)
+    #expect(sample.currentRequest?.objectCount == 22)
+    #expect(sample.originalRequest?.objectCount == 16)
+    #expect(sample.defects == [])
+    #expect(sample.otherKeys == [])
+    #expect(sample.bytes == GoldenSample.bytes)
+  }
+
+  @Test func `the golden sample is written as it was, but for the tabs that its article lost`()
+    throws
+  {
+    let written = try PropertyList(GoldenSample.bytes).encoded(as: .xml)
+    #expect(written.filter { $0 != UInt8(ascii: "\t") } == GoldenSample.bytes + [0x0A])
+  }
+
+  // MARK: Keys
+
+  @Test func `each key is read in each form`() throws {
+    let request = try URLRequestArchive(url: "http://a/0", method: "GET").encoded()
+    let members: [(ResumeData.Key, PropertyList)] = [
+      (.downloadURL, .string("http://a/1")), (.bytesReceived, .integer(1 << 40)),
+      (.version, .integer(4)), (.temporaryFileName, .string("CFNetworkDownload_x.tmp")),
+      (.localPath, .string("/var/x.tmp")), (.entityTag, .string("W/\"1\"")),
+      (.serverDownloadDate, .string("Mon")), (.byteRange, .string("0-1023")),
+      (.currentRequest, .data(request)), (.originalRequest, .data(request)),
+      (.response, .data([1])), (.extractor, .string("zip")), (.publishingURL, .string("file:///p")),
+    ]
+    #expect(members.count == ResumeData.Key.allCases.count)
+    var plain: PropertyListDictionary = ["Unknown": .string("kept")]
+    for (key, value) in members { plain[key.rawValue] = value }
+    for form in ResumeData.Form.allCases {
+      let data = try ResumeData(ResumeDictionary(plain, form: form).encoded())
+      #expect(data.form == form)
+      #expect(data.url == "http://a/1")
+      #expect(data.received == 1 << 40)
+      #expect(data.version == 4)
+      #expect(data.temporaryFileName == "CFNetworkDownload_x.tmp")
+      #expect(data.localPath == "/var/x.tmp")
+      #expect(data.entityTag == "W/\"1\"")
+      #expect(data.lastModified == "Mon")
+      #expect(data.byteRange == "0-1023")
+      #expect(data.currentRequest?.url == "http://a/0")
+      #expect(data.originalRequest?.method == "GET")
+      #expect(data.otherKeys == ["Unknown"])
+      #expect(data.defects == [])
+    }
+  }
+
+  @Test func `the URL of a request counts where none is named`() throws {
+    let request = try URLRequestArchive(url: "http://a/0").encoded()
+    var members = Self.minimal
+    members["NSURLSessionDownloadURL"] = nil
+    members["NSURLSessionResumeOriginalRequest"] = .data(request)
+    #expect(try decoded(members).url == "http://a/0")
+  }
+
+  @Test func `ZY42_ the partial file is named by version 1 as a path and by later ones as a name`()
+    throws
+  {
+    #expect(try decoded(Self.minimal).partialFileName == "CFNetworkDownload_abcdef.tmp")
+    var members = Self.minimal
+    members["NSURLSessionResumeInfoTempFileName"] = nil
+    members["NSURLSessionResumeInfoLocalPath"] = .string("/private/var/tmp/CFNetworkDownload_1.tmp")
+    #expect(try decoded(members).partialFileName == "CFNetworkDownload_1.tmp")
+  }
+
+  // MARK: Defects
+
+  @Test func `what the least resume data lacks is told and not fatal`() throws {
+    let data = try decoded(Self.minimal)
+    #expect(data.defects.map(\.code) == [.missingVersion, .missingValidator])
+    #expect(data.validity() == .valid)
+  }
+
+  @Test(
+    arguments: [
+      (.downloadURL, nil, .missingURL), (.downloadURL, .string(""), .missingURL),
+      (.downloadURL, .string("ftp://a/1"), .unusableURL),
+      (.downloadURL, .string("/1"), .unusableURL), (.downloadURL, .integer(1), .wrongType),
+      (.temporaryFileName, nil, .missingFile), (.temporaryFileName, .string(""), .missingFile),
+      (.temporaryFileName, .string("../x"), .unsafeFileName),
+      (.temporaryFileName, .string(".."), .unsafeFileName),
+      (.temporaryFileName, .string("/x"), .unsafeFileName),
+      (.temporaryFileName, .string("a\0b"), .unsafeFileName),
+      (.bytesReceived, nil, .missingByteCount), (.bytesReceived, .string("7"), .wrongType),
+      (.bytesReceived, .integer(-1), .invalidByteCount),
+      (.bytesReceived, .integer(1 << 70), .wrongType), (.version, .integer(0), .unknownVersion),
+      (.version, .integer(5), .unknownVersion), (.version, .bool(true), .wrongType),
+      (.byteRange, .string("5"), .invalidByteRange),
+      (.byteRange, .string("9-5"), .invalidByteRange),
+      (.byteRange, .string("-1-5"), .invalidByteRange),
+      (.byteRange, .string("0-99999999999999999999"), .invalidByteRange),
+      (.currentRequest, .string("x"), .wrongType),
+      (.currentRequest, .data([1, 2, 3]), .unreadableRequest),
+    ] as [(ResumeData.Key, PropertyList?, ResumeData.Defect.Code)]
+  )
+  func `what is wrong is told`(
+    key: ResumeData.Key,
+    value: PropertyList?,
+    code: ResumeData.Defect.Code
+  ) throws {
+    #expect(try decoded(key, value).defects.contains { $0.code == code })
+  }
+
+  @Test(arguments: 1...4) func `versions that were seen are no defect`(version: Int) throws {
+    let data = try decoded(.version, .integer(Int128(version)))
+    #expect(data.version == Int64(version))
+    #expect(data.defects.map(\.code) == [.missingValidator])
+  }
+
+  @Test func `a path without a file name is no partial file`() throws {
+    var members = Self.minimal
+    members["NSURLSessionResumeInfoTempFileName"] = nil
+    members["NSURLSessionResumeInfoLocalPath"] = .string("/private/var/")
+    #expect(try decoded(members).defects.first?.code == .unsafeFileName)
+  }
+
+  @Test func `only GET can be resumed`() throws {
+    let post = try URLRequestArchive(url: "http://a/1", method: "POST").encoded()
+    let data = try decoded(.currentRequest, .data(post))
+    #expect(data.defects.contains { $0.code == .notGET })
+    #expect(data.validity() == .valid)
+  }
+
+  @Test func `the worst defects come first`() throws {
+    let data = try decoded(["NSURLSessionResumeInfoVersion": .string("4")])
+    let codes = data.defects.map(\.code)
+    #expect(codes.prefix(2) == [.missingURL, .missingFile])
+    #expect(codes.map(\.isFatal) == codes.map(\.isFatal).sorted { $0 && !$1 })
+  }
+
+  // MARK: Something else
+
+  @Test func `property lists of something else are no resume data`() throws {
+    let lists: [PropertyList] = [
+      .array([]), .string("x"), .dictionary([:]), .dictionary(["a": .integer(1)]),
+    ]
+    for list in lists {
+      let error = #expect(throws: ResumeDataError.self) {
+        try ResumeData(list.encoded(as: .xml))
+      }
+      #expect(error?.code == .notResumeData)
+    }
+    let request = #expect(throws: ResumeDataError.self) {
+      try ResumeData(GoldenSample.requestBytes)
+    }
+    #expect(request != nil)
+  }
+
+  @Test(arguments: ["", "not a property list", "{\"a\": 1}"])
+  func `other bytes are no property list`(text: String) {
+    let error = #expect(throws: ResumeDataError.self) { try ResumeData(Array(text.utf8)) }
+    #expect(error?.code == .notPropertyList)
+  }
+
+  @Test func `the tiny blobs of iOS 12 are no resume data`() throws {
+    var builder = KeyedArchiveBuilder()
+    let root = try #require(builder.dictionary([:]).uid)
+    let archive = builder.archive(root: root, under: .secure)
+    let bytes = try archive.propertyList.encoded(as: .binary)
+    #expect(throws: ResumeDataError.self) { try ResumeData(bytes) }
+    let nothing = KeyedArchive(objects: [.string("$null")], root: 0, under: .secure)
+    let none = try nothing.propertyList.encoded(as: .binary)
+    #expect(none.count < 200)
+    #expect(throws: ResumeDataError.self) { try ResumeData(none) }
+  }
+}

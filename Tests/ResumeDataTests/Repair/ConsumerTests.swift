@@ -1,0 +1,220 @@
+import Testing
+
+@testable import ResumeData
+
+struct ConsumerTests {
+  private static let draft = ResumeData.Draft(
+    url: "https://a/1",
+    received: 7,
+    file: .temporaryName("CFNetworkDownload_x.tmp"),
+    entityTag: "\"1\""
+  )
+
+  private static func withByteRange(_ form: ResumeData.Form) throws -> ResumeData {
+    var members = try draft.members(for: form)
+    members[ResumeData.Key.byteRange.rawValue] = .string("0-6")
+    return try ResumeData(ResumeDictionary(members, form: form))
+  }
+
+  // MARK: iOS 10
+
+  @Test func `ZY47_ ZY48_ both requests of the golden sample are repaired, and nothing else`()
+    throws
+  {
+    let sample = try GoldenSample.resumeData()
+    let repaired = try sample.prepared(for: .iOS10)
+    #expect(repaired.form == .xml)
+    for (before, after) in [
+      (sample.currentRequest, repaired.currentRequest),
+      (sample.originalRequest, repaired.originalRequest),
+    ] {
+      #expect(after?.spelling == .unkeyed)
+      #expect(after?.archive.rootKeys == [.plain])
+      #expect(after?.url == before?.url)
+      #expect(after?.headers == before?.headers)
+    }
+    var expected = try #require(try PropertyList(sample.bytes).dictionary)
+    for key in [ResumeData.Key.currentRequest, .originalRequest] {
+      let bytes = try #require(expected[key.rawValue]?.data)
+      let archive = try URLRequestArchive(bytes).respelled(as: .unkeyed)
+      expected[key.rawValue] = .data(try archive.encoded())
+    }
+    #expect(try PropertyList(repaired.bytes) == .dictionary(expected))
+  }
+
+  @Test func `ZY49_ FK33_ what is repaired once is repaired`() throws {
+    let repaired = try GoldenSample.resumeData().prepared(for: .iOS10)
+    #expect(try repaired.prepared(for: .iOS10).bytes == repaired.bytes)
+    #expect(try ResumeData(repaired.bytes).prepared(for: .iOS10).bytes == repaired.bytes)
+    #expect(try !repaired.needsRepair(for: .iOS10))
+    #expect(try GoldenSample.resumeData().needsRepair(for: .iOS10))
+  }
+
+  @Test func `resume data without requests needs no repair for iOS 10`() throws {
+    let data = try ResumeData(Self.draft, form: .binary)
+    #expect(try data.prepared(for: .iOS10).bytes == data.bytes)
+  }
+
+  @Test func `a request that cannot be read is not repaired, and the data stays`() throws {
+    let sample = try GoldenSample.resumeData()
+    var dictionary = sample.dictionary
+    try dictionary.set(.currentRequest, to: .data([1, 2, 3]))
+    let damaged = try ResumeData(dictionary)
+    #expect(damaged.defects.map(\.code) == [.unreadableRequest])
+    #expect(throws: ResumeDataError.self) { try damaged.prepared(for: .iOS10) }
+    #expect(throws: Never.self) { try damaged.prepared(for: .identity) }
+  }
+
+  // MARK: iOS 11
+
+  @Test(arguments: [ResumeData.Form.xml, .binary])
+  func `FK33_ the byte range is dropped for iOS 11, and nothing else`(form: ResumeData.Form) throws
+  {
+    let data = try Self.withByteRange(form)
+    #expect(data.byteRange == "0-6")
+    let repaired = try data.prepared(for: .iOS11)
+    #expect(repaired.bytes == (try ResumeData(Self.draft, form: form)).bytes)
+    #expect(try repaired.prepared(for: .iOS11).bytes == repaired.bytes)
+    let sample = try GoldenSample.resumeData()
+    #expect(try sample.prepared(for: .iOS11).bytes == sample.bytes)
+  }
+
+  // MARK: Version 1
+
+  @Test func `FK33_ the path of version 1 moves with its folder`() throws {
+    var draft = Self.draft
+    draft.file = .localPath(
+      "/var/mobile/Containers/Data/Application/OLD/tmp/CFNetworkDownload_x.tmp"
+    )
+    for form in ResumeData.Form.allCases {
+      let data = try ResumeData(draft, form: form)
+      let moved = try data.prepared(for: .version1(directory: "/new/tmp"))
+      #expect(moved.localPath == "/new/tmp/CFNetworkDownload_x.tmp")
+      #expect(moved.form == form)
+      #expect(moved.url == data.url)
+      #expect(try moved.prepared(for: .version1(directory: "/new/tmp/")).bytes == moved.bytes)
+      #expect(throws: ResumeDataError.self) {
+        try data.prepared(for: .version1(directory: "new/tmp"))
+      }
+    }
+  }
+
+  @Test func `later versions have no path to move`() throws {
+    let sample = try GoldenSample.resumeData()
+    #expect(try sample.prepared(for: .version1(directory: "/new")).bytes == sample.bytes)
+  }
+
+  @Test func `a path without a file name does not move`() throws {
+    var members = try Self.draft.members(for: .xml)
+    members[ResumeData.Key.temporaryFileName.rawValue] = nil
+    members[ResumeData.Key.localPath.rawValue] = .string("/old/..")
+    let data = try ResumeData(ResumeDictionary(members, form: .xml))
+    let error = #expect(throws: ResumeDataError.self) {
+      try data.prepared(for: .version1(directory: "/new"))
+    }
+    #expect(error?.code == .notRepairable)
+  }
+
+  // MARK: Systems
+
+  @Test(
+    arguments: [
+      (7, 0, .version1(directory: "/d")), (8, 4, .version1(directory: "/d")), (9, 3, .identity),
+      (10, 0, .iOS10), (10, 1, .iOS10), (10, 2, .identity), (11, 0, .iOS11), (11, 2, .iOS11),
+      (11, 3, .identity), (12, 0, .identity), (18, 0, .identity),
+    ] as [(Int, Int, ResumeData.Consumer)]
+  )
+  func `ZY52_ the version of the system says what it needs`(
+    major: Int,
+    minor: Int,
+    consumer: ResumeData.Consumer
+  ) {
+    #expect(ResumeData.Consumer(iOS: major, minor, directory: "/d") == consumer)
+  }
+
+  @Test func `ZY52_ a system that needs nothing gets the raw bytes`() throws {
+    let sample = try GoldenSample.resumeData()
+    #expect(try sample.prepared(for: .identity).bytes == GoldenSample.bytes)
+  }
+
+  // MARK: Bytes that have arrived
+
+  @Test(arguments: ResumeData.Form.allCases)
+  func `ZY44_ the count of bytes alone changes`(form: ResumeData.Form) throws {
+    let data = try Self.withByteRange(form)
+    let changed = try data.settingReceived(1 << 33)
+    #expect(changed.received == 1 << 33)
+    #expect(try changed.settingReceived(7).bytes == data.bytes)
+    #expect(try data.settingReceived(7).bytes == data.bytes)
+    #expect(throws: ResumeDataError.self) { try data.settingReceived(-1) }
+  }
+
+  @Test func `ZY44_ in the golden sample, too`() throws {
+    let changed = try GoldenSample.resumeData().settingReceived(1_048_576)
+    let text =
+      String(decoding: GoldenSample.bytes, as: UTF8.self)
+      .replacing(">68188<", with: ">1048576<") + "\n"
+    let written = changed.bytes.filter { $0 != UInt8(ascii: "\t") }
+    #expect(String(decoding: written, as: UTF8.self) == text)
+  }
+
+  // MARK: Forms
+
+  @Test func `FK33_ systems before iOS 12 get XML for a keyed archive`() throws {
+    let data = try Self.withByteRange(.keyedArchive)
+    #expect(try data.prepared(for: .iOS10).form == .xml)
+    let repaired = try data.prepared(for: .iOS11)
+    #expect(repaired.form == .xml)
+    #expect(repaired.byteRange == nil)
+    #expect(repaired.received == 7)
+  }
+
+  @Test(arguments: ResumeData.Form.allCases, ResumeData.Form.allCases)
+  func `each form converts to each and back`(from: ResumeData.Form, to: ResumeData.Form) throws {
+    // The fixture has lost its tabs: what we write is compared with what we write.
+    let sample = try GoldenSample.resumeData().settingReceived(1).converted(to: from)
+    let converted = try sample.converted(to: to)
+    #expect(converted.form == to)
+    #expect(converted.currentRequest == sample.currentRequest)
+    #expect(converted.entityTag == sample.entityTag)
+    let back = try converted.converted(to: from)
+    #expect(back.bytes == sample.bytes)
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `many members convert in a time that follows their count`() throws {
+    var members = try Self.draft.members(for: .xml)
+    for number in 0..<20_000 { members["member \(number)"] = .integer(Int128(number)) }
+    let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+    let converted = try data.converted(to: .keyedArchive)
+    #expect(converted.otherKeys.count == 20_000)
+    #expect(try converted.converted(to: .binary).bytes == data.bytes)
+  }
+
+  @Test func `a dictionary does not become an object of a class`() throws {
+    let members: PropertyListDictionary = [
+      ResumeData.Key.temporaryFileName.rawValue: .dictionary(["NS.string": .string("x.tmp")])
+    ]
+    let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+    #expect(data.temporaryFileName == nil)
+    let error = #expect(throws: ResumeDataError.self) { try data.converted(to: .keyedArchive) }
+    #expect(error?.code == .notRepresentable)
+  }
+
+  @Test func `objects of classes stay where they are`() throws {
+    var builder = KeyedArchiveBuilder()
+    let root = builder.reserve()
+    let key = builder.plain(.string(ResumeData.Key.publishingURL.rawValue))
+    let url = builder.url("file:///p")
+    let name = builder.plain(.string(ResumeData.Key.byteRange.rawValue))
+    let range = builder.plain(.string("0-1"))
+    builder.fill(root, ["NS.keys": .array([key, name]), "NS.objects": .array([url, range])])
+    let archive = builder.archive(root: root, under: .secure)
+    let data = try ResumeData(archive.propertyList.encoded(as: .binary))
+    let error = #expect(throws: ResumeDataError.self) { try data.converted(to: .xml) }
+    #expect(error?.code == .notRepresentable)
+    let changed = try data.settingReceived(5)
+    #expect(changed.received == 5)
+    #expect(try KeyedArchive(PropertyList(changed.bytes)).objects.contains(archive.objects[3]))
+  }
+}

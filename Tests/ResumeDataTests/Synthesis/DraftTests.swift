@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@testable import ResumeData
+
+struct DraftTests {
+  private static let draft: ResumeData.Draft = {
+    var draft = ResumeData.Draft(
+      url: "https://a/1?q=ü",
+      received: 68_188,
+      file: .temporaryName("CFNetworkDownload_JhfLFD.tmp"),
+      entityTag: "\"5534b35d-7c7be1\"",
+      lastModified: "Mon, 20 Apr 2015 08:05:49 GMT"
+    )
+    draft.originalRequest = .init(url: "https://a/1")
+    draft.currentRequest = .init(
+      url: "https://b/2",
+      headers: [.init(name: "Authorization", value: "secret")]
+    )
+    return draft
+  }()
+
+  @Test(arguments: ResumeData.Form.allCases)
+  func `each form is read as it was made`(form: ResumeData.Form) throws {
+    let made = try ResumeData(Self.draft, form: form)
+    let read = try ResumeData(made.bytes)
+    #expect(read == made)
+    #expect(read.form == form)
+    #expect(read.url == "https://a/1?q=ü")
+    #expect(read.received == 68_188)
+    #expect(read.temporaryFileName == "CFNetworkDownload_JhfLFD.tmp")
+    #expect(read.entityTag == "\"5534b35d-7c7be1\"")
+    #expect(read.lastModified == "Mon, 20 Apr 2015 08:05:49 GMT")
+    #expect(read.originalRequest?.url == "https://a/1")
+    #expect(read.currentRequest?.headers == [.init(name: "Authorization", value: "secret")])
+    #expect(read.version == (form.isKeyedArchive ? 4 : 2))
+    #expect(read.defects == [])
+    #expect(read.validity() == .valid)
+  }
+
+  @Test func `a path makes version 1, and a version that is given stays`() throws {
+    var draft = Self.draft
+    draft.file = .localPath("/tmp/x.tmp")
+    #expect(try ResumeData(draft, form: .xml).version == 1)
+    #expect(try ResumeData(draft, form: .xml).localPath == "/tmp/x.tmp")
+    #expect(try ResumeData(draft, form: .keyedArchive).version == 4)
+    draft.version = 4
+    #expect(try ResumeData(draft, form: .xml).version == 4)
+  }
+
+  @Test func `the least of it is a URL, a count and a name`() throws {
+    let draft = ResumeData.Draft(url: "http://a/1", received: 0, file: .temporaryName("x.tmp"))
+    let data = try ResumeData(draft, form: .xml)
+    #expect(
+      data.dictionary.keys == [
+        "NSURLSessionDownloadURL", "NSURLSessionResumeBytesReceived",
+        "NSURLSessionResumeInfoTempFileName", "NSURLSessionResumeInfoVersion",
+      ]
+    )
+  }
+
+  @Test func `the keyed archive has its root under the name that iOS 12 uses`() throws {
+    let data = try ResumeData(Self.draft, form: .keyedArchive)
+    let archive = try KeyedArchive(PropertyList(data.bytes))
+    #expect(archive.rootKeys == [.secure])
+    #expect(archive.top.entries.first?.key == "NSKeyedArchiveRootObjectKey")
+  }
+
+  @Test func `Foundation unarchives the keyed archive`() throws {
+    let data = try ResumeData(Self.draft, form: .keyedArchive)
+    let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(data.bytes))
+    let object = unarchiver.decodeObject(
+      of: [NSDictionary.self, NSString.self, NSNumber.self, NSData.self],
+      forKey: "NSKeyedArchiveRootObjectKey"
+    )
+    let members = try #require(object as? [String: Any])
+    #expect(members["NSURLSessionResumeBytesReceived"] as? Int == 68_188)
+    #expect(members["NSURLSessionDownloadURL"] as? String == "https://a/1?q=ü")
+  }
+
+  @Test func `Foundation reads the property lists`() throws {
+    for form in [ResumeData.Form.xml, .binary] {
+      let data = try ResumeData(Self.draft, form: form)
+      let object = try unsafe PropertyListSerialization.propertyList(
+        from: Data(data.bytes),
+        format: nil
+      )
+      let members = try #require(object as? [String: Any])
+      #expect(members["NSURLSessionResumeBytesReceived"] as? Int == 68_188)
+    }
+  }
+
+  @Test func `what no system could use is not made`() {
+    let make = { (change: (inout ResumeData.Draft) -> Void) in
+      var draft = Self.draft
+      change(&draft)
+      let error = #expect(throws: ResumeDataError.self) { try ResumeData(draft, form: .binary) }
+      #expect(error?.code == .invalidArgument)
+    }
+    make { $0.url = "ftp://a/1" }
+    make { $0.received = -1 }
+    make { $0.file = .temporaryName("../x") }
+    make { $0.file = .localPath("/") }
+    make {
+      $0.currentRequest?.headers = [.init(name: "A", value: "1"), .init(name: "A", value: "2")]
+    }
+  }
+
+  @Test func `text that XML cannot hold is refused`() {
+    var draft = Self.draft
+    draft.entityTag = "\u{1}"
+    let error = #expect(throws: ResumeDataError.self) { try ResumeData(draft, form: .xml) }
+    #expect(error?.code == .notRepresentable)
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import ResumeData
+
+struct ValidityTests {
+  private static func data(
+    entityTag: String? = "\"1\"",
+    lastModified: String? = "Mon",
+    original: String? = nil
+  ) throws -> ResumeData {
+    var draft = ResumeData.Draft(
+      url: "http://a/1",
+      received: 100,
+      file: .temporaryName("x.tmp"),
+      entityTag: entityTag,
+      lastModified: lastModified
+    )
+    draft.originalRequest = original.map { .init(url: $0) }
+    return try ResumeData(draft, form: .binary)
+  }
+
+  @Test func `SC4_ no bytes are none`() {
+    #expect(ResumeData.validity(of: nil) == .none)
+    #expect(ResumeData.validity(of: []) == .none)
+  }
+
+  @Test func `bytes of something else are corrupt`() {
+    guard case .corrupt(let defect) = ResumeData.validity(of: [1, 2, 3]) else {
+      Issue.record("not corrupt")
+      return
+    }
+    #expect(defect.code == .unreadable)
+  }
+
+  @Test func `the golden sample is valid`() {
+    #expect(ResumeData.validity(of: GoldenSample.bytes) == .valid)
+  }
+
+  @Test(
+    arguments: [
+      ("NSURLSessionDownloadURL", .missingURL),
+      ("NSURLSessionResumeInfoTempFileName", .missingFile),
+      ("NSURLSessionResumeBytesReceived", .missingByteCount),
+    ] as [(String, ResumeData.Defect.Code)]
+  )
+  func `without a URL, a file or a count it is corrupt`(
+    key: String,
+    code: ResumeData.Defect.Code
+  ) throws {
+    var members = try #require(try PropertyList(Self.data().bytes).dictionary)
+    members[key] = nil
+    let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+    guard case .corrupt(let defect) = data.validity() else {
+      Issue.record("not corrupt")
+      return
+    }
+    #expect(defect.code == code)
+  }
+
+  @Test func `the size of the file counts where no count is told`() throws {
+    var members = try #require(try PropertyList(Self.data().bytes).dictionary)
+    members["NSURLSessionResumeBytesReceived"] = nil
+    let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+    #expect(data.validity(given: .init(temporaryFile: .present(byteCount: 5))) == .valid)
+    #expect(data.validity(given: .init(temporaryFile: .missing)) == .temporaryFileMissing)
+  }
+
+  @Test func `the partial file must be there and have the bytes`() throws {
+    let data = try Self.data()
+    #expect(data.validity(given: .init(temporaryFile: .missing)) == .temporaryFileMissing)
+    #expect(data.validity(given: .init(temporaryFile: .present(byteCount: 100))) == .valid)
+    #expect(data.validity(given: .init(temporaryFile: .present(byteCount: 101))) == .valid)
+    guard
+      case .corrupt(let defect) = data.validity(
+        given: .init(temporaryFile: .present(byteCount: 99))
+      )
+    else {
+      Issue.record("not corrupt")
+      return
+    }
+    #expect(defect.code == .shortFile)
+  }
+
+  @Test(
+    arguments: [
+      ("http://a/1", nil, true), ("http://a/2", nil, false), ("http://A/1", nil, false),
+      // After a redirect the record's URL is that of the first request.
+      ("http://first/", "http://first/", true), ("http://other/", "http://first/", false),
+    ] as [(String, String?, Bool)]
+  )
+  func `it is of the record's URL or stale`(url: String, original: String?, isValid: Bool) throws {
+    let data = try Self.data(original: original)
+    #expect(data.validity(given: .init(url: url)) == (isValid ? .valid : .stale(.url)))
+  }
+
+  @Test func `a URL that NSURL has escaped is the same`() throws {
+    let draft = ResumeData.Draft(
+      url: "http://a/%C3%BC%20%7C",
+      received: 1,
+      file: .temporaryName("x")
+    )
+    let data = try ResumeData(draft, form: .xml)
+    #expect(data.validity(given: .init(url: "http://a/ü |")) == .valid)
+    #expect(data.validity(given: .init(url: "http://a/%c3%bc%20%7c")) == .stale(.url))
+  }
+
+  @Test(
+    arguments: [
+      ("\"1\"", "Mon", "\"1\"", "Tue", true), ("\"1\"", "Mon", "\"2\"", "Mon", false),
+      ("W/\"1\"", "Mon", "W/\"2\"", "Mon", true), ("W/\"1\"", "Mon", "W/\"1\"", "Tue", false),
+      ("W/\"1\"", nil, "W/\"2\"", nil, false), ("W/\"1\"", nil, "\"1\"", nil, true),
+      (nil, "Mon", nil, "Mon", true), (nil, "Mon", nil, "Tue", false),
+      ("\"1\"", nil, nil, nil, true),
+      (nil, "Mon", "\"1\"", nil, true), ("\"1\"", "Mon", nil, "Tue", false),
+    ] as [(String?, String?, String?, String?, Bool)]
+  )
+  func `it is of the record's version of the file or stale`(
+    tag: String?,
+    date: String?,
+    recordTag: String?,
+    recordDate: String?,
+    isValid: Bool
+  ) throws {
+    let data = try Self.data(entityTag: tag, lastModified: date)
+    let facts = ResumeData.Facts(entityTag: recordTag, lastModified: recordDate)
+    #expect(data.validity(given: facts) == (isValid ? .valid : .stale(.validator)))
+  }
+
+  @Test func `corrupt comes before stale, and stale before missing`() throws {
+    let facts = ResumeData.Facts(url: "http://b/", temporaryFile: .missing)
+    #expect(try Self.data().validity(given: facts) == .stale(.url))
+    let bytes = try PropertyList.dictionary(["NSURLSessionDownloadURL": .string("http://a/1")])
+      .encoded(as: .binary)
+    guard case .corrupt = ResumeData.validity(of: bytes, given: facts) else {
+      Issue.record("not corrupt")
+      return
+    }
+  }
+}

@@ -1,0 +1,127 @@
+internal import ResumeData
+internal import TestSupport
+
+/// Changes inputs at random: the values of property lists, the tags of XML, and bytes.
+struct Mutator {
+  private var random: SplitMix64
+  private var values: ValueMutator
+
+  /// Larger inputs would only be slower.
+  private static let largest = 1 << 15
+
+  /// Begins at a seed, from which all changes follow.
+  init(seed: UInt64) {
+    random = SplitMix64(seed: seed)
+    values = ValueMutator(seed: seed ^ 0x5EED)
+  }
+
+  /// A number from 0 to below `count`.
+  mutating func number(_ count: Int) -> Int {
+    Int.random(in: 0..<max(1, count), using: &random)
+  }
+
+  /// An input that is like `input`, with parts of `other`.
+  mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
+    var bytes = input
+    let kind = number(8)
+    if kind < 4, let changed = changedValues(bytes) { bytes = changed }
+    if kind == 4 { changeTags(&bytes) }
+    if kind > 3 || number(3) == 0 {
+      for _ in 0...number(4) { changeBytes(&bytes, with: other) }
+    }
+    return bytes.count > Self.largest ? Array(bytes[..<Self.largest]) : bytes
+  }
+
+  /// Changes values and writes the list, sometimes in the other format or as another form.
+  private mutating func changedValues(_ bytes: [UInt8]) -> [UInt8]? {
+    guard var list = try? PropertyList(bytes), let format = PropertyListFormat(of: bytes) else {
+      return nil
+    }
+    if number(12) == 0, let data = try? ResumeData(bytes) {
+      let forms = ResumeData.Form.allCases
+      return try? data.converted(to: forms[number(forms.count)]).bytes
+    }
+    for _ in 0...number(3) { list = values.changed(list) }
+    let formats = PropertyListFormat.allCases
+    return try? list.encoded(as: number(10) == 0 ? formats[number(formats.count)] : format)
+  }
+
+  // MARK: Tags
+
+  /// Moves, doubles or drops what lies between two tags.
+  private mutating func changeTags(_ bytes: inout [UInt8]) {
+    let tags = bytes.indices.filter { bytes[$0] == UInt8(ascii: "<") }
+    guard tags.count > 2 else { return }
+    let first = number(tags.count - 1)
+    let from = tags[first]
+    let to = tags[min(tags.count - 1, first + 1 + number(4))]
+    let part = bytes[from..<to]
+    switch number(4) {
+    case 0: bytes.removeSubrange(from..<to)
+    case 1: bytes.insert(contentsOf: part, at: tags[number(tags.count)])
+    case 2:
+      let texts = [
+        "<integer>", "0x7fffffffffffffffffffffff", "&#x110000;", "<![CDATA[", "]]>", "<!--",
+        "</dict>",
+        "<dict><key>CF$UID</key><integer>1</integer></dict>", "\u{FEFF}", "<real>nan</real>",
+        "<date>9999-12-31T23:59:59Z</date>", "<!DOCTYPE a [", "<?x ?>",
+      ]
+      bytes.insert(contentsOf: texts[number(texts.count)].utf8, at: tags[number(tags.count)])
+    default:
+      let depth = number(200)
+      let nested =
+        String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
+      bytes.insert(contentsOf: nested.utf8, at: from)
+    }
+  }
+
+  // MARK: Bytes
+
+  private static let interesting: [UInt8] = [
+    0, 1, 7, 8, 9, 0x0F, 0x10, 0x13, 0x14, 0x1F, 0x23, 0x33, 0x4F, 0x5F, 0x6F, 0x7F, 0x80, 0x81,
+    0x8F,
+    0xA0, 0xA1, 0xAF, 0xC1, 0xD0, 0xD1, 0xDF, 0xFE, 0xFF,
+  ]
+
+  private mutating func changeBytes(_ bytes: inout [UInt8], with other: [UInt8]) {
+    guard !bytes.isEmpty else {
+      bytes = other
+      return
+    }
+    let place = number(bytes.count)
+    switch number(9) {
+    case 0: bytes[place] ^= 1 << UInt8(number(8))
+    case 1: bytes[place] = Self.interesting[number(Self.interesting.count)]
+    case 2: bytes[place] &+= UInt8(number(256))
+    case 3: bytes.removeSubrange(place..<min(bytes.count, place + 1 + number(16)))
+    case 4:
+      let part = bytes[place..<min(bytes.count, place + 1 + number(64))]
+      bytes.insert(contentsOf: part, at: number(bytes.count))
+    case 5:
+      let from = number(other.count)
+      bytes.insert(
+        contentsOf: other[from..<min(other.count, from + 1 + number(256))],
+        at: place
+      )
+    case 6: bytes.removeSubrange(place...)
+    case 7: changeTrailer(&bytes)
+    default:
+      for index in place..<min(bytes.count, place + 1 << number(4)) {
+        bytes[index] = Self.interesting[number(Self.interesting.count)]
+      }
+    }
+  }
+
+  /// Changes a field of a binary property list's trailer, or an entry of its table.
+  private mutating func changeTrailer(_ bytes: inout [UInt8]) {
+    let size = 32
+    guard bytes.count > size else { return }
+    let start = bytes.count - size
+    let fields = [6, 7, 15, 14, 23, 22, 31, 30, 29, 8, 16, 24]
+    if number(2) == 0 {
+      bytes[start + fields[number(fields.count)]] = UInt8(number(256))
+    } else {
+      bytes[max(0, start - 1 - number(300))] = UInt8(number(256))
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import ResumeData
+internal import TestSupport
+
+/// Changes property lists by their values, with the words that readers look for.
+struct ValueMutator {
+  private var random: SplitMix64
+
+  init(seed: UInt64) {
+    random = SplitMix64(seed: seed)
+  }
+
+  private mutating func number(_ count: Int) -> Int {
+    Int.random(in: 0..<max(1, count), using: &random)
+  }
+
+  private static let words: [String] =
+    ResumeData.Key.allCases.map(\.rawValue)
+    + (0...25).map { "$\($0)" } + (0...22).map { "__nsurlrequest_proto_prop_obj_\($0)" } + [
+      "__nsurlrequest_proto_props", "$null", "root", "NSKeyedArchiveRootObjectKey", "$objects",
+      "$top",
+      "$archiver", "NSKeyedArchiver", "$version", "$class", "$classname", "NS.keys", "NS.objects",
+      "NS.base", "NS.relative", "NS.string", "NS.data", "CF$UID", "__hhaa__", "GET", "POST",
+      "http://a/1", "https://b/?c#d", "../x", "/private/tmp/CFNetworkDownload_x.tmp", "x.tmp", "",
+      "\"1\"", "W/\"1\"", "0-5", "Authorization", "ü€😀", "\u{1}", "\r",
+    ]
+
+  private static let integers: [Int128] = [
+    0, 1, 2, 3, 4, 9, 16, 22, 23, -1, 255, 1 << 31, 1 << 62, 1 << 63, -(1 << 63), .max, .min,
+    100_000,
+  ]
+
+  private mutating func word() -> String { Self.words[number(Self.words.count)] }
+
+  private mutating func scalar() -> PropertyList {
+    switch number(10) {
+    case 0: .null
+    case 1: .bool(number(2) == 0)
+    case 2, 3: .integer(Self.integers[number(Self.integers.count)])
+    case 4: .real([0, -0.0, 1.5, .nan, .infinity, 1e300][number(6)])
+    case 5: .date([0, 1e9, -1e12, .nan][number(4)])
+    case 6: .data((0..<number(8)).map { UInt8($0) })
+    case 7: .uid(UInt32(number(30)))
+    default: .string(word())
+    }
+  }
+
+  /// A list with one value changed, at any depth.
+  mutating func changed(_ value: PropertyList) -> PropertyList {
+    switch value {
+    case .array(let values): return .array(changed(values))
+    case .set(let values): return .set(changed(values))
+    case .dictionary(let members): return .dictionary(changed(members))
+    case .data(let bytes):
+      // Requests are property lists in data.
+      guard number(4) > 0, let list = try? PropertyList(bytes) else { return scalar() }
+      let inner = changed(changed(list))
+      return (try? inner.encoded(as: .binary)).map(PropertyList.data) ?? value
+    case .uid(let uid):
+      // Mostly another object, and now and then one that is not there.
+      let reach = number(8) == 0 ? 1_000 : Int(uid) + 4
+      return number(2) == 0 ? .uid(UInt32(number(reach))) : scalar()
+    case .null, .bool, .integer, .real, .date, .string: return scalar()
+    }
+  }
+
+  private mutating func changed(_ values: [PropertyList]) -> [PropertyList] {
+    guard !values.isEmpty else { return [scalar()] }
+    var values = values
+    let place = number(values.count)
+    switch number(12) {
+    case 0: values.remove(at: place)
+    case 1: values.append(values[place])
+    case 2: values.swapAt(place, number(values.count))
+    case 3: values[place] = .array([values[place]])
+    case 4: values.insert(scalar(), at: place)
+    default: values[place] = changed(values[place])
+    }
+    return values
+  }
+
+  private mutating func changed(_ members: PropertyListDictionary) -> PropertyListDictionary {
+    var members = members
+    guard !members.entries.isEmpty, number(12) > 0 else {
+      members[word()] = scalar()
+      return members
+    }
+    let entry = members.entries[number(members.entries.count)]
+    switch number(12) {
+    case 0: members[entry.key] = nil
+    case 1: members.rename(entry.key, to: word())
+    case 2: members[word()] = entry.value
+    case 3: members[entry.key] = .dictionary([entry.key: entry.value])
+    case 4: members[entry.key] = scalar()
+    default: members[entry.key] = changed(entry.value)
+    }
+    return members
+  }
+}

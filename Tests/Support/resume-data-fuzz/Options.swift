@@ -1,0 +1,80 @@
+import Foundation
+
+/// What the command line asks for.
+struct Options {
+  /// What a worker does wrong on purpose, to show that it would be noticed.
+  enum Fault: String {
+    case trap
+    case hang
+    case memory
+    case violation
+  }
+
+  struct Mistake: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  static let usage = """
+    usage: resume-data-fuzz [--seconds N] [--seed N] [--corpus FOLDER] [--crashes FOLDER]
+           [--hang-seconds N] [--grow] [--fault trap|hang|memory|violation]
+           resume-data-fuzz FILE...
+
+    Feeds changed property lists to the readers of resume data in a process of limited memory. What
+    crashes it, hangs it or breaks a property is saved in the folder for crashes, and the exit code is
+    1. --grow adds inputs that were taken in a new way to the corpus. With files, checks just these.
+    """
+
+  var seconds = 10.0
+  var seed = UInt64.random(in: 0...UInt64(UInt32.max))
+  var corpus: String?
+  var crashes = "."
+  var hangSeconds = 20.0
+  var grows = false
+  var fault: Fault?
+  var files: [String] = []
+  /// The file between a worker and its supervisor; set in a worker.
+  var state: String?
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--seconds": seconds = try Self.number(&rest, argument)
+      case "--hang-seconds": hangSeconds = try Self.number(&rest, argument)
+      case "--seed": seed = try Self.number(&rest, argument)
+      case "--corpus": corpus = try Self.value(&rest, argument)
+      case "--crashes": crashes = try Self.value(&rest, argument)
+      case "--state": state = try Self.value(&rest, argument)
+      case "--grow": grows = true
+      case "--fault": fault = Fault(rawValue: try Self.value(&rest, argument))
+      case _ where argument.hasPrefix("--"): throw Mistake(description: Self.usage)
+      default: files.append(argument)
+      }
+    }
+  }
+
+  private static func value(_ rest: inout ArraySlice<String>, _ name: String) throws -> String {
+    guard let value = rest.popFirst() else { throw Mistake(description: "\(name) needs a value") }
+    return value
+  }
+
+  private static func number<Number: LosslessStringConvertible>(
+    _ rest: inout ArraySlice<String>,
+    _ name: String
+  ) throws -> Number {
+    let text = try value(&rest, name)
+    guard let number = Number(text) else {
+      throw Mistake(description: "\(name) needs a number, not \(text)")
+    }
+    return number
+  }
+
+  /// The inputs of the corpus, in the order of their names.
+  func corpusInputs() throws -> [[UInt8]] {
+    guard let corpus else { return [] }
+    let names = try FileManager.default.contentsOfDirectory(atPath: corpus).sorted()
+    return try names.map { name in
+      Array(try Data(contentsOf: URL(filePath: corpus).appending(path: name)))
+    }
+  }
+}

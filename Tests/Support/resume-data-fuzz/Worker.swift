@@ -1,0 +1,71 @@
+import Foundation
+import ResumeDataFuzzing
+
+/// The process that may crash.
+struct Worker {
+  let options: Options
+  let state: String
+
+  /// Runs until its time is up.
+  ///
+  /// - Returns: The exit code: 0, or 1 when a property does not hold.
+  func run() throws -> Int32 {
+    var run = FuzzRun(corpus: try options.corpusInputs(), seed: options.seed)
+    let clock = ContinuousClock()
+    let end = clock.now.advanced(by: .seconds(options.seconds))
+    guard let file = FileHandle(forWritingAtPath: state) else { throw CocoaError(.fileNoSuchFile) }
+    var count: UInt64 = 0
+    var slowest = Duration.zero
+    // The corpus comes first, and all of it.
+    while clock.now < end || run.hasCorpusLeft {
+      let input = run.next()
+      count += 1
+      try file.seek(toOffset: 0)
+      try file.write(contentsOf: WorkerState(count: count, input: input).data)
+      if count == 100, let fault = options.fault { fail(fault) }
+      do {
+        let begin = clock.now
+        let outcome = try ResumeDataProperties.check(input)
+        slowest = max(slowest, clock.now - begin)
+        if run.note(outcome, of: input), options.grows, let corpus = options.corpus {
+          try Data(input).write(to: URL(filePath: corpus).appending(path: Digest.name(of: input)))
+        }
+      } catch {
+        print("violation: \(error)")
+        return 1
+      }
+    }
+    let milliseconds = Double(slowest.components.attoseconds) / 1e15
+    print("outcomes \(run.outcomeCount), slowest \(milliseconds) ms, peak \(Self.peak)")
+    return 0
+  }
+
+  private static var peak: String {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line.map { $0.dropFirst(6).trimmingCharacters(in: .whitespaces) } ?? "unknown"
+  }
+
+  private func fail(_ fault: Options.Fault) {
+    switch fault {
+    case .trap: preconditionFailure("a trap on purpose")
+    case .hang: while true { Thread.sleep(forTimeInterval: 1) }
+    case .memory:
+      var blocks: [[UInt8]] = []
+      while true { blocks.append([UInt8](repeating: 1, count: 1 << 26)) }
+    case .violation:
+      print("violation: one on purpose")
+      exit(1)
+    }
+  }
+}
+
+/// Names for inputs that follow from their bytes (FNV-1a).
+enum Digest {
+  static func name(of bytes: [UInt8]) -> String {
+    let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+    }
+    return String(hash, radix: 16)
+  }
+}
