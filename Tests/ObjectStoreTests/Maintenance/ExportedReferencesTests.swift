@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import TestSupport
 import Testing
 
@@ -100,6 +101,21 @@ import Testing
     #expect(try rules(of: plain) == [])
     #expect(code { try plain.importJSONLines(from: file) } == .danglingReference)
     #expect(try rules(of: plain).map(\.model) == ["Building"])
+  }
+
+  @Test func `an export of a store whose rules are damaged can be imported`() throws {
+    let environment = store.environment
+    var transaction = try environment.beginWrite()
+    let table = try transaction.makeDatabase("store")
+    let rule = ReferenceRule(model: "Building", fieldID: 1, target: "City", onDelete: .deny)
+    let key = Array(MetadataKey.reference(rule.model, rule.fieldID).utf8)
+    try transaction.put(rule.encoded.span, for: key.span, in: table)
+    try transaction.commit()
+    let before = try rules(of: store)
+    try store.exportJSONLines(to: folder.path("damaged.jsonl"))
+    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    #expect(try copy.importJSONLines(from: folder.path("damaged.jsonl")).inserted == 4)
+    #expect(try rules(of: copy) == before.subtracting([rule]))
   }
 
   @Test func `an export without references is read`() throws {

@@ -62,8 +62,8 @@ struct ImportedReferences {
     var list: [ImportReport.DanglingReference] = []
     // Many may name one object.
     var known: [AwaitedObjects.Key: Bool] = [:]
-    for item in open.values.sorted(by: { ($0.line, $0.field.fieldID) < ($1.line, $1.field.fieldID) }
-    ) {
+    let inOrder = open.values.sorted { ($0.line, $0.field.fieldID) < ($1.line, $1.field.fieldID) }
+    for item in inOrder {
       let field = references.fields[item.model]?.first { $0.fieldID == item.field.fieldID }
       guard let field else { continue }
       let missing = try item.targets.first { target in

@@ -84,6 +84,7 @@ struct JSONLinesImport {
         known = nil
         continue
       }
+      guard !current.references.fields.isEmpty else { return }
       let targets = ImportedReferences.targets(of: object, current.references)
       return try awaited.add(key, references: targets.map(\.key)) { place in
         let (target, field) = targets[place]

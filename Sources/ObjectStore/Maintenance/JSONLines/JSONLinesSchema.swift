@@ -20,7 +20,7 @@ struct JSONLinesSchema {
 
   func model(_ name: String) -> Model? { models.first { $0.name == name } }
 
-  /// The models of a store, and what their fields refer to.
+  /// The models of a store, and what their fields refer to, but for what damage has made of it.
   init(_ schema: StoredSchema, _ references: [ReferenceRule]) {
     schemaVersion = schema.version
     models = schema.models.map { entry in
@@ -28,8 +28,11 @@ struct JSONLinesSchema {
         name: entry.tables.name,
         fields: Self.keyed(entry.fields.map { RecordLayout.Field($0) }),
         indexes: entry.tables.indexes.map(\.description),
-        references: references.filter { $0.model == entry.tables.name }
+        references: []
       )
+    }
+    for (place, model) in models.enumerated() {
+      models[place].references = references.filter { $0.model == model.name && isPossible($0) }
     }
   }
 
@@ -70,23 +73,19 @@ struct JSONLinesSchema {
     }
     if case .number(let digits) = json["schemaVersion"] { schemaVersion = UInt32(digits) ?? 0 }
     self.models = try models.map { try Model(json: $0) }
-    for model in self.models { try requireTargets(of: model) }
+    guard self.models.allSatisfy({ $0.references.allSatisfy(isPossible) }) else {
+      throw JSONLinesError(line: 1, reason: "a reference is none")
+    }
   }
 
-  /// Refuses references that no program could have declared.
-  ///
-  /// - Throws: ``JSONLinesError`` of line 1.
-  private func requireTargets(of model: Model) throws {
-    for rule in model.references {
-      let field = model.fields.first { $0.field.id == rule.fieldID }?.field
-      let key = self.model(rule.target)?.fields.first { $0.field.isPrimaryKey }?.field
-      let isIndexed = model.indexes.contains { $0.id == rule.fieldID }
-      guard let field, let key, isIndexed,
-        (field.type.indexedElement ?? field.type) == key.type
-      else {
-        throw JSONLinesError(line: 1, reason: "model \(model.name): a reference is none")
-      }
-    }
+  /// Whether a program could have declared it.
+  private func isPossible(_ rule: ReferenceRule) -> Bool {
+    guard let model = model(rule.model),
+      let field = model.fields.first(where: { $0.field.id == rule.fieldID })?.field,
+      let key = self.model(rule.target)?.fields.first(where: \.field.isPrimaryKey)?.field
+    else { return false }
+    return (field.type.indexedElement ?? field.type) == key.type
+      && model.indexes.contains { $0.id == rule.fieldID }
   }
 }
 
