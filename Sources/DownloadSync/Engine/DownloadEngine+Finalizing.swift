@@ -12,51 +12,62 @@ internal import ObjectStore
 #endif
 
 extension DownloadEngine {
-  /// Computes the digest of a complete file without holding up the engine.
-  func check(_ download: Live) {
-    let path = download.layout.partialPath
+  /// Compares the digest of a complete file with the one that it must have, without holding up the
+  /// engine.
+  ///
+  /// What was taken while the bytes streamed is not read again.
+  func check(_ download: Live, _ expected: String) async throws {
     let url = download.record.url
-    let generation = download.record.generation
-    let inbox = inbox
-    Task.detached {
-      let digest: Result<Digest, PartialFile.Failure>
-      do {
-        digest = .success(try await blocking { try Digest.ofFile(at: path) })
+    guard let algorithm = (try? Digest(expected))?.algorithm else {
+      return try await failCheck(download, "'\(expected)' is no digest that can be computed")
+    }
+    live[url]?.record.expectedDigest = expected
+    let digest = download.transfer.digest(algorithm)
+    Task.detached { [inbox, generation = download.record.generation] in
+      let result: Result<Digest, PartialFile.Failure>
+      do throws(PartialFile.Failure) {
+        result = .success(try await digest.digest())
       } catch {
-        digest = .failure(PartialFile.Failure(code: EIO, operation: "reading \(path): \(error)"))
+        result = .failure(error)
       }
-      inbox.post(.digestComputed(url: url, generation: generation, digest))
+      inbox.post(.digestComputed(url: url, generation: generation, result))
     }
   }
 
   /// Goes on with a complete file whose digest is known now.
   func finishChecked(_ url: String, _ digest: Result<Digest, PartialFile.Failure>) async throws {
     guard var download = live[url] else { return }
+    let expected = download.record.expectedDigest ?? ""
     switch digest {
-    case .success(let digest) where digest.text == download.record.expectedDigest:
+    case .success(let digest) where digest.text == expected:
       download.record.verifiedDigest = digest.text
       try await finalize([download])
     case .success(let digest):
-      live[url] = nil
-      let generation = download.record.generation
-      // Bytes that are wrong somewhere are of no use for a next try.
-      try await commit { tx in
-        _ = try tx.update(DownloadRecord.self, url) { record in
-          if record.generation == generation { record.rollBack() }
-        }
-      }
-      try await settleFailure(
-        download.record,
-        DownloadFailure(
-          .digestMismatch,
-          "the file has the digest \(digest.text), and must have \(download.record.expectedDigest ?? "")"
-        ),
-        retryAfter: nil
+      try await failCheck(
+        download,
+        "the file has the digest \(digest.text), and must have \(expected)"
       )
     case .failure(let failure):
       live[url] = nil
       try await settleFailure(download.record, failure.asDownloadFailure, retryAfter: nil)
     }
+  }
+
+  /// The file does not have its digest: bytes that are wrong somewhere are of no use for a next try.
+  private func failCheck(_ download: Live, _ message: String) async throws {
+    let url = download.record.url
+    let generation = download.record.generation
+    live[url] = nil
+    try await commit { tx in
+      _ = try tx.update(DownloadRecord.self, url) { record in
+        if record.generation == generation { record.rollBack() }
+      }
+    }
+    try await settleFailure(
+      download.record,
+      DownloadFailure(.digestMismatch, message),
+      retryAfter: nil
+    )
   }
 
   /// A file on its way to its name.

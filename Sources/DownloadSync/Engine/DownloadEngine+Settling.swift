@@ -17,10 +17,10 @@ extension DownloadEngine {
       }
       switch found.decision.result {
       case .placed:
-        if download.record.expectedDigest == nil {
-          complete.append(download)
+        if let expected = found.record.expectedDigest {
+          try await check(download, expected)
         } else {
-          check(download)
+          complete.append(download)
         }
       case .waitingOrFailed:
         try await fail(download, result)

@@ -29,6 +29,8 @@ final class Transfer: TaskSink {
   let url: String
   let generation: Int64
   let file: PartialFile
+  /// Of the bytes in the file, if the record said at the start that they must have one.
+  private let streamedDigest: StreamedDigest?
   private let offset: Int64
   private let validator: Validator?
   private let checkpointBytes: Int64
@@ -50,6 +52,8 @@ final class Transfer: TaskSink {
     url = record.url
     generation = record.generation
     self.file = file
+    streamedDigest = record.expectedDigest.flatMap { try? Digest($0) }
+      .map { StreamedDigest(of: file, $0.algorithm) }
     self.offset = offset
     validator = Validator(of: record)
     self.checkpointBytes = checkpointBytes
@@ -83,12 +87,14 @@ final class Transfer: TaskSink {
     switch verdict {
     case .write(let offset, let total):
       adopt(head, total: total, isSameEntity: self.offset > 0)
+      streamedDigest?.seek(to: offset)
       file.seek(to: offset)
       return .proceed
     case .startOver(let total):
       do {
         // The store must not promise bytes of the old entity while those of the new one come.
         try rollBack(head, total)
+        streamedDigest?.seek(to: 0)
         try file.removeAll()
       } catch let failure as PartialFile.Failure {
         return end(.failed(failure.asDownloadFailure, retryAfter: nil))
@@ -117,6 +123,7 @@ final class Transfer: TaskSink {
     }
     do {
       try file.write(bytes)
+      streamedDigest?.append(bytes)
     } catch {
       return end(.failed(error.asDownloadFailure, retryAfter: nil))
     }
@@ -152,6 +159,13 @@ final class Transfer: TaskSink {
   func synchronize() throws(PartialFile.Failure) -> Int64 {
     state.withLock { $0.hasAskedForCheckpoint = false }
     return try file.synchronize()
+  }
+
+  /// The digest of what is written; of a kind that the record did not ask for when this began, the
+  /// file has to be read.
+  func digest(_ algorithm: Digest.Algorithm) -> StreamedDigest {
+    if let streamedDigest, streamedDigest.algorithm == algorithm { return streamedDigest }
+    return StreamedDigest(of: file, algorithm)
   }
 
   // MARK: -
