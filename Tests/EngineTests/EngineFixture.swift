@@ -62,9 +62,9 @@ final class EngineFixture {
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) async throws -> (summary: RunSummary, events: [DownloadEvent]) {
     let engine = try engine(change)
-    async let events = engine.events.reduce(into: [DownloadEvent]()) { $0.append($1) }
+    let events = engine.events()
     let summary = try await engine.run(until: .idle)
-    return (summary, await events)
+    return (summary, await events.reduce(into: []) { $0.append($1) })
   }
 
   /// The values of the `Range` fields of the requests for a path, in order.

@@ -92,20 +92,26 @@ extension DownloadEngine {
     )
     var wanted = URLTable<Void>()
     var idle: [Reconciliation] = []
+    var givenUp: [String] = []
     for record in active where isInScope(record.url) {
       wanted[record.url] = ()
       if live[record.url] != nil {
         try await follow(record.url, record)
       } else if waiting[record.url] == nil || !record.mayStart {
+        if waiting[record.url] != nil, record.intent != .run { givenUp.append(record.url) }
         waiting[record.url] = nil
         idle.append(try Reconciliation(of: record, in: roots, now: now()))
       }
     }
-    for url in waiting.urls where wanted[url] == nil { waiting[url] = nil }
+    for url in waiting.urls where wanted[url] == nil {
+      waiting[url] = nil
+      givenUp.append(url)
+    }
     for url in live.urls where wanted[url] == nil {
       try await follow(url, try await current(url))
     }
     try await carryOut(idle)
+    for url in givenUp { emit(.released(url: url)) }
   }
 
   /// Compares a live transfer with its record as it is now.

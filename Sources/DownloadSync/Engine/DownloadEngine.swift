@@ -19,6 +19,7 @@ public actor DownloadEngine {
     var layout: FileLayout
     var transfer: Transfer
     var task: TaskID?
+    var meter = SpeedMeter()
     var candidate: Scheduler.Candidate
     var startedAt: ContinuousClock.Instant
     /// The bytes that the store knows of.
@@ -32,20 +33,13 @@ public actor DownloadEngine {
     var notBefore: Date?
   }
 
-  /// What happens, as it happens.
-  ///
-  /// For one consumer; ends when ``run(until:)`` returns.
-  ///
-  /// The last 1,024 events are kept for a consumer that is slow.
-  public nonisolated let events: AsyncStream<DownloadEvent>
-
   let store: DownloadStore
   let transport: any Transport
   let options: EngineOptions
   let inbox = EngineInbox()
+  let hub = EventHub()
   let logger: Logger?
   let now: @Sendable () -> Date
-  private let eventSink: AsyncStream<DownloadEvent>.Continuation
   /// Held from the making of the engine to the end of its run.
   private var lock: EngineLock?
 
@@ -85,7 +79,6 @@ public actor DownloadEngine {
     lock = try EngineLock(storePath: store.path)
     roots = try store.roots()
     foreignChanges = ForeignChanges(seen: try store.objects.changeCount())
-    (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_024))
   }
 
   // MARK: Running
@@ -99,7 +92,7 @@ public actor DownloadEngine {
   ///   and keep the bytes that are synced.
   public func run(until goal: RunGoal) async throws -> RunSummary {
     defer {
-      eventSink.finish()
+      hub.end()
       lock = nil
     }
     _ = try await reconcileAtLaunch()
@@ -135,7 +128,7 @@ public actor DownloadEngine {
   /// - Complexity: O(active) records.
   public func reconcile() async throws -> [Reconciliation] {
     defer {
-      eventSink.finish()
+      hub.end()
       lock = nil
     }
     let found = try await reconcileAtLaunch()
@@ -149,20 +142,6 @@ public actor DownloadEngine {
   /// May be called from anywhere, more than once.
   public nonisolated func stop() {
     inbox.post(.stopRequested)
-  }
-
-  /// How far the live downloads are.
-  public func progress() -> [DownloadProgress] {
-    live.values
-      .sorted { $0.candidate.order < $1.candidate.order }
-      .map { live in
-        DownloadProgress(
-          url: live.record.url,
-          filename: live.record.filename,
-          received: live.transfer.file.position,
-          expected: live.transfer.entity.total
-        )
-      }
   }
 
   // MARK: Inputs
@@ -182,10 +161,13 @@ public actor DownloadEngine {
         guard live[url]?.record.generation == generation else { continue }
         live[url]?.task = nil
         ended.append((url, result))
+      case .storeChanged:
+        isCheckpointDue = true
       case .digestComputed(let url, let generation, let digest):
         guard live[url]?.record.generation == generation else { continue }
         try await finishChecked(url, digest)
       case .ticked:
+        measure()
         endProbation()
       case .stopRequested:
         isStopping = true
@@ -217,7 +199,7 @@ public actor DownloadEngine {
   // MARK: Telling
 
   func emit(_ event: DownloadEvent) {
-    eventSink.yield(event)
+    hub.emit(event)
   }
 
   /// Commits, and remembers that the commit was ours.

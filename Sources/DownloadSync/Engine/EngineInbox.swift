@@ -9,6 +9,8 @@ enum EngineInput: Sendable {
   case checkpointDue
   /// A task ended, and its sink knows how.
   case taskEnded(url: String, generation: Int64, TransferResult)
+  /// Somebody has written to the store in this process.
+  case storeChanged
   /// The digest of a complete file was computed.
   case digestComputed(url: String, generation: Int64, Result<Digest, PartialFile.Failure>)
   /// Time passed.

@@ -22,6 +22,7 @@ final class Transfer: TaskSink {
   private struct State {
     var entity: Entity
     var finding: TransferResult?
+    var hasFinished = false
     var hasProgressed = false
     var hasAskedForCheckpoint = false
   }
@@ -141,7 +142,12 @@ final class Transfer: TaskSink {
   }
 
   func finish(_ outcome: TaskOutcome) {
-    let (finding, entity) = state.withLock { ($0.finding, $0.entity) }
+    let (isFirst, finding, entity) = state.withLock { state in
+      defer { state.hasFinished = true }
+      return (!state.hasFinished, state.finding, state.entity)
+    }
+    // A transport that says so twice must not end two downloads.
+    guard isFirst else { return }
     let result = TransferResult(
       outcome,
       finding: finding,
