@@ -17,6 +17,7 @@ struct EventTests {
     case .retrying: "retrying"
     case .failed: "failed"
     case .released: "released"
+    case .interceptorFailed: "interceptorFailed"
     case .missed(let count): "missed \(count)"
     }
   }

@@ -49,7 +49,12 @@ extension DownloadEngine {
       )
     case .failure(let failure):
       live[url] = nil
-      try await settleFailure(download.record, failure.asDownloadFailure, retryAfter: nil)
+      try await settleFailure(
+        download.record,
+        failure.asDownloadFailure,
+        retryAfter: nil,
+        head: download.transfer.head
+      )
     }
   }
 
@@ -66,7 +71,8 @@ extension DownloadEngine {
     try await settleFailure(
       download.record,
       DownloadFailure(.digestMismatch, message),
-      retryAfter: nil
+      retryAfter: nil,
+      head: download.transfer.head
     )
   }
 
@@ -76,6 +82,7 @@ extension DownloadEngine {
     var layout: FileLayout
     var entity: Transfer.Entity
     var stamp: FileStamp
+    var head: ResponseHead?
   }
 
   /// Gives complete files their names.
@@ -108,7 +115,8 @@ extension DownloadEngine {
             record: download.record,
             layout: download.layout,
             entity: download.transfer.entity,
-            stamp: stamp
+            stamp: stamp,
+            head: download.transfer.head
           )
         )
       case .failure(let failure):
@@ -157,8 +165,8 @@ extension DownloadEngine {
 
   /// Renames, and makes the names outlast a power cut.
   ///
-  /// Returns the records whose file is in place.
-  private func place(_ files: [Finished]) async throws -> [DownloadRecord] {
+  /// Returns those whose file is in place.
+  private func place(_ files: [Finished]) async throws -> [Finished] {
     var placed: [Finished] = []
     for var file in files {
       var outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
@@ -178,7 +186,7 @@ extension DownloadEngine {
     try await blocking {
       for folder in folders { try FilePlacement.synchronizeFolder(folder) }
     }
-    return placed.map(\.record)
+    return placed
   }
 
   /// Somebody has put a file under the name: the record gets the next free one.
@@ -233,20 +241,22 @@ extension DownloadEngine {
     if let waiting { enqueue(waiting) }
   }
 
-  private func commitCompleted(_ records: [DownloadRecord]) async throws {
-    guard !records.isEmpty else { return }
+  private func commitCompleted(_ files: [Finished]) async throws {
+    guard !files.isEmpty else { return }
     let moment = now()
-    let urls = records.map(\.url)
     let done = try await commit { tx in
-      try urls.compactMap { url in
-        try tx.update(DownloadRecord.self, url) { $0.complete(at: moment) }
-        return try tx.get(DownloadRecord.self, url)
+      try files.compactMap { file -> Finished? in
+        try tx.update(DownloadRecord.self, file.record.url) { $0.complete(at: moment) }
+        guard let record = try tx.get(DownloadRecord.self, file.record.url) else { return nil }
+        var file = file
+        file.record = record
+        return file
       }
     }
-    for record in done {
+    for file in done {
       summary.completed += 1
-      log("complete", record)
-      emit(.completed(record))
+      log("complete", file.record)
+      tellCompleted(file.record, head: file.head)
     }
   }
 }

@@ -68,10 +68,12 @@ extension DownloadEngine {
     switch record.state {
     case .completed where found.decision.actions.contains(.commitCompleted):
       summary.completed += 1
-      emit(.completed(record))
+      tellCompleted(record)
     case .failedPermanent where found.record.state != .failedPermanent:
       summary.failed += 1
-      if let failure = record.attempts.last?.failure { emit(.failed(record, failure)) }
+      if let failure = record.attempts.last?.failure {
+        tellEnd(DownloadResponse(record: record, failure: failure), .failed(record, failure))
+      }
     case .waiting, .failedRetryable:
       enqueue(record)
     default:
@@ -138,6 +140,7 @@ extension DownloadEngine {
   private func release(_ url: String) {
     guard let download = live[url], !download.isReleased else { return }
     live[url]?.isReleased = true
+    download.preparation?.cancel()
     if let task = download.task { transport.cancel(task) }
   }
 

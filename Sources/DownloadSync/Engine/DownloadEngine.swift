@@ -19,6 +19,8 @@ public actor DownloadEngine {
     var layout: FileLayout
     var transfer: Transfer
     var task: TaskID?
+    /// Makes the request, while interceptors see it.
+    var preparation: Task<Void, Never>?
     var meter = SpeedMeter()
     var candidate: Scheduler.Candidate
     var startedAt: ContinuousClock.Instant
@@ -38,6 +40,7 @@ public actor DownloadEngine {
   let options: EngineOptions
   let inbox = EngineInbox()
   let hub = EventHub()
+  let interceptors: InterceptorChain
   let logger: Logger?
   let now: @Sendable () -> Date
   /// Held from the making of the engine to the end of its run.
@@ -47,6 +50,8 @@ public actor DownloadEngine {
   var waiting = URLTable<Waiting>()
   var summary = RunSummary()
   var order = 0
+  /// The ends that interceptors are being told of.
+  var tellings = 0
   var roots: Roots
   var foreignChanges: ForeignChanges
   /// Why the engine cannot go on; it stops cleanly and then throws this.
@@ -79,6 +84,11 @@ public actor DownloadEngine {
     lock = try EngineLock(storePath: store.path)
     roots = try store.roots()
     foreignChanges = ForeignChanges(seen: try store.objects.changeCount())
+    interceptors = InterceptorChain(
+      requests: options.requestInterceptors,
+      responses: options.responseInterceptors,
+      deadline: options.interceptorDeadline
+    )
   }
 
   // MARK: Running
@@ -105,7 +115,7 @@ public actor DownloadEngine {
     defer { ticking.cancel() }
     do {
       try await startWhatMay()
-      while !(goal == .idle && live.isEmpty && waiting.isEmpty), !isStopping {
+      while !(goal == .idle && live.isEmpty && waiting.isEmpty && tellings == 0), !isStopping {
         try await handle(await inbox.next())
       }
       try await stopAll()
@@ -132,6 +142,7 @@ public actor DownloadEngine {
       lock = nil
     }
     let found = try await reconcileAtLaunch()
+    await awaitTellings()
     if let fatal { throw fatal }
     return found
   }
@@ -161,6 +172,11 @@ public actor DownloadEngine {
         guard live[url]?.record.generation == generation else { continue }
         live[url]?.task = nil
         ended.append((url, result))
+      case .requestMade(let url, let generation, let result):
+        guard live[url]?.record.generation == generation else { continue }
+        if let end = goOn(url, with: result) { ended.append((url, end)) }
+      case .endTold:
+        tellings -= 1
       case .storeChanged:
         isCheckpointDue = true
       case .digestComputed(let url, let generation, let digest):
@@ -184,13 +200,25 @@ public actor DownloadEngine {
 
   /// Cancels every task, waits for the ends, and commits what has arrived.
   private func stopAll() async throws {
-    for download in live.values { if let task = download.task { transport.cancel(task) } }
+    for download in live.values {
+      download.preparation?.cancel()
+      if let task = download.task { transport.cancel(task) }
+    }
     let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-    while live.values.contains(where: { $0.task != nil }), ContinuousClock.now < deadline {
-      for case .taskEnded(let url, let generation, let result) in await inbox.next()
-      where live[url]?.record.generation == generation {
-        live[url]?.task = nil
-        if result == .complete { try await settle([(url, result)]) }
+    while live.values.contains(where: { $0.task != nil }) || tellings > 0,
+      ContinuousClock.now < deadline
+    {
+      for input in await inbox.next() {
+        switch input {
+        case .taskEnded(let url, let generation, let result)
+        where live[url]?.record.generation == generation:
+          live[url]?.task = nil
+          if result == .complete { try await settle([(url, result)]) }
+        case .endTold:
+          tellings -= 1
+        default:
+          break
+        }
       }
     }
     try await releaseAll()

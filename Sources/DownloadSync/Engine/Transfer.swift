@@ -21,6 +21,7 @@ final class Transfer: TaskSink {
 
   private struct State {
     var entity: Entity
+    var head: ResponseHead?
     var finding: TransferResult?
     var hasFinished = false
     var hasProgressed = false
@@ -72,12 +73,15 @@ final class Transfer: TaskSink {
     )
   }
 
+  /// The last response's head.
+  var head: ResponseHead? { state.withLock { $0.head } }
   /// What is known of the entity.
   var entity: Entity { state.withLock { $0.entity } }
 
   // MARK: The transport's calls
 
   func receive(_ head: ResponseHead) -> BodyDisposition {
+    state.withLock { $0.head = head }
     let verdict = ResponseVerdict(
       head,
       offset: offset,

@@ -17,6 +17,8 @@ public enum DownloadEvent: Sendable {
   case failed(DownloadRecord, DownloadFailure)
   /// The record was removed, paused or cancelled by somebody; its transfer ended.
   case released(url: String)
+  /// A response interceptor failed; the download is what it was.
+  case interceptorFailed(url: String, InterceptorFailure)
   /// So many events were dropped, because this consumer did not take them in time.
   case missed(Int)
 
@@ -26,7 +28,7 @@ public enum DownloadEvent: Sendable {
     case .started(let record, _), .completed(let record), .retrying(let record, _, _),
       .failed(let record, _):
       record.url
-    case .rolledBack(let url, _), .released(let url): url
+    case .rolledBack(let url, _), .released(let url), .interceptorFailed(let url, _): url
     case .missed: nil
     }
   }
@@ -35,7 +37,7 @@ public enum DownloadEvent: Sendable {
   public var isEnd: Bool {
     switch self {
     case .completed, .failed, .released: true
-    case .started, .rolledBack, .retrying, .missed: false
+    case .started, .rolledBack, .retrying, .interceptorFailed, .missed: false
     }
   }
 }
