@@ -1,3 +1,4 @@
+import DownloadStore
 import Testing
 
 @testable import DownloadCommands
@@ -5,18 +6,19 @@ import Testing
 struct ProgressTests {
   private let line = ProgressLine(
     name: "film.mkv",
-    received: 5_242_880,
-    expected: 10_485_760,
-    speed: 1_048_576,
-    remaining: 5
+    estimate: ProgressEstimate(
+      received: 5_242_880,
+      expected: 10_485_760,
+      bytesPerSecond: 1_048_576
+    )
   )
 
   @Test func `a wide line has everything`() {
     #expect(TerminalText.width(line.text(width: 100)) == 100)
-    #expect(line.text(width: 100).contains("[============            ]"))
+    #expect(line.text(width: 100).contains("[==========           ]"))
     #expect(line.text(width: 100).contains("50%"))
     #expect(line.text(width: 100).contains("5.0 MiB/10.0 MiB"))
-    #expect(line.text(width: 100).contains("1.0 MiB/s"))
+    #expect(line.text(width: 100).contains("1.00 MiB/s"))
     #expect(line.text(width: 100).contains("ETA 0:05"))
   }
 
@@ -26,8 +28,8 @@ struct ProgressTests {
       var line = line
       line.name = name
       #expect(TerminalText.width(line.text(width: width)) <= width)
-      line.expected = nil
-      line.speed = nil
+      line.estimate.expected = nil
+      line.estimate.bytesPerSecond = nil
       #expect(TerminalText.width(line.text(width: width)) <= width)
     }
   }
@@ -39,36 +41,23 @@ struct ProgressTests {
     #expect(!text.contains("ETA"))
   }
 
-  @Test func `speed leaves out what was there before`() {
-    let start = SuspendingClock.now
-    var meter = TransferMeter()
-    meter.note(1_000_000, at: start)
-    #expect(meter.bytesPerSecond == nil)
-    meter.note(1_001_000, at: start.advanced(by: .seconds(2)))
-    #expect(meter.bytesPerSecond == 500)
-    #expect(meter.remaining(of: 1_002_000) == 2)
-    #expect(meter.remaining(of: nil) == nil)
+  @Test func `what is not known is not made up`() {
+    var line = line
+    line.estimate.expected = nil
+    #expect(line.text(width: 100).contains("--%"))
+    #expect(line.text(width: 100).contains("ETA --"))
+    // A server that said too little is not taken at its word.
+    line.estimate.expected = 7
+    #expect(line.text(width: 100).contains("--%"))
   }
 
-  @Test func `speed forgets what is long ago`() {
-    let start = SuspendingClock.now
-    var meter = TransferMeter()
-    for second in 0...20 {
-      meter.note(
-        second < 10 ? 0 : Int64(second - 10) * 100,
-        at: start.advanced(by: .seconds(second))
-      )
-    }
-    #expect(meter.bytesPerSecond == 100)
-  }
-
-  @Test func `starting over starts the measurement over`() {
-    let start = SuspendingClock.now
-    var meter = TransferMeter()
-    meter.note(1000, at: start)
-    meter.note(0, at: start.advanced(by: .seconds(1)))
-    #expect(meter.bytesPerSecond == nil)
-    meter.note(100, at: start.advanced(by: .seconds(2)))
-    #expect(meter.bytesPerSecond == 100)
+  @Test(arguments: [
+    (0.0, "0 B/s"), (0.9, "0 B/s"), (1023.9, "1023 B/s"), (1024, "1.00 KiB/s"),
+    (1536, "1.50 KiB/s"), (1_048_575, "1023.99 KiB/s"), (1_048_576, "1.00 MiB/s"),
+    (1_100_000, "1.04 MiB/s"), (123_456_789, "117.73 MiB/s"), (-5, "0 B/s"),
+    (.infinity, "953674316406.25 MiB/s"),
+  ])
+  func `a speed has two decimals from a kibibyte on`(speed: Double, text: String) {
+    #expect(Speed.text(speed) == text)
   }
 }

@@ -33,7 +33,7 @@ import Testing
         "timedOut", "cannotConnect", "cannotFindHost", "connectionLost", "insecure", "badResponse",
         "badRedirect", "unsupportedURL", "refused", "notFound", "rejected", "serverBusy",
         "wrongLength", "entityChanged", "unexpectedCoding", "digestMismatch", "diskFull",
-        "fileSystem", "quarantined", "unknown",
+        "fileSystem", "quarantined", "interceptorFailed", "unknown",
       ]
     )
   }

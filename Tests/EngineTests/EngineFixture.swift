@@ -44,22 +44,27 @@ final class EngineFixture {
     return try #require(try store.add([request]).first).record
   }
 
+  /// Makes an engine that tries again soon.
+  func engine(_ change: (inout EngineOptions) -> Void = { _ in }) throws -> DownloadEngine {
+    var options = EngineOptions()
+    options.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1), cap: .seconds(1))
+    change(&options)
+    return try DownloadEngine(
+      store: store,
+      transport: URLSessionTransport(idleTimeout: .seconds(5)),
+      options: options
+    )
+  }
+
   /// Runs an engine until nothing is left to do, and gives what it told.
   @discardableResult
   func run(
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) async throws -> (summary: RunSummary, events: [DownloadEvent]) {
-    var options = EngineOptions()
-    options.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1), cap: .seconds(1))
-    change(&options)
-    let engine = try DownloadEngine(
-      store: store,
-      transport: URLSessionTransport(idleTimeout: .seconds(5)),
-      options: options
-    )
-    async let events = engine.events.reduce(into: [DownloadEvent]()) { $0.append($1) }
+    let engine = try engine(change)
+    let events = engine.events()
     let summary = try await engine.run(until: .idle)
-    return (summary, await events)
+    return (summary, await events.reduce(into: []) { $0.append($1) })
   }
 
   /// The values of the `Range` fields of the requests for a path, in order.

@@ -43,9 +43,10 @@ struct OwnershipTests {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("a")))
     let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let events = engine.events()
     let run = Task { try await engine.run(until: .stopped) }
     try fixture.add("/a")
-    for await event in engine.events {
+    for await event in events {
       if case .completed(let record) = event, record.url == fixture.server.url("/a") {
         engine.stop()
       }
@@ -60,8 +61,9 @@ struct OwnershipTests {
     fixture.server.route("/a", resource)
     let record = try fixture.add("/a")
     let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let events = engine.events()
     let run = Task { try await engine.run(until: .stopped) }
-    for await event in engine.events {
+    for await event in events {
       switch event {
       case .started:
         try fixture.store.purge(try fixture.store.purgePlan([record], withFiles: true))

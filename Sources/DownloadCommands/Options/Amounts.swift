@@ -32,6 +32,21 @@ enum ByteAmount {
   }
 }
 
+/// Speeds as people read them; units are powers of 1024.
+enum Speed {
+  /// The speed: `512 B/s`, and with two decimals from a KiB on, `1.50 KiB/s` or `12.34 MiB/s`.
+  static func text(_ bytesPerSecond: Double) -> String {
+    // What is more than fits into the number is no speed of this world.
+    let count = Int64(max(0, min(bytesPerSecond, 1e18)))
+    guard count >= 1024 else { return "\(count) B/s" }
+    let (divisor, unit): (Double, String) = count < 1 << 20 ? (1024, "KiB/s") : (1_048_576, "MiB/s")
+    // Cut, not rounded: 1024.00 KiB/s would be of the next unit.
+    let hundredths = Int64(Double(count) / divisor * 100)
+    let decimals = hundredths % 100
+    return "\(hundredths / 100).\(decimals < 10 ? "0" : "")\(decimals) \(unit)"
+  }
+}
+
 /// Spans of time as people write and read them.
 enum TimeSpan {
   /// Reads `7d`, `12h`, `30m`, `45s` or several of them (`1d12h`), in seconds; `nil` for anything

@@ -46,7 +46,7 @@ struct RequestOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The digest that the file must have; only with one URL.",
+      "The digest that the file must have: md5, sha1, sha256 or sha512; only with one URL.",
       valueName: "sha256:hex"
     )
   )

@@ -32,7 +32,8 @@ struct EngineSession {
     let engine = engine
     let signals = StopSignals(onLast: ProgressDisplay.restoreTerminal) { _ in engine.stop() }
     let display = ProgressDisplay()
-    async let shown: Void = display.follow(engine)
+    let events = engine.events()
+    async let shown: Void = display.follow(engine, events)
     let result: Result<RunSummary, any Error>
     do {
       result = .success(try await engine.run(until: goal))

@@ -21,6 +21,10 @@ enum EventLine {
       "failed \(record.filename): \(reason(failure, record))"
     case .released(let url):
       "released \(Redaction.url(url))"
+    case .interceptorFailed(let url, let failure):
+      "interceptor \(failure.interceptor) failed for \(Redaction.url(url)): \(failure.message)"
+    case .missed(let count):
+      "\(count) messages were left out"
     }
   }
 

@@ -4,7 +4,6 @@ internal import DownloadSync
 actor ProgressDisplay {
   private let output: Output
   private let isScreen: Bool
-  private var meters: [String: TransferMeter] = [:]
   /// How wide the lines are that stand above the cursor.
   private var drawn: [Int] = []
   private var isCursorHidden = false
@@ -16,10 +15,10 @@ actor ProgressDisplay {
     self.isScreen = isScreen
   }
 
-  /// Follows the engine until its run ends.
-  nonisolated func follow(_ engine: DownloadEngine) async {
+  /// Follows the engine until its run ends, by its events from before that.
+  nonisolated func follow(_ engine: DownloadEngine, _ events: DownloadEvents) async {
     let drawing = isScreen ? Task { await draw(engine) } : nil
-    for await event in engine.events { await tell(event) }
+    for await event in events { await tell(event) }
     drawing?.cancel()
     await drawing?.value
     await finish()
@@ -54,21 +53,9 @@ actor ProgressDisplay {
     _ progress: [DownloadProgress],
     in size: (columns: Int, lines: Int)
   ) {
-    let now = SuspendingClock.now
-    let urls = Set(progress.map(\.url))
-    meters = meters.filter { urls.contains($0.key) }
-    var lines: [String] = []
-    for download in progress {
-      meters[download.url, default: TransferMeter()].note(download.received, at: now)
-      let meter = meters[download.url]
-      let line = ProgressLine(
-        name: download.filename,
-        received: download.received,
-        expected: download.expected,
-        speed: meter?.bytesPerSecond,
-        remaining: meter?.remaining(of: download.expected)
-      )
-      lines.append(line.text(width: size.columns - 1))
+    let lines = progress.map { download in
+      ProgressLine(name: download.filename, estimate: download.estimate)
+        .text(width: size.columns - 1)
     }
     // What does not fit could not be redrawn in place.
     redraw(Array(lines.prefix(max(1, size.lines - 1))), columns: size.columns)

@@ -1,13 +1,9 @@
+internal import DownloadStore
+
 /// One running download on one line of a terminal.
 struct ProgressLine: Sendable, Equatable {
   var name: String
-  var received: Int64
-  /// `nil` while the size is unknown.
-  var expected: Int64?
-  /// Bytes per second.
-  var speed: Double?
-  /// Seconds.
-  var remaining: Double?
+  var estimate: ProgressEstimate
 
   /// The line, at most `width` columns wide: what matters least goes first.
   func text(width: Int) -> String {
@@ -25,20 +21,15 @@ struct ProgressLine: Sendable, Equatable {
     return ([TerminalText.padded(shown, to: nameWidth)] + facts).joined(separator: "  ")
   }
 
-  private var fraction: Double? {
-    guard let expected else { return nil }
-    return expected > 0 ? min(1, Double(received) / Double(expected)) : 1
-  }
-
   private var facts: [String] {
-    let percent = fraction.map { "\(Int($0 * 100))%" } ?? "--%"
-    let whole = expected.map { "/" + ByteAmount.text($0) } ?? ""
-    let speed = speed.map { ByteAmount.text(Int64($0)) + "/s" } ?? "--"
-    let remaining = remaining.map(TimeSpan.text) ?? "--"
+    let percent = estimate.percentage.map { "\($0)%" } ?? "--%"
+    let whole = estimate.expected.map { "/" + ByteAmount.text($0) } ?? ""
+    let speed = estimate.bytesPerSecond.map(Speed.text) ?? "--"
+    let remaining = estimate.remaining.map { TimeSpan.text($0 / .seconds(1)) } ?? "--"
     return [
       TerminalText.padded(percent, to: 4, alignedRight: true),
-      TerminalText.padded(ByteAmount.text(received) + whole, to: 17, alignedRight: true),
-      TerminalText.padded(speed, to: 10, alignedRight: true),
+      TerminalText.padded(ByteAmount.text(estimate.received) + whole, to: 17, alignedRight: true),
+      TerminalText.padded(speed, to: 13, alignedRight: true),
       TerminalText.padded("ETA " + remaining, to: 9),
     ]
   }
@@ -50,7 +41,9 @@ struct ProgressLine: Sendable, Equatable {
   }
 
   private func bar(_ width: Int) -> String {
-    guard let fraction else { return "[" + String(repeating: " ", count: width - 2) + "]" }
+    guard let fraction = estimate.fraction else {
+      return "[" + String(repeating: " ", count: width - 2) + "]"
+    }
     let full = Int(Double(width - 2) * fraction)
     let rest = String(repeating: " ", count: width - 2 - full)
     return "[" + String(repeating: "=", count: full) + rest + "]"

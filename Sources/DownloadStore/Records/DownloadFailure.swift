@@ -40,6 +40,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case fileSystem
     /// The process ended abruptly each time that the transfer was tried.
     case quarantined
+    /// A request interceptor failed.
+    case interceptorFailed
     /// Anything else.
     case unknown
   }

@@ -12,51 +12,68 @@ internal import ObjectStore
 #endif
 
 extension DownloadEngine {
-  /// Computes the digest of a complete file without holding up the engine.
-  func check(_ download: Live) {
-    let path = download.layout.partialPath
+  /// Compares the digest of a complete file with the one that it must have, without holding up the
+  /// engine.
+  ///
+  /// What was taken while the bytes streamed is not read again.
+  func check(_ download: Live, _ expected: String) async throws {
     let url = download.record.url
-    let generation = download.record.generation
-    let inbox = inbox
-    Task.detached {
-      let digest: Result<Digest, PartialFile.Failure>
-      do {
-        digest = .success(try await blocking { try Digest.ofFile(at: path) })
+    guard let algorithm = (try? Digest(expected))?.algorithm else {
+      return try await failCheck(download, "'\(expected)' is no digest that can be computed")
+    }
+    live[url]?.record.expectedDigest = expected
+    let digest = download.transfer.digest(algorithm)
+    Task.detached { [inbox, generation = download.record.generation] in
+      let result: Result<Digest, PartialFile.Failure>
+      do throws(PartialFile.Failure) {
+        result = .success(try await digest.digest())
       } catch {
-        digest = .failure(PartialFile.Failure(code: EIO, operation: "reading \(path): \(error)"))
+        result = .failure(error)
       }
-      inbox.post(.digestComputed(url: url, generation: generation, digest))
+      inbox.post(.digestComputed(url: url, generation: generation, result))
     }
   }
 
   /// Goes on with a complete file whose digest is known now.
   func finishChecked(_ url: String, _ digest: Result<Digest, PartialFile.Failure>) async throws {
     guard var download = live[url] else { return }
+    let expected = download.record.expectedDigest ?? ""
     switch digest {
-    case .success(let digest) where digest.text == download.record.expectedDigest:
+    case .success(let digest) where digest.text == expected:
       download.record.verifiedDigest = digest.text
       try await finalize([download])
     case .success(let digest):
-      live[url] = nil
-      let generation = download.record.generation
-      // Bytes that are wrong somewhere are of no use for a next try.
-      try await commit { tx in
-        _ = try tx.update(DownloadRecord.self, url) { record in
-          if record.generation == generation { record.rollBack() }
-        }
-      }
-      try await settleFailure(
-        download.record,
-        DownloadFailure(
-          .digestMismatch,
-          "the file has the digest \(digest.text), and must have \(download.record.expectedDigest ?? "")"
-        ),
-        retryAfter: nil
+      try await failCheck(
+        download,
+        "the file has the digest \(digest.text), and must have \(expected)"
       )
     case .failure(let failure):
       live[url] = nil
-      try await settleFailure(download.record, failure.asDownloadFailure, retryAfter: nil)
+      try await settleFailure(
+        download.record,
+        failure.asDownloadFailure,
+        retryAfter: nil,
+        head: download.transfer.head
+      )
     }
+  }
+
+  /// The file does not have its digest: bytes that are wrong somewhere are of no use for a next try.
+  private func failCheck(_ download: Live, _ message: String) async throws {
+    let url = download.record.url
+    let generation = download.record.generation
+    live[url] = nil
+    try await commit { tx in
+      _ = try tx.update(DownloadRecord.self, url) { record in
+        if record.generation == generation { record.rollBack() }
+      }
+    }
+    try await settleFailure(
+      download.record,
+      DownloadFailure(.digestMismatch, message),
+      retryAfter: nil,
+      head: download.transfer.head
+    )
   }
 
   /// A file on its way to its name.
@@ -65,6 +82,7 @@ extension DownloadEngine {
     var layout: FileLayout
     var entity: Transfer.Entity
     var stamp: FileStamp
+    var head: ResponseHead?
   }
 
   /// Gives complete files their names.
@@ -97,7 +115,8 @@ extension DownloadEngine {
             record: download.record,
             layout: download.layout,
             entity: download.transfer.entity,
-            stamp: stamp
+            stamp: stamp,
+            head: download.transfer.head
           )
         )
       case .failure(let failure):
@@ -146,8 +165,8 @@ extension DownloadEngine {
 
   /// Renames, and makes the names outlast a power cut.
   ///
-  /// Returns the records whose file is in place.
-  private func place(_ files: [Finished]) async throws -> [DownloadRecord] {
+  /// Returns those whose file is in place.
+  private func place(_ files: [Finished]) async throws -> [Finished] {
     var placed: [Finished] = []
     for var file in files {
       var outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
@@ -167,7 +186,7 @@ extension DownloadEngine {
     try await blocking {
       for folder in folders { try FilePlacement.synchronizeFolder(folder) }
     }
-    return placed.map(\.record)
+    return placed
   }
 
   /// Somebody has put a file under the name: the record gets the next free one.
@@ -222,20 +241,22 @@ extension DownloadEngine {
     if let waiting { enqueue(waiting) }
   }
 
-  private func commitCompleted(_ records: [DownloadRecord]) async throws {
-    guard !records.isEmpty else { return }
+  private func commitCompleted(_ files: [Finished]) async throws {
+    guard !files.isEmpty else { return }
     let moment = now()
-    let urls = records.map(\.url)
     let done = try await commit { tx in
-      try urls.compactMap { url in
-        try tx.update(DownloadRecord.self, url) { $0.complete(at: moment) }
-        return try tx.get(DownloadRecord.self, url)
+      try files.compactMap { file -> Finished? in
+        try tx.update(DownloadRecord.self, file.record.url) { $0.complete(at: moment) }
+        guard let record = try tx.get(DownloadRecord.self, file.record.url) else { return nil }
+        var file = file
+        file.record = record
+        return file
       }
     }
-    for record in done {
+    for file in done {
       summary.completed += 1
-      log("complete", record)
-      emit(.completed(record))
+      log("complete", file.record)
+      tellCompleted(file.record, head: file.head)
     }
   }
 }

@@ -72,10 +72,12 @@ extension DownloadEngine {
     switch record.state {
     case .completed where found.decision.actions.contains(.commitCompleted):
       summary.completed += 1
-      emit(.completed(record))
+      tellCompleted(record)
     case .failedPermanent where found.record.state != .failedPermanent:
       summary.failed += 1
-      if let failure = record.attempts.last?.failure { emit(.failed(record, failure)) }
+      if let failure = record.attempts.last?.failure {
+        tellEnd(DownloadResponse(record: record, failure: failure), .failed(record, failure))
+      }
     case .waiting, .failedRetryable:
       enqueue(record)
     default:
@@ -96,20 +98,26 @@ extension DownloadEngine {
     )
     var wanted = URLTable<Void>()
     var idle: [Reconciliation] = []
+    var givenUp: [String] = []
     for record in active where isInScope(record.url) {
       wanted[record.url] = ()
       if live[record.url] != nil {
         try await follow(record.url, record)
       } else if waiting[record.url] == nil || !record.mayStart {
+        if waiting[record.url] != nil, record.intent != .run { givenUp.append(record.url) }
         waiting[record.url] = nil
         idle.append(try Reconciliation(of: record, in: roots, now: now()))
       }
     }
-    for url in waiting.urls where wanted[url] == nil { waiting[url] = nil }
+    for url in waiting.urls where wanted[url] == nil {
+      waiting[url] = nil
+      givenUp.append(url)
+    }
     for url in live.urls where wanted[url] == nil {
       try await follow(url, try await current(url))
     }
     try await carryOut(idle)
+    for url in givenUp { emit(.released(url: url)) }
   }
 
   /// Compares a live transfer with its record as it is now.
@@ -136,6 +144,7 @@ extension DownloadEngine {
   private func release(_ url: String) {
     guard let download = live[url], !download.isReleased else { return }
     live[url]?.isReleased = true
+    download.preparation?.cancel()
     if let task = download.task { transport.cancel(task) }
   }
 

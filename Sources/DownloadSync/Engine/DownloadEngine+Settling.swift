@@ -17,10 +17,10 @@ extension DownloadEngine {
       }
       switch found.decision.result {
       case .placed:
-        if download.record.expectedDigest == nil {
-          complete.append(download)
+        if let expected = found.record.expectedDigest {
+          try await check(download, expected)
         } else {
-          check(download)
+          complete.append(download)
         }
       case .waitingOrFailed:
         try await fail(download, result)
@@ -79,7 +79,12 @@ extension DownloadEngine {
         FilePlacement.remove(download.layout.partialPath)
       }
       live[download.record.url] = nil
-      try await settleFailure(download.record, failure, retryAfter: retryAfter)
+      try await settleFailure(
+        download.record,
+        failure,
+        retryAfter: retryAfter,
+        head: download.transfer.head
+      )
     case .complete, .cancelled:
       break
     }
@@ -122,7 +127,12 @@ extension DownloadEngine {
     emit(.rolledBack(url: url, from: download.committed))
     guard let record else { return }
     guard options.retry.maximumAttempts > record.failedAttempts else {
-      return try await settleFailure(record, failure, retryAfter: nil)
+      return try await settleFailure(
+        record,
+        failure,
+        retryAfter: nil,
+        head: download.transfer.head
+      )
     }
     enqueue(record)
   }
@@ -131,7 +141,8 @@ extension DownloadEngine {
   func settleFailure(
     _ download: DownloadRecord,
     _ failure: DownloadFailure,
-    retryAfter: Duration?
+    retryAfter: Duration?,
+    head: ResponseHead? = nil
   ) async throws {
     if failure.code == .diskFull {
       fatal = EngineError(
@@ -176,12 +187,14 @@ extension DownloadEngine {
     guard let (record, wait) = settled else { return emit(.released(url: url)) }
     guard !isFull else { return }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
+    var response = DownloadResponse(record: record, head: head, failure: failure)
     if let wait {
-      emit(.retrying(record, failure, wait: wait))
+      response.isRetried = true
+      tellRetry(response, .retrying(record, failure, wait: wait))
       enqueue(record)
     } else {
       summary.failed += 1
-      emit(.failed(record, failure))
+      tellEnd(response, .failed(record, failure))
     }
   }
 }

@@ -112,7 +112,7 @@ extension DownloadEngine {
       validator: offset > 0 ? Validator(of: record)?.ifRange : nil,
       headers: start.headers
     )
-    live[record.url]?.task = transport.start(request, sink: transfer)
+    send(request, for: record)
   }
 
   /// Commits, from the transport's queue, that the bytes on disk are dropped.

@@ -19,6 +19,9 @@ public actor DownloadEngine {
     var layout: FileLayout
     var transfer: Transfer
     var task: TaskID?
+    /// Makes the request, while interceptors see it.
+    var preparation: Task<Void, Never>?
+    var meter = SpeedMeter()
     var candidate: Scheduler.Candidate
     var startedAt: ContinuousClock.Instant
     /// The bytes that the store knows of.
@@ -32,20 +35,14 @@ public actor DownloadEngine {
     var notBefore: Date?
   }
 
-  /// What happens, as it happens.
-  ///
-  /// For one consumer; ends when ``run(until:)`` returns.
-  ///
-  /// The last 1,024 events are kept for a consumer that is slow.
-  public nonisolated let events: AsyncStream<DownloadEvent>
-
   let store: DownloadStore
   let transport: any Transport
   let options: EngineOptions
   let inbox = EngineInbox()
+  let hub = EventHub()
+  let interceptors: InterceptorChain
   let logger: Logger?
   let now: @Sendable () -> Date
-  private let eventSink: AsyncStream<DownloadEvent>.Continuation
   /// Held from the making of the engine to the end of its run.
   private var lock: EngineLock?
 
@@ -53,6 +50,8 @@ public actor DownloadEngine {
   var waiting = URLTable<Waiting>()
   var summary = RunSummary()
   var order = 0
+  /// The ends that interceptors are being told of.
+  var tellings = 0
   var roots: Roots
   var foreignChanges: ForeignChanges
   /// Why the engine cannot go on; it stops cleanly and then throws this.
@@ -85,7 +84,11 @@ public actor DownloadEngine {
     lock = try EngineLock(storePath: store.path)
     roots = try store.roots()
     foreignChanges = ForeignChanges(seen: try store.objects.changeCount())
-    (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_024))
+    interceptors = InterceptorChain(
+      requests: options.requestInterceptors,
+      responses: options.responseInterceptors,
+      deadline: options.interceptorDeadline
+    )
   }
 
   // MARK: Running
@@ -99,7 +102,7 @@ public actor DownloadEngine {
   ///   and keep the bytes that are synced.
   public func run(until goal: RunGoal) async throws -> RunSummary {
     defer {
-      eventSink.finish()
+      hub.end()
       lock = nil
     }
     _ = try await reconcileAtLaunch()
@@ -112,7 +115,7 @@ public actor DownloadEngine {
     defer { ticking.cancel() }
     do {
       try await startWhatMay()
-      while !(goal == .idle && live.isEmpty && waiting.isEmpty), !isStopping {
+      while !(goal == .idle && live.isEmpty && waiting.isEmpty && tellings == 0), !isStopping {
         try await handle(await inbox.next())
       }
       try await stopAll()
@@ -135,10 +138,11 @@ public actor DownloadEngine {
   /// - Complexity: O(active) records.
   public func reconcile() async throws -> [Reconciliation] {
     defer {
-      eventSink.finish()
+      hub.end()
       lock = nil
     }
     let found = try await reconcileAtLaunch()
+    await awaitTellings()
     if let fatal { throw fatal }
     return found
   }
@@ -149,20 +153,6 @@ public actor DownloadEngine {
   /// May be called from anywhere, more than once.
   public nonisolated func stop() {
     inbox.post(.stopRequested)
-  }
-
-  /// How far the live downloads are.
-  public func progress() -> [DownloadProgress] {
-    live.values
-      .sorted { $0.candidate.order < $1.candidate.order }
-      .map { live in
-        DownloadProgress(
-          url: live.record.url,
-          filename: live.record.filename,
-          received: live.transfer.file.position,
-          expected: live.transfer.entity.total
-        )
-      }
   }
 
   // MARK: Inputs
@@ -182,10 +172,18 @@ public actor DownloadEngine {
         guard live[url]?.record.generation == generation else { continue }
         live[url]?.task = nil
         ended.append((url, result))
+      case .requestMade(let url, let generation, let result):
+        guard live[url]?.record.generation == generation else { continue }
+        if let end = goOn(url, with: result) { ended.append((url, end)) }
+      case .endTold:
+        tellings -= 1
+      case .storeChanged:
+        isCheckpointDue = true
       case .digestComputed(let url, let generation, let digest):
         guard live[url]?.record.generation == generation else { continue }
         try await finishChecked(url, digest)
       case .ticked:
+        measure()
         endProbation()
       case .stopRequested:
         isStopping = true
@@ -202,13 +200,25 @@ public actor DownloadEngine {
 
   /// Cancels every task, waits for the ends, and commits what has arrived.
   private func stopAll() async throws {
-    for download in live.values { if let task = download.task { transport.cancel(task) } }
+    for download in live.values {
+      download.preparation?.cancel()
+      if let task = download.task { transport.cancel(task) }
+    }
     let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-    while live.values.contains(where: { $0.task != nil }), ContinuousClock.now < deadline {
-      for case .taskEnded(let url, let generation, let result) in await inbox.next()
-      where live[url]?.record.generation == generation {
-        live[url]?.task = nil
-        if result == .complete { try await settle([(url, result)]) }
+    while live.values.contains(where: { $0.task != nil }) || tellings > 0,
+      ContinuousClock.now < deadline
+    {
+      for input in await inbox.next() {
+        switch input {
+        case .taskEnded(let url, let generation, let result)
+        where live[url]?.record.generation == generation:
+          live[url]?.task = nil
+          if result == .complete { try await settle([(url, result)]) }
+        case .endTold:
+          tellings -= 1
+        default:
+          break
+        }
       }
     }
     try await releaseAll()
@@ -217,7 +227,7 @@ public actor DownloadEngine {
   // MARK: Telling
 
   func emit(_ event: DownloadEvent) {
-    eventSink.yield(event)
+    hub.emit(event)
   }
 
   /// Commits, and remembers that the commit was ours.

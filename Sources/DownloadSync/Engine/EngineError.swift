@@ -1,11 +1,11 @@
-/// Why an engine cannot work on.
+/// Why an engine cannot work on, or a download has no file.
 public struct EngineError: Error, Sendable {
   /// The kinds of failure that callers tell apart.
   ///
   /// New ones may come.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
-      case alreadyRunning, cannotLock, diskFull
+      case alreadyRunning, cannotLock, diskFull, stopped, cancelled, fileMissing
     }
 
     private let value: Value
@@ -18,6 +18,13 @@ public struct EngineError: Error, Sendable {
     ///
     /// All downloads are stopped and keep what they have.
     public static let diskFull = Self(value: .diskFull)
+
+    /// The engine's run ended before the download did.
+    public static let stopped = Self(value: .stopped)
+    /// Somebody gave the download up.
+    public static let cancelled = Self(value: .cancelled)
+    /// The file of a complete download is not there any more.
+    public static let fileMissing = Self(value: .fileMissing)
 
     /// The code's name.
     public var description: String { value.rawValue }

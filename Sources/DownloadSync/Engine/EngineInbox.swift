@@ -9,6 +9,12 @@ enum EngineInput: Sendable {
   case checkpointDue
   /// A task ended, and its sink knows how.
   case taskEnded(url: String, generation: Int64, TransferResult)
+  /// The interceptors have made a request, or refused to.
+  case requestMade(url: String, generation: Int64, Result<TaskRequest, DownloadFailure>)
+  /// The interceptors were told of an end.
+  case endTold
+  /// Somebody has written to the store in this process.
+  case storeChanged
   /// The digest of a complete file was computed.
   case digestComputed(url: String, generation: Int64, Result<Digest, PartialFile.Failure>)
   /// Time passed.

@@ -20,6 +20,12 @@ public struct EngineOptions: Sendable {
   public var maximumUnresolvedStarts: Int32 = 3
   /// How long a suspect runs alone when it shows neither progress nor an end.
   public var probation = Duration.seconds(5)
+  /// See each request before it is sent, in ascending priority.
+  public var requestInterceptors: [any RequestInterceptor] = []
+  /// Are told of each end, in ascending priority.
+  public var responseInterceptors: [any ResponseInterceptor] = []
+  /// How long one interceptor may take over one request or response.
+  public var interceptorDeadline = Duration.seconds(30)
   /// How the last engine ended.
   public var previousExit = PreviousExit.innocent
   /// The URLs to work on; `nil` for all of the store.

@@ -112,6 +112,32 @@ final class PartialFile: Sendable {
     guard code == 0 else { throw Failure(code: code, operation: "writing \(path)") }
   }
 
+  /// Reads a part of what is written.
+  ///
+  /// Blocks for as long as the disk takes.
+  func read(_ part: Range<Int64>) throws(Failure) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(part.upperBound - part.lowerBound))
+    var count = 0
+    while count < bytes.count {
+      let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+        return unsafe pread(
+          descriptor,
+          rest.baseAddress,
+          rest.count,
+          off_t(part.lowerBound) + off_t(count)
+        )
+      }
+      if got > 0 {
+        count += got
+      } else if got == 0 || errno != EINTR {
+        // Somebody has cut the file.
+        throw Failure(code: got == 0 ? EIO : errno, operation: "reading \(path)")
+      }
+    }
+    return bytes
+  }
+
   /// Syncs what is written, and returns up to where that is.
   ///
   /// Blocks for as long as the disk takes.

@@ -21,7 +21,9 @@ final class Transfer: TaskSink {
 
   private struct State {
     var entity: Entity
+    var head: ResponseHead?
     var finding: TransferResult?
+    var hasFinished = false
     var hasProgressed = false
     var hasAskedForCheckpoint = false
   }
@@ -29,6 +31,8 @@ final class Transfer: TaskSink {
   let url: String
   let generation: Int64
   let file: PartialFile
+  /// Of the bytes in the file, if the record said at the start that they must have one.
+  private let streamedDigest: StreamedDigest?
   private let offset: Int64
   private let validator: Validator?
   private let checkpointBytes: Int64
@@ -50,6 +54,8 @@ final class Transfer: TaskSink {
     url = record.url
     generation = record.generation
     self.file = file
+    streamedDigest = record.expectedDigest.flatMap { try? Digest($0) }
+      .map { StreamedDigest(of: file, $0.algorithm) }
     self.offset = offset
     validator = Validator(of: record)
     self.checkpointBytes = checkpointBytes
@@ -67,12 +73,15 @@ final class Transfer: TaskSink {
     )
   }
 
+  /// The last response's head.
+  var head: ResponseHead? { state.withLock { $0.head } }
   /// What is known of the entity.
   var entity: Entity { state.withLock { $0.entity } }
 
   // MARK: The transport's calls
 
   func receive(_ head: ResponseHead) -> BodyDisposition {
+    state.withLock { $0.head = head }
     let verdict = ResponseVerdict(
       head,
       offset: offset,
@@ -83,12 +92,14 @@ final class Transfer: TaskSink {
     switch verdict {
     case .write(let offset, let total):
       adopt(head, total: total, isSameEntity: self.offset > 0)
+      streamedDigest?.seek(to: offset)
       file.seek(to: offset)
       return .proceed
     case .startOver(let total):
       do {
         // The store must not promise bytes of the old entity while those of the new one come.
         try rollBack(head, total)
+        streamedDigest?.seek(to: 0)
         try file.removeAll()
       } catch let failure as PartialFile.Failure {
         return end(.failed(failure.asDownloadFailure, retryAfter: nil))
@@ -117,6 +128,7 @@ final class Transfer: TaskSink {
     }
     do {
       try file.write(bytes)
+      streamedDigest?.append(bytes)
     } catch {
       return end(.failed(error.asDownloadFailure, retryAfter: nil))
     }
@@ -134,7 +146,12 @@ final class Transfer: TaskSink {
   }
 
   func finish(_ outcome: TaskOutcome) {
-    let (finding, entity) = state.withLock { ($0.finding, $0.entity) }
+    let (isFirst, finding, entity) = state.withLock { state in
+      defer { state.hasFinished = true }
+      return (!state.hasFinished, state.finding, state.entity)
+    }
+    // A transport that says so twice must not end two downloads.
+    guard isFirst else { return }
     let result = TransferResult(
       outcome,
       finding: finding,
@@ -152,6 +169,13 @@ final class Transfer: TaskSink {
   func synchronize() throws(PartialFile.Failure) -> Int64 {
     state.withLock { $0.hasAskedForCheckpoint = false }
     return try file.synchronize()
+  }
+
+  /// The digest of what is written; of a kind that the record did not ask for when this began, the
+  /// file has to be read.
+  func digest(_ algorithm: Digest.Algorithm) -> StreamedDigest {
+    if let streamedDigest, streamedDigest.algorithm == algorithm { return streamedDigest }
+    return StreamedDigest(of: file, algorithm)
   }
 
   // MARK: -

@@ -53,7 +53,7 @@ extension DownloadFailure.Code {
       .entityChanged, .badResponse, .unknown:
       true
     case .insecure, .badRedirect, .unsupportedURL, .refused, .notFound, .rejected,
-      .unexpectedCoding, .digestMismatch, .diskFull, .fileSystem, .quarantined:
+      .unexpectedCoding, .digestMismatch, .diskFull, .fileSystem, .quarantined, .interceptorFailed:
       false
     }
   }

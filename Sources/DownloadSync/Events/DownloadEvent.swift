@@ -17,16 +17,27 @@ public enum DownloadEvent: Sendable {
   case failed(DownloadRecord, DownloadFailure)
   /// The record was removed, paused or cancelled by somebody; its transfer ended.
   case released(url: String)
-}
+  /// A response interceptor failed; the download is what it was.
+  case interceptorFailed(url: String, InterceptorFailure)
+  /// So many events were dropped, because this consumer did not take them in time.
+  case missed(Int)
 
-/// How far one download is at this moment.
-public struct DownloadProgress: Sendable, Hashable {
-  /// The record's URL.
-  public var url: String
-  /// The name of the file.
-  public var filename: String
-  /// The bytes that have arrived, synced or not.
-  public var received: Int64
-  /// The size of the whole in bytes, if it is known.
-  public var expected: Int64?
+  /// The record's URL; `nil` when it is about no single download.
+  public var url: String? {
+    switch self {
+    case .started(let record, _), .completed(let record), .retrying(let record, _, _),
+      .failed(let record, _):
+      record.url
+    case .rolledBack(let url, _), .released(let url), .interceptorFailed(let url, _): url
+    case .missed: nil
+    }
+  }
+
+  /// Whether nothing more happens to the download by itself.
+  public var isEnd: Bool {
+    switch self {
+    case .completed, .failed, .released: true
+    case .started, .rolledBack, .retrying, .interceptorFailed, .missed: false
+    }
+  }
 }

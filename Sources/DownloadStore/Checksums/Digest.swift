@@ -1,0 +1,82 @@
+internal import Foundation
+
+/// A digest that a file has or must have, such as `sha256:` and 64 hexadecimal digits.
+public struct Digest: Sendable, Hashable {
+  /// How a digest is computed.
+  ///
+  /// MD5 and SHA-1 find damage; against a server that means ill only the other two help.
+  public enum Algorithm: String, Sendable, Hashable, CaseIterable {
+    /// MD5 (RFC 1321).
+    case md5
+    /// SHA-1 (FIPS 180-4).
+    case sha1
+    /// SHA-256 (FIPS 180-4).
+    case sha256
+    /// SHA-512 (FIPS 180-4).
+    case sha512
+
+    /// How many hexadecimal digits a digest has.
+    public var digitCount: Int {
+      switch self {
+      case .md5: 32
+      case .sha1: 40
+      case .sha256: 64
+      case .sha512: 128
+      }
+    }
+
+    /// Reads a name as people write it: `SHA-256` too.
+    fileprivate init?(named name: Substring) {
+      let name = name.lowercased()
+      self.init(rawValue: name.hasPrefix("sha-") ? "sha" + name.dropFirst(4) : name)
+    }
+  }
+
+  /// How it is computed.
+  public let algorithm: Algorithm
+  /// The digits, in lower case.
+  public let hexadecimal: String
+
+  /// The digest as records keep it: `sha256:` and the digits.
+  public var text: String { "\(algorithm.rawValue):\(hexadecimal)" }
+
+  /// Reads a digest as people write it: `md5:HEX`, `sha-1=HEX` (as aria2 does), or the digits alone,
+  /// whose number tells the algorithm.
+  ///
+  /// - Throws: ``DownloadStoreError`` with `invalidDigest`.
+  public init(_ text: String) throws(DownloadStoreError) {
+    let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { ":=".contains($0) }
+    let digits = (parts.last ?? "").lowercased()
+    let algorithm =
+      parts.count == 2
+      ? Algorithm(named: parts[0])
+      : Algorithm.allCases.first { $0.digitCount == digits.utf8.count }
+    guard let algorithm, digits.utf8.count == algorithm.digitCount,
+      digits.allSatisfy({ $0.isASCII && $0.isHexDigit })
+    else {
+      throw DownloadStoreError(
+        .invalidDigest,
+        "'\(text)' is not a digest: write md5:, sha1:, sha256: or sha512: and hexadecimal digits"
+      )
+    }
+    self.init(algorithm, hexadecimal: digits)
+  }
+
+  init(_ algorithm: Algorithm, hexadecimal: String) {
+    self.algorithm = algorithm
+    self.hexadecimal = hexadecimal
+  }
+
+  /// Reads the whole file, one mebibyte at a time.
+  ///
+  /// - Throws: What the file system answers.
+  public static func ofFile(at path: String, _ algorithm: Algorithm = .sha256) throws -> Digest {
+    let handle = try FileHandle(forReadingFrom: URL(filePath: path))
+    defer { try? handle.close() }
+    var hasher = DigestHasher(algorithm)
+    while let bytes = try handle.read(upToCount: 1 << 20), !bytes.isEmpty {
+      hasher.update(bytes.span)
+    }
+    return hasher.digest
+  }
+}

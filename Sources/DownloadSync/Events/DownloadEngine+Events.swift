@@ -1,0 +1,83 @@
+public import DownloadStore
+internal import ObjectStore
+
+extension DownloadEngine {
+  /// What happens, from this call on, for one consumer.
+  ///
+  /// Ask before the run begins to miss nothing, and once for each consumer. The sequence ends when
+  /// ``run(until:)`` returns; asked after that, it is empty.
+  ///
+  /// - Parameter capacity: How many events wait for a consumer that is slow; of more than that the
+  ///   oldest are dropped, and it is told how many.
+  /// - Returns: A sequence for one consumer.
+  public nonisolated func events(keeping capacity: Int = 1_024) -> DownloadEvents {
+    DownloadEvents(subscription: hub.subscribe(to: nil, capacity: capacity))
+  }
+
+  /// A handle on the download of a URL; there need not be one.
+  public nonisolated func handle(of url: String) -> DownloadHandle {
+    DownloadHandle(url: url, engine: self)
+  }
+
+  /// Adds a download to the store, or goes on with the one that is known, and returns a handle on
+  /// it.
+  ///
+  /// The engine starts it when its turn comes, at once if it is running: the store is told, and
+  /// nothing else.
+  ///
+  /// - Throws: `DownloadStoreError`; `StoreError`.
+  @discardableResult
+  public nonisolated func download(_ request: DownloadRequest) throws -> DownloadHandle {
+    try store.add([request])
+    inbox.post(.storeChanged)
+    return handle(of: request.url)
+  }
+
+  /// How far the live downloads are.
+  public func progress() -> [DownloadProgress] {
+    measure()
+    return live.values
+      .sorted { $0.candidate.order < $1.candidate.order }
+      .map(\.progress)
+  }
+
+  /// How far one download is, live or not; `nil` when the store does not know it.
+  ///
+  /// - Throws: `StoreError`.
+  public func progress(of url: String) async throws -> DownloadProgress? {
+    if live[url] != nil { measure() }
+    if let download = live[url] { return download.progress }
+    guard let record = try await current(url) else { return nil }
+    return DownloadProgress(
+      url: record.url,
+      filename: record.filename,
+      state: record.state,
+      received: record.received,
+      expected: record.expected,
+      isLive: false
+    )
+  }
+
+  /// Has every meter take note of how far its download is.
+  func measure() {
+    let now = SuspendingClock.now
+    for url in live.urls {
+      guard let received = live[url]?.transfer.file.position else { continue }
+      live[url]?.meter.note(received, at: now)
+    }
+  }
+}
+
+extension DownloadEngine.Live {
+  /// How far it is, as of now.
+  fileprivate var progress: DownloadProgress {
+    DownloadProgress(
+      url: record.url,
+      filename: record.filename,
+      state: .running,
+      received: transfer.file.position,
+      expected: transfer.entity.total,
+      bytesPerSecond: meter.bytesPerSecond(at: .now)
+    )
+  }
+}

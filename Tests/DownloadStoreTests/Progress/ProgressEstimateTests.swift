@@ -1,0 +1,50 @@
+import DownloadStore
+import Testing
+
+@Suite struct ProgressEstimateTests {
+  @Test func `the fraction is of the whole`() {
+    #expect(ProgressEstimate(received: 25, expected: 100).fraction == 0.25)
+    #expect(ProgressEstimate(received: 0, expected: 100).fraction == 0)
+    #expect(ProgressEstimate(received: 100, expected: 100).fraction == 1)
+    #expect(ProgressEstimate(received: 0, expected: 0).fraction == 1)
+  }
+
+  @Test(arguments: [(10, nil), (10, 9), (10, -1), (-1, 10), (0, -1)] as [(Int64, Int64?)])
+  func `an unknown or impossible size has no fraction and no end`(
+    received: Int64,
+    expected: Int64?
+  ) {
+    let estimate = ProgressEstimate(received: received, expected: expected, bytesPerSecond: 5)
+    #expect(estimate.fraction == nil)
+    #expect(estimate.percentage == nil)
+    #expect(estimate.remaining == nil)
+  }
+
+  @Test func `all is there only when all is there`() {
+    let size: Int64 = 1 << 60
+    #expect(ProgressEstimate(received: size - 1, expected: size).percentage == 99)
+    #expect(ProgressEstimate(received: size, expected: size).percentage == 100)
+  }
+
+  @Test func `the rest takes as long as the speed says`() {
+    let estimate = ProgressEstimate(received: 400, expected: 1000, bytesPerSecond: 200)
+    #expect(estimate.remaining == .seconds(3))
+  }
+
+  @Test(arguments: [nil, 0, -1, -.infinity, .nan] as [Double?])
+  func `what does not move has no end`(speed: Double?) {
+    let estimate = ProgressEstimate(received: 400, expected: 1000, bytesPerSecond: speed)
+    #expect(estimate.remaining == nil)
+  }
+
+  @Test(arguments: [nil, 0, 7] as [Double?])
+  func `what is whole has no time left`(speed: Double?) {
+    let estimate = ProgressEstimate(received: 1000, expected: 1000, bytesPerSecond: speed)
+    #expect(estimate.remaining == .zero)
+  }
+
+  @Test func `a time without end is a century`() {
+    let estimate = ProgressEstimate(received: 0, expected: .max, bytesPerSecond: 1e-300)
+    #expect(estimate.remaining == .seconds(3_155_760_000))
+  }
+}

@@ -1,0 +1,134 @@
+import DownloadStore
+import TestSupport
+import Testing
+
+@Suite struct SpeedMeterTests {
+  private let start = SuspendingClock.now
+
+  private func moment(_ seconds: Double) -> SuspendingClock.Instant {
+    start.advanced(by: .seconds(seconds))
+  }
+
+  /// A meter that was told of the download ten times a second.
+  private func meter(
+    from begin: Double = 0,
+    to end: Double,
+    _ received: (Double) -> Int64
+  ) -> SpeedMeter {
+    var meter = SpeedMeter()
+    for step in Int(begin * 10)...Int(end * 10) {
+      meter.note(received(Double(step) / 10), at: moment(Double(step) / 10))
+    }
+    return meter
+  }
+
+  @Test func `what is not measured yet has no speed`() {
+    var meter = SpeedMeter()
+    #expect(meter.bytesPerSecond(at: start) == nil)
+    meter.note(500, at: start)
+    #expect(meter.bytesPerSecond(at: start) == nil)
+    meter.note(600, at: moment(0.1))
+    #expect(meter.bytesPerSecond(at: moment(0.1)) == nil)
+    meter.note(700, at: moment(0.2))
+    #expect(meter.bytesPerSecond(at: moment(0.2)) == 1000)
+  }
+
+  @Test func `bytes that were there at the beginning do not count`() {
+    let meter = meter(to: 2) { 1_000_000_000 + Int64($0 * 500) }
+    #expect(abs(meter.bytesPerSecond(at: moment(2))! - 500) < 0.001)
+  }
+
+  @Test func `a steady stream has its own speed at any time`() {
+    for second in [0.5, 1, 3, 10, 100] {
+      let meter = meter(to: second) { Int64($0 * 4000) }
+      #expect(abs(meter.bytesPerSecond(at: moment(second))! - 4000) < 0.01)
+    }
+  }
+
+  @Test func `a change of speed shows within seconds`() {
+    let meter = meter(to: 20) { $0 < 10 ? Int64($0 * 1000) : Int64(10_000 + ($0 - 10) * 100) }
+    #expect(abs(meter.bytesPerSecond(at: moment(20))! - 100) < 10)
+  }
+
+  @Test func `what stalls loses its speed without being told`() {
+    let meter = meter(to: 5) { Int64($0 * 1000) }
+    let speeds = (0...40).map { meter.bytesPerSecond(at: moment(5 + Double($0) / 10))! }
+    #expect(zip(speeds, speeds.dropFirst()).allSatisfy { $0 >= $1 })
+    #expect(speeds[0] > 999 && speeds[15] > 0)
+    #expect(speeds.last == 0)
+  }
+
+  @Test func `what is told to stand still has no speed after the window`() {
+    let meter = meter(to: 10) { Int64(min($0, 5) * 1000) }
+    #expect(meter.bytesPerSecond(at: moment(10)) == 0)
+  }
+
+  @Test func `a burst after a stall is as fast as it is in the window`() {
+    var meter = meter(to: 60) { _ in 0 }
+    meter.note(3_000_000, at: moment(60.5))
+    let speed = meter.bytesPerSecond(at: moment(60.5))!
+    #expect(speed > 0 && speed <= 1_000_000)
+  }
+
+  @Test func `a way back begins the measurement anew`() {
+    var meter = meter(to: 3) { Int64($0 * 1000) }
+    meter.note(0, at: moment(3.5))
+    #expect(meter.bytesPerSecond(at: moment(3.5)) == nil)
+    meter.note(100, at: moment(4.5))
+    #expect(meter.bytesPerSecond(at: moment(4.5)) == 100)
+  }
+
+  @Test func `a moment before the last one is not heard`() {
+    var meter = meter(to: 3) { Int64($0 * 1000) }
+    let before = meter.bytesPerSecond(at: moment(3))
+    meter.note(9_999_999, at: moment(1))
+    #expect(meter.bytesPerSecond(at: moment(3)) == before)
+  }
+
+  @Test func `many notes in a short time change nothing`() {
+    var often = SpeedMeter()
+    for step in 0...100_000 {
+      often.note(Int64(step), at: moment(Double(step) / 10_000))
+    }
+    #expect(abs(often.bytesPerSecond(at: moment(10))! - 10_000) < 100)
+  }
+
+  /// Streams with stalls, bursts, ways back and odd spaces of time.
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func `a speed is never negative nor above the fastest moment`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var meter = SpeedMeter()
+    var received = Int64.random(in: 0...1 << 40, using: &random)
+    var seconds = 0.0
+    var fastest = 0.0
+    meter.note(received, at: start)
+    for _ in 0..<300 {
+      let pause = Double.random(in: 0.01...2, using: &random)
+      seconds += pause
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0: received = Int64.random(in: 0...received, using: &random)
+      case 1, 2, 3: break
+      case 4:
+        received += 1 << 32
+        // A burst comes at once, so that what is told of it is its mean over what can be measured.
+        fastest = max(fastest, Double(1 << 32) / min(pause, 0.2))
+      default:
+        let arrived = Int64.random(in: 0...1 << 24, using: &random)
+        received += arrived
+        fastest = max(fastest, Double(arrived) / pause)
+      }
+      meter.note(received, at: moment(seconds))
+      let later = moment(seconds + Double.random(in: 0...5, using: &random))
+      for now in [moment(seconds), later] {
+        guard let speed = meter.bytesPerSecond(at: now) else { continue }
+        #expect(speed >= 0 && speed <= fastest * 1.000001)
+        let estimate = ProgressEstimate(
+          received: received,
+          expected: received + 1000,
+          bytesPerSecond: speed
+        )
+        #expect(estimate.remaining.map { $0 >= .zero } ?? (speed == 0))
+      }
+    }
+  }
+}

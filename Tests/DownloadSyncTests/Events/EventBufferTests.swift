@@ -1,0 +1,83 @@
+import DownloadStore
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct EventBufferTests {
+  private func drain(_ buffer: inout EventBuffer) -> [String] {
+    var events: [String] = []
+    while let event = buffer.next() {
+      switch event {
+      case .missed(let count): events.append("missed \(count)")
+      case .released(let url): events.append("end \(url)")
+      case .rolledBack(let url, _): events.append(url)
+      default: Issue.record("nobody has told \(event)")
+      }
+    }
+    return events
+  }
+
+  private func event(_ name: String) -> DownloadEvent { .rolledBack(url: name, from: 0) }
+
+  @Test func `events come in their order and once`() {
+    var buffer = EventBuffer(capacity: 4)
+    #expect(buffer.next() == nil)
+    for name in ["a", "b", "c"] { buffer.append(event(name)) }
+    #expect(drain(&buffer) == ["a", "b", "c"])
+    #expect(drain(&buffer) == [])
+    buffer.append(event("d"))
+    #expect(drain(&buffer) == ["d"])
+  }
+
+  @Test func `the newest are kept and the number of the others is told first`() {
+    var buffer = EventBuffer(capacity: 3)
+    for name in ["a", "b", "c", "d", "e"] { buffer.append(event(name)) }
+    #expect(drain(&buffer) == ["missed 2", "c", "d", "e"])
+    buffer.append(event("f"))
+    #expect(drain(&buffer) == ["f"])
+  }
+
+  @Test func `ends outlast what is newer than they`() {
+    var buffer = EventBuffer(capacity: 3)
+    buffer.append(event("a"))
+    buffer.append(.released(url: "x"))
+    for name in ["b", "c", "d", "e"] { buffer.append(event(name)) }
+    #expect(drain(&buffer) == ["missed 3", "end x", "d", "e"])
+  }
+
+  @Test func `of too many ends the last are kept`() {
+    var buffer = EventBuffer(capacity: 2)
+    for name in ["a", "b", "c"] { buffer.append(.released(url: name)) }
+    #expect(drain(&buffer) == ["missed 1", "end b", "end c"])
+  }
+
+  @Test(arguments: 0..<50 as Range<UInt64>)
+  func `what is taken and what is missed is everything`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let capacity = Int.random(in: 1...100, using: &random)
+    var buffer = EventBuffer(capacity: capacity)
+    var told = 0
+    var counted = 0
+    var last = -1
+    for number in 0..<3000 {
+      buffer.append(.rolledBack(url: "", from: Int64(number)))
+      told += 1
+      #expect(buffer.count <= capacity)
+      for _ in 0..<Int.random(in: 0...2, using: &random) {
+        switch buffer.next() {
+        case .missed(let count): counted += count
+        case .rolledBack(_, let number):
+          #expect(Int(number) > last)
+          last = Int(number)
+          counted += 1
+        default: break
+        }
+      }
+    }
+    while let event = buffer.next() {
+      if case .missed(let count) = event { counted += count } else { counted += 1 }
+    }
+    #expect(counted == told)
+  }
+}

@@ -1,0 +1,105 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+@Suite(.timeLimit(.minutes(2)))
+struct EventHubTests {
+  private let hub = EventHub()
+
+  private func events(of url: String? = nil, keeping capacity: Int = 1000) -> DownloadEvents {
+    DownloadEvents(subscription: hub.subscribe(to: url, capacity: capacity))
+  }
+
+  private func urls(_ events: DownloadEvents) async -> [String] {
+    await events.reduce(into: []) { $0.append($1.url ?? "missed") }
+  }
+
+  @Test func `every consumer is told everything from when it asked`() async {
+    let first = events()
+    hub.emit(.released(url: "a"))
+    let second = events()
+    hub.emit(.released(url: "b"))
+    hub.end()
+    #expect(await urls(first) == ["a", "b"])
+    #expect(await urls(second) == ["b"])
+  }
+
+  @Test func `consumers that wait are woken`() async {
+    let tasks = (0..<20).map { _ in
+      let events = events()
+      return Task { await urls(events) }
+    }
+    for name in ["a", "b", "c"] {
+      hub.emit(.released(url: name))
+      await Task.yield()
+    }
+    hub.end()
+    for task in tasks { #expect(await task.value == ["a", "b", "c"]) }
+  }
+
+  @Test func `who asks for one download is told of no other`() async {
+    let events = events(of: "a")
+    for name in ["b", "a", "ab", "a"] { hub.emit(.released(url: name)) }
+    hub.end()
+    #expect(await urls(events) == ["a", "a"])
+  }
+
+  @Test func `URLs that only look the same are others`() async {
+    let events = events(of: "caf\u{E9}")
+    hub.emit(.released(url: "cafe\u{301}"))
+    hub.end()
+    #expect(await urls(events) == [])
+  }
+
+  @Test func `a consumer that never reads costs a bounded number of events`() async {
+    let dead = events(keeping: 10)
+    let alive = events(keeping: 100_000)
+    for number in 0..<50_000 { hub.emit(.rolledBack(url: "\(number)", from: 0)) }
+    hub.end()
+    #expect(await urls(alive).count == 50_000)
+    let left = await urls(dead)
+    #expect(left == ["missed"] + (49_990..<50_000).map { "\($0)" })
+  }
+
+  @Test func `a consumer that is let go is forgotten`() {
+    var events: DownloadEvents? = events()
+    #expect(hub.consumerCount == 1)
+    withExtendedLifetime(events) {}
+    events = nil
+    #expect(hub.consumerCount == 0)
+  }
+
+  @Test func `who asks after the end is told nothing`() async {
+    hub.end()
+    #expect(await urls(events()) == [])
+    #expect(hub.consumerCount == 0)
+  }
+
+  @Test func `a task that is cancelled waits no longer, and neither does who reads after it`() async
+  {
+    let events = events()
+    let task = Task { await urls(events) }
+    task.cancel()
+    #expect(await task.value == [])
+    #expect(await urls(events) == [])
+  }
+
+  @Test func `a wait for an end is over at the end`() async {
+    let events = events(of: "a")
+    let wait = Task { await events.subscription.consumer.waitForEnd(atMost: .seconds(3600)) }
+    hub.emit(.rolledBack(url: "a", from: 0))
+    hub.emit(.released(url: "a"))
+    await wait.value
+    #expect(events.subscription.consumer.takeEnd())
+    #expect(!events.subscription.consumer.takeEnd())
+  }
+
+  @Test func `a wait for an end is over when its time is`() async {
+    let events = events(of: "a")
+    let start = ContinuousClock.now
+    await events.subscription.consumer.waitForEnd(atMost: .milliseconds(20))
+    #expect(start.duration(to: .now) >= .milliseconds(20))
+    #expect(!events.subscription.consumer.takeEnd())
+  }
+}

@@ -1,0 +1,156 @@
+import DownloadStore
+import Synchronization
+import Testing
+
+@testable import DownloadSync
+
+@Suite(.timeLimit(.minutes(2)))
+struct InterceptorChainTests {
+  private struct Fault: Error, CustomStringConvertible {
+    var description: String { "no token" }
+  }
+
+  /// Notes its name in a header, and does more.
+  private struct Marking: RequestInterceptor {
+    var name: String
+    var priority = 0
+    var change: @Sendable (inout TaskRequest) throws -> Void = { _ in }
+
+    func intercept(_ request: TaskRequest, for record: DownloadRecord) async throws -> TaskRequest {
+      var request = request
+      request.headers.append(HeaderField(name: "X-Seen", value: name))
+      try change(&request)
+      return request
+    }
+  }
+
+  private struct Stuck: RequestInterceptor, ResponseInterceptor {
+    var priority = 0
+
+    func intercept(_ request: TaskRequest, for record: DownloadRecord) async throws -> TaskRequest {
+      try await Task.sleep(for: .seconds(3600))
+      return request
+    }
+
+    func intercept(_ response: DownloadResponse) async throws {
+      try await Task.sleep(for: .seconds(3600))
+    }
+  }
+
+  private final class Listener: ResponseInterceptor {
+    let name: String
+    let priority: Int
+    let fails: Bool
+    let log: Log
+
+    init(_ name: String, priority: Int = 0, fails: Bool = false, _ log: Log) {
+      self.name = name
+      self.priority = priority
+      self.fails = fails
+      self.log = log
+    }
+
+    func intercept(_ response: DownloadResponse) async throws {
+      log.names.withLock { $0.append(name) }
+      if fails { throw Fault() }
+    }
+  }
+
+  private final class Log: Sendable {
+    let names = Mutex<[String]>([])
+  }
+
+  private let record = DownloadRecord.sample()
+  private let request = TaskRequest(
+    url: "https://example.com/a",
+    recordID: "0",
+    offset: 7,
+    validator: "\"1\"",
+    headers: [HeaderField(name: "X-Own", value: "1")]
+  )
+
+  private func seen(_ request: TaskRequest) -> [String] {
+    request.headers.filter { $0.name == "X-Seen" }.map(\.value)
+  }
+
+  @Test func `requests go up the priorities and through equals as they were registered`()
+    async throws
+  {
+    let chain = InterceptorChain(requests: [
+      Marking(name: "c", priority: 5), Marking(name: "a", priority: -5),
+      Marking(name: "d", priority: 5),
+      Marking(name: "b"),
+    ])
+    #expect(seen(try await chain.request(request, for: record)) == ["a", "b", "c", "d"])
+  }
+
+  @Test func `without interceptors the request is what it was`() async throws {
+    #expect(try await InterceptorChain().request(request, for: record) == request)
+  }
+
+  @Test func `each is handed what the one before has made`() async throws {
+    let chain = InterceptorChain(requests: [
+      Marking(name: "a") { $0.url = "https://example.com/signed" },
+      Marking(name: "b") { request in
+        if request.url != "https://example.com/signed" { throw Fault() }
+      },
+    ])
+    let made = try await chain.request(request, for: record)
+    #expect(made.url == "https://example.com/signed")
+    #expect(made.headers.first == request.headers.first)
+  }
+
+  @Test func `what is the engine's stays as it is`() async throws {
+    let chain = InterceptorChain(requests: [
+      Marking(name: "a") {
+        $0.offset = 0
+        $0.validator = nil
+        $0.recordID = "other"
+      }
+    ])
+    let made = try await chain.request(request, for: record)
+    #expect(made.offset == 7)
+    #expect(made.validator == "\"1\"")
+    #expect(made.recordID == "0")
+  }
+
+  @Test func `one that throws ends the attempt and names itself`() async {
+    let chain = InterceptorChain(requests: [Marking(name: "a") { _ in throw Fault() }])
+    let failure = await #expect(throws: DownloadFailure.self) {
+      try await chain.request(request, for: record)
+    }
+    #expect(failure?.code == .interceptorFailed)
+    #expect(failure?.message == "the request interceptor Marking failed: no token")
+    #expect(failure?.code.isRetryable == false)
+  }
+
+  @Test func `one that throws a failure of a download has its way`() async {
+    let own = DownloadFailure(.serverBusy, "the token server is busy")
+    let chain = InterceptorChain(requests: [Marking(name: "a") { _ in throw own }])
+    await #expect(throws: own) { try await chain.request(request, for: record) }
+  }
+
+  @Test func `one that does not answer is a time-out, which is tried again`() async {
+    let chain = InterceptorChain(requests: [Stuck()], deadline: .milliseconds(1))
+    let failure = await #expect(throws: DownloadFailure.self) {
+      try await chain.request(request, for: record)
+    }
+    #expect(failure?.code == .timedOut)
+    #expect(failure?.message.contains("Stuck") == true)
+  }
+
+  @Test func `responses go up the priorities, past those that fail or hang`() async {
+    let log = Log()
+    let chain = InterceptorChain(
+      responses: [
+        Listener("c", priority: 9, log), Listener("a", priority: -1, fails: true, log), Stuck(),
+        Listener("b", log),
+      ],
+      deadline: .milliseconds(10)
+    )
+    let failures = await chain.tell(DownloadResponse(record: record))
+    #expect(log.names.withLock { $0 } == ["a", "b", "c"])
+    #expect(failures.map(\.interceptor) == ["Listener", "Stuck"])
+    #expect(failures.first?.message == "no token")
+  }
+}

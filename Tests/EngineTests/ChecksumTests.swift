@@ -1,0 +1,147 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// Digests that are computed while the bytes stream, over any number of attempts.
+@Suite(.timeLimit(.minutes(2)))
+struct ChecksumTests {
+  private func digest(of body: Body, _ algorithm: Digest.Algorithm) -> Digest {
+    var hasher = DigestHasher(algorithm)
+    hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
+    return hasher.digest
+  }
+
+  @Test(arguments: Digest.Algorithm.allCases)
+  func `each kind is verified and recorded`(algorithm: Digest.Algorithm) async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 3_000_000, seed: 1)
+    fixture.server.route("/a", Resource(body))
+    let expected = digest(of: body, algorithm)
+    try fixture.add("/a") { $0.digest = expected }
+    try await fixture.run()
+    #expect(try fixture.record("/a").verifiedDigest == expected.text)
+    #expect(body.matches(file: fixture.file("a")))
+  }
+
+  @Test(arguments: Digest.Algorithm.allCases)
+  func `a digest goes on over attempts that break`(algorithm: Digest.Algorithm) async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 9_000_000, seed: 2)
+    fixture.server.route("/a", Resource(body, faults: .resetEvery(bytes: 2_500_000)))
+    let expected = digest(of: body, algorithm)
+    try fixture.add("/a") { $0.digest = expected }
+    try await fixture.run()
+    #expect(fixture.server.requests.count > 1)
+    #expect(try fixture.record("/a").verifiedDigest == expected.text)
+  }
+
+  @Test func `a digest goes on over a stop and a new engine`() async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 6_000_000, seed: 3)
+    var resource = Resource(body)
+    resource.bytesPerSecond = 3_000_000
+    fixture.server.route("/a", resource)
+    let expected = digest(of: body, .sha512)
+    try fixture.add("/a") { $0.digest = expected }
+    let engine = try fixture.engine()
+    let run = Task { try await engine.run(until: .stopped) }
+    while await engine.progress().first.map({ $0.received < 500_000 }) ?? true {
+      await Task.yield()
+    }
+    engine.stop()
+    _ = try await run.value
+    resource.bytesPerSecond = nil
+    fixture.server.route("/a", resource)
+    try await fixture.run()
+    #expect(fixture.ranges("/a").compactMap { $0 }.count == 1)
+    #expect(try fixture.record("/a").verifiedDigest == expected.text)
+  }
+
+  @Test func `an entity that changes in between is verified as the new one`() async throws {
+    let fixture = try EngineFixture()
+    let old = Body.generated(byteCount: 3_000_000, seed: 4)
+    let new = Body.generated(byteCount: 2_000_000, seed: 5)
+    fixture.server.route("/a", Resource(old, faults: .stallAfter(bytes: 1_000_000)))
+    let expected = digest(of: new, .sha256)
+    try fixture.add("/a") { $0.digest = expected }
+    let engine = try fixture.engine()
+    let run = Task { try await engine.run(until: .stopped) }
+    while await engine.progress().first.map({ $0.received < 1_000_000 }) ?? true {
+      await Task.yield()
+    }
+    engine.stop()
+    _ = try await run.value
+    fixture.server.route("/a", Resource(new, etag: "\"2\""))
+    try await fixture.run()
+    #expect(try fixture.record("/a").verifiedDigest == expected.text)
+    #expect(new.matches(file: fixture.file("a")))
+  }
+
+  @Test func `bytes that are wrong in the part that was kept are found`() async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 3_000_000, seed: 6)
+    fixture.server.route("/a", Resource(body, faults: .stallAfter(bytes: 2_000_000)))
+    let expected = digest(of: body, .sha1)
+    let record = try fixture.add("/a") { $0.digest = expected }
+    let engine = try fixture.engine()
+    let run = Task { try await engine.run(until: .stopped) }
+    while await engine.progress().first.map({ $0.received < 2_000_000 }) ?? true {
+      await Task.yield()
+    }
+    engine.stop()
+    _ = try await run.value
+    let path = try fixture.store.roots().layout(of: record).partialPath
+    let file = try FileHandle(forUpdating: URL(filePath: path))
+    try file.seek(toOffset: 1000)
+    try file.write(contentsOf: Data("broken".utf8))
+    try file.close()
+    let (summary, _) = try await fixture.run()
+    #expect(summary.failed == 1)
+    let failed = try fixture.record("/a")
+    #expect(failed.attempts.last?.failure.code == .digestMismatch)
+    #expect(failed.received == 0)
+    #expect(failed.verifiedDigest == nil)
+  }
+
+  @Test func `what streamed is not read again`() async throws {
+    let fixture = try EngineFixture()
+    let transport = HandTransport()
+    let bytes = [UInt8](repeating: 7, count: 1000)
+    var hasher = DigestHasher(.md5)
+    hasher.update(bytes.span)
+    var request = DownloadRequest(url: "https://example.com/a")
+    request.digest = hasher.digest
+    let record = try fixture.store.add([request])[0].record
+    let path = try fixture.store.roots().layout(of: record).partialPath
+    let engine = try DownloadEngine(store: fixture.store, transport: transport)
+    let run = Task { try await engine.run(until: .idle) }
+    while transport.started.isEmpty { await Task.yield() }
+    transport.started[0].receive(bytes, of: 1000)
+    // Whoever reads the file now would find other bytes.
+    try Data(repeating: 8, count: 1000).write(to: URL(filePath: path))
+    transport.started[0].sink.finish(.completed)
+    #expect(try await run.value.completed == 1)
+    #expect(try fixture.store.record(named: record.url).verifiedDigest == hasher.digest.text)
+  }
+
+  @Test func `a digest that comes while the download runs is verified too`() async throws {
+    let fixture = try EngineFixture()
+    let transport = HandTransport()
+    var request = DownloadRequest(url: "https://example.com/a")
+    try fixture.store.add([request])
+    let engine = try DownloadEngine(store: fixture.store, transport: transport)
+    let run = Task { try await engine.run(until: .idle) }
+    while transport.started.isEmpty { await Task.yield() }
+    transport.started[0].receive(Array("abc".utf8), of: 3)
+    request.digest = try Digest("md5:900150983cd24fb0d6963f7d28e17f72")
+    try fixture.store.add([request])
+    transport.started[0].sink.finish(.completed)
+    _ = try await run.value
+    let record = try fixture.store.record(named: request.url)
+    #expect(record.verifiedDigest == request.digest?.text)
+  }
+}

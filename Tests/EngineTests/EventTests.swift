@@ -1,0 +1,157 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import ObjectStore
+import Synchronization
+import Testing
+
+/// What an engine tells, and whom it waits for: nobody.
+@Suite(.timeLimit(.minutes(2)))
+struct EventTests {
+  private func name(_ event: DownloadEvent) -> String {
+    switch event {
+    case .started: "started"
+    case .rolledBack: "rolledBack"
+    case .completed: "completed"
+    case .retrying: "retrying"
+    case .failed: "failed"
+    case .released: "released"
+    case .interceptorFailed: "interceptorFailed"
+    case .missed(let count): "missed \(count)"
+    }
+  }
+
+  @Test func `every consumer is told everything`() async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 2_000_000, seed: 1)
+    fixture.server.route("/a", Resource(body, faults: .resetAfter(bytes: 500_000)))
+    try fixture.add("/a")
+    let engine = try fixture.engine()
+    let consumers = [
+      engine.events(), engine.events(), engine.handle(of: fixture.server.url("/a")).events(),
+    ]
+    _ = try await engine.run(until: .idle)
+    for events in consumers {
+      let names = await events.reduce(into: [String]()) { $0.append(name($1)) }
+      #expect(names == ["started", "retrying", "started", "completed"])
+    }
+    #expect(await engine.events().reduce(0) { count, _ in count + 1 } == 0)
+  }
+
+  @Test func `who never reads slows nothing and is told what was missed`() async throws {
+    let fixture = try EngineFixture()
+    for number in 0..<60 {
+      fixture.server.route("/\(number)", Resource(.text("\(number)")))
+      try fixture.add("/\(number)")
+    }
+    let engine = try fixture.engine()
+    let dead = engine.events(keeping: 10)
+    let handle = engine.handle(of: fixture.server.url("/0"))
+    let deadHandle = handle.events()
+    let observation = engine.observe { _ in
+      // A callback that never returns holds up no one but itself.
+      while !Task.isCancelled { usleep(1000) }
+    }
+    #expect(try await engine.run(until: .idle).completed == 60)
+    observation.cancel()
+    let names = await dead.reduce(into: [String]()) { $0.append(name($1)) }
+    #expect(names.first == "missed 110")
+    #expect(names.count == 11)
+    #expect(await deadHandle.contains { $0.isEnd })
+  }
+
+  @Test func `a file is in its place and committed before its end is told`() async throws {
+    let fixture = try EngineFixture()
+    for number in 0..<20 {
+      fixture.server.route("/\(number)", Resource(.text("\(number)")))
+      try fixture.add("/\(number)")
+    }
+    let engine = try fixture.engine()
+    let events = engine.events()
+    let run = Task { try await engine.run(until: .idle) }
+    var ends: [String: Int] = [:]
+    for await event in events {
+      guard case .completed(let record) = event else { continue }
+      ends[record.url, default: 0] += 1
+      let stored = try fixture.store.record(named: record.url)
+      #expect(stored.state == .completed)
+      #expect(FileManager.default.fileExists(atPath: fixture.file(record.filename)))
+    }
+    _ = try await run.value
+    #expect(ends.count == 20 && ends.values.allSatisfy { $0 == 1 })
+  }
+
+  @Test func `a task that says twice that it ended has ended once`() async throws {
+    let fixture = try EngineFixture()
+    let transport = HandTransport()
+    try fixture.store.add([DownloadRequest(url: "https://example.com/a")])
+    let engine = try DownloadEngine(store: fixture.store, transport: transport)
+    let events = engine.events()
+    let run = Task { try await engine.run(until: .idle) }
+    while transport.started.isEmpty { await Task.yield() }
+    let task = transport.started[0]
+    task.receive([1, 2, 3], of: 3)
+    task.sink.finish(.completed)
+    task.sink.finish(.completed)
+    task.sink.finish(.failed(TaskFailure(code: .timedOut, message: "late")))
+    _ = try await run.value
+    #expect(await events.filter(\.isEnd).reduce(0) { count, _ in count + 1 } == 1)
+  }
+
+  @Test(arguments: [DownloadIntent.hold, .keep, .discard])
+  func `what waits for its turn and is given up is told of`(intent: DownloadIntent) async throws {
+    let fixture = try EngineFixture()
+    let transport = HandTransport()
+    let urls = ["a", "b"].map { "https://example.com/\($0)" }
+    try fixture.store.add(urls.map { DownloadRequest(url: $0) })
+    var options = EngineOptions()
+    options.scheduler = Scheduler(maximumRunning: 1)
+    options.checkpointInterval = .milliseconds(50)
+    let engine = try DownloadEngine(
+      store: fixture.store,
+      transport: transport,
+      options: options
+    )
+    let events = engine.events()
+    let run = Task { try await engine.run(until: .stopped) }
+    while transport.started.isEmpty { await Task.yield() }
+    let idle = transport.started[0].request.url == urls[0] ? urls[1] : urls[0]
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, idle) { $0.intent = intent }
+    }
+    let released = await events.first { if case .released = $0 { true } else { false } }
+    #expect(released?.url == idle)
+    engine.stop()
+    transport.started[0].sink.finish(.cancelled)
+    _ = try await run.value
+  }
+
+  @Test func `callbacks hear of the end and of nothing after they are let go`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.text("abc")))
+    try fixture.add("/a")
+    let engine = try fixture.engine()
+    let (results, tell) = AsyncStream<Result<FinishedDownload, any Error>>.makeStream()
+    let seen = Mutex<[DownloadProgress]>([])
+    let observation = engine.handle(of: fixture.server.url("/a")).observe(
+      every: .milliseconds(1),
+      progress: { progress in seen.withLock { $0.append(progress) } },
+      end: { result in
+        tell.yield(result)
+        tell.finish()
+      }
+    )
+    let calls = Mutex(0)
+    var dropped: EventObservation? = engine.observe { _ in calls.withLock { $0 += 1 } }
+    withExtendedLifetime(dropped) {}
+    dropped = nil
+    _ = try await engine.run(until: .idle)
+    for await result in results {
+      #expect(try result.get().filePath == fixture.file("a"))
+    }
+    #expect(seen.withLock { $0.last?.state } == .completed)
+    #expect(calls.withLock { $0 } == 0)
+    withExtendedLifetime(observation) {}
+  }
+}

@@ -1,0 +1,173 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// One download, as its owner sees it.
+@Suite(.timeLimit(.minutes(2)))
+struct HandleTests {
+  private func giveUp(_ record: DownloadRecord, in fixture: EngineFixture) throws {
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, record.url) {
+        $0.state = .cancelled
+        $0.intent = .keep
+      }
+    }
+  }
+
+  @Test func `a file is handed over once it is in its place`() async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 1_000_000, seed: 1)
+    fixture.server.route("/a.bin", Resource(body))
+    let engine = try fixture.engine()
+    let run = Task { try await engine.run(until: .stopped) }
+    let handle = try engine.download(DownloadRequest(url: fixture.server.url("/a.bin")))
+    let file = try await handle.value()
+    #expect(file.filePath == fixture.file("a.bin"))
+    #expect(body.matches(file: file.filePath))
+    #expect(file.record.state == .completed)
+    // Asked again, it answers at once.
+    #expect(try await handle.value() == file)
+    engine.stop()
+    _ = try await run.value
+    #expect(try await handle.value() == file)
+  }
+
+  @Test func `many may wait for one download`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.text("abc")))
+    try fixture.add("/a")
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: fixture.server.url("/a"))
+    let waiting = (0..<10).map { _ in Task { try await handle.value().filePath } }
+    _ = try await engine.run(until: .idle)
+    for task in waiting { #expect(try await task.value == fixture.file("a")) }
+  }
+
+  @Test func `a download that fails for good throws its failure`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.text("a"), faults: .status(404), then: .repeatLast))
+    try fixture.add("/a")
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: fixture.server.url("/a"))
+    let value = Task { try await handle.value() }
+    _ = try await engine.run(until: .idle)
+    let failure = await #expect(throws: DownloadFailure.self) { try await value.value }
+    #expect(failure?.code == .notFound)
+  }
+
+  @Test func `a download that somebody gives up throws that and no failure`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
+    resource.bytesPerSecond = 1_000_000
+    fixture.server.route("/a", resource)
+    let record = try fixture.add("/a")
+    let engine = try fixture.engine { $0.checkpointInterval = .milliseconds(50) }
+    let handle = engine.handle(of: record.url)
+    let events = handle.events()
+    let value = Task { try await handle.value() }
+    let run = Task { try await engine.run(until: .stopped) }
+    _ = await events.first { if case .started = $0 { true } else { false } }
+    try giveUp(record, in: fixture)
+    let error = await #expect(throws: EngineError.self) { try await value.value }
+    #expect(error?.code == .cancelled)
+    engine.stop()
+    _ = try await run.value
+  }
+
+  @Test func `a download that is held has not ended, and has when it is given up`() async throws {
+    let fixture = try EngineFixture()
+    let record = try fixture.add("/a") { $0.isPaused = true }
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: record.url)
+    let progress = handle.progress(every: .milliseconds(1))
+    let value = Task { try await handle.value() }
+    let run = Task { try await engine.run(until: .stopped) }
+    #expect(await progress.first { _ in true }?.state == .paused)
+    try giveUp(record, in: fixture)
+    let error = await #expect(throws: EngineError.self) { try await value.value }
+    #expect(error?.code == .cancelled)
+    engine.stop()
+    _ = try await run.value
+  }
+
+  @Test func `a run that ends before the download says so`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
+    resource.bytesPerSecond = 1_000_000
+    fixture.server.route("/a", resource)
+    let record = try fixture.add("/a")
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: record.url)
+    let events = handle.events()
+    let value = Task { try await handle.value() }
+    let run = Task { try await engine.run(until: .stopped) }
+    _ = await events.first { if case .started = $0 { true } else { false } }
+    engine.stop()
+    _ = try await run.value
+    let error = await #expect(throws: EngineError.self) { try await value.value }
+    #expect(error?.code == .stopped)
+  }
+
+  @Test func `who is cancelled waits no longer and stops nothing`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.text("abc")))
+    try fixture.add("/a")
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: fixture.server.url("/a"))
+    let value = Task { try await handle.value() }
+    value.cancel()
+    await #expect(throws: CancellationError.self) { try await value.value }
+    #expect(try await engine.run(until: .idle).completed == 1)
+  }
+
+  @Test func `a URL that the store does not know is harmless`() async throws {
+    let fixture = try EngineFixture()
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: "https://example.com/none")
+    let error = await #expect(throws: DownloadStoreError.self) { try await handle.value() }
+    #expect(error?.code == .unknownRecord)
+    #expect(await handle.progress().reduce(0) { count, _ in count + 1 } == 0)
+  }
+
+  @Test func `a complete file that was moved away is said to be missing`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.text("abc")))
+    try fixture.add("/a")
+    try await fixture.run()
+    try FileManager.default.removeItem(atPath: fixture.file("a"))
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: fixture.server.url("/a"))
+    let error = await #expect(throws: EngineError.self) { try await handle.value() }
+    #expect(error?.code == .fileMissing)
+  }
+
+  @Test func `progress begins with what is there and ends with all of it`() async throws {
+    let fixture = try EngineFixture()
+    let size: Int64 = 4_000_000
+    var resource = Resource(.generated(byteCount: size, seed: 2))
+    resource.bytesPerSecond = 4_000_000
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    let engine = try fixture.engine()
+    let progress = engine.handle(of: fixture.server.url("/a")).progress(every: .milliseconds(20))
+    var changes = progress.makeAsyncIterator()
+    let first = await changes.next()
+    #expect(first?.received == 0 && first?.isLive == false && first?.state == .waiting)
+    let run = Task { try await engine.run(until: .idle) }
+    var seen: [DownloadProgress] = []
+    while let next = await changes.next() { seen.append(next) }
+    _ = try await run.value
+    #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.received <= $1.received })
+    #expect(seen.contains { $0.isLive && ($0.estimate.fraction ?? 0) > 0 && $0.received < size })
+    #expect(seen.contains { ($0.bytesPerSecond ?? 0) > 0 && $0.estimate.remaining != nil })
+    #expect(seen.last?.received == size)
+    #expect(seen.last?.state == .completed)
+    #expect(seen.last?.estimate.percentage == 100)
+    // Of what is complete it is one element.
+    #expect(await progress.reduce(0) { count, _ in count + 1 } == 1)
+  }
+}
