@@ -3,8 +3,7 @@ internal import ObjectStore
 
 /// One download of an engine, as its owner sees it.
 ///
-/// A handle is a name and nothing more: it starts nothing, keeps nothing alive, and whoever drops it
-/// stops nothing.
+/// A handle is a name and nothing more: it starts nothing, and whoever drops it stops nothing.
 public struct DownloadHandle: Sendable {
   /// The record's URL.
   public let url: String
@@ -29,7 +28,7 @@ public struct DownloadHandle: Sendable {
   ///
   /// A download that somebody holds has not ended: this waits for it to go on.
   ///
-  /// - Throws: ``DownloadFailure`` when it failed for good; ``EngineError`` with `cancelled` when
+  /// - Throws: `DownloadFailure` when it failed for good; ``EngineError`` with `cancelled` when
   ///   somebody gave it up, with `stopped` when the engine's run ends before, with `fileMissing`
   ///   when it was complete and the file is not there any more; `CancellationError` when the task is
   ///   cancelled, which does not stop the download; `DownloadStoreError` with `unknownRecord`;

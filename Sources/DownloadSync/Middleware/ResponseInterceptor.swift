@@ -35,7 +35,7 @@ public struct DownloadResponse: Sendable, Hashable {
 /// Is told of each download that is complete, and of each attempt that failed.
 ///
 /// Interceptors are told in ascending priority, one after the other, once the end is committed and
-/// before the event of it. The file has its name by then and is the store's own: a path is given of
+/// before the event of it; of different ends at the same time. The file has its name by then and is the store's own: a path is given of
 /// no other file. When the process is killed in between, they are not told again.
 ///
 /// One that throws, or has not returned within ``EngineOptions/interceptorDeadline``, changes nothing
