@@ -90,6 +90,7 @@ extension ExitStatus {
     case .alreadyRunning: self = .engineRuns
     case .cannotLock: self = .cannotCreate
     case .diskFull: self = .inputOutput
+    case .givenUp: self = .failed
     default: self = .failed
     }
   }

@@ -110,7 +110,7 @@ extension DownloadEngine {
     }
     let logged = try await logFinalizing(finished)
     for file in finished where !logged.contains(where: { $0.record.url == file.record.url }) {
-      try await letGo(file.record.url, file.layout)
+      try await letGo(file.record, file.layout)
     }
     try await commitCompleted(try await place(logged))
   }
@@ -139,6 +139,8 @@ extension DownloadEngine {
         try tx.upsert(record)
         var file = file
         file.record = record
+        // Somebody may have given it another name meanwhile.
+        file.layout = try roots.layout(of: record)
         return file
       }
     }
@@ -152,6 +154,14 @@ extension DownloadEngine {
     for var file in files {
       var outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
       while outcome == .nameTaken {
+        if let stamp = file.record.replacedStamp,
+          FileStamp(ofFileAt: file.layout.finalPath) == stamp
+        {
+          // The file of before has stayed up to here. A kill leaves the new one to be placed.
+          FilePlacement.remove(file.layout.finalPath)
+          outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
+          continue
+        }
         guard let renamed = try await chooseOtherName(file) else { break }
         file = renamed
         outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
@@ -225,11 +235,16 @@ extension DownloadEngine {
   private func commitCompleted(_ records: [DownloadRecord]) async throws {
     guard !records.isEmpty else { return }
     let moment = now()
-    let urls = records.map(\.url)
     let done = try await commit { tx in
-      try urls.compactMap { url in
-        try tx.update(DownloadRecord.self, url) { $0.complete(at: moment) }
-        return try tx.get(DownloadRecord.self, url)
+      try records.compactMap { placed -> DownloadRecord? in
+        // What somebody wants else by now is dealt with when it is followed.
+        guard var record = try tx.get(DownloadRecord.self, placed.url),
+          record.generation == placed.generation,
+          record.intent == .run || record.intent == .hold
+        else { return nil }
+        record.complete(at: moment)
+        try tx.upsert(record)
+        return record
       }
     }
     for record in done {

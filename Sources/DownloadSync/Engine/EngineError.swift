@@ -5,7 +5,7 @@ public struct EngineError: Error, Sendable {
   /// New ones may come.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
-      case alreadyRunning, cannotLock, diskFull
+      case alreadyRunning, cannotLock, diskFull, givenUp
     }
 
     private let value: Value
@@ -18,6 +18,9 @@ public struct EngineError: Error, Sendable {
     ///
     /// All downloads are stopped and keep what they have.
     public static let diskFull = Self(value: .diskFull)
+
+    /// The download was cancelled or removed by somebody while it was waited for.
+    public static let givenUp = Self(value: .givenUp)
 
     /// The code's name.
     public var description: String { value.rawValue }

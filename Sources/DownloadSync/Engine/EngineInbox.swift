@@ -11,6 +11,8 @@ enum EngineInput: Sendable {
   case taskEnded(url: String, generation: Int64, TransferResult)
   /// The digest of a complete file was computed.
   case digestComputed(url: String, generation: Int64, Result<Digest, PartialFile.Failure>)
+  /// Somebody committed to the store, perhaps this engine.
+  case storeChanged
   /// Time passed.
   case ticked
   /// Somebody asked the engine to stop.
