@@ -6,12 +6,13 @@ import URLSessionTransport
 struct Quickstart {
   static func main() async throws {
     let store = try DownloadStore(at: "downloads")
-    try store.add(CommandLine.arguments.dropFirst().map(DownloadRequest.init(url:)))
-    let engine = try DownloadEngine(store: store, transport: URLSessionTransport())
-    let events = engine.events()
+    let options = EngineOptions(maximumRunning: 3)
+    let transport = URLSessionTransport()
+    let engine = try DownloadEngine(store: store, transport: transport, options: options)
+    try await engine.add(CommandLine.arguments.dropFirst().map(DownloadRequest.init(url:)))
     async let summary = engine.run(until: .idle)
-    for await event in events {
-      if case .completed(let record) = event { print("done: downloads/files/\(record.filename)") }
+    for await downloads in engine.progress(every: .seconds(1)) {
+      for one in downloads { print(one.filename, one.received, "of", one.expected ?? 0) }
     }
     print("\(try await summary.completed) files; run it again after a kill -9 and it goes on")
   }

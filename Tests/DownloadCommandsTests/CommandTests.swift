@@ -38,7 +38,7 @@ struct CommandTests: StoreSuite {
     ["purge", "--with-files"], ["purge", "--older-than", "7"], ["run", "--max-concurrent", "0"],
     ["run", "--per-host", "0"], ["run", "--limit-rate", "0"], ["run", "--limit-rate", "fast"],
     ["get"], ["get", "--input-file", "-"], ["inspect"], ["list", "--store", ""],
-    ["pause", "http://a/1"],
+    ["abandon", "http://a/1"],
   ])
   func `what makes no sense is refused`(arguments: [String]) async throws {
     let words = arguments + (arguments.contains("--store") ? [] : ["--store", store])

@@ -31,9 +31,9 @@ import Testing
     #expect(
       DownloadFailure.Code.allCases.map(\.rawValue) == [
         "timedOut", "cannotConnect", "cannotFindHost", "connectionLost", "insecure", "badResponse",
-        "badRedirect", "unsupportedURL", "refused", "notFound", "rejected", "serverBusy",
-        "wrongLength", "entityChanged", "unexpectedCoding", "digestMismatch", "diskFull",
-        "fileSystem", "quarantined", "interceptorFailed", "unknown",
+        "badRedirect", "unsupportedURL", "refused", "needsURL", "notFound", "rejected",
+        "serverBusy", "wrongLength", "entityChanged", "unexpectedCoding", "digestMismatch",
+        "diskFull", "fileSystem", "quarantined", "interceptorFailed", "unknown",
       ]
     )
   }

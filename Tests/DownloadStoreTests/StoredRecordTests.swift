@@ -50,6 +50,9 @@ import Testing
     record.generation = .max
     record.unresolvedStarts = 2
     record.resolvedBytes = 77
+    record.startsAtOnce = true
+    record.removesFile = true
+    record.replacedStamp = FileStamp(size: 4, inode: 5, modified: 6)
     return record
   }
 

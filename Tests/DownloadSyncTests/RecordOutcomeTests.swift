@@ -38,6 +38,19 @@ import Testing
     #expect(record.received == 11)
   }
 
+  @Test func `what is complete waits for nothing and takes nobody's place`() {
+    var record = DownloadRecord.sample()
+    record.isHeldByHand = true
+    record.startsAtOnce = true
+    record.failedAttempts = 2
+    record.nextRetryAt = moment
+    record.replacedStamp = FileStamp(size: 1, inode: 2, modified: 3)
+    record.complete(at: moment)
+    #expect(record.state == .completed && record.completedAt == moment)
+    #expect(!record.isHeldByHand && !record.startsAtOnce && record.replacedStamp == nil)
+    #expect(record.failedAttempts == 0 && record.nextRetryAt == nil)
+  }
+
   @Test func `what is dropped takes its validators along`() {
     var record = DownloadRecord.sample()
     record.received = 5
@@ -49,18 +62,5 @@ import Testing
     #expect(record.received == 0 && record.expected == nil)
     #expect(record.entityTag == nil && record.lastModified == nil)
     #expect(record.resolvedBytes == 5)
-  }
-
-  @Test func `mirrors are asked in turn, and each once before the end`() {
-    var record = DownloadRecord.sample(url: "a", mirrors: ["b", "c"])
-    var asked: [String] = []
-    var untried: [Bool] = []
-    for failures in Int32(0)..<5 {
-      record.failedAttempts = failures
-      asked.append(record.source)
-      untried.append(record.hasUntriedSource)
-    }
-    #expect(asked == ["a", "b", "c", "a", "b"])
-    #expect(untried == [true, true, true, false, false])
   }
 }

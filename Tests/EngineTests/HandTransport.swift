@@ -16,6 +16,7 @@ final class HandTransport: Transport {
     var started: [Started] = []
     var cancelled: [TaskID] = []
     var left: [TaskSnapshot] = []
+    var endsCancelled = false
   }
 
   // Held for some nanoseconds: the engine starts and cancels, the test looks.
@@ -29,6 +30,15 @@ final class HandTransport: Transport {
   var cancelled: [TaskID] { state.withLock { $0.cancelled } }
   var started: [Started] { state.withLock { $0.started } }
 
+  /// Has cancelled tasks say from now on that they have ended, as soon as they are cancelled.
+  func endCancelled() {
+    let ended = state.withLock { state in
+      state.endsCancelled = true
+      return state.cancelled.map { state.started[Int($0.rawValue) - 1] }
+    }
+    for task in ended { task.sink.finish(.cancelled) }
+  }
+
   func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     state.withLock { state in
       state.started.append(Started(request: request, sink: sink))
@@ -37,7 +47,11 @@ final class HandTransport: Transport {
   }
 
   func cancel(_ task: TaskID) {
-    state.withLock { $0.cancelled.append(task) }
+    let ended = state.withLock { state in
+      state.cancelled.append(task)
+      return state.endsCancelled ? state.started[Int(task.rawValue) - 1] : nil
+    }
+    ended?.sink.finish(.cancelled)
   }
 
   func liveTasks() async -> [TaskSnapshot] {

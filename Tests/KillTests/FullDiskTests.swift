@@ -65,6 +65,57 @@ import Testing
       #expect(server.requests.last?["Range"] == "bytes=\(stopped.received)-")
     }
 
+    @Test func `a full disk holds its downloads and no others, and they go on when there is room`()
+      async throws
+    {
+      let disk = try SmallDisk(bytes: 4 << 20)
+      let folder = FileManager.default.temporaryDirectory
+        .appending(path: "full-\(UUID().uuidString)").path
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let server = try FaultServer()
+      defer { server.stop() }
+      let body = Body.generated(byteCount: 8 << 20, seed: 2)
+      for path in ["/a", "/b", "/c", "/paused"] { server.route(path, Resource(body)) }
+      let store = try DownloadStore(at: folder)
+      func add(_ path: String, _ root: String) throws {
+        var request = DownloadRequest(url: server.url(path))
+        request.root = root
+        request.isPaused = path == "/paused"
+        try store.add([request])
+      }
+      let full = try store.root(at: disk.path)
+      let other = try store.root(at: "\(folder)/other")
+      for path in ["/a", "/b", "/paused"] { try add(path, full) }
+      func record(_ path: String) throws -> DownloadRecord {
+        try store.record(named: server.url(path))
+      }
+      let tool = try ToolProcess(["--store", folder, "run"], output: "\(folder)/log")
+      defer { tool.signal(SIGKILL, wholeGroup: true) }
+      try await waitUntil { tool.text.contains("waits for room") }
+      // What goes elsewhere is not held up.
+      try add("/c", other)
+      try await waitUntil { try record("/c").state == .completed }
+      for path in ["/a", "/b"] {
+        let held = try record(path)
+        #expect([.waiting, .running].contains(held.state) && !held.isHeldByHand)
+        #expect(held.failedAttempts == 0)
+      }
+      try disk.grow(to: 32 << 20)
+      try await waitUntil {
+        try record("/a").state == .completed && record("/b").state == .completed
+      }
+      #expect(body.matches(file: "\(disk.path)/a") && body.matches(file: "\(disk.path)/b"))
+      // That pause was somebody's.
+      #expect(try record("/paused").state == .paused)
+      tool.signal(SIGTERM)
+      #expect(tool.wait().exitCode == 0)
+    }
+
+    /// Looks until the condition is met; a test that waits in vain runs into its time limit.
+    private func waitUntil(_ condition: () throws -> Bool) async throws {
+      while try !condition() { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
     @Test func `a full disk for the store ends the command with 74, and loses nothing`() throws {
       let disk = try SmallDisk(bytes: 1 << 20)
       let arguments = ["--store", "\(disk.path)/store", "add"]

@@ -236,5 +236,8 @@ extension DownloadRecord {
     unresolvedStarts = .min
     resolvedBytes = 0x0123_4567_89AB_CDEF
     stamp = FileStamp(size: 5, inode: .max, modified: -1)
+    startsAtOnce = true
+    removesFile = true
+    replacedStamp = FileStamp(size: .min, inode: 0, modified: .max)
   }
 }

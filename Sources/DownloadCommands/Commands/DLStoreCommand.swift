@@ -24,7 +24,9 @@ public struct DLStoreCommand: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       AddCommand.self, GetCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
-      PurgeCommand.self, ReconcileCommand.self, ExplainCommand.self, ResumeDataCommand.self,
+      PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
+      RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
+      ExplainCommand.self, ResumeDataCommand.self,
     ]
   )
 

@@ -79,7 +79,8 @@ extension ExitStatus {
   init(_ code: DownloadStoreError.Code) {
     switch code {
     case .invalidURL, .invalidName, .invalidDigest: self = .usage
-    case .unknownRecord, .ambiguousID: self = .failed
+    case .unknownRecord, .ambiguousID, .nameTaken, .urlTaken, .busy: self = .failed
+    case .fileSystem: self = .inputOutput
     case .missingRoot: self = .damaged
     default: self = .failed
     }

@@ -39,6 +39,7 @@ enum InspectionText {
     if let next = NextStep(of: entry) {
       facts.append(("next", next.rule + (next.action == "nothing" ? "" : ": \(next.action)")))
     }
+    facts.append(("turn", TurnText.text(of: record, revealsSecrets: revealsSecrets) ?? ""))
     let width = facts.map(\.0.count).max() ?? 0
     return facts.filter { !$0.1.isEmpty }.map { name, value in
       "\(TerminalText.padded(name, to: width))  \(TerminalText.safe(value))"

@@ -36,6 +36,10 @@ enum RecordJSON {
       ),
       JSONValue.Member(key: "root", value: .string(record.root)),
       JSONValue.Member(
+        key: "turn",
+        value: JSONValue(TurnText.text(of: record, revealsSecrets: revealsSecrets))
+      ),
+      JSONValue.Member(
         key: "resumeData",
         value: record.resumeBlob.map { ["byteCount": .integer(Int64($0.count))] } ?? .null
       ),

@@ -19,6 +19,8 @@ enum EventLine {
         + reason(failure, record)
     case .failed(let record, let failure):
       "failed \(record.filename): \(reason(failure, record))"
+    case .waitsForRoom(let record):
+      "the disk is full: \(record.filename) waits for room"
     case .released(let url):
       "released \(Redaction.url(url))"
     case .interceptorFailed(let url, let failure):

@@ -20,6 +20,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case unsupportedURL
     /// The server refuses: 401 or 403.
     case refused
+    /// The server refuses what it gave before, as when a signed link has expired.
+    case needsURL
     /// There is nothing at the URL: 404 or 410.
     case notFound
     /// Another status that will not change by itself.

@@ -66,7 +66,7 @@ public struct DownloadRecord: Sendable, Hashable {
   public var attempts: [Attempt] = []
   /// When the next attempt may begin.
   public var nextRetryAt: Date?
-  /// Counts the transfers that were started.
+  /// Counts the transfers that were started, and the times that it was begun from nothing.
   ///
   /// What is heard of an older one is not applied.
   public var generation: Int64 = 0
@@ -89,6 +89,15 @@ public struct DownloadRecord: Sendable, Hashable {
   public var resolvedBytes: Int64 = 0
   /// What the finished file is known by: recorded before it gets its name.
   public var stamp: FileStamp?
+  /// Whether somebody asked that it start at once, if need be in the place of the oldest one that
+  /// runs.
+  ///
+  /// Cleared when it starts.
+  public var startsAtOnce: Bool = false
+  /// Whether the finished file goes with the record when that is removed.
+  public var removesFile: Bool = false
+  /// What the finished file of before is known by, whose place the next one takes.
+  public var replacedStamp: FileStamp?
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -156,6 +165,12 @@ nonisolated extension DownloadRecord: Model {
     public let resolvedBytes = Column<DownloadRecord, Int64>(position: 29)
     /// The field `stamp`.
     public let stamp = Column<DownloadRecord, FileStamp?>(position: 30)
+    /// The field `startsAtOnce`.
+    public let startsAtOnce = Column<DownloadRecord, Bool>(position: 31)
+    /// The field `removesFile`.
+    public let removesFile = Column<DownloadRecord, Bool>(position: 32)
+    /// The field `replacedStamp`.
+    public let replacedStamp = Column<DownloadRecord, FileStamp?>(position: 33)
   }
 
   /// The stored fields, for use in queries.
@@ -196,6 +211,9 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("unresolvedStarts", Int32.self, id: 29, isHot: true),
       FieldSchema("resolvedBytes", Int64.self, id: 31, isHot: true),
       FieldSchema("stamp", FileStamp.self, id: 30, isOptional: true),
+      FieldSchema("startsAtOnce", Bool.self, id: 32),
+      FieldSchema("removesFile", Bool.self, id: 33),
+      FieldSchema("replacedStamp", FileStamp.self, id: 34, isOptional: true),
     ]
   )
 
@@ -235,6 +253,9 @@ nonisolated extension DownloadRecord: Model {
     unresolvedStarts = try record.value(at: 28, default: 0)
     resolvedBytes = try record.value(at: 29, default: 0)
     stamp = try record.optional(at: 30)
+    startsAtOnce = try record.value(at: 31, default: false)
+    removesFile = try record.value(at: 32, default: false)
+    replacedStamp = try record.optional(at: 33)
   }
 
   /// Writes every stored field.
@@ -270,5 +291,8 @@ nonisolated extension DownloadRecord: Model {
     record.encode(unresolvedStarts)
     record.encode(resolvedBytes)
     record.encode(stamp)
+    record.encode(startsAtOnce)
+    record.encode(removesFile)
+    record.encode(replacedStamp)
   }
 }

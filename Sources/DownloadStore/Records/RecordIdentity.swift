@@ -17,6 +17,13 @@ public enum RecordIdentity {
     .joined()
   }
 
+  /// The id for a URL whose own one, and those of the rounds before, are taken.
+  ///
+  /// No URL has a line end in it, so that this is the id of no other one.
+  static func id(forURL url: String, round: Int) -> String {
+    id(forURL: "\(url)\n\(round)")
+  }
+
   /// Refuses what is not an absolute `http` or `https` URL with a host.
   ///
   /// - Throws: ``DownloadStoreError`` with `invalidURL`.

@@ -48,7 +48,7 @@ extension DownloadStore {
     let wanted = name ?? SafeFilename.suggested(byURL: request.url)
     var record = DownloadRecord(
       url: request.url,
-      id: RecordIdentity.id(forURL: request.url),
+      id: try freeID(forURL: request.url, in: tx),
       filename: wanted,
       folder: try FileLayout.validatedFolder(request.folder),
       root: request.root,
@@ -79,6 +79,17 @@ extension DownloadStore {
       try tx.upsert(RequestHeaders(recordID: record.id, fields: request.headers))
     }
     return record
+  }
+
+  /// The id for a new record: that of its URL, unless a record whose URL was replaced has it.
+  private func freeID(forURL url: String, in tx: borrowing StoreTransaction) throws -> String {
+    var id = RecordIdentity.id(forURL: url)
+    var round = 1
+    while try tx.exists(DownloadRecord.where { $0.id == id }) {
+      round += 1
+      id = RecordIdentity.id(forURL: url, round: round)
+    }
+    return id
   }
 
   /// Goes on with a record that is known.
@@ -146,7 +157,7 @@ extension DownloadStore {
   }
 
   /// Gives the record the name, and says whether no other record and no file has it.
-  private func take(
+  func take(
     _ filename: String,
     for record: inout DownloadRecord,
     _ roots: Roots,
@@ -172,30 +183,5 @@ extension DownloadStore {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
     let type = name[name.index(after: dot)...].lowercased()
     return type.utf8.count <= 16 ? type : ""
-  }
-}
-
-extension DownloadRecord {
-  /// Has the download go on with what is on disk, its failures forgotten.
-  mutating func proceed() {
-    state = .waiting
-    intent = .run
-    isHeldByHand = false
-    failedAttempts = 0
-    unresolvedStarts = 0
-    nextRetryAt = nil
-  }
-
-  /// Has the download begin from nothing.
-  mutating func startOver() {
-    proceed()
-    received = 0
-    expected = nil
-    entityTag = nil
-    lastModified = nil
-    resumeBlob = nil
-    verifiedDigest = nil
-    completedAt = nil
-    stamp = nil
   }
 }

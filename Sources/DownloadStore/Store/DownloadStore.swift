@@ -53,26 +53,7 @@ public final class DownloadStore: Sendable {
   ///
   /// - Throws: ``DownloadStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
   public func record(named name: String) throws -> DownloadRecord {
-    try objects.read { tx in
-      if let record = try tx.get(DownloadRecord.self, name) { return record }
-      let found =
-        name.isEmpty || !name.allSatisfy(\.isHexDigit)
-        ? []
-        : try tx.fetch(DownloadRecord.where { $0.id.hasPrefix(name.lowercased()) }.limit(2))
-      guard let record = found.first else {
-        throw DownloadStoreError(
-          .unknownRecord,
-          "no download has the URL or id '\(Redaction.url(name))'"
-        )
-      }
-      guard found.count == 1 else {
-        throw DownloadStoreError(
-          .ambiguousID,
-          "several downloads have an id that begins with '\(name)'"
-        )
-      }
-      return record
-    }
+    try objects.read { tx in try tx.record(named: name).get() }
   }
 
   /// The records of a query.

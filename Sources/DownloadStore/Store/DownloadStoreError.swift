@@ -6,6 +6,7 @@ public struct DownloadStoreError: Error, Sendable {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, invalidName, invalidDigest, unknownRecord, ambiguousID, missingRoot
+      case nameTaken, urlTaken, busy, fileSystem
     }
 
     private let value: Value
@@ -22,6 +23,15 @@ public struct DownloadStoreError: Error, Sendable {
     public static let ambiguousID = Self(value: .ambiguousID)
     /// A record lies in a root that the store does not know.
     public static let missingRoot = Self(value: .missingRoot)
+
+    /// Another record or a file has the name.
+    public static let nameTaken = Self(value: .nameTaken)
+    /// Another record has the URL.
+    public static let urlTaken = Self(value: .urlTaken)
+    /// The file is just getting its name; the same may be asked for a moment later.
+    public static let busy = Self(value: .busy)
+    /// The file system refused to give a file its new name.
+    public static let fileSystem = Self(value: .fileSystem)
 
     /// The code's name.
     public var description: String { value.rawValue }

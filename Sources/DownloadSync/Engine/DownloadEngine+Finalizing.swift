@@ -129,7 +129,7 @@ extension DownloadEngine {
     }
     let logged = try await logFinalizing(finished)
     for file in finished where !logged.contains(where: { $0.record.url == file.record.url }) {
-      try await letGo(file.record.url, file.layout)
+      try await letGo(file.record, file.layout)
     }
     try await commitCompleted(try await place(logged))
   }
@@ -158,6 +158,8 @@ extension DownloadEngine {
         try tx.upsert(record)
         var file = file
         file.record = record
+        // Somebody may have given it another name meanwhile.
+        file.layout = try roots.layout(of: record)
         return file
       }
     }
@@ -171,6 +173,14 @@ extension DownloadEngine {
     for var file in files {
       var outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
       while outcome == .nameTaken {
+        if let stamp = file.record.replacedStamp,
+          FileStamp(ofFileAt: file.layout.finalPath) == stamp
+        {
+          // The file of before has stayed up to here. A kill leaves the new one to be placed.
+          FilePlacement.remove(file.layout.finalPath)
+          outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
+          continue
+        }
         guard let renamed = try await chooseOtherName(file) else { break }
         file = renamed
         outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
@@ -246,8 +256,13 @@ extension DownloadEngine {
     let moment = now()
     let done = try await commit { tx in
       try files.compactMap { file -> Finished? in
-        try tx.update(DownloadRecord.self, file.record.url) { $0.complete(at: moment) }
-        guard let record = try tx.get(DownloadRecord.self, file.record.url) else { return nil }
+        // What somebody wants else by now is dealt with when it is followed.
+        guard var record = try tx.get(DownloadRecord.self, file.record.url),
+          record.generation == file.record.generation,
+          record.intent == .run || record.intent == .hold
+        else { return nil }
+        record.complete(at: moment)
+        try tx.upsert(record)
         var file = file
         file.record = record
         return file

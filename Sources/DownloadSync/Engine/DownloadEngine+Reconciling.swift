@@ -35,6 +35,9 @@ extension DownloadEngine {
       if found.decision.actions.contains(.deletePartial) {
         FilePlacement.remove(found.layout.partialPath)
       }
+      if found.decision.actions.contains(.deleteFinal) {
+        FilePlacement.remove(found.layout.finalPath)
+      }
     }
     let options = options
     let moment = now()
@@ -85,106 +88,6 @@ extension DownloadEngine {
     }
   }
 
-  // MARK: While running
-
-  /// Looks at what others have written: new records and wishes are reconciled, and transfers whose
-  /// record is gone, held or changed by somebody end.
-  func followOthers() async throws {
-    let count = try store.objects.changeCount()
-    guard foreignChanges.haveHappened(changeCount: count) else { return }
-    roots = try store.roots()
-    let active = try store.records(
-      DownloadRecord.where { $0.state.isIn(DownloadState.active) }
-    )
-    var wanted = URLTable<Void>()
-    var idle: [Reconciliation] = []
-    var givenUp: [String] = []
-    for record in active where isInScope(record.url) {
-      wanted[record.url] = ()
-      if live[record.url] != nil {
-        try await follow(record.url, record)
-      } else if waiting[record.url] == nil || !record.mayStart {
-        if waiting[record.url] != nil, record.intent != .run { givenUp.append(record.url) }
-        waiting[record.url] = nil
-        idle.append(try Reconciliation(of: record, in: roots, now: now()))
-      }
-    }
-    for url in waiting.urls where wanted[url] == nil {
-      waiting[url] = nil
-      givenUp.append(url)
-    }
-    for url in live.urls where wanted[url] == nil {
-      try await follow(url, try await current(url))
-    }
-    try await carryOut(idle)
-    for url in givenUp { emit(.released(url: url)) }
-  }
-
-  /// Compares a live transfer with its record as it is now.
-  private func follow(_ url: String, _ record: DownloadRecord?) async throws {
-    // A record of another generation was removed and added anew.
-    guard let download = live[url], let record, record.generation == download.record.generation
-    else { return release(url) }
-    let found = try Reconciliation(of: record, in: roots, task: .running, now: now())
-    if found.decision.cancelsTask {
-      log("reconcile", record, ["rules": found.decision.ruleNames])
-      release(url)
-    } else if found.decision.result == .state(.running), record.state != .running {
-      try await commit { tx in
-        _ = try tx.update(DownloadRecord.self, url) { changed in
-          if changed.generation == record.generation, changed.state == record.state {
-            changed.state = .running
-          }
-        }
-      }
-    }
-  }
-
-  /// Ends a transfer that nobody wants any more.
-  private func release(_ url: String) {
-    guard let download = live[url], !download.isReleased else { return }
-    live[url]?.isReleased = true
-    download.preparation?.cancel()
-    if let task = download.task { transport.cancel(task) }
-  }
-
-  /// The record as it is in the store.
-  func current(_ url: String) async throws -> DownloadRecord? {
-    try await store.objects.read { tx in try tx.get(DownloadRecord.self, url) }
-  }
-
-  // MARK: Turns
-
-  /// Has the record wait for its turn.
-  func enqueue(_ record: DownloadRecord) {
-    guard waiting[record.url] == nil, live[record.url] == nil else { return }
-    order += 1
-    waiting[record.url] = Waiting(
-      candidate: Scheduler.Candidate(
-        url: record.url,
-        origin: RecordIdentity.origin(of: record.url),
-        priority: record.priority,
-        order: order,
-        isSuspect: record.unresolvedStarts > 0
-      ),
-      notBefore: record.state == .failedRetryable ? record.nextRetryAt : nil
-    )
-  }
-
-  private func isInScope(_ url: String) -> Bool {
-    options.scope?.contains(url) ?? true
-  }
-
-  /// A suspect that has run for a while without a crash is one no more.
-  func endProbation() {
-    for download in live.values
-    where download.candidate.isSuspect
-      && download.startedAt.duration(to: .now) >= options.probation
-    {
-      live[download.record.url]?.candidate.isSuspect = false
-    }
-  }
-
   func log(_ message: Logger.Message, _ record: DownloadRecord, _ more: [String: String] = [:]) {
     logger?.debug(
       message,
@@ -193,12 +96,5 @@ extension DownloadEngine {
           + more.map { ($0.key, Logger.MetadataValue.string($0.value)) }
       )
     )
-  }
-}
-
-extension DownloadRecord {
-  /// Whether it waits for its turn or its next try, as its owner wants.
-  fileprivate var mayStart: Bool {
-    intent == .run && (state == .waiting || state == .failedRetryable)
   }
 }

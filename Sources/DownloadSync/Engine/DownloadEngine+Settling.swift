@@ -7,12 +7,14 @@ extension DownloadEngine {
   /// Deals with the tasks that have ended.
   func settle(_ ended: [(url: String, result: TransferResult)]) async throws {
     var complete: [Live] = []
-    for (url, result) in ended {
+    for (url, outcome) in ended {
       guard let download = live[url] else { continue }
+      // What breaks after it was told to end is no failure.
+      let result = download.isReleased && outcome.isFailure ? .cancelled : outcome
       log("end", download.record, ["result": "\(result)"])
       guard let found = try await reconcile(download, result) else {
         live[url] = nil
-        try await letGo(url, download.layout)
+        try await letGo(download.record, download.layout)
         continue
       }
       switch found.decision.result {
@@ -55,17 +57,6 @@ extension DownloadEngine {
     }
     if case .startOver = result { return found }
     return try await keepProgress(of: download) ? try await look() : found
-  }
-
-  /// A transfer has ended that is not its record's any more.
-  ///
-  /// Its bytes go if the record is gone.
-  func letGo(_ url: String, _ layout: FileLayout) async throws {
-    emit(.released(url: url))
-    guard let record = try await current(url) else {
-      return FilePlacement.remove(layout.partialPath)
-    }
-    try await carryOut([try Reconciliation(of: record, in: roots, now: now())])
   }
 
   /// An attempt has failed.
@@ -111,12 +102,13 @@ extension DownloadEngine {
   private func rollBack(_ download: Live, _ failure: DownloadFailure) async throws {
     let url = download.record.url
     let generation = download.record.generation
+    let asked = download.record.source
     let moment = now()
     live[url] = nil
     let record = try await commit { tx in
       try tx.update(DownloadRecord.self, url) { record in
         guard record.generation == generation, record.state == .running else { return }
-        record.note(failure, url: record.source, at: moment)
+        record.note(failure, url: asked, at: moment)
         record.rollBack()
         record.failedAttempts += 1
         record.unresolvedStarts = 0
@@ -138,54 +130,43 @@ extension DownloadEngine {
   }
 
   /// Commits a failed attempt: another one follows, or none.
+  ///
+  /// - Parameters:
+  ///   - download: The record as it was when the attempt began.
+  ///   - failure: Why it failed.
+  ///   - retryAfter: What the server asked for.
+  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
   func settleFailure(
     _ download: DownloadRecord,
     _ failure: DownloadFailure,
     retryAfter: Duration?,
     head: ResponseHead? = nil
   ) async throws {
-    if failure.code == .diskFull {
-      fatal = EngineError(
-        .diskFull,
-        "the disk that \(download.filename) goes to is full; what is downloaded is kept"
-      )
-      stop()
-    }
+    guard failure.code != .diskFull else { return try await waitForRoom(download, failure) }
     let moment = now()
     let retry = options.retry
     let random = Double.random(in: 0..<1)
-    let url = download.url
-    let generation = download.generation
-    let isFull = failure.code == .diskFull
-    let settled = try await commit { tx -> (DownloadRecord, Duration?)? in
-      // What somebody wants of the record by now is not undone by a failure that comes late.
-      guard var record = try tx.get(DownloadRecord.self, url),
-        record.generation == generation,
-        [.running, .finalizing, .waiting].contains(record.state)
-      else { return nil }
-      record.note(failure, url: record.source, at: moment)
+    let settled = try await commit { tx -> (DownloadRecord, DownloadFailure, Duration?)? in
+      guard var record = try tx.failing(download) else { return nil }
+      let failure = failure.afterProgress(of: record)
+      record.note(failure, url: download.source, at: moment)
       record.unresolvedStarts = 0
-      var wait: Duration?
-      if isFull {
-        // Room is made by people; the next run goes on.
-        record.state = .waiting
-      } else {
-        record.failedAttempts += 1
-        wait = retry.wait(
-          afterFailures: record.failedAttempts,
-          failure.code,
-          retryAfter: retryAfter,
-          random: random
-        )
-        if wait == nil, record.hasUntriedSource { wait = .zero }
-        record.state = wait == nil ? .failedPermanent : .failedRetryable
-        record.nextRetryAt = wait.map { moment.addingTimeInterval($0 / .seconds(1)) }
-      }
+      record.failedAttempts += 1
+      let wait = SourceRotation.wait(
+        after: failure,
+        of: record,
+        retry,
+        retryAfter: retryAfter,
+        random: random
+      )
+      record.state = wait == nil ? .failedPermanent : .failedRetryable
+      record.nextRetryAt = wait.map { moment.addingTimeInterval($0 / .seconds(1)) }
       try tx.upsert(record)
-      return (record, wait)
+      return (record, failure, wait)
     }
-    guard let (record, wait) = settled else { return emit(.released(url: url)) }
-    guard !isFull else { return }
+    guard let (record, failure, wait) = settled else {
+      return emit(.released(url: download.url))
+    }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
     var response = DownloadResponse(record: record, head: head, failure: failure)
     if let wait {
@@ -196,5 +177,44 @@ extension DownloadEngine {
       summary.failed += 1
       tellEnd(response, .failed(record, failure))
     }
+  }
+
+  /// Has a download wait, with all others that go to its disk, until there is room.
+  ///
+  /// That is nobody's pause, and no attempt.
+  private func waitForRoom(
+    _ download: DownloadRecord,
+    _ failure: DownloadFailure
+  ) async throws {
+    try await holdVolume(of: download)
+    let moment = now()
+    let waiting = try await commit { tx -> DownloadRecord? in
+      guard var record = try tx.failing(download) else { return nil }
+      // Once for as long as it waits.
+      if record.attempts.last?.failure != failure {
+        record.note(failure, url: download.source, at: moment)
+      }
+      record.unresolvedStarts = 0
+      record.state = .waiting
+      record.updatedAt = moment
+      try tx.upsert(record)
+      return record
+    }
+    guard let waiting else { return emit(.released(url: download.url)) }
+    log("wait for room", waiting)
+    emit(.waitsForRoom(waiting))
+    enqueue(waiting)
+  }
+}
+
+extension StoreTransaction {
+  /// The record of a transfer that has failed; `nil` when somebody wants something else of it by
+  /// now, which a failure that comes late does not undo.
+  fileprivate func failing(_ download: DownloadRecord) throws -> DownloadRecord? {
+    guard let record = try get(DownloadRecord.self, download.url),
+      record.generation == download.generation, record.intent == .run,
+      [.running, .finalizing, .waiting].contains(record.state)
+    else { return nil }
+    return record
   }
 }

@@ -14,29 +14,28 @@ extension DownloadEngine {
   }
 
   /// Starts what has its turn: one commit for all of them, then the files, then the tasks.
+  ///
+  /// A slot that is free while somebody may start is given away before this returns.
   func startWhatMay() async throws {
-    guard !waiting.isEmpty, live.values.count < options.scheduler.maximumRunning else { return }
-    let moment = now()
-    let due = waiting.values.filter { $0.notBefore.map { $0 <= moment } ?? true }.map(\.candidate)
-    guard !due.isEmpty else { return }
-    let chosen = options.scheduler.starts(
-      waiting: due,
-      running: live.values.map(\.candidate)
-    )
-    guard !chosen.isEmpty else { return }
-    for candidate in chosen { waiting[candidate.url] = nil }
-
-    let roots = roots
-    // The attempt is committed before the request: a server that crashes the process is known by it.
-    let starts = try await commit { tx in
-      try chosen.compactMap { candidate -> Start? in
-        guard var record = try tx.get(DownloadRecord.self, candidate.url),
-          DownloadState.active.contains(record.state)
-        else { return nil }
-        return try Self.prepare(&record, candidate, roots, at: moment, in: &tx)
+    while !queue.isEmpty {
+      let (chosen, leaving) = nextTurns()
+      try await makeRoom(leaving)
+      guard !chosen.isEmpty else { return }
+      let roots = roots
+      let moment = now()
+      // The attempt is committed before the request: a server that crashes the process is known by
+      // it.
+      let starts = try await commit { tx in
+        try chosen.compactMap { candidate -> Start? in
+          guard var record = try tx.get(DownloadRecord.self, candidate.url), record.mayStart
+          else { return nil }
+          return try Self.prepare(&record, candidate, roots, at: moment, in: &tx)
+        }
       }
+      for start in starts { try await begin(start) }
+      // Whoever could not start after all has left its slot to another one.
+      guard chosen.contains(where: { live[$0.url] == nil }) else { return }
     }
-    for start in starts { try await begin(start) }
   }
 
   /// Decides where the record's next byte comes from, and commits that it starts.
@@ -56,6 +55,7 @@ extension DownloadEngine {
     record.generation += 1
     record.unresolvedStarts += 1
     record.nextRetryAt = nil
+    record.startsAtOnce = false
     record.updatedAt = moment
     try tx.upsert(record)
     let headers = record.hasHeaders ? try tx.get(RequestHeaders.self, record.id)?.fields : nil
@@ -90,12 +90,14 @@ extension DownloadEngine {
       inbox: inbox,
       rollBack: rollBack(record.url, generation: record.generation)
     )
+    order += 1
     live[record.url] = Live(
       record: record,
       layout: start.layout,
       transfer: transfer,
       task: nil,
       candidate: start.candidate,
+      started: order,
       startedAt: .now,
       committed: offset
     )

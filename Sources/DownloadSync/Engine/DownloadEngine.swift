@@ -23,16 +23,17 @@ public actor DownloadEngine {
     var preparation: Task<Void, Never>?
     var meter = SpeedMeter()
     var candidate: Scheduler.Candidate
+    /// When it started, in the same count as the orders of candidates.
+    var started: Int
     var startedAt: ContinuousClock.Instant
     /// The bytes that the store knows of.
     var committed: Int64
     var isReleased = false
-  }
 
-  /// A download that waits for its turn.
-  struct Waiting {
-    var candidate: Scheduler.Candidate
-    var notBefore: Date?
+    /// The bytes that are still to come; `nil` when the size is not known.
+    var missingBytes: Int64? {
+      transfer.entity.total.map { max(0, $0 - transfer.file.position) }
+    }
   }
 
   let store: DownloadStore
@@ -47,13 +48,23 @@ public actor DownloadEngine {
   private var lock: EngineLock?
 
   var live = URLTable<Live>()
-  var waiting = URLTable<Waiting>()
+  var queue = TurnQueue()
+  /// How many may run; may change at any time.
+  var limits: Scheduler
+  var room = VolumeRoom()
+  /// The volumes of folders, as long as nothing is known to have been moved or mounted.
+  var volumes: [String: UInt64] = [:]
   var summary = RunSummary()
+  /// Counts arrivals in the queue and starts.
   var order = 0
   /// The ends that interceptors are being told of.
   var tellings = 0
   var roots: Roots
   var foreignChanges: ForeignChanges
+  /// Up to where the commits of others are followed.
+  var followed: HistoryToken
+  /// Whether the run is over.
+  private(set) var hasEnded = false
   /// Why the engine cannot go on; it stops cleanly and then throws this.
   var fatal: (any Error)?
   private var isStopping = false
@@ -79,10 +90,12 @@ public actor DownloadEngine {
     self.store = store
     self.transport = transport
     self.options = options
+    limits = options.scheduler
     self.logger = logger
     self.now = now
     lock = try EngineLock(storePath: store.path)
     roots = try store.roots()
+    followed = try store.objects.historyToken()
     foreignChanges = ForeignChanges(seen: try store.objects.changeCount())
     interceptors = InterceptorChain(
       requests: options.requestInterceptors,
@@ -98,10 +111,14 @@ public actor DownloadEngine {
   /// An engine runs once.
   ///
   /// - Returns: What this run has done.
+  /// A disk that is full holds the downloads that go to it until there is room again; where the
+  /// goal is ``RunGoal/idle`` and nothing else is left to do, the run ends.
+  ///
   /// - Throws: ``EngineError`` with `diskFull`, or `StoreError`; all downloads are stopped then
   ///   and keep the bytes that are synced.
   public func run(until goal: RunGoal) async throws -> RunSummary {
     defer {
+      hasEnded = true
       hub.end()
       lock = nil
     }
@@ -112,12 +129,20 @@ public actor DownloadEngine {
         inbox.post(.ticked)
       }
     }
-    defer { ticking.cancel() }
+    // Woken by each commit of any process; once a second at the least, which the store sees to.
+    let watching = Task { [inbox, store] in
+      for try await _ in store.objects.commits { inbox.post(.storeChanged) }
+    }
+    defer {
+      ticking.cancel()
+      watching.cancel()
+    }
     do {
       try await startWhatMay()
-      while !(goal == .idle && live.isEmpty && waiting.isEmpty && tellings == 0), !isStopping {
+      while !(goal == .idle && isIdle && tellings == 0), !isStopping {
         try await handle(await inbox.next())
       }
+      if !isStopping { fatal = wantOfRoom }
       try await stopAll()
     } catch {
       fatal = fatal ?? error
@@ -125,6 +150,21 @@ public actor DownloadEngine {
     }
     if let fatal { throw fatal }
     return summary
+  }
+
+  /// Whether nothing is left to do, or nothing before there is room on a disk.
+  private var isIdle: Bool {
+    live.isEmpty && (queue.isEmpty || queue.waitsOnlyForRoom)
+  }
+
+  /// Why a run that is idle has left something undone.
+  private var wantOfRoom: EngineError? {
+    guard let candidate = queue.urls.first.flatMap({ queue[$0] }) else { return nil }
+    return EngineError(
+      .diskFull,
+      "the disk is full that \(room.folder(toLookAtOn: candidate.volume) ?? "the file") lies on; "
+        + "what is downloaded is kept"
+    )
   }
 
   /// Does the part of a launch that needs no network, and starts nothing.
@@ -138,6 +178,7 @@ public actor DownloadEngine {
   /// - Complexity: O(active) records.
   public func reconcile() async throws -> [Reconciliation] {
     defer {
+      hasEnded = true
       hub.end()
       lock = nil
     }
@@ -159,6 +200,7 @@ public actor DownloadEngine {
 
   private func handle(_ batch: [EngineInput]) async throws {
     var ended: [(String, TransferResult)] = []
+    var hasStoreChanged = false
     var isCheckpointDue = lastCheckpoint.duration(to: .now) >= options.checkpointInterval
     for input in batch {
       switch input {
@@ -177,14 +219,15 @@ public actor DownloadEngine {
         if let end = goOn(url, with: result) { ended.append((url, end)) }
       case .endTold:
         tellings -= 1
-      case .storeChanged:
-        isCheckpointDue = true
       case .digestComputed(let url, let generation, let digest):
         guard live[url]?.record.generation == generation else { continue }
         try await finishChecked(url, digest)
+      case .storeChanged:
+        hasStoreChanged = true
       case .ticked:
         measure()
         endProbation()
+        lookForRoom()
       case .stopRequested:
         isStopping = true
       }
@@ -192,9 +235,9 @@ public actor DownloadEngine {
     try await settle(ended)
     if isCheckpointDue {
       try await checkpoint()
-      try await followOthers()
       lastCheckpoint = .now
     }
+    if hasStoreChanged { try await followOthers() }
     if !isStopping { try await startWhatMay() }
   }
 
@@ -231,13 +274,16 @@ public actor DownloadEngine {
   }
 
   /// Commits, and remembers that the commit was ours.
+  ///
+  /// It is a commit of its own: one that is shared with others would have their changes too.
   @discardableResult
   func commit<R: Sendable>(
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
   ) async throws -> R {
+    let objects = store.objects
     do {
-      let (result, number) = try await store.objects.write { tx in
-        (try body(&tx), tx.hasChanges ? tx.changeCount : nil)
+      let (result, number) = try await blocking {
+        try objects.write { tx in (try body(&tx), tx.hasChanges ? tx.changeCount : nil) }
       }
       if let number { foreignChanges.noteOwnCommit(number) }
       return result

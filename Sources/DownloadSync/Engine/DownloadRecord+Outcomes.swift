@@ -18,6 +18,9 @@ extension DownloadRecord {
     unresolvedStarts = 0
     nextRetryAt = nil
     resumeBlob = nil
+    isHeldByHand = false
+    startsAtOnce = false
+    replacedStamp = nil
   }
 
   /// What is on disk is dropped.
@@ -44,14 +47,19 @@ extension DownloadRecord {
     updatedAt = moment
   }
 
-  /// The URL that the next attempt asks: the record's own first, then each mirror, round and round.
-  var source: String {
-    let sources = [url] + mirrors
-    return sources[Int(failedAttempts) % sources.count]
-  }
+  /// The URL that the next attempt asks.
+  package var source: String { SourceRotation(of: self).next }
+}
 
-  /// Whether a mirror is left that has not been asked since there was progress.
-  var hasUntriedSource: Bool {
-    Int(failedAttempts) <= mirrors.count
+extension DownloadFailure {
+  /// The failure as it is to be told of a download with bytes on disk: a server that refuses what it
+  /// gave before has a link that expired.
+  func afterProgress(of record: DownloadRecord) -> Self {
+    guard code == .refused, record.received > 0 else { return self }
+    return Self(
+      .needsURL,
+      "\(message); it was given before, so the link may have expired: a new one goes on after "
+        + "\(record.received) bytes"
+    )
   }
 }

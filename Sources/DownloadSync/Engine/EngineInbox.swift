@@ -13,10 +13,10 @@ enum EngineInput: Sendable {
   case requestMade(url: String, generation: Int64, Result<TaskRequest, DownloadFailure>)
   /// The interceptors were told of an end.
   case endTold
-  /// Somebody has written to the store in this process.
-  case storeChanged
   /// The digest of a complete file was computed.
   case digestComputed(url: String, generation: Int64, Result<Digest, PartialFile.Failure>)
+  /// Somebody committed to the store, perhaps this engine.
+  case storeChanged
   /// Time passed.
   case ticked
   /// Somebody asked the engine to stop.

@@ -11,6 +11,14 @@ enum TransferResult: Sendable, Hashable {
   /// Somebody asked for the end.
   case cancelled
 
+  /// Whether it is an attempt that failed.
+  var isFailure: Bool {
+    switch self {
+    case .failed, .startOver: true
+    case .complete, .cancelled: false
+    }
+  }
+
   /// What the transport's outcome means, given what the sink has found.
   ///
   /// - Parameters:

@@ -2,8 +2,8 @@ public import DownloadStore
 
 /// What an engine tells of its downloads.
 ///
-/// A generation of a download ends in at most one of `completed`, `retrying`, `failed` and `released`;
-/// in none when the engine is stopped.
+/// A generation of a download ends in at most one of `completed`, `retrying`, `failed`,
+/// `waitsForRoom` and `released`; in none when the engine is stopped.
 public enum DownloadEvent: Sendable {
   /// A transfer begins at that byte.
   case started(DownloadRecord, offset: Int64)
@@ -15,7 +15,10 @@ public enum DownloadEvent: Sendable {
   case retrying(DownloadRecord, DownloadFailure, wait: Duration)
   /// The download failed for good.
   case failed(DownloadRecord, DownloadFailure)
-  /// The record was removed, paused or cancelled by somebody; its transfer ended.
+  /// The disk is full: the download waits for room, and goes on by itself.
+  case waitsForRoom(DownloadRecord)
+  /// The record was removed, paused or cancelled by somebody, or made room for another one; its
+  /// transfer ended.
   case released(url: String)
   /// A response interceptor failed; the download is what it was.
   case interceptorFailed(url: String, InterceptorFailure)

@@ -30,6 +30,7 @@ extension ReconcileCase {
       facts: Facts(
         hasFreeSlot: hasFreeSlot,
         takesBlobs: takesBlobs,
+        removesFile: record.removesFile,
         canContinue: Validator(of: record) != nil || record.expectedDigest != nil,
         isRetryDue: record.nextRetryAt.map { $0 <= now } ?? true
       )

@@ -52,7 +52,7 @@ extension DownloadFailure.Code {
     case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .serverBusy, .wrongLength,
       .entityChanged, .badResponse, .unknown:
       true
-    case .insecure, .badRedirect, .unsupportedURL, .refused, .notFound, .rejected,
+    case .insecure, .badRedirect, .unsupportedURL, .refused, .needsURL, .notFound, .rejected,
       .unexpectedCoding, .digestMismatch, .diskFull, .fileSystem, .quarantined, .interceptorFailed:
       false
     }

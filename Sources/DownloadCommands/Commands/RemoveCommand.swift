@@ -1,0 +1,24 @@
+internal import ArgumentParser
+internal import DownloadStore
+
+/// `dlstore remove`: forgets downloads.
+struct RemoveCommand: WishCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Forgets downloads: deletes what is downloaded, and the records.",
+    discussion: """
+      Finished files stay, unless --with-file is given and the file is provably the one that was \
+      downloaded. Without an engine that runs it is done before the command ends; otherwise that \
+      engine does it at once.
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var targets: RecordTargets
+
+  @Flag(help: "Delete the finished files too.")
+  var withFile = false
+
+  var wish: Wish { .remove(withFile: withFile) }
+  var verb: String { "removed" }
+}

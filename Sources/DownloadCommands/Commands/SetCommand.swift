@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import ObjectStore
+
+/// `dlstore set`: changes what is said of a download.
+struct SetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Changes a download: its file's name, type, tags, priority or URL.",
+    discussion: """
+      The file of a complete download is renamed with its record, or neither changes. --url is for \
+      a link that has expired: the download keeps its id and what is downloaded, and goes on if it \
+      had failed.
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  @Argument(help: ArgumentHelp("The URL, the id, or its beginning.", valueName: "url|id"))
+  var name: String
+
+  @Option(help: ArgumentHelp("The name of the file.", valueName: "name"))
+  var filename: String?
+
+  @Option(help: ArgumentHelp("What kind of file it is.", valueName: "type"))
+  var type: String?
+
+  @Option(
+    name: .customLong("tag"),
+    parsing: .singleValue,
+    help: ArgumentHelp("A group to add it to; may be repeated.", valueName: "tag")
+  )
+  var tags: [String] = []
+
+  @Option(
+    name: .customLong("untag"),
+    parsing: .singleValue,
+    help: ArgumentHelp("A group to take it out of; may be repeated.", valueName: "tag")
+  )
+  var removedTags: [String] = []
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "n"))
+  var priority: Int32?
+
+  @Option(name: .customLong("url"), help: ArgumentHelp("Its new URL.", valueName: "url"))
+  var newURL: String?
+
+  func validate() throws {
+    guard update != RecordUpdate() || newURL != nil else {
+      throw ValidationError(
+        "Nothing to change: give --filename, --type, --tag, --untag, --priority or --url."
+      )
+    }
+    if let filename, !FileName.isPlain(filename) {
+      throw ValidationError("--filename takes a name, not '\(filename)'.")
+    }
+    if let newURL {
+      do {
+        try RecordIdentity.validate(newURL)
+      } catch {
+        throw ValidationError(error.message)
+      }
+    }
+  }
+
+  func run() async throws {
+    let store = try DownloadStore(at: location.resolved(), access: .readWrite)
+    var outcome = try store.update(name, update)
+    if let newURL {
+      let moved = try store.replaceURL(of: name, with: newURL)
+      if moved.isDone || !outcome.isDone { outcome = moved }
+    }
+    try Output.current.write(WishReport(verb: "changed", outcomes: [outcome]).text)
+  }
+
+  private var update: RecordUpdate {
+    var update = RecordUpdate()
+    update.filename = filename
+    update.type = type
+    update.addedTags = Set(tags)
+    update.removedTags = Set(removedTags)
+    update.priority = priority
+    return update
+  }
+}

@@ -1,0 +1,33 @@
+/// What is to be different about a record.
+///
+/// What is left out, or empty, stays as it is.
+public struct RecordUpdate: Sendable, Hashable {
+  /// The name of the finished file.
+  public var filename: String?
+  /// What kind of file it is, in the caller's words.
+  public var type: String?
+  /// Groups that it belongs to from now on.
+  public var addedTags: Set<String> = []
+  /// Groups that it belongs to no more; of a tag that is both added and removed it is rid.
+  public var removedTags: Set<String> = []
+  /// Higher goes first.
+  public var priority: Int32?
+
+  /// Changes nothing yet.
+  public init() {}
+
+  /// Changes all but the name, which needs a look at files.
+  func apply(to record: inout DownloadRecord) {
+    if let type, !type.isEmpty { record.type = type }
+    record.tags.formUnion(addedTags)
+    record.tags.subtract(removedTags)
+    if let priority { record.priority = priority }
+  }
+
+  /// The harmless form of the name that the file of `record` is to get; `nil` when it keeps its own.
+  func newFilename(of record: DownloadRecord) -> String? {
+    guard let filename, !filename.isEmpty else { return nil }
+    let name = SafeFilename.sanitized(filename)
+    return name == record.filename ? nil : name
+  }
+}

@@ -1,0 +1,168 @@
+internal import DownloadStore
+internal import Foundation
+internal import ObjectStore
+
+extension DownloadEngine {
+  /// Changes how many downloads run, and how many from one host.
+  ///
+  /// A higher limit lets others start at once; a lower one stops nobody.
+  public func setLimits(_ limits: Scheduler) {
+    self.limits = limits
+    inbox.post(.ticked)
+  }
+
+  /// Has the record wait for its turn, unless it is only started by hand; what is known of one that
+  /// waits already is brought up to date.
+  func enqueue(_ record: DownloadRecord) {
+    guard record.mayStart, live[record.url] == nil, !isTransferred(record.id) else { return }
+    let known = queue[record.url]
+    // Whoever is asked for at once arrives anew: what started since is not in its way.
+    let keepsPlace = known.map { $0.startsAtOnce || !record.startsAtOnce } ?? false
+    if !keepsPlace { order += 1 }
+    let source = record.source
+    queue.insert(
+      Scheduler.Candidate(
+        url: record.url,
+        origin: RecordIdentity.origin(of: source),
+        priority: record.priority,
+        order: keepsPlace ? known?.order ?? order : order,
+        isSuspect: record.unresolvedStarts > 0,
+        startsAtOnce: record.startsAtOnce,
+        volume: volume(of: record),
+        missingBytes: record.expected.map { max(0, $0 - record.received) }
+      ),
+      notBefore: record.state == .failedRetryable ? record.nextRetryAt : nil
+    )
+  }
+
+  /// Whether a transfer of the record of that id is live, whatever the record's URL is by now.
+  func isTransferred(_ id: String) -> Bool {
+    live.values.contains { $0.record.id == id }
+  }
+
+  /// What starts now, and which transfers end to make room.
+  func nextTurns() -> (starting: [Scheduler.Candidate], leaving: [String]) {
+    queue.advance(to: now())
+    var running = live.values.map {
+      Scheduler.Running(
+        candidate: $0.candidate,
+        started: $0.started,
+        isEnding: $0.isReleased
+      )
+    }
+    var starting: [Scheduler.Candidate] = []
+    var leaving: [String] = []
+    while let step = limits.next(&queue, running: running) {
+      switch step {
+      case .start(let candidate):
+        guard hasRoom(for: candidate, beside: starting) else {
+          queue.setAside(candidate)
+          continue
+        }
+        order += 1
+        running.append(Scheduler.Running(candidate: candidate, started: order))
+        starting.append(candidate)
+      case .makeRoom(let url):
+        leaving.append(url)
+        for index in running.indices
+        where running[index].candidate.url.utf8.elementsEqual(url.utf8) {
+          running[index].isEnding = true
+        }
+      }
+    }
+    return (starting, leaving)
+  }
+
+  /// Ends transfers for others that were asked for at once: each then waits until somebody resumes
+  /// it.
+  func makeRoom(_ urls: [String]) async throws {
+    try await leave(urls) { $0.isHeldByHand = true }
+  }
+
+  /// Ends transfers whose records wait from then on.
+  private func leave(
+    _ urls: [String],
+    _ change: @escaping @Sendable (inout DownloadRecord) -> Void = { _ in }
+  ) async throws {
+    let leaving = urls.compactMap { url in live[url].map { (url, $0.record.generation) } }
+    guard !leaving.isEmpty else { return }
+    let moment = now()
+    try await commit { tx in
+      for (url, generation) in leaving {
+        try tx.update(DownloadRecord.self, url) { record in
+          guard record.generation == generation, record.state == .running else { return }
+          record.state = .waiting
+          record.updatedAt = moment
+          change(&record)
+        }
+      }
+    }
+    for url in urls { release(url) }
+  }
+
+  /// A suspect that has run for a while without a crash is one no more.
+  func endProbation() {
+    for download in live.values
+    where download.candidate.isSuspect
+      && download.startedAt.duration(to: .now) >= options.probation
+    {
+      live[download.record.url]?.candidate.isSuspect = false
+    }
+  }
+
+  // MARK: Full disks
+
+  /// Has everything wait that goes to the volume of a record, which is full.
+  func holdVolume(of record: DownloadRecord) async throws {
+    guard let folder = try? roots.layout(of: record).folderPath else { return }
+    let full = volume(of: record)
+    room.fill(full, folder: folder, at: .now)
+    queue.hold(volume: full)
+    // A whole file that is being checked needs no more room.
+    let others = live.urls.filter { live[$0]?.candidate.volume == full && live[$0]?.task != nil }
+    try await leave(others)
+  }
+
+  /// Looks whether volumes have room again, each as seldom as the options say.
+  func lookForRoom() {
+    for (volume, folder) in room.due(at: .now, interval: options.roomInterval) {
+      // Where one cannot ask, a try tells.
+      let available = Volume.availableBytes(inFolder: folder) ?? .max
+      if room.note(available, on: volume, isAwaited: queue.hasAsides(volume: volume)) {
+        queue.release(volume: volume)
+      }
+    }
+  }
+
+  private func hasRoom(
+    for candidate: Scheduler.Candidate,
+    beside starting: [Scheduler.Candidate]
+  ) -> Bool {
+    guard let folder = room.folder(toLookAtOn: candidate.volume),
+      let available = Volume.availableBytes(inFolder: folder)
+    else { return true }
+    let live = live.values.filter { $0.candidate.volume == candidate.volume }
+      .map(\.missingBytes)
+    let others = starting.filter { $0.volume == candidate.volume }.map(\.missingBytes)
+    return VolumeRoom.fits(
+      candidate.missingBytes,
+      beside: live + others,
+      available: available
+    )
+  }
+
+  private func volume(of record: DownloadRecord) -> UInt64 {
+    guard let folder = try? roots.layout(of: record).folderPath else { return 0 }
+    if let known = volumes[folder] { return known }
+    let volume = Volume.identifier(ofFolder: folder)
+    volumes[folder] = volume
+    return volume
+  }
+}
+
+extension DownloadRecord {
+  /// Whether it waits for its turn or its next try, as its owner wants.
+  var mayStart: Bool {
+    intent == .run && !isHeldByHand && (state == .waiting || state == .failedRetryable)
+  }
+}

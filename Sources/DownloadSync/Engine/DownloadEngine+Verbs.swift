@@ -1,0 +1,137 @@
+public import DownloadStore
+public import ObjectStore
+
+/// What people want of downloads, in the words of the command line.
+///
+/// Each verb writes to the store and returns when that is durable; the engine that runs, be it this
+/// one or one of another process, follows within a tenth of a second. So they may be used before
+/// the run, beside it, and after it. The work is done off the actor.
+extension DownloadEngine {
+  /// Stores what is asked for, all of it or nothing; a known URL goes on.
+  ///
+  /// - Throws: As `DownloadStore.add(_:)`.
+  @discardableResult
+  public nonisolated func add(_ requests: [DownloadRequest]) async throws -> [DownloadStore.Added] {
+    try await blocking { [store] in try store.add(requests) }
+  }
+
+  /// Stores what is asked for and waits until it is complete; the engine must run meanwhile.
+  ///
+  /// One that is paused is waited for until somebody resumes it.
+  ///
+  /// - Returns: The record with its file under its name.
+  /// - Throws: `DownloadFailure` when it has failed for good; ``EngineError`` with `cancelled` when
+  ///   somebody cancels or removes it; `CancellationError`; as ``add(_:)``.
+  public nonisolated func get(_ request: DownloadRequest) async throws -> DownloadRecord {
+    let url = request.url
+    try await add([request])
+    for try await change in store.objects.observe(DownloadRecord.self, url) {
+      let record = change.object
+      switch record?.state {
+      case .completed?:
+        if let record { return record }
+      case .failedPermanent?:
+        throw record?.attempts.last?.failure ?? DownloadFailure(.unknown, "it has failed")
+      case nil, .cancelled?, .removed?:
+        throw EngineError(
+          .cancelled,
+          "'\(Redaction.url(url))' was \(record?.state == .cancelled ? "cancelled" : "removed")"
+        )
+      case .waiting?, .running?, .paused?, .failedRetryable?, .finalizing?:
+        break
+      }
+    }
+    throw CancellationError()
+  }
+
+  /// Has downloads stand still, and keep what there is.
+  ///
+  /// - Throws: `StoreError`.
+  @discardableResult
+  public nonisolated func pause(_ selection: RecordSelection) async throws -> [WishOutcome] {
+    try await grant(.pause, to: selection)
+  }
+
+  /// Has downloads go on with what there is, their failures forgotten.
+  ///
+  /// - Parameters:
+  ///   - selection: Which.
+  ///   - atOnce: Whether they start before all others, in the place of the one that has run longest
+  ///     where no slot is free; that one then waits until somebody resumes it.
+  /// - Returns: What became of each.
+  /// - Throws: `StoreError`.
+  @discardableResult
+  public nonisolated func resume(
+    _ selection: RecordSelection,
+    atOnce: Bool = false
+  ) async throws -> [WishOutcome] {
+    try await grant(.resume(atOnce: atOnce), to: selection)
+  }
+
+  /// Gives downloads up: what is downloaded goes, the records stay.
+  ///
+  /// - Throws: `StoreError`.
+  @discardableResult
+  public nonisolated func cancel(_ selection: RecordSelection) async throws -> [WishOutcome] {
+    try await grant(.cancel, to: selection)
+  }
+
+  /// Has downloads begin from nothing; a finished file stays until the new one takes its place.
+  ///
+  /// - Throws: `StoreError`.
+  @discardableResult
+  public nonisolated func restart(_ selection: RecordSelection) async throws -> [WishOutcome] {
+    try await grant(.restart, to: selection)
+  }
+
+  /// Forgets downloads: what is downloaded and the records go, and with `withFile` the finished
+  /// files that are provably ours.
+  ///
+  /// - Throws: `StoreError`.
+  @discardableResult
+  public nonisolated func remove(
+    _ selection: RecordSelection,
+    withFile: Bool = false
+  ) async throws -> [WishOutcome] {
+    try await grant(.remove(withFile: withFile), to: selection)
+  }
+
+  /// Changes what is said of a download; the finished file gets its new name with the record, or
+  /// neither changes.
+  ///
+  /// - Throws: As `DownloadStore.update(_:_:)`.
+  @discardableResult
+  public nonisolated func update(
+    _ name: String,
+    _ update: RecordUpdate
+  ) async throws -> WishOutcome {
+    try await blocking { [store] in try store.update(name, update) }
+  }
+
+  /// Gives a download another URL, as when a signed one has expired, and keeps what is downloaded.
+  ///
+  /// - Throws: As `DownloadStore.replaceURL(of:with:)`.
+  @discardableResult
+  public nonisolated func replaceURL(
+    of name: String,
+    with url: String
+  ) async throws -> WishOutcome {
+    try await blocking { [store] in try store.replaceURL(of: name, with: url) }
+  }
+
+  /// The records of a query; all of them without one.
+  ///
+  /// - Throws: `StoreError`.
+  public nonisolated func records(
+    _ query: Query<DownloadRecord> = DownloadRecord.all
+  ) async throws -> [DownloadRecord] {
+    try await store.objects.read { tx in try tx.fetch(query) }
+  }
+
+  private nonisolated func grant(
+    _ wish: Wish,
+    to selection: RecordSelection
+  ) async throws -> [WishOutcome] {
+    try await blocking { [store] in try store.grant(wish, to: selection) }
+  }
+}

@@ -1,0 +1,193 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// An engine in one process, and the wishes of another.
+@Suite(.timeLimit(.minutes(5)))
+struct TwoProcessTests {
+  private let folder: TemporaryFolder
+  private let store: String
+  private let server: FaultServer
+  private let body = Body.generated(byteCount: 20_000_000, seed: 21)
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+  }
+
+  private func slow(_ path: String) {
+    var resource = Resource(body)
+    resource.bytesPerSecond = 500_000
+    server.route(path, resource)
+  }
+
+  private func fast(_ path: String) {
+    server.route(path, Resource(body))
+  }
+
+  private func dlstore(
+    _ arguments: String...
+  ) async throws -> (status: Int32, output: String, messages: String) {
+    let process = try DLStoreProcess(arguments, store: store, in: folder.path)
+    return (try await process.status(), process.output, process.messages)
+  }
+
+  private func records() throws -> DownloadStore {
+    try DownloadStore(at: store, access: .readOnly)
+  }
+
+  private func record(_ path: String) throws -> DownloadRecord {
+    try records().record(named: server.url(path))
+  }
+
+  private func waitUntil(_ condition: () throws -> Bool) async throws {
+    while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
+  }
+
+  /// Starts an engine in a process of its own, for as long as `body` takes.
+  private func running(
+    _ options: String...,
+    body: (DLStoreProcess) async throws -> Void
+  ) async throws {
+    let engine = try DLStoreProcess(["run"] + options, store: store, in: folder.path)
+    do {
+      try await body(engine)
+    } catch {
+      engine.send(SIGKILL)
+      throw error
+    }
+    engine.send(SIGTERM)
+    #expect(try await engine.status() == 0)
+  }
+
+  @Test func `a running download is paused, resumed and completed from another process`()
+    async throws
+  {
+    slow("/a")
+    _ = try await dlstore("add", server.url("/a"))
+    try await running { engine in
+      try await engine.message("started a")
+      try await waitUntil { try record("/a").received > 100_000 }
+      #expect(try await dlstore("pause", server.url("/a")).status == 0)
+      try await engine.message("released")
+      #expect(try record("/a").state == .paused)
+      let kept = try record("/a").received
+      fast("/a")
+      #expect(try await dlstore("resume", server.url("/a")).status == 0)
+      try await engine.message("completed a")
+      let last = try #require(server.requests.last)
+      #expect(last["Range"] == "bytes=\(try max(kept, from(last)))-")
+      #expect(try from(last) >= kept)
+    }
+    #expect(body.matches(file: folder.path("store/files/a")))
+  }
+
+  private func from(_ request: Request) throws -> Int64 {
+    try #require(Int64(request["Range"]?.dropFirst("bytes=".count).dropLast() ?? ""))
+  }
+
+  @Test func `resume --now pre-empts the oldest, which then waits for somebody`() async throws {
+    for path in ["/a", "/b"] { slow(path) }
+    fast("/c")
+    _ = try await dlstore("add", server.url("/a"))
+    _ = try await dlstore("add", server.url("/b"))
+    try await running("--max-concurrent", "2") { engine in
+      try await engine.message("started a")
+      try await engine.message("started b")
+      _ = try await dlstore("add", server.url("/c"))
+      #expect(try await dlstore("resume", "--now", server.url("/c")).status == 0)
+      try await engine.message("completed c")
+      #expect(try record("/a").isHeldByHand && record("/a").state == .waiting)
+      #expect(try record("/b").state == .running)
+      let inspected = try await dlstore("inspect", server.url("/a"))
+      #expect(inspected.output.contains("resumes it"))
+      fast("/a")
+      #expect(try await dlstore("resume", server.url("/a")).status == 0)
+      try await engine.message("completed a")
+    }
+    #expect(body.matches(file: folder.path("store/files/a")))
+  }
+
+  @Test func `set --url lets a running engine go on from the new URL`() async throws {
+    let expired = Resource(
+      body,
+      faults: .resetAfter(bytes: 4_000_000),
+      .status(403),
+      then: .repeatLast
+    )
+    server.route("/a", expired)
+    fast("/new")
+    _ = try await dlstore("add", server.url("/a"))
+    try await running { engine in
+      try await engine.message("needsURL")
+      let failed = try record("/a")
+      #expect(failed.received > 0)
+      let result = try await dlstore("set", server.url("/a"), "--url", server.url("/new"))
+      #expect(result.status == 0)
+      try await engine.message("completed a")
+      #expect(try record("/new").id == failed.id)
+      #expect(server.requests.last?["Range"] == "bytes=\(failed.received)-")
+    }
+    #expect(body.matches(file: folder.path("store/files/a")))
+  }
+
+  @Test func `what is removed or cancelled under a running engine leaves nothing behind`()
+    async throws
+  {
+    for path in ["/a", "/b", "/c"] { slow(path) }
+    server.route("/done", Resource(.text("abc")))
+    for path in ["/a", "/b", "/done"] { _ = try await dlstore("add", server.url(path)) }
+    try await running { engine in
+      for name in ["started a", "started b", "completed done"] { try await engine.message(name) }
+      let gone = [server.url("/a"), server.url("/done")]
+      let removed = try DLStoreProcess(
+        ["remove", "--with-file"] + gone,
+        store: store,
+        in: folder.path
+      )
+      #expect(try await removed.status() == 0)
+      #expect(try await dlstore("cancel", server.url("/b")).status == 0)
+      try await waitUntil { try records().records(DownloadRecord.all).count == 1 }
+      try await waitUntil { try record("/b").state == .cancelled }
+      let files = try FileManager.default.contentsOfDirectory(
+        atPath: folder.path("store/files")
+      )
+      #expect(files == [])
+    }
+  }
+
+  /// A poll once a second would take half a second at the median.
+  @Test func `an engine hears of a wish at once, without looking all the time`() async throws {
+    server.route("/first", Resource(.text("x")))
+    _ = try await dlstore("add", server.url("/first"))
+    try await running { engine in
+      try await engine.message("completed first")
+      let store = try DownloadStore(at: store)
+      var delays: [Duration] = []
+      for number in 0..<11 {
+        let path = "/n\(number)"
+        server.route(path, Resource(.text("x")))
+        let start = ContinuousClock.now
+        try add(server.url(path), to: store)
+        while !server.requests.contains(where: { $0.path == path }) {
+          try await Task.sleep(for: .milliseconds(1))
+        }
+        delays.append(start.duration(to: .now))
+        // Not in step with a clock of the engine's.
+        try await Task.sleep(for: .milliseconds(137))
+      }
+      let median = delays.sorted()[5]
+      #expect(median < .milliseconds(250), "\(delays)")
+    }
+  }
+
+  private func add(_ url: String, to store: DownloadStore) throws {
+    try store.add([DownloadRequest(url: url)])
+  }
+}

@@ -1,0 +1,217 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// `pause`, `resume`, `cancel`, `restart`, `remove` and `set` where no engine runs.
+struct WishCommandTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    _ = await dlstore("add", "--store", store, "--tag", "odd", "http://a/1", "http://a/3")
+    _ = await dlstore("add", "--store", store, "--tag", "even", "http://a/2")
+  }
+
+  private func run(_ arguments: String...) async -> CommandResult {
+    await dlstore([arguments[0], "--store", store] + arguments.dropFirst())
+  }
+
+  private func record(_ url: String) throws -> DownloadRecord {
+    try DownloadStore(at: store, access: .readOnly).record(named: url)
+  }
+
+  private func states() throws -> [String] {
+    try ["http://a/1", "http://a/2", "http://a/3"].map { try record($0).state.rawValue }
+  }
+
+  @Test(arguments: ["pause", "resume", "cancel", "restart", "remove"])
+  func `who says nothing or too much is told so`(verb: String) async throws {
+    for arguments in [
+      [], ["--all", "--tag", "x"], ["--all", "http://a/1"], ["--tag", "x", "http://a/1"],
+    ] {
+      let result = await dlstore([verb, "--store", store] + arguments)
+      #expect(result.status == .usage)
+      #expect(result.messages.contains("Say which downloads"))
+    }
+    #expect(try states() == ["waiting", "waiting", "waiting"])
+  }
+
+  @Test(arguments: ["pause", "resume", "cancel", "restart", "remove"])
+  func `without a store there is nothing to do, and none is made`(verb: String) async {
+    let none = folder.path("none")
+    let result = await dlstore(verb, "--store", none, "--all")
+    #expect(result.status == .notFound)
+    #expect(!FileManager.default.fileExists(atPath: none))
+  }
+
+  @Test func `each download has its line, and one that is unknown is told and counted`()
+    async throws
+  {
+    let id = try record("http://a/2").id
+    let result = await run("pause", "http://a/1", "http://none/", String(id.prefix(7)))
+    #expect(result.status == .failed)
+    #expect(
+      result.lines == [
+        "\(try record("http://a/1").id)  paused     1", "\(id)  paused     2",
+      ]
+    )
+    #expect(result.messages.contains("http://none/"))
+    #expect(try states() == ["paused", "paused", "waiting"])
+    let again = await run("pause", "http://a/1")
+    #expect(again.status == .done)
+    #expect(again.output.contains("unchanged (paused)"))
+  }
+
+  @Test func `a tag or all of them`() async throws {
+    #expect(await run("pause", "--tag", "odd").lines.count == 2)
+    #expect(try states() == ["paused", "waiting", "paused"])
+    #expect(await run("pause", "--all").status == .done)
+    #expect(await run("resume", "--all").lines.count == 3)
+    #expect(try states() == ["waiting", "waiting", "waiting"])
+    let none = await run("pause", "--tag", "none")
+    #expect(none.status == .failed && none.messages.contains("'none'"))
+  }
+
+  @Test func `resume --now is remembered for the engine that comes`() async throws {
+    let result = await run("resume", "--now", "http://a/3")
+    #expect(result.status == .done && result.output.contains("starting"))
+    #expect(try record("http://a/3").startsAtOnce)
+    let inspected = await run("inspect", "http://a/3")
+    #expect(inspected.output.contains("at once"))
+  }
+
+  @Test func `cancel deletes what is downloaded before it ends`() async throws {
+    let partial = try partialFile(of: "http://a/1")
+    #expect(await run("cancel", "http://a/1").status == .done)
+    #expect(!FileManager.default.fileExists(atPath: partial))
+    let record = try record("http://a/1")
+    #expect(record.state == .cancelled && record.received == 0)
+    let again = await run("cancel", "http://a/1")
+    #expect(again.output.contains("unchanged (cancelled)"))
+    #expect(await run("restart", "http://a/1").output.contains("restarted"))
+    #expect(try states()[0] == "waiting")
+  }
+
+  @Test func `what a killed engine left running is given up all the same`() async throws {
+    let partial = try partialFile(of: "http://a/1")
+    try change("http://a/1") { $0.state = .running }
+    #expect(await run("remove", "http://a/1").status == .done)
+    #expect(!FileManager.default.fileExists(atPath: partial))
+    #expect(throws: DownloadStoreError.self) { try record("http://a/1") }
+  }
+
+  @Test(arguments: [false, true])
+  func `remove deletes the finished file only when told to, and only ours`(
+    withFile: Bool
+  )
+    async throws
+  {
+    let ours = try finishedFile(of: "http://a/1")
+    let theirs = try finishedFile(of: "http://a/2")
+    try FileManager.default.removeItem(atPath: theirs)
+    try Data("theirs".utf8).write(to: URL(filePath: theirs))
+    let options = withFile ? ["--with-file"] : []
+    let result = await dlstore(
+      ["remove", "--store", store] + options + ["http://a/1", "http://a/2"]
+    )
+    #expect(result.status == .done)
+    #expect(result.lines.allSatisfy { $0.contains("removed") })
+    #expect(FileManager.default.fileExists(atPath: ours) == !withFile)
+    #expect(FileManager.default.fileExists(atPath: theirs))
+    #expect(await run("list", "--format", "jsonl").lines.count == 1)
+    #expect(await run("remove", "http://a/1").status == .failed)
+  }
+
+  // MARK: set
+
+  @Test func `set changes what it is told to`() async throws {
+    let result = await run(
+      "set",
+      "http://a/1",
+      "--filename",
+      "one.bin",
+      "--type",
+      "film",
+      "--tag",
+      "x",
+      "--untag",
+      "odd",
+      "--priority",
+      "-4"
+    )
+    #expect(result.status == .done)
+    #expect(result.output.contains("changed") && result.output.contains("one.bin"))
+    let record = try record("http://a/1")
+    #expect(record.filename == "one.bin" && record.type == "film")
+    #expect(record.tags == ["x"] && record.priority == -4)
+  }
+
+  @Test func `set renames the finished file`() async throws {
+    let file = try finishedFile(of: "http://a/1")
+    #expect(await run("set", "http://a/1", "--filename", "one").status == .done)
+    #expect(!FileManager.default.fileExists(atPath: file))
+    let json = await run("inspect", "http://a/1", "--json").output
+    #expect(json.contains(#""fileStatus": "present""#))
+    let taken = await run("set", "http://a/1", "--filename", "2")
+    #expect(taken.status == .failed && taken.messages.contains("'2'"))
+  }
+
+  @Test func `set --url keeps id and bytes`() async throws {
+    _ = try partialFile(of: "http://a/1")
+    let before = try record("http://a/1")
+    #expect(await run("set", "http://a/1", "--url", "http://b/1").status == .done)
+    let after = try record("http://b/1")
+    #expect(after.id == before.id && after.received == before.received)
+    let taken = await run("set", "http://b/1", "--url", "http://a/2")
+    #expect(taken.status == .failed && taken.messages.contains("another download"))
+  }
+
+  @Test func `set needs something to set, and a name that is one`() async {
+    for arguments in [[], ["--filename", "a/b"], ["--url", "ftp://x/"], ["--priority", "x"]] {
+      let result = await dlstore(["set", "--store", store, "http://a/1"] + arguments)
+      #expect(result.status == .usage, "\(arguments)")
+    }
+    #expect(await run("set", "http://none/", "--priority", "1").status == .failed)
+  }
+
+  // MARK: Files
+
+  /// Puts 40 bytes into the partial file of a record, and counts them.
+  private func partialFile(of url: String) throws -> String {
+    let store = try DownloadStore(at: store)
+    let layout = try store.roots().layout(of: try store.record(named: url))
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data(count: 40).write(to: URL(filePath: layout.partialPath))
+    try change(url) { $0.received = 40 }
+    return layout.partialPath
+  }
+
+  /// Puts a finished file there for a record that becomes complete.
+  private func finishedFile(of url: String) throws -> String {
+    let store = try DownloadStore(at: store)
+    let path = try store.roots().layout(of: try store.record(named: url)).finalPath
+    try FileManager.default.createDirectory(
+      atPath: URL(filePath: path).deletingLastPathComponent().path,
+      withIntermediateDirectories: true
+    )
+    try Data("ours".utf8).write(to: URL(filePath: path))
+    let stamp = FileStamp(ofFileAt: path)
+    try change(url) { record in
+      record.state = .completed
+      record.stamp = stamp
+      record.received = 4
+      record.expected = 4
+    }
+    return path
+  }
+}

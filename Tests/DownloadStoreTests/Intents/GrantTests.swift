@@ -1,0 +1,93 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@Suite struct GrantTests {
+  let fixture: StoreFixture
+
+  init() throws {
+    fixture = try StoreFixture()
+    for name in ["a", "b", "c"] {
+      try fixture.add(url(name)) { $0.tags = name == "c" ? ["odd"] : ["even"] }
+    }
+  }
+
+  private func url(_ name: String) -> String { "https://example.com/\(name)" }
+
+  private func states() throws -> [DownloadState] {
+    try ["a", "b", "c"].map { try fixture.store.record(named: url($0)).state }
+  }
+
+  private func effects(_ outcomes: [WishOutcome]) -> [String] {
+    outcomes.map {
+      switch $0.effect {
+      case .done: "done"
+      case .unchanged: "unchanged"
+      case .unknown(let error): "\(error.code)"
+      }
+    }
+  }
+
+  @Test func `each name has its outcome, and one that is unknown keeps nobody back`() throws {
+    let id = try fixture.store.record(named: url("b")).id
+    let names = [url("a"), "https://example.com/none", String(id.prefix(6)), url("a"), ""]
+    let outcomes = try fixture.store.pause(.named(names))
+    #expect(outcomes.map(\.name) == names)
+    #expect(
+      effects(outcomes) == ["done", "unknownRecord", "done", "unchanged", "unknownRecord"]
+    )
+    #expect(try states() == [.paused, .paused, .waiting])
+    #expect(outcomes[0].record == (try fixture.store.record(named: url("a"))))
+  }
+
+  @Test func `a tag or everything is a selection of those that can change`() throws {
+    #expect(effects(try fixture.store.pause(.tagged("even"))) == ["done", "done"])
+    #expect(try states() == [.paused, .paused, .waiting])
+    #expect(effects(try fixture.store.pause(.tagged("none"))) == [])
+    try fixture.change(url("c")) { $0.state = .completed }
+    #expect(effects(try fixture.store.resume(.all)) == ["done", "done"])
+    #expect(try states() == [.waiting, .waiting, .completed])
+    #expect(effects(try fixture.store.remove(.all)) == ["done", "done", "done"])
+    #expect(effects(try fixture.store.remove(.all)) == ["unchanged", "unchanged", "unchanged"])
+  }
+
+  @Test func `a change is dated, and what stays is not`() throws {
+    let before = try fixture.store.record(named: url("a")).updatedAt
+    fixture.now += 60
+    try fixture.store.resume(.named(url("a")))
+    #expect(try fixture.store.record(named: url("a")).updatedAt == before)
+    try fixture.store.resume(.named(url("a")), atOnce: true)
+    #expect(try fixture.store.record(named: url("a")).updatedAt == before + 60)
+    #expect(try fixture.store.record(named: url("a")).startsAtOnce)
+  }
+
+  @Test func `what is about to go is unknown, but for being forgotten once more`() throws {
+    try fixture.store.remove(.named(url("a")))
+    for wish in [Wish.pause, .resume(atOnce: true), .cancel, .restart] {
+      let outcomes = try fixture.store.grant(wish, to: .named(url("a")))
+      #expect(effects(outcomes) == ["unknownRecord"])
+    }
+    #expect(effects(try fixture.store.remove(.named(url("a")))) == ["unchanged"])
+    #expect(effects(try fixture.store.remove(.named(url("a")), withFile: true)) == ["done"])
+  }
+
+  @Test func `what is removed and asked for again begins from nothing`() throws {
+    try fixture.change(url("a")) { $0.received = 10 }
+    try fixture.store.remove(.named(url("a")), withFile: true)
+    let added = try fixture.add(url("a"))
+    #expect(!added.isNew)
+    #expect(added.record.state == .waiting && added.record.intent == .run)
+    #expect(added.record.received == 0 && !added.record.removesFile)
+    #expect(added.record.generation == 1)
+  }
+
+  @Test func `wishes survive a closed store`() throws {
+    try fixture.store.cancel(.named(url("a")))
+    try fixture.store.resume(.named(url("b")), atOnce: true)
+    let again = try DownloadStore(at: fixture.folder.path("store"), access: .readOnly)
+    #expect(try again.record(named: url("a")).intent == .keep)
+    #expect(try again.record(named: url("b")).startsAtOnce)
+  }
+}

@@ -1,0 +1,106 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@Suite struct ReplaceURLTests {
+  let fixture: StoreFixture
+  let url = "https://example.com/a?signature=old"
+  let new = "https://example.com/a?signature=new"
+
+  init() throws {
+    fixture = try StoreFixture()
+    try fixture.add(url) { request in
+      request.headers = [HeaderField(name: "Cookie", value: "x")]
+      request.mirrors = ["https://mirror.example/a", new]
+    }
+    try fixture.change(url) { record in
+      record.state = .failedPermanent
+      record.received = 40
+      record.entityTag = "\"1\""
+      record.resumeBlob = Data([1])
+      record.failedAttempts = 3
+      record.attempts = [
+        Attempt(
+          at: fixture.now,
+          url: url,
+          failure: DownloadFailure(.refused, "403"),
+          received: 40
+        )
+      ]
+    }
+  }
+
+  private func code(_ body: () throws -> WishOutcome) -> DownloadStoreError.Code? {
+    #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
+  }
+
+  @Test func `a download keeps its id, its bytes and its history under a new URL`() throws {
+    let before = try fixture.store.record(named: url)
+    let partial = try fixture.layout(of: before).partialPath
+    #expect(try fixture.store.replaceURL(of: url, with: new).isDone)
+    #expect(throws: DownloadStoreError.self) { try fixture.store.record(named: url) }
+    let record = try fixture.store.record(named: new)
+    #expect(record.id == before.id)
+    #expect(try fixture.layout(of: record).partialPath == partial)
+    #expect(record.received == 40 && record.entityTag == "\"1\"")
+    #expect(record.attempts == before.attempts)
+    #expect(record.destination == before.destination)
+    #expect(try fixture.store.headers(of: record).map(\.name) == ["Cookie"])
+    #expect(record.mirrors == ["https://mirror.example/a"])
+    // It speaks of the old URL.
+    #expect(record.resumeBlob == nil)
+    #expect(try fixture.store.records(DownloadRecord.all).count == 1)
+  }
+
+  @Test(arguments: [
+    (DownloadState.failedPermanent, DownloadState.waiting), (.failedRetryable, .waiting),
+    (.running, .waiting), (.waiting, .waiting), (.paused, .paused), (.completed, .completed),
+    (.cancelled, .cancelled),
+  ])
+  func `what failed goes on, and what stands still does so`(
+    state: DownloadState,
+    then: DownloadState
+  ) throws {
+    try fixture.change(url) { record in
+      record.state = state
+      record.intent = state == .paused ? .hold : .run
+    }
+    let record = try #require(try fixture.store.replaceURL(of: url, with: new).record)
+    #expect(record.state == then)
+    #expect(record.failedAttempts == 0)
+  }
+
+  @Test func `the URL of another download is refused, and so is what is none`() throws {
+    try fixture.add(new)
+    let before = try fixture.store.records(DownloadRecord.all)
+    #expect(code { try fixture.store.replaceURL(of: url, with: new) } == .urlTaken)
+    #expect(code { try fixture.store.replaceURL(of: url, with: "ftp://x/y") } == .invalidURL)
+    #expect(
+      code { try fixture.store.replaceURL(of: "https://x.org/", with: new) }
+        == .unknownRecord
+    )
+    #expect(try fixture.store.records(DownloadRecord.all) == before)
+    #expect(try !fixture.store.replaceURL(of: url, with: url).isDone)
+  }
+
+  @Test func `a file that is just getting its name is left alone`() throws {
+    try fixture.change(url) { $0.state = .finalizing }
+    #expect(code { try fixture.store.replaceURL(of: url, with: new) } == .busy)
+  }
+
+  @Test func `the old URL may be added again, under an id of its own`() throws {
+    let first = try fixture.store.record(named: url)
+    try fixture.store.replaceURL(of: url, with: new)
+    let again = try fixture.add(url)
+    #expect(again.isNew)
+    #expect(again.record.id != first.id && again.record.id.count == 16)
+    #expect(FileLayout.recordID(ofPartialNamed: "\(again.record.id).dlstore-part") != nil)
+    #expect(again.record.destination != first.destination)
+    // And that one may move too.
+    try fixture.store.replaceURL(of: url, with: "https://example.com/b")
+    let third = try fixture.add(url).record
+    #expect(Set([first.id, again.record.id, third.id]).count == 3)
+  }
+}

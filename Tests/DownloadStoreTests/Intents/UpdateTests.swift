@@ -1,0 +1,153 @@
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadStore
+
+@Suite struct UpdateTests {
+  let fixture: StoreFixture
+  let url = "https://example.com/a.bin"
+
+  init() throws {
+    fixture = try StoreFixture()
+    try fixture.add(url) { $0.tags = ["x"] }
+  }
+
+  private func update(
+    _ change: (inout RecordUpdate) -> Void
+  ) throws -> WishOutcome {
+    var update = RecordUpdate()
+    change(&update)
+    return try fixture.store.update(url, update)
+  }
+
+  private func rename(to filename: String) throws -> WishOutcome {
+    try update { $0.filename = filename }
+  }
+
+  private func text(_ name: String) -> String? {
+    try? String(
+      contentsOfFile: fixture.folder.path("\(StoreFixture.files)/\(name)"),
+      encoding: .utf8
+    )
+  }
+
+  private func code(_ body: () throws -> WishOutcome) -> DownloadStoreError.Code? {
+    #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
+  }
+
+  @Test func `what is given changes, what is empty or left out stays`() throws {
+    let before = try fixture.store.record(named: url)
+    let outcome = try update { update in
+      update.type = "film"
+      update.addedTags = ["y", "z"]
+      update.removedTags = ["x", "z", "none"]
+      update.priority = -2
+    }
+    #expect(outcome.isDone)
+    let record = try fixture.store.record(named: url)
+    #expect(record.type == "film" && record.tags == ["y"] && record.priority == -2)
+    #expect(record.filename == before.filename && record.destination == before.destination)
+    let none = try update { update in
+      update.filename = ""
+      update.type = ""
+    }
+    #expect(!none.isDone)
+    #expect(try fixture.store.record(named: url) == record)
+  }
+
+  @Test(arguments: [
+    DownloadState.waiting, .running, .paused, .failedRetryable, .failedPermanent, .cancelled,
+  ])
+  func `a download that is not complete ends under its new name`(state: DownloadState) throws {
+    let record = try fixture.change(url) { $0.state = state }
+    let partial = try fixture.layout(of: record).partialPath
+    try fixture.write("123", to: partial)
+    #expect(try rename(to: "b.bin").isDone)
+    let renamed = try fixture.store.record(named: url)
+    #expect(renamed.filename == "b.bin" && renamed.destination == "default/b.bin")
+    #expect(try fixture.layout(of: renamed).partialPath == partial)
+    #expect(FileManager.default.fileExists(atPath: partial))
+  }
+
+  @Test func `the file of a complete one is renamed with its record`() throws {
+    let before = try fixture.finish(url, "body")
+    #expect(try rename(to: "b.bin").isDone)
+    let record = try fixture.store.record(named: url)
+    #expect(record.filename == "b.bin" && record.state == .completed)
+    #expect(text("b.bin") == "body" && text("a.bin") == nil)
+    // Still known to be ours.
+    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(record.stamp == before.stamp)
+    #expect(try !rename(to: "b.bin").isDone)
+  }
+
+  @Test func `nothing changes when somebody's file has the name`() throws {
+    let before = try fixture.finish(url, "ours")
+    try fixture.write("theirs", to: fixture.folder.path("\(StoreFixture.files)/b.bin"))
+    #expect(code { try rename(to: "b.bin") } == .nameTaken)
+    #expect(try fixture.store.record(named: url) == before)
+    #expect(text("a.bin") == "ours" && text("b.bin") == "theirs")
+  }
+
+  @Test func `nothing changes when another download has reserved the name`() throws {
+    let before = try fixture.finish(url, "ours")
+    try fixture.add("https://example.com/b.bin")
+    #expect(code { try rename(to: "b.bin") } == .nameTaken)
+    #expect(try fixture.store.record(named: url) == before)
+    #expect(text("a.bin") == "ours")
+  }
+
+  @Test func `a file that is gone or another one now stays, and the record changes`() throws {
+    let record = try fixture.finish(url, "ours")
+    let path = try fixture.layout(of: record).finalPath
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try rename(to: "b.bin").isDone)
+    #expect(text("a.bin") == nil && text("b.bin") == nil)
+    try fixture.write("theirs", to: fixture.folder.path("\(StoreFixture.files)/b.bin"))
+    #expect(try rename(to: "c.bin").isDone)
+    #expect(text("b.bin") == "theirs" && text("c.bin") == nil)
+  }
+
+  @Test func `a file that is just getting its name is left alone`() throws {
+    try fixture.change(url) { $0.state = .finalizing }
+    #expect(code { try rename(to: "b.bin") } == .busy)
+    #expect(try update { $0.priority = 3 }.isDone)
+  }
+
+  @Test func `a name that leads elsewhere is made harmless`() throws {
+    try fixture.finish(url, "ours")
+    #expect(try rename(to: "../../b.bin").isDone)
+    #expect(text("b.bin") == "ours")
+  }
+
+  @Test func `what is not known, or about to go, is said to be unknown`() throws {
+    #expect(
+      code { try fixture.store.update("https://example.com/none", RecordUpdate()) }
+        == .unknownRecord
+    )
+    try fixture.store.remove(.named(url))
+    #expect(code { try update { $0.priority = 1 } } == .unknownRecord)
+  }
+
+  @Test func `the file has one of its names at every moment, and none of others is replaced`()
+    throws
+  {
+    let old = try fixture.folder.makeFile("old", "1")
+    let new = fixture.folder.path("new")
+    let rename = try ExclusiveRename(from: old, to: new)
+    #expect(FileStamp(ofFileAt: old) == FileStamp(ofFileAt: new))
+    rename.revert()
+    #expect(FileStamp(ofFileAt: old) != nil && FileStamp(ofFileAt: new) == nil)
+    try ExclusiveRename(from: old, to: new).finish()
+    #expect(FileStamp(ofFileAt: old) == nil && FileStamp(ofFileAt: new) != nil)
+    let other = try fixture.folder.makeFile("other", "2")
+    #expect(throws: ExclusiveRename.Failure.nameTaken) {
+      _ = try ExclusiveRename(from: other, to: new)
+    }
+    #expect(throws: ExclusiveRename.Failure.refused(ENOENT)) {
+      _ = try ExclusiveRename(from: fixture.folder.path("none"), to: fixture.folder.path("x"))
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import ObjectStore
+import Testing
+
+@testable import DownloadStore
+
+/// What each wish makes of each record, without a store.
+@Suite struct WishTests {
+  private static let wishes: [Wish] = [
+    .pause, .resume(atOnce: false), .resume(atOnce: true), .cancel, .restart,
+    .remove(withFile: false), .remove(withFile: true),
+  ]
+
+  /// Every state with every intent and every mark, whether that occurs or not.
+  private static let records: [DownloadRecord] = {
+    var records: [DownloadRecord] = []
+    for state in DownloadState.allCases {
+      for intent in DownloadIntent.allCases {
+        for isMarked in [false, true] {
+          records.append(record(state, intent, isMarked, received: 0))
+          records.append(record(state, intent, isMarked, received: 40))
+        }
+      }
+    }
+    return records
+  }()
+
+  private static func record(
+    _ state: DownloadState,
+    _ intent: DownloadIntent,
+    _ isMarked: Bool,
+    received: Int64
+  ) -> DownloadRecord {
+    var record = DownloadRecord(
+      url: "https://example.com/a",
+      id: RecordIdentity.id(forURL: "https://example.com/a"),
+      filename: "a",
+      folder: "",
+      root: RootName.standard,
+      destination: "default/a",
+      type: "",
+      state: state,
+      intent: intent,
+      tags: ["t"],
+      priority: 1,
+      received: received,
+      expected: 100,
+      entityTag: "\"1\"",
+      lastModified: nil,
+      resumeBlob: Data([1]),
+      mirrors: [],
+      expectedDigest: nil,
+      verifiedDigest: nil,
+      nextRetryAt: isMarked ? Date(timeIntervalSince1970: 9) : nil,
+      createdAt: Date(timeIntervalSince1970: 1),
+      updatedAt: Date(timeIntervalSince1970: 2),
+      completedAt: nil,
+      stamp: state == .completed ? FileStamp(size: 100, inode: 1, modified: 1) : nil
+    )
+    record.isHeldByHand = isMarked
+    record.startsAtOnce = isMarked
+    record.failedAttempts = isMarked ? 2 : 0
+    record.generation = 3
+    return record
+  }
+
+  private static func words(_ record: DownloadRecord) -> String {
+    "\(record.state.rawValue)/\(record.intent.rawValue)"
+  }
+
+  /// State and intent, and what they are after pause, resume, cancel, restart and remove; `=` for
+  /// what stays.
+  @Test(arguments: [
+    "waiting/run          paused/hold      =              waiting/keep      waiting/run",
+    "running/run          paused/hold      =              running/keep      waiting/run",
+    "failedRetryable/run  paused/hold      waiting/run    waiting/keep      waiting/run",
+    "failedPermanent/run  =                waiting/run    waiting/keep      waiting/run",
+    "finalizing/run       finalizing/hold  =              finalizing/keep   waiting/run",
+    "paused/hold          =                waiting/run    waiting/keep      waiting/run",
+    "completed/run        =                =              =                 waiting/run",
+    "cancelled/keep       =                =              =                 waiting/run",
+    "removed/discard      =                =              =                 =",
+    // Wishes that nobody has carried out yet.
+    "running/hold         paused/hold      running/run    running/keep      waiting/run",
+    "waiting/hold         paused/hold      waiting/run    waiting/keep      waiting/run",
+    "finalizing/hold      =                finalizing/run finalizing/keep   waiting/run",
+    "completed/hold       =                =              =                 waiting/run",
+    "waiting/keep         =                =              =                 waiting/run",
+    "running/keep         =                =              =                 waiting/run",
+    "finalizing/keep      =                =              =                 waiting/run",
+  ])
+  func `each wish has its effect in each state`(row: String) throws {
+    let cells = row.split(separator: " ").map(String.init)
+    let records = Self.records.filter { Self.words($0) == cells[0] && $0.received > 0 }
+    #expect(records.count == 2)
+    for record in records {
+      let wishes: [Wish] = [.pause, .resume(atOnce: false), .cancel, .restart]
+      for (wish, cell) in zip(wishes, cells.dropFirst()) {
+        let words = Self.words(record.granting(wish))
+        #expect(words == (cell == "=" ? cells[0] : cell), "\(wish)")
+      }
+      #expect(Self.words(record.granting(.remove(withFile: false))) == "removed/discard")
+    }
+  }
+
+  @Test func `a wish that is said twice is said once`() {
+    for record in Self.records {
+      for wish in Self.wishes {
+        let once = record.granting(wish)
+        #expect(once.granting(wish) == once, "\(Self.words(record)) \(wish)")
+      }
+    }
+  }
+
+  @Test func `no wish changes what a download is`() {
+    for record in Self.records {
+      for wish in Self.wishes {
+        let granted = record.granting(wish)
+        #expect(granted.url == record.url && granted.id == record.id)
+        #expect(granted.destination == record.destination)
+        #expect(granted.tags == record.tags && granted.priority == record.priority)
+        #expect(granted.createdAt == record.createdAt && granted.attempts == record.attempts)
+        #expect(granted.generation >= record.generation)
+      }
+    }
+  }
+
+  @Test func `only a restart forgets bytes, and it is not confused with a transfer of before`() {
+    for record in Self.records {
+      for wish in Self.wishes {
+        let granted = record.granting(wish)
+        guard wish == .restart, granted != record else {
+          #expect(granted.received == record.received && granted.entityTag == record.entityTag)
+          #expect(granted.generation == record.generation)
+          continue
+        }
+        #expect(granted.received == 0 && granted.entityTag == nil && granted.expected == nil)
+        #expect(granted.resumeBlob == nil && granted.stamp == nil)
+        #expect(granted.generation == record.generation + 1)
+      }
+    }
+  }
+
+  @Test func `nothing runs after a pause`() {
+    for record in Self.records {
+      let paused = record.granting(.pause)
+      let isAtRest = [.failedPermanent, .completed, .cancelled, .removed].contains(paused.state)
+      #expect(isAtRest || paused.intent != .run, "\(Self.words(record))")
+      #expect(isAtRest || paused.intent != .hold || !paused.startsAtOnce || paused == record)
+    }
+  }
+
+  @Test func `what is given up or forgotten is where an engine looks`() {
+    for record in Self.records {
+      for wish in [Wish.cancel, .remove(withFile: true)] {
+        let granted = record.granting(wish)
+        guard granted != record else { continue }
+        #expect(DownloadState.active.contains(granted.state))
+        #expect(granted.intent == .keep || granted.intent == .discard)
+        #expect(!granted.startsAtOnce && !granted.isHeldByHand && granted.nextRetryAt == nil)
+      }
+    }
+  }
+
+  @Test func `what is resumed is not held, and waits for no time`() {
+    for record in Self.records {
+      let resumed = record.granting(.resume(atOnce: true))
+      guard resumed.state == .waiting, resumed.intent == .run else { continue }
+      #expect(!resumed.isHeldByHand && resumed.startsAtOnce)
+      if record.state != .waiting {
+        #expect(resumed.failedAttempts == 0 && resumed.nextRetryAt == nil)
+      }
+    }
+  }
+
+  @Test func `a file of before is kept in mind until another takes its place`() throws {
+    let complete = try #require(
+      Self.records.first { $0.state == .completed && $0.intent == .run && $0.stamp != nil }
+    )
+    let restarted = complete.granting(.restart)
+    #expect(restarted.replacedStamp == complete.stamp)
+    #expect(restarted.granting(.cancel).replacedStamp == complete.stamp)
+    // It still is the record's file when the record goes.
+    #expect(restarted.granting(.remove(withFile: true)).stamp == complete.stamp)
+  }
+
+  @Test func `a later word on the file of what is removed can only add it`() throws {
+    let record = Self.records[0]
+    let removed = record.granting(.remove(withFile: false))
+    #expect(!removed.removesFile)
+    let both = removed.granting(.remove(withFile: true))
+    #expect(both.removesFile)
+    #expect(both.granting(.remove(withFile: false)).removesFile)
+  }
+
+  @Test func `a wish can change something in its states alone`() {
+    for record in Self.records {
+      for wish in Self.wishes where !wish.states.contains(record.state) {
+        #expect(record.granting(wish) == record)
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import DownloadStore
+import Foundation
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct SourceRotationTests {
+  private let own = "https://example.com/a"
+  private let mirrors = ["https://m1.example/a", "https://m2.example/a"]
+  private let policy = RetryPolicy(maximumAttempts: 8, base: .seconds(4), cap: .seconds(60))
+
+  /// Lets attempts fail one after another, and gives who was asked and the waits between them.
+  private func life(
+    mirrors: [String],
+    _ codes: DownloadFailure.Code...,
+    retryAfter: Duration? = nil
+  ) -> (asked: [String], waits: [Duration?], next: String) {
+    var record = DownloadRecord.sample(url: own, mirrors: mirrors)
+    var asked: [String] = []
+    var waits: [Duration?] = []
+    for code in codes {
+      asked.append(record.source)
+      let failure = DownloadFailure(code, "")
+      record.note(failure, url: record.source, at: record.createdAt)
+      record.failedAttempts += 1
+      waits.append(
+        SourceRotation.wait(
+          after: failure,
+          of: record,
+          policy,
+          retryAfter: retryAfter,
+          random: 0.5
+        )
+      )
+    }
+    return (asked, waits, record.source)
+  }
+
+  @Test func `one URL is asked again as the policy says`() {
+    let life = life(mirrors: [], .timedOut, .serverBusy, .notFound)
+    #expect(life.asked == [own, own, own])
+    #expect(life.waits == [.seconds(2), .seconds(4), nil])
+  }
+
+  @Test func `mirrors are asked in their order at once, and then the first again after a wait`() {
+    let life = life(mirrors: mirrors, .timedOut, .notFound, .connectionLost)
+    #expect(life.asked == [own] + mirrors)
+    #expect(life.waits == [.zero, .zero, .seconds(8)])
+    #expect(life.next == own)
+  }
+
+  @Test func `who has said no for good is not asked again`() {
+    let life = life(mirrors: mirrors, .notFound, .timedOut, .rejected, .timedOut, .timedOut)
+    #expect(life.asked == [own, mirrors[0], mirrors[1], mirrors[0], mirrors[0]])
+    #expect(life.waits.prefix(2) == [.zero, .zero])
+    #expect(life.waits[2] == .seconds(8))
+  }
+
+  @Test func `all have said no for good, and that is the end`() {
+    let life = life(mirrors: mirrors, .notFound, .rejected, .refused)
+    #expect(life.waits == [.zero, .zero, nil])
+  }
+
+  @Test func `a mirror on the server that asks for patience waits too`() {
+    let near = "https://example.com/b"
+    #expect(
+      life(mirrors: [near], .serverBusy, retryAfter: .seconds(30)).waits == [.seconds(30)]
+    )
+    #expect(life(mirrors: mirrors, .serverBusy, retryAfter: .seconds(30)).waits == [.zero])
+  }
+
+  @Test(arguments: [DownloadFailure.Code.fileSystem, .quarantined])
+  func `what fails here fails whoever is asked`(code: DownloadFailure.Code) {
+    #expect(life(mirrors: mirrors, code).waits == [nil])
+  }
+
+  @Test func `attempts come to an end, however many mirrors there are`() {
+    var record = DownloadRecord.sample(url: own, mirrors: mirrors)
+    var rounds = 0
+    while rounds < 100 {
+      rounds += 1
+      let failure = DownloadFailure(.timedOut, "")
+      record.note(failure, url: record.source, at: record.createdAt)
+      record.failedAttempts += 1
+      let wait = SourceRotation.wait(
+        after: failure,
+        of: record,
+        policy,
+        retryAfter: nil,
+        random: 0
+      )
+      guard wait != nil else { break }
+    }
+    #expect(rounds == 8)
+  }
+
+  @Test func `only failures since there was progress count`() {
+    var record = DownloadRecord.sample(url: own, mirrors: mirrors)
+    record.note(DownloadFailure(.notFound, ""), url: own, at: record.createdAt)
+    record.failedAttempts = 0
+    #expect(record.source == own)
+    record.note(DownloadFailure(.connectionLost, ""), url: mirrors[0], at: record.createdAt)
+    record.failedAttempts = 1
+    #expect(record.source == mirrors[1])
+  }
+
+  @Test func `a link that gave bytes and is refused now needs another URL`() {
+    var record = DownloadRecord.sample()
+    let refused = DownloadFailure(.refused, "403 Forbidden")
+    #expect(refused.afterProgress(of: record) == refused)
+    record.received = 40
+    let failure = refused.afterProgress(of: record)
+    #expect(failure.code == .needsURL && !failure.code.isRetryable)
+    #expect(failure.message.contains("403 Forbidden") && failure.message.contains("40 bytes"))
+    let other = DownloadFailure(.notFound, "")
+    #expect(other.afterProgress(of: record) == other)
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct TurnQueueTests {
+  private func candidate(
+    _ url: String,
+    order: Int = 0,
+    volume: UInt64 = 0,
+    isSuspect: Bool = false
+  ) -> Scheduler.Candidate {
+    Scheduler.Candidate(
+      url: url,
+      origin: "h",
+      priority: 0,
+      order: order,
+      isSuspect: isSuspect,
+      volume: volume
+    )
+  }
+
+  /// Everybody who may start, in order.
+  private func drain(_ queue: inout TurnQueue) -> [String] {
+    let scheduler = Scheduler(maximumRunning: 1_000_000, maximumPerHost: 1_000_000)
+    var urls: [String] = []
+    while case .start(let candidate) = scheduler.next(&queue, running: []) {
+      urls.append(candidate.url)
+    }
+    return urls
+  }
+
+  private let start = Date(timeIntervalSince1970: 1_000)
+
+  @Test func `a next try waits for its time, and then has its old turn`() {
+    var queue = TurnQueue()
+    queue.insert(candidate("late", order: 1), notBefore: start + 2)
+    queue.insert(candidate("soon", order: 2), notBefore: start + 1)
+    queue.insert(candidate("now", order: 3))
+    queue.advance(to: start)
+    var early = queue
+    #expect(drain(&early) == ["now"])
+    queue.advance(to: start + 2)
+    #expect(drain(&queue) == ["late", "soon", "now"])
+  }
+
+  @Test func `who comes again is there once, with the last turn`() {
+    var queue = TurnQueue()
+    queue.insert(candidate("a", order: 1), notBefore: start + 9)
+    queue.insert(candidate("b", order: 2))
+    queue.insert(candidate("a", order: 3))
+    queue.insert(candidate("a", order: 4), notBefore: start)
+    queue.insert(candidate("b", order: 5))
+    #expect(queue.count == 2 && queue.urls == ["a", "b"] && queue["a"]?.order == 4)
+    queue.advance(to: start + 100)
+    #expect(drain(&queue) == ["a", "b"])
+    #expect(queue.isEmpty)
+    queue.advance(to: start + 200)
+    #expect(drain(&queue) == [])
+  }
+
+  @Test func `who leaves is not started, wherever it waited`() {
+    var queue = TurnQueue()
+    queue.insert(candidate("lane", order: 1))
+    queue.insert(candidate("suspect", order: 2, isSuspect: true))
+    queue.insert(candidate("delayed", order: 3), notBefore: start)
+    queue.setAside(candidate("aside", order: 4))
+    queue.insert(candidate("stays", order: 5))
+    for url in ["lane", "suspect", "delayed", "aside", "none"] { queue.remove(url) }
+    queue.advance(to: start)
+    queue.release(volume: 0)
+    #expect(drain(&queue) == ["stays"])
+  }
+
+  @Test func `a full volume holds those that go to it, and they keep their turns`() {
+    var queue = TurnQueue()
+    for number in 0..<6 {
+      queue.insert(candidate("\(number)", order: number, volume: UInt64(number % 2)))
+    }
+    queue.hold(volume: 1)
+    queue.insert(candidate("6", order: -1, volume: 1))
+    #expect(!queue.waitsOnlyForRoom)
+    #expect(drain(&queue) == ["0", "2", "4"])
+    #expect(queue.waitsOnlyForRoom)
+    queue.remove("3")
+    queue.release(volume: 1)
+    #expect(!queue.waitsOnlyForRoom)
+    #expect(drain(&queue) == ["6", "1", "5"])
+    #expect(!queue.waitsOnlyForRoom)
+  }
+
+  @Test func `who was put aside comes back when the volume is released`() {
+    var queue = TurnQueue()
+    queue.setAside(candidate("large", order: 0, volume: 1))
+    queue.setAside(candidate("suspect", order: 1, volume: 1, isSuspect: true))
+    queue.insert(candidate("small", order: 2, volume: 1))
+    #expect(queue.hasAsides(volume: 1) && !queue.hasAsides(volume: 0))
+    #expect(drain(&queue) == ["small"])
+    #expect(queue.waitsOnlyForRoom)
+    queue.hold(volume: 1)
+    #expect(queue.waitsOnlyForRoom)
+    queue.release(volume: 1)
+    #expect(!queue.hasAsides(volume: 1))
+    #expect(drain(&queue) == ["suspect", "large"])
+  }
+
+  @Test func `many that come and go leave nothing behind`() {
+    var queue = TurnQueue()
+    queue.insert(candidate("first", order: -1), notBefore: start)
+    for number in 0..<20_000 {
+      queue.insert(candidate("a", order: number))
+      if number % 3 == 0 { queue.remove("a") }
+    }
+    queue.insert(candidate("b", order: 3))
+    #expect(queue.count == 3)
+    queue.advance(to: start)
+    #expect(drain(&queue) == ["first", "b", "a"])
+  }
+
+  @Test func `URLs that only look alike are two`() {
+    var queue = TurnQueue()
+    queue.insert(candidate("http://a/\u{E9}", order: 1))
+    queue.insert(candidate("http://a/e\u{301}", order: 2))
+    #expect(drain(&queue).count == 2)
+  }
+}

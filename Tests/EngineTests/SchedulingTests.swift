@@ -1,0 +1,214 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// Who runs, of downloads that do what the test says.
+@Suite(.timeLimit(.minutes(2)))
+struct SchedulingTests {
+  private let folder: TemporaryFolder
+  private let store: DownloadStore
+  private let transport = HandTransport()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try DownloadStore(at: folder.path("store"))
+  }
+
+  private func url(_ name: String) -> String { "https://example.com/\(name)" }
+
+  private func add(_ names: String..., priority: Int32 = 0) throws {
+    try store.add(
+      names.map { name in
+        var request = DownloadRequest(url: url(name))
+        request.priority = priority
+        return request
+      }
+    )
+  }
+
+  private func engine(_ maximumRunning: Int, perHost: Int = 100) throws -> DownloadEngine {
+    try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: EngineOptions(maximumRunning: maximumRunning, maximumPerHost: perHost)
+    )
+  }
+
+  /// Runs an engine for as long as `body` takes.
+  private func running(
+    _ engine: DownloadEngine,
+    _ body: () async throws -> Void
+  ) async throws {
+    let run = Task { try await engine.run(until: .stopped) }
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await body())
+    } catch {
+      result = .failure(error)
+    }
+    transport.endCancelled()
+    engine.stop()
+    _ = try await run.value
+    try result.get()
+  }
+
+  /// The names of those that were started, in order.
+  private var started: [String] {
+    transport.started.map { String($0.request.url.split(separator: "/").last ?? "") }
+  }
+
+  private func started(_ count: Int) async throws {
+    try await waitUntil("\(count) starts") { transport.started.count >= count }
+  }
+
+  private func state(_ name: String) throws -> DownloadRecord {
+    try store.record(named: url(name))
+  }
+
+  /// Waits until an engine has dealt with all that was written before.
+  private func settle(_ engine: DownloadEngine) async throws {
+    // What is followed is followed in the order of commits.
+    let mark = "mark-\(UUID().uuidString)"
+    try store.add([DownloadRequest(url: url(mark))])
+    try store.remove(.named(url(mark)))
+    try await waitUntil("the mark to go") { (try? state(mark)) == nil }
+  }
+
+  @Test func `priorities go first, and within one whoever came first`() async throws {
+    try add("a", "b")
+    try add("urgent", priority: 5)
+    try add("later", priority: -1)
+    try await running(try engine(1)) {
+      for count in 1...4 {
+        try await started(count)
+        transport.started[count - 1].complete()
+      }
+    }
+    #expect(started == ["urgent", "a", "b", "later"])
+  }
+
+  @Test func `a priority that is changed while it waits counts at once`() async throws {
+    try add("a", "b", "c")
+    let engine = try engine(1)
+    try await running(engine) {
+      try await started(1)
+      var update = RecordUpdate()
+      update.priority = 7
+      try await engine.update(url("c"), update)
+      try await settle(engine)
+      transport.started[0].complete()
+      try await started(2)
+    }
+    #expect(started == ["a", "c"])
+  }
+
+  @Test func `what is resumed at once takes the place of the oldest, which is held`()
+    async throws
+  {
+    try add("a", "b", "c", "d")
+    let engine = try engine(2)
+    try await running(engine) {
+      try await started(2)
+      try await engine.resume(.named(url("d")), atOnce: true)
+      try await waitUntil("a to end") { !transport.cancelled.isEmpty }
+      #expect(transport.cancelled == [TaskID(rawValue: 1)])
+      // No slot is free before it has ended.
+      #expect(started == ["a", "b"])
+      transport.started[0].sink.finish(.cancelled)
+      try await started(3)
+      #expect(started == ["a", "b", "d"])
+      #expect(try state("a").state == .waiting && state("a").isHeldByHand)
+      #expect(try !state("d").startsAtOnce)
+      // It is not the next one, nor the one after.
+      transport.started[1].complete()
+      try await started(4)
+      transport.started[2].complete()
+      transport.started[3].complete()
+      try await waitUntil("all to end") { await engine.progress().isEmpty }
+      #expect(started == ["a", "b", "d", "c"])
+      #expect(try state("a").state == .waiting)
+      // Until somebody resumes it.
+      try await engine.resume(.named(url("a")))
+      try await started(5)
+      #expect(started.last == "a")
+    }
+  }
+
+  @Test func `nothing that is held starts at launch, and it keeps no run from ending`()
+    async throws
+  {
+    try add("a", "b")
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, url("a")) { $0.isHeldByHand = true }
+    }
+    let engine = try engine(4)
+    async let summary = engine.run(until: .idle)
+    try await started(1)
+    #expect(started == ["b"])
+    transport.started[0].complete()
+    #expect(try await summary == RunSummary(completed: 1))
+    #expect(try state("a").state == .waiting && state("a").isHeldByHand)
+  }
+
+  @Test func `a higher limit counts at once, a lower one stops nobody`() async throws {
+    try add("a", "b", "c", "d", "e")
+    let engine = try engine(1)
+    try await running(engine) {
+      try await started(1)
+      await engine.setLimits(Scheduler(maximumRunning: 3, maximumPerHost: 100))
+      try await started(3)
+      await engine.setLimits(Scheduler(maximumRunning: 1))
+      try await settle(engine)
+      #expect(transport.cancelled.isEmpty && transport.started.count == 3)
+      transport.started[0].complete()
+      transport.started[1].complete()
+      try await waitUntil("two to end") { await engine.progress().count == 1 }
+      #expect(transport.started.count == 3)
+      transport.started[2].complete()
+      try await started(4)
+      #expect(transport.started.count == 4)
+    }
+  }
+
+  @Test func `one host has no more than its share`() async throws {
+    try add("a", "b", "c")
+    try store.add([DownloadRequest(url: "https://other.example/x")])
+    let engine = try engine(10, perHost: 2)
+    try await running(engine) {
+      try await started(3)
+      try await settle(engine)
+      #expect(started == ["a", "b", "x"])
+      transport.started[0].complete()
+      try await started(4)
+      #expect(started.last == "c")
+    }
+  }
+
+  @Test func `many wait, some go, and every slot is used`() async throws {
+    try store.add((0..<300).map { DownloadRequest(url: url("n\($0)")) })
+    let engine = try engine(7)
+    try await running(engine) {
+      var done = 0
+      while done < 150 {
+        try await started(min(300, done + 7))
+        #expect(transport.started.count <= done + 7)
+        // Those at the end of the queue leave it.
+        if done < 100 { try store.remove(.named(url("n\(299 - done)"))) }
+        transport.started[done].complete()
+        done += 1
+      }
+      #expect(started.prefix(150) == (0..<150).map { "n\($0)" }[...])
+    }
+  }
+}
+
+extension HandTransport.Started {
+  /// Has the task deliver a file of three bytes.
+  func complete() {
+    receive([1, 2, 3], of: 3)
+    sink.finish(.completed)
+  }
+}

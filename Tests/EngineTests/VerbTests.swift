@@ -1,0 +1,344 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+import URLSessionTransport
+
+/// The engine's verbs against a real server.
+@Suite(.timeLimit(.minutes(2)))
+struct VerbTests {
+  private let fixture: EngineFixture
+  private let body = Body.generated(byteCount: 8_000_000, seed: 11)
+
+  init() throws {
+    fixture = try EngineFixture()
+  }
+
+  private func slow(_ path: String, etag: String? = "\"1\"") {
+    var resource = Resource(body, etag: etag)
+    resource.bytesPerSecond = 1_000_000
+    fixture.server.route(path, resource)
+  }
+
+  private func fast(_ path: String) {
+    fixture.server.route(path, Resource(body))
+  }
+
+  private func running(
+    _ change: (inout EngineOptions) -> Void = { _ in },
+    _ act: (DownloadEngine) async throws -> Void
+  ) async throws {
+    var options = EngineOptions()
+    options.retry = RetryPolicy(maximumAttempts: 4, base: .milliseconds(1), cap: .seconds(1))
+    options.checkpointInterval = .milliseconds(50)
+    change(&options)
+    let engine = try DownloadEngine(
+      store: fixture.store,
+      transport: URLSessionTransport(idleTimeout: .seconds(5)),
+      options: options
+    )
+    let run = Task { try await engine.run(until: .stopped) }
+    do {
+      try await act(engine)
+    } catch {
+      engine.stop()
+      _ = try? await run.value
+      throw error
+    }
+    engine.stop()
+    _ = try await run.value
+  }
+
+  private func url(_ path: String) -> String { fixture.server.url(path) }
+
+  private func received(_ engine: DownloadEngine, _ bytes: Int64) async throws {
+    try await waitUntil("\(bytes) bytes") {
+      await engine.progress().first.map { $0.received >= bytes } ?? false
+    }
+  }
+
+  private func files() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: fixture.file("")).sorted()
+  }
+
+  @Test func `get gives the record when its file is there`() async throws {
+    fixture.server.route("/a", Resource(.text("abc")))
+    try await running { engine in
+      let record = try await engine.get(DownloadRequest(url: url("/a")))
+      #expect(record.state == .completed)
+      #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "abc")
+      // Once more it is there at once.
+      #expect(try await engine.get(DownloadRequest(url: url("/a"))) == record)
+    }
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test func `get throws why it failed, and that somebody gave it up`() async throws {
+    slow("/slow")
+    try await running { engine in
+      let failure = await #expect(throws: DownloadFailure.self) {
+        _ = try await engine.get(DownloadRequest(url: url("/none")))
+      }
+      #expect(failure?.code == .notFound)
+      let request = DownloadRequest(url: url("/slow"))
+      let slow = Task { try await engine.get(request) }
+      try await received(engine, 1)
+      try await engine.cancel(.named(url("/slow")))
+      let error = await #expect(throws: EngineError.self) { _ = try await slow.value }
+      #expect(error?.code == .cancelled)
+    }
+  }
+
+  @Test func `a pause keeps what has arrived, and a resume goes on from there`() async throws {
+    slow("/a")
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await received(engine, 200_000)
+      #expect(try await engine.pause(.all).count == 1)
+      try await waitUntil("the end") { await engine.progress().isEmpty }
+      let paused = try fixture.record("/a")
+      #expect(paused.state == .paused && paused.received >= 200_000)
+      fast("/a")
+      try await engine.resume(.named(paused.id))
+      try await waitUntil("completion") { try fixture.record("/a").state == .completed }
+      #expect(fixture.ranges("/a") == [nil, "bytes=\(paused.received)-"])
+    }
+    #expect(body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `a pause and a resume in one breath leave it running, once`() async throws {
+    slow("/a")
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await received(engine, 1)
+      for _ in 0..<20 {
+        try await engine.pause(.all)
+        try await engine.resume(.all)
+      }
+      fast("/a")
+      try await engine.pause(.all)
+      try await engine.resume(.all)
+      try await waitUntil("completion") { try fixture.record("/a").state == .completed }
+      #expect(try fixture.record("/a").attempts.isEmpty)
+    }
+    #expect(body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `what is cancelled leaves its record and nothing else, and restarts from nothing`()
+    async throws
+  {
+    slow("/a")
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await received(engine, 200_000)
+      try await engine.cancel(.named(url("/a")))
+      try await waitUntil("the cancelled state") {
+        try fixture.record("/a").state == .cancelled
+      }
+      #expect(try files() == [])
+      #expect(try fixture.record("/a").received == 0)
+      fast("/a")
+      try await engine.restart(.named(url("/a")))
+      try await waitUntil("completion") { try fixture.record("/a").state == .completed }
+    }
+    #expect(fixture.ranges("/a") == [nil, nil])
+    #expect(body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `a restart in the middle asks for the first byte again`() async throws {
+    slow("/a")
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await received(engine, 300_000)
+      let before = try fixture.record("/a").generation
+      fast("/a")
+      try await engine.restart(.named(url("/a")))
+      try await waitUntil("completion") { try fixture.record("/a").state == .completed }
+      #expect(try fixture.record("/a").generation == before + 2)
+    }
+    #expect(fixture.ranges("/a") == [nil, nil])
+    #expect(body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `a finished file stays until the restarted one takes its place`() async throws {
+    fixture.server.route("/a", Resource(.text("old"), etag: "\"1\""))
+    try await running { engine in
+      _ = try await engine.get(DownloadRequest(url: url("/a")))
+      slow("/a", etag: "\"2\"")
+      try await engine.restart(.named(url("/a")))
+      try await received(engine, 100_000)
+      #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "old")
+      try await engine.pause(.all)
+      fast("/a")
+      try await engine.resume(.all)
+      try await waitUntil("completion") { try fixture.record("/a").state == .completed }
+    }
+    #expect(body.matches(file: fixture.file("a")))
+    #expect(try files() == ["a"])
+  }
+
+  @Test func `somebody's file in the place of the finished one is not replaced`() async throws {
+    fixture.server.route("/a", Resource(.text("ours")))
+    try await running { engine in
+      _ = try await engine.get(DownloadRequest(url: url("/a")))
+      try FileManager.default.removeItem(atPath: fixture.file("a"))
+      try Data("theirs".utf8).write(to: URL(filePath: fixture.file("a")))
+      try await engine.restart(.named(url("/a")))
+      try await waitUntil("completion") { try fixture.record("/a").state == .completed }
+    }
+    #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "theirs")
+    #expect(try String(contentsOfFile: fixture.file("a (2)"), encoding: .utf8) == "ours")
+  }
+
+  @Test(arguments: [false, true])
+  func `what is removed goes with its bytes, and its file if that is wanted`(
+    withFile: Bool
+  )
+    async throws
+  {
+    fixture.server.route("/done", Resource(.text("abc")))
+    slow("/slow")
+    try await running { engine in
+      _ = try await engine.get(DownloadRequest(url: url("/done")))
+      try await engine.add([DownloadRequest(url: url("/slow"))])
+      try await received(engine, 100_000)
+      try await engine.remove(.all, withFile: withFile)
+      try await waitUntil("the records to go") { try await engine.records().isEmpty }
+      try await waitUntil("the transfer to end") { await engine.progress().isEmpty }
+      #expect(try files() == (withFile ? [] : ["done"]))
+    }
+  }
+
+  @Test func `a name that is given in the middle is the name in the end`() async throws {
+    slow("/a")
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await received(engine, 100_000)
+      var update = RecordUpdate()
+      update.filename = "b.bin"
+      try await engine.update(url("/a"), update)
+      try await engine.pause(.all)
+      fast("/a")
+      try await engine.resume(.all)
+      try await waitUntil("completion") { try fixture.record("/a").state == .completed }
+    }
+    #expect(try files() == ["b.bin"])
+    #expect(body.matches(file: fixture.file("b.bin")))
+  }
+
+  @Test func `a name that is given while nothing else happens is the name in the end too`()
+    async throws
+  {
+    var resource = Resource(body)
+    resource.bytesPerSecond = 8_000_000
+    fixture.server.route("/a", resource)
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await received(engine, 1)
+      var update = RecordUpdate()
+      update.filename = "b.bin"
+      try await engine.update(url("/a"), update)
+      try await waitUntil("completion") { try fixture.record("/a").state == .completed }
+    }
+    #expect(try files() == ["b.bin"])
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  // MARK: Links that expire
+
+  @Test func `an expired link is told apart, and a new one goes on with what is there`()
+    async throws
+  {
+    let expired = Resource(
+      body,
+      faults: .resetAfter(bytes: 3_000_000),
+      .status(403),
+      then: .repeatLast
+    )
+    fixture.server.route("/signed-old", expired)
+    fast("/signed-new")
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/signed-old"))])
+      try await waitUntil("the failure") {
+        try fixture.record("/signed-old").state == .failedPermanent
+      }
+      let failed = try fixture.record("/signed-old")
+      #expect(failed.attempts.last?.failure.code == .needsURL)
+      #expect(failed.received > 0)
+      try await engine.replaceURL(of: failed.id, with: url("/signed-new"))
+      try await waitUntil("completion") {
+        try fixture.record("/signed-new").state == .completed
+      }
+      #expect(try fixture.record("/signed-new").id == failed.id)
+      #expect(fixture.ranges("/signed-new") == ["bytes=\(failed.received)-"])
+    }
+    #expect(body.matches(file: fixture.file("signed-old")))
+    #expect(try files() == ["signed-old"])
+  }
+
+  @Test func `a URL that is replaced in the middle keeps the bytes of the transfer that ends`()
+    async throws
+  {
+    slow("/old")
+    fast("/new")
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/old"))])
+      try await received(engine, 500_000)
+      try await waitUntil("a checkpoint") { try fixture.record("/old").received > 0 }
+      let kept = try fixture.record("/old").received
+      try await engine.replaceURL(of: url("/old"), with: url("/new"))
+      try await waitUntil("completion") { try fixture.record("/new").state == .completed }
+      let range = try #require(fixture.ranges("/new").first ?? nil)
+      let from = try #require(Int64(range.dropFirst("bytes=".count).dropLast()))
+      #expect(from >= kept)
+    }
+    #expect(body.matches(file: fixture.file("old")))
+    #expect(try files() == ["old"])
+  }
+
+  @Test func `a link that never worked is just refused`() async throws {
+    fixture.server.route("/a", Resource(body, faults: .status(403), then: .repeatLast))
+    try await running { engine in
+      let failure = await #expect(throws: DownloadFailure.self) {
+        _ = try await engine.get(DownloadRequest(url: url("/a")))
+      }
+      #expect(failure?.code == .refused)
+    }
+  }
+
+  // MARK: Mirrors
+
+  @Test func `mirrors are asked in order, one at a time, and then the first again`() async throws {
+    let busy = Resource(body, faults: .status(503), then: .repeatLast)
+    fixture.server.route("/m1", busy)
+    fixture.server.route("/m2", Resource(body, faults: .status(404), then: .repeatLast))
+    fixture.server.route("/a", Resource(body, faults: .status(503)))
+    try await running { engine in
+      var request = DownloadRequest(url: url("/a"))
+      request.mirrors = [url("/m1"), url("/m2")]
+      let record = try await engine.get(request)
+      #expect(record.attempts.map(\.url) == [url("/a"), url("/m1"), url("/m2")])
+    }
+    #expect(fixture.server.requests.map(\.path) == ["/a", "/m1", "/m2", "/a"])
+    #expect(body.matches(file: fixture.file("a")))
+  }
+
+  // MARK: Progress
+
+  @Test func `progress is told until the run is over`() async throws {
+    slow("/a")
+    try await running { engine in
+      try await engine.add([DownloadRequest(url: url("/a"))])
+      var last: Int64 = 0
+      for await progress in engine.progress(every: .milliseconds(20)) {
+        guard let download = progress.first else { continue }
+        #expect(download.received >= last)
+        last = download.received
+        if last > 300_000 { engine.stop() }
+      }
+      #expect(last > 300_000)
+    }
+  }
+}
