@@ -29,7 +29,7 @@ public enum DownloadEvent: Sendable {
   public var url: String? {
     switch self {
     case .started(let record, _), .completed(let record), .retrying(let record, _, _),
-      .failed(let record, _):
+      .failed(let record, _), .waitsForRoom(let record):
       record.url
     case .rolledBack(let url, _), .released(let url), .interceptorFailed(let url, _): url
     case .missed: nil
@@ -40,7 +40,7 @@ public enum DownloadEvent: Sendable {
   public var isEnd: Bool {
     switch self {
     case .completed, .failed, .released: true
-    case .started, .rolledBack, .retrying, .interceptorFailed, .missed: false
+    case .started, .rolledBack, .retrying, .waitsForRoom, .interceptorFailed, .missed: false
     }
   }
 }
