@@ -16,6 +16,7 @@ struct EventTests {
     case .completed: "completed"
     case .retrying: "retrying"
     case .failed: "failed"
+    case .waitsForRoom: "waitsForRoom"
     case .released: "released"
     case .interceptorFailed: "interceptorFailed"
     case .missed(let count): "missed \(count)"
