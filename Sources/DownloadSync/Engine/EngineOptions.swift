@@ -20,6 +20,9 @@ public struct EngineOptions: Sendable {
   public var maximumUnresolvedStarts: Int32 = 3
   /// How long a suspect runs alone when it shows neither progress nor an end.
   public var probation = Duration.seconds(5)
+  /// How long to wait for the store's lock, which a process that was killed may hold until it is
+  /// gone.
+  public var lockPatience = Duration.seconds(1)
   /// How the last engine ended.
   public var previousExit = PreviousExit.innocent
   /// How often a full disk is looked at for room.
