@@ -7,8 +7,8 @@ struct CancelCommand: WishCommand {
     commandName: "cancel",
     abstract: "Gives downloads up: deletes what is downloaded, and keeps the records.",
     discussion: """
-      Finished files stay, and so does what is complete. Without an engine that runs it is done \
-      before the command ends; otherwise that engine does it at once.
+      Finished files stay, and so does what is complete. An engine that runs does it, and is waited \
+      for up to two seconds; without one it is done before the command ends.
       """
   )
 

@@ -8,8 +8,8 @@ struct RemoveCommand: WishCommand {
     abstract: "Forgets downloads: deletes what is downloaded, and the records.",
     discussion: """
       Finished files stay, unless --with-file is given and the file is provably the one that was \
-      downloaded. Without an engine that runs it is done before the command ends; otherwise that \
-      engine does it at once.
+      downloaded. An engine that runs does it, and is waited for up to two seconds; without one it \
+      is done before the command ends.
       """
   )
 

@@ -31,24 +31,45 @@ extension WishCommand {
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
   }
 
-  /// Deletes what is to be deleted, if no engine runs that does it.
+  /// Sees to it that what is to be deleted is, by the engine that runs or in its place.
+  ///
+  /// An engine whose transfers take long to end is not waited for.
   private func carryOut(_ outcomes: [WishOutcome], in store: DownloadStore) async throws {
-    let urls = outcomes.compactMap(\.record)
-      .filter { $0.intent == .keep || $0.intent == .discard }
-      .map(\.url)
-    guard !urls.isEmpty else { return }
+    let urls = outcomes.compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
+    let deadline = ContinuousClock.now.advanced(by: .seconds(2))
     var options = EngineOptions()
     options.scope = Set(urls)
-    do {
-      // The transport is asked for tasks that are left, and for nothing else.
-      let engine = try DownloadEngine(
-        store: store,
-        transport: URLSessionTransport(),
-        options: options
-      )
-      _ = try await engine.reconcile()
-    } catch let error as EngineError where error.code == .alreadyRunning {
-      // It has heard of it.
+    options.lockPatience = .zero
+    while try store.hasToDelete(urls), ContinuousClock.now < deadline {
+      do {
+        // The transport is asked for tasks that are left, and for nothing else.
+        let engine = try DownloadEngine(
+          store: store,
+          transport: URLSessionTransport(),
+          options: options
+        )
+        _ = try await engine.reconcile()
+        return
+      } catch let error as EngineError where error.code == .alreadyRunning {
+        // Another one has heard of it, be it a run or a command like this one.
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+  }
+}
+
+extension DownloadRecord {
+  /// Whether a wish to delete what there is of it is not carried out yet.
+  fileprivate var isToBeDeleted: Bool {
+    intent == .discard || (intent == .keep && state != .cancelled)
+  }
+}
+
+extension DownloadStore {
+  /// Whether what there is of one of the downloads is still to be deleted.
+  fileprivate func hasToDelete(_ urls: [String]) throws -> Bool {
+    try objects.read { tx in
+      try urls.contains { try tx.get(DownloadRecord.self, $0)?.isToBeDeleted == true }
     }
   }
 }

@@ -165,7 +165,7 @@ extension DownloadEngine {
       return (record, failure, wait)
     }
     guard let (record, failure, wait) = settled else {
-      return emit(.released(url: download.url))
+      return try await letGo(download, try roots.layout(of: download))
     }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
     var response = DownloadResponse(record: record, head: head, failure: failure)
@@ -200,7 +200,9 @@ extension DownloadEngine {
       try tx.upsert(record)
       return record
     }
-    guard let waiting else { return emit(.released(url: download.url)) }
+    guard let waiting else {
+      return try await letGo(download, try roots.layout(of: download))
+    }
     log("wait for room", waiting)
     emit(.waitsForRoom(waiting))
     enqueue(waiting)
@@ -212,7 +214,8 @@ extension StoreTransaction {
   /// now, which a failure that comes late does not undo.
   fileprivate func failing(_ download: DownloadRecord) throws -> DownloadRecord? {
     guard let record = try get(DownloadRecord.self, download.url),
-      record.generation == download.generation, record.intent == .run,
+      record.generation == download.generation,
+      record.intent == .run || record.intent == .hold,
       [.running, .finalizing, .waiting].contains(record.state)
     else { return nil }
     return record

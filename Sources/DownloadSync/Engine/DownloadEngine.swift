@@ -93,7 +93,7 @@ public actor DownloadEngine {
     limits = options.scheduler
     self.logger = logger
     self.now = now
-    lock = try EngineLock(storePath: store.path)
+    lock = try EngineLock(storePath: store.path, patience: options.lockPatience)
     roots = try store.roots()
     followed = try store.objects.historyToken()
     foreignChanges = ForeignChanges(seen: try store.objects.changeCount())

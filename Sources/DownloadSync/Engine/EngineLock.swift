@@ -18,8 +18,8 @@ final class EngineLock: Sendable {
   /// Takes the lock.
   ///
   /// A process that was killed a moment ago may still be about to go, so a held lock is tried again
-  /// for a short while.
-  init(storePath: String) throws(EngineError) {
+  /// for as long as `patience` says.
+  init(storePath: String, patience: Duration = .milliseconds(300)) throws(EngineError) {
     let path = "\(storePath)/engine.lock"
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -28,9 +28,9 @@ final class EngineLock: Sendable {
         "\(path) cannot be opened: \(unsafe String(cString: strerror(errno)))"
       )
     }
-    var tries = 0
+    let deadline = ContinuousClock.now.advanced(by: patience)
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, tries < 30 else {
+      guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < deadline else {
         let holder = Self.text(of: descriptor)
         close(descriptor)
         throw EngineError(
@@ -38,7 +38,6 @@ final class EngineLock: Sendable {
           "another engine runs on \(storePath): \(holder.isEmpty ? "an unknown process" : holder)"
         )
       }
-      tries += 1
       usleep(10_000)
     }
     self.descriptor = descriptor

@@ -26,6 +26,9 @@ public struct EngineOptions: Sendable {
   public var responseInterceptors: [any ResponseInterceptor] = []
   /// How long one interceptor may take over one request or response.
   public var interceptorDeadline = Duration.seconds(30)
+  /// How long to wait for the store's lock, which a process that was killed may hold until it is
+  /// gone.
+  public var lockPatience = Duration.seconds(1)
   /// How the last engine ended.
   public var previousExit = PreviousExit.innocent
   /// How often a full disk is looked at for room.

@@ -1,9 +1,9 @@
 extension ObjectStore {
   /// Tells of each commit of any process, as soon as it can be read.
   ///
-  /// For whoever decides itself what to look at, ``changes(since:of:)`` for instance; see
-  /// ``observe(_:)-(Query<M>)`` for what has changed. However many commits there were, one element
-  /// tells of them all. The first element comes at once.
+  /// For whoever decides itself what to look at, with ``changes(since:of:)`` for instance;
+  /// ``observe(_:)`` tells what has changed. However many commits there were, one element tells of
+  /// them all. The first element comes at once.
   ///
   /// The sequence keeps the store open. It ends with `nil` when the task is cancelled or after
   /// ``endObservations()``.
