@@ -38,7 +38,7 @@ struct WishTests {
     var options = EngineOptions()
     options.checkpointInterval = .milliseconds(50)
     let engine = try DownloadEngine(store: store, transport: transport, options: options)
-    async let events = engine.events.reduce(into: [DownloadEvent]()) { $0.append($1) }
+    let events = engine.events()
     let run = Task { try await engine.run(until: .stopped) }
     while transport.started.isEmpty { await Task.yield() }
     let task = transport.started[0]
@@ -46,7 +46,7 @@ struct WishTests {
     try await act(task, engine)
     engine.stop()
     _ = try await run.value
-    return await events
+    return await events.reduce(into: []) { $0.append($1) }
   }
 
   private func cancelled() async {
