@@ -351,9 +351,11 @@ public final class Environment: Sendable {
     _ = consume snapshot
   }
 
-  /// The number of the last committed transaction; it changes with every commit of any process.
+  /// The number of the last transaction that the file names; it changes with every commit of any
+  /// process.
   ///
-  /// Reads shared memory alone and costs some tens of nanoseconds. The corresponding C function is
+  /// While a commit waits for the disk it may be ahead of what ``beginRead()`` sees: never take it
+  /// for the number of a snapshot. Reads shared memory alone and costs some tens of nanoseconds. The corresponding C function is
   /// `mdb_env_info`.
   public func lastTransactionID() throws(LMDBError) -> UInt64 {
     try gate.holdingMap { () throws(LMDBError) in

@@ -47,6 +47,31 @@ import Testing
     }
   }
 
+  @Test func `a read sees the commit that was counted before it`() async throws {
+    let store = try ObjectStore(at: folder.path, models: [Everything.self])
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    try await withThrowingTaskGroup { group in
+      group.addTask {
+        for _ in 0..<100 {
+          try await store.write { _ = try $0.update(Everything.self, 1) { $0.received += 1 } }
+        }
+        try await store.write { _ = try $0.delete(Everything.self, 1) }
+      }
+      group.addTask {
+        var isThere = true
+        while isThere {
+          let count = try store.changeCount()
+          isThere = try await store.read { tx in
+            #expect(tx.changeCount >= count)
+            return try tx.get(Everything.self, 1) != nil
+          }
+          await Task.yield()
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
   @Test func `writers on many threads lose nothing`() async throws {
     let store = try ObjectStore(at: folder.path, models: [Everything.self])
     try await store.write { try $0.insert(Everything(id: 1)) }

@@ -56,12 +56,9 @@ public struct Commits: AsyncSequence, Sendable {
 }
 
 extension ObjectStore {
-  /// The number of the last commit that a reader sees.
-  ///
-  /// For a moment the file's last page may be ahead of it.
   fileprivate func lastCommit() throws(StoreError) -> UInt64 {
     do {
-      return try read { try CommitPosition($0.source).number }
+      return try changeCount()
     } catch let error as StoreError {
       throw error
     } catch {

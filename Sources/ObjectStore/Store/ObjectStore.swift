@@ -148,13 +148,16 @@ public final class ObjectStore: Sendable {
 
   // MARK: Facts
 
-  /// Changes with every commit of any process.
+  /// The number of the last commit that reads see, whichever process made it.
   ///
-  /// Costs some tens of nanoseconds: the cheap way to see whether anything happened.
+  /// Costs about 0.1 µs: the cheap way to see whether anything happened. A read after it sees that
+  /// commit or a later one.
   ///
-  /// - Throws: ``StoreError`` with `other`.
+  /// - Throws: ``StoreError``, as ``read(_:)``.
   public func changeCount() throws -> UInt64 {
-    try translating("reading \(path)") { try environment.lastTransactionID() }
+    // The file names a commit while it is still on its way to the disk, some milliseconds before
+    // readers see it: who looked in between would take it for seen.
+    try translating("reading \(path)") { try environment.beginRead().id }
   }
 
   /// Reads every page of the file that is in use and checks that it is what it should be.
