@@ -63,14 +63,14 @@ struct VerbTests {
     try FileManager.default.contentsOfDirectory(atPath: fixture.file("")).sorted()
   }
 
-  @Test func `get gives the record when its file is there`() async throws {
+  @Test func `get gives the record and its file when that is there`() async throws {
     fixture.server.route("/a", Resource(.text("abc")))
     try await running { engine in
-      let record = try await engine.get(DownloadRequest(url: url("/a")))
-      #expect(record.state == .completed)
-      #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "abc")
+      let file = try await engine.get(DownloadRequest(url: url("/a")))
+      #expect(file.record.state == .completed)
+      #expect(try String(contentsOfFile: file.filePath, encoding: .utf8) == "abc")
       // Once more it is there at once.
-      #expect(try await engine.get(DownloadRequest(url: url("/a"))) == record)
+      #expect(try await engine.get(DownloadRequest(url: url("/a"))) == file)
     }
     #expect(fixture.server.requests.count == 1)
   }
@@ -318,7 +318,7 @@ struct VerbTests {
     try await running { engine in
       var request = DownloadRequest(url: url("/a"))
       request.mirrors = [url("/m1"), url("/m2")]
-      let record = try await engine.get(request)
+      let record = try await engine.get(request).record
       #expect(record.attempts.map(\.url) == [url("/a"), url("/m1"), url("/m2")])
     }
     #expect(fixture.server.requests.map(\.path) == ["/a", "/m1", "/m2", "/a"])

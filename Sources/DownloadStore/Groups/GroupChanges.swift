@@ -2,7 +2,8 @@ public import ObjectStore
 
 /// How far a group is, from now on; ends when the task is cancelled or the store's observations end.
 ///
-/// An element is told when a sum has changed; its speed is as of then.
+/// An element is told when a sum has changed; its speed is as of then, and `nil` once the group is at
+/// rest.
 ///
 /// - Complexity: The first element costs O(members), each further one what has changed.
 public struct GroupChanges: AsyncSequence, Sendable {
@@ -54,7 +55,8 @@ public struct GroupChanges: AsyncSequence, Sendable {
         var progress = follower.tally.progress
         guard progress != last?.progress else { continue }
         last = (progress, .now)
-        progress.bytesPerSecond = meter.bytesPerSecond(at: now)
+        // What stands still has no speed, even if something arrived a moment ago.
+        if !progress.isAtRest { progress.bytesPerSecond = meter.bytesPerSecond(at: now) }
         return progress
       }
     }

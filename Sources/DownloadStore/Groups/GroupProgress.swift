@@ -22,7 +22,7 @@ public struct GroupProgress: Sendable, Hashable {
   public var expected: Int64 = 0
   /// The members whose size is not known.
   public var unknownTotals = 0
-  /// How fast bytes arrive; `nil` until there is something to measure.
+  /// How fast bytes arrive; `nil` until there is something to measure, and for a group at rest.
   public var bytesPerSecond: Double?
 
   /// A group of no members.

@@ -19,29 +19,10 @@ extension DownloadEngine {
   ///
   /// One that is paused is waited for until somebody resumes it.
   ///
-  /// - Returns: The record with its file under its name.
-  /// - Throws: `DownloadFailure` when it has failed for good; ``EngineError`` with `cancelled` when
-  ///   somebody cancels or removes it; `CancellationError`; as ``add(_:)``.
-  public nonisolated func get(_ request: DownloadRequest) async throws -> DownloadRecord {
-    let url = request.url
-    try await add([request])
-    for try await change in store.objects.observe(DownloadRecord.self, url) {
-      let record = change.object
-      switch record?.state {
-      case .completed?:
-        if let record { return record }
-      case .failedPermanent?:
-        throw record?.attempts.last?.failure ?? DownloadFailure(.unknown, "it has failed")
-      case nil, .cancelled?, .removed?:
-        throw EngineError(
-          .cancelled,
-          "'\(Redaction.url(url))' was \(record?.state == .cancelled ? "cancelled" : "removed")"
-        )
-      case .waiting?, .running?, .paused?, .failedRetryable?, .finalizing?:
-        break
-      }
-    }
-    throw CancellationError()
+  /// - Returns: The record, and where its file is.
+  /// - Throws: As ``download(_:)`` and `DownloadHandle.value()`.
+  public nonisolated func get(_ request: DownloadRequest) async throws -> FinishedDownload {
+    try await blocking { [self] in try download(request) }.value()
   }
 
   /// Has downloads stand still, and keep what there is.
