@@ -60,6 +60,14 @@ final class StoreLog: Sendable {
     noteClearedReaders(environment)
   }
 
+  func didCompact(_ path: String, bytes: Int64) {
+    logger.debug("compacted the store", metadata: ["path": "\(path)", "bytes": "\(bytes)"])
+  }
+
+  func didNotCompact(_ path: String, _ error: any Error) {
+    logger.notice("did not compact the store", metadata: ["path": "\(path)", "reason": "\(error)"])
+  }
+
   func didFindLaterVersion(_ path: String, stored: UInt32, own: UInt32) {
     logger.notice(
       "opened the store for reading alone: a later version has written it",

@@ -40,7 +40,7 @@ struct SalvagedDescription {
         } else {
           notes.append("the description '\(key)' cannot be read")
         }
-      case ("reference", 3): others[key] = value
+      case ("reference", 3), ("counter", 2): others[key] = value
       default: break
       }
     }

@@ -21,6 +21,8 @@ enum MetadataKey {
   }
   /// The greatest id of an object that was the last one when it was deleted: ids are never given twice.
   static func floor(_ model: String) -> String { "floor/\(model)" }
+  /// The last number that was given to be a primary key: UInt64.
+  static func counter(_ model: String) -> String { "counter/\(model)" }
 
   static let currentFormat: UInt32 = 1
 }

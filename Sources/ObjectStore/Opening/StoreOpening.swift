@@ -24,6 +24,9 @@ struct StoreOpening {
   init(path: String, models: [any Model.Type], options: StoreOptions) throws {
     let start = ContinuousClock.now
     try StoreFolder.prepare(path, access: options.access)
+    if let rule = options.compaction, options.access != .readOnly {
+      Compaction(path: path, rule: rule, log: options.logger.map { StoreLog($0) }).runIfNeeded()
+    }
     var environmentOptions = EnvironmentOptions(isReadOnly: options.access == .readOnly)
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     let environment = try translating("opening \(path)") {

@@ -32,13 +32,20 @@ public struct StoreOptions: Sendable, Hashable {
   ///
   /// Each program keeps to its own limit when it writes.
   public var historyLimit: HistoryLimit
+  /// When opening compacts the file first, as ``ObjectStore/compact(at:)`` does; never if `nil`.
+  ///
+  /// It is left out where it cannot be done: while somebody has the store open, for an open for
+  /// reading alone, or without room for the copy. The logger is told of both. The history begins anew
+  /// with it: tokens of before have expired.
+  public var compaction: CompactionRule?
   /// What the store tells of what it does; nothing without one.
   ///
-  /// At `debug`: opens, changes of the schema, new indexes, a larger map, readers whose process is
-  /// gone, writes that shared a commit and imports. At `notice`: a store of a later version, which
-  /// is open for reading alone. At `warning`: a reader that has kept a growing file from using its
-  /// free pages for a thousand commits, looked for every 30 seconds at most; and a query that
-  /// looked at more than 10,000 objects though the model has an index, once for each set of fields.
+  /// At `debug`: opens, compactions, changes of the schema, new indexes, a larger map, readers whose
+  /// process is gone, writes that shared a commit and imports. At `notice`: a store of a later
+  /// version, which is open for reading alone, and a compaction that failed. At `warning`: a reader
+  /// that has kept a growing file from using its free pages for a thousand commits, looked for every
+  /// 30 seconds at most; and a query that looked at more than 10,000 objects though the model has an
+  /// index, once for each set of fields.
   ///
   /// Messages are always the same texts; what differs is in their metadata. Names of models and
   /// fields, counts and times are told, primary keys and other values never.
@@ -63,12 +70,14 @@ public struct StoreOptions: Sendable, Hashable {
     schemaVersion: UInt32 = 1,
     mapSize: Int? = nil,
     historyLimit: HistoryLimit = .standard,
+    compaction: CompactionRule? = nil,
     logger: Logger? = nil
   ) {
     self.access = access
     self.schemaVersion = schemaVersion
     self.mapSize = mapSize
     self.historyLimit = historyLimit
+    self.compaction = compaction
     unequated = Unequated(logger: logger)
   }
 }

@@ -8,7 +8,7 @@ final class ModelWriter {
   let tables: ModelTables
   let hot: HotCache
   let current: LayoutBinding
-  private let metadata: Metadata
+  let metadata: Metadata
 
   @usableFromInline let encoderPlace: InPlace<RecordEncoder>
   @usableFromInline let editsPlace = InPlace(FieldEdits())
