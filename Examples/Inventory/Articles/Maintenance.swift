@@ -17,6 +17,8 @@ func backup(_ store: ObjectStore, _ folder: String) throws {
 
 func compaction(_ folder: String) throws {
   let bytes = try ObjectStore.compact(at: folder)
+  let options = StoreOptions(compaction: CompactionRule())
+  _ = try ObjectStore(at: folder, models: [Author.self, Book.self, Loan.self], options: options)
   expect(bytes >= 0)
 }
 

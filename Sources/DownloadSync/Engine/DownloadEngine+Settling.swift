@@ -135,6 +135,7 @@ extension DownloadEngine {
   ///   - download: The record as it was when the attempt began.
   ///   - failure: Why it failed.
   ///   - retryAfter: What the server asked for.
+  ///   - head: The last response's, for interceptors.
   /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
   func settleFailure(
     _ download: DownloadRecord,
