@@ -153,7 +153,7 @@ public final class ObjectStore: Sendable {
   /// Costs about 0.1 µs: the cheap way to see whether anything happened. A read after it sees that
   /// commit or a later one.
   ///
-  /// - Throws: ``StoreError``, as ``read(_:)``.
+  /// - Throws: ``StoreError``, as a read.
   public func changeCount() throws -> UInt64 {
     // The file names a commit while it is still on its way to the disk, some milliseconds before
     // readers see it: who looked in between would take it for seen.
