@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test kill-test sanitize fuzz docs example demo lint format models schema rules bench clean
+.PHONY: help deps test-deps build release test kill-test sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -62,6 +62,10 @@ rules: deps ## Writes the rule table of docs/reconciliation.md anew
 
 bench: deps ## Compares the store with raw LMDB and GRDB; make bench N=100000 for a quick one
 	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)
+
+bench-engine: deps release ## Measures the engine, and compares it with aria2c; needs nginx and aria2c
+	cd Benchmarks && $(SWIFT) run -c release engine-cost
+	Benchmarks/transfers.py --tool "$$($(SWIFT) build -c release --show-bin-path)/dlstore"
 
 clean: ## Removes what was built
 	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build

@@ -25,10 +25,19 @@ let package = Package(
         .product(name: "ObjectStore", package: "dlstore"),
       ]
     ),
+    .executableTarget(
+      name: "engine-cost",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "DownloadStore", package: "dlstore"),
+        .product(name: "DownloadSync", package: "dlstore"),
+        .product(name: "ObjectStore", package: "dlstore"),
+      ]
+    ),
   ]
 )
 
-for target in package.targets where target.name == "bench" {
+for target in package.targets where target.name != "CLayouts" {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

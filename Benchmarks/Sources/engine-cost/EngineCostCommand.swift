@@ -1,0 +1,63 @@
+import ArgumentParser
+import DownloadStore
+import Foundation
+
+/// Measures what an engine costs a store that has a long past.
+@main
+struct EngineCostCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "engine-cost",
+    abstract: "Measures how soon an engine is ready, and how many pages a checkpoint changes."
+  )
+
+  @Option(help: "How many finished records the long past has.")
+  var finished = 1_000_000
+
+  @Option(help: "How many records are active.")
+  var active = 1_000
+
+  @Option(help: "How often each is measured.")
+  var rounds = 15
+
+  @Option(help: "Where to work.")
+  var folder = NSTemporaryDirectory()
+
+  func run() async throws {
+    let place = URL(filePath: folder).appending(path: "engine-cost-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let young = try SampleStore(at: place + "/young", finished: 0, active: active)
+    let old = try SampleStore(at: place + "/old", finished: finished, active: active)
+
+    // In turn, so that what else the machine does hits both.
+    var times: (young: [Duration], old: [Duration]) = ([], [])
+    for _ in 0..<rounds {
+      times.young.append(try await young.timeToReadiness())
+      times.old.append(try await old.timeToReadiness())
+    }
+    let (youngTime, oldTime) = (times.young.median, times.old.median)
+    let pages = try await old.pagesOfCheckpoints(rounds)
+    print("| what | figure | target |")
+    print("|---|---|---|")
+    print("| ready with \(active) active records, ms | \(youngTime.milliseconds) | |")
+    print("| the same beside \(finished) finished ones, ms | \(oldTime.milliseconds) | |")
+    print("| ratio | \(ratio(oldTime, youngTime)) | at most 1.2 |")
+    print("| pages that a checkpoint of \(active) downloads changes | \(pages.median) | at most 100 |")
+  }
+
+  private func ratio(_ one: Duration, _ other: Duration) -> String {
+    String(format: "%.2f", one / other)
+  }
+}
+
+extension [Duration] {
+  var median: Duration { sorted()[count / 2] }
+}
+
+extension [Int] {
+  var median: Int { sorted()[count / 2] }
+}
+
+extension Duration {
+  var milliseconds: String { String(format: "%.2f", self / .milliseconds(1)) }
+}

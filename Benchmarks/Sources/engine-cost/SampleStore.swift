@@ -1,0 +1,86 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import ObjectStore
+
+/// A store of downloads, most of them finished long ago.
+struct SampleStore {
+  let path: String
+  let active: Int
+
+  /// Fills a new store: the active downloads are the newest.
+  init(at path: String, finished: Int, active: Int) throws {
+    self.path = path
+    self.active = active
+    let store = try DownloadStore(at: path)
+    try store.setRoot(path + "-files")
+    var first = 0
+    while first < finished {
+      let batch = first..<min(first + 10_000, finished)
+      try store.add(batch.map(Self.request))
+      try store.objects.write { tx in
+        let waiting = DownloadRecord.where { $0.state == .waiting }
+        _ = try tx.update(waiting) { record in
+          record.state = .completed
+          record.received = 1 << 20
+          record.expected = 1 << 20
+          record.completedAt = record.createdAt
+        }
+      }
+      first = batch.upperBound
+    }
+    try store.add((finished..<finished + active).map(Self.request))
+  }
+
+  private static func request(_ number: Int) -> DownloadRequest {
+    DownloadRequest(
+      url: "https://mirror\(number % 50).example.com/releases/2026/\(number / 1_000)/package-\(number).tar.zst"
+    )
+  }
+
+  /// How long it takes from nothing to an engine that knows what to start: the store is opened, and
+  /// all that is active is compared with what lies on disk.
+  func timeToReadiness() async throws -> Duration {
+    let start = ContinuousClock.now
+    let store = try DownloadStore(at: path)
+    let engine = try DownloadEngine(store: store, transport: FedTransport())
+    let found = try await engine.reconcile()
+    let time = start.duration(to: .now)
+    precondition(found.count == active, "every active record is looked at")
+    return time
+  }
+
+  /// How many pages of the store's file a checkpoint changes, of all active downloads at once.
+  func pagesOfCheckpoints(_ rounds: Int) async throws -> [Int] {
+    let store = try DownloadStore(at: path)
+    let transport = FedTransport()
+    var options = EngineOptions()
+    options.scheduler = Scheduler(maximumRunning: active, maximumPerHost: active)
+    options.checkpointInterval = .milliseconds(500)
+    let engine = try DownloadEngine(store: store, transport: transport, options: options)
+    let run = Task { try await engine.run(until: .stopped) }
+    while transport.count < active { try await Task.sleep(for: .milliseconds(10)) }
+    transport.answer()
+    var figures: [Int] = []
+    var received: Int64 = 0
+    while figures.count < rounds {
+      let before = PageDigests(of: path)
+      let commits = try store.objects.changeCount()
+      received += Int64(transport.feed())
+      while try !isCommitted(received, in: store) { try await Task.sleep(for: .milliseconds(5)) }
+      // What came in between two checkpoints is not one.
+      guard try store.objects.changeCount() == commits + 1 else { continue }
+      figures.append(PageDigests(of: path).difference(from: before))
+    }
+    engine.stop()
+    transport.end()
+    _ = try await run.value
+    return figures
+  }
+
+  private func isCommitted(_ received: Int64, in store: DownloadStore) throws -> Bool {
+    try store.objects.read { tx in
+      try tx.count(DownloadRecord.where { $0.state == .running && $0.received < received }) == 0
+    }
+  }
+}
