@@ -80,9 +80,10 @@ struct OwnershipTests {
 
   @Test func `a stop keeps what has arrived and the next run goes on from there`() async throws {
     let fixture = try EngineFixture()
-    let body = Body.generated(byteCount: 6_000_000, seed: 4)
+    let body = Body.generated(byteCount: 12_000_000, seed: 4)
     var resource = Resource(body)
-    resource.bytesPerSecond = 3_000_000
+    // Long enough for a stop in the middle on a busy machine.
+    resource.bytesPerSecond = 800_000
     fixture.server.route("/a", resource)
     try fixture.add("/a")
     let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
