@@ -116,9 +116,18 @@ let package = Package(
       path: "Tests/Support/fault-server"
     ),
     .testTarget(name: "FaultServerTests", dependencies: ["FaultServer"]),
+    .target(
+      name: "TransportTesting",
+      dependencies: ["DownloadSync", "FaultServer", "URLSessionTransport"],
+      path: "Tests/Support/TransportTesting"
+    ),
+    .testTarget(
+      name: "TransportTests",
+      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "TransportTesting"]
+    ),
     .testTarget(
       name: "URLSessionTransportTests",
-      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "URLSessionTransport"]
+      dependencies: ["DownloadSync", "FaultServer", "TransportTesting", "URLSessionTransport"]
     ),
     .testTarget(
       name: "DownloadStoreTests",
@@ -157,7 +166,7 @@ let package = Package(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport",
-        "URLSessionTransport",
+        "TransportTesting",
       ]
     ),
     .target(

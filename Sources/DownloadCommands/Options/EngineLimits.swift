@@ -44,11 +44,18 @@ struct EngineLimits: ParsableArguments {
     options.scheduler = Scheduler(maximumRunning: maxConcurrent, maximumPerHost: perHost)
     options.retry.maximumAttempts = maxAttempts
     options.previousExit = Worker.current?.previousExit ?? .innocent
+    // A suspect that hangs the process is found out after ten seconds: until then, nobody else starts
+    // that would be taken for one too.
+    options.probation = .seconds(20)
     return options
   }
 
   /// The transport for an engine with these options.
   var transport: URLSessionTransport {
-    URLSessionTransport(connectionsPerHost: max(16, perHost), bytesPerSecond: limitRate)
+    URLSessionTransport(
+      connectionsPerHost: max(16, perHost),
+      bytesPerSecond: limitRate,
+      onHang: Worker.endIfSupervised
+    )
   }
 }
