@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test kill-test sanitize fuzz docs example demo lint format models schema rules bench clean
+.PHONY: help deps test-deps build release test test-transport kill-test sanitize fuzz docs example demo lint format models schema rules bench clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -22,6 +22,9 @@ release: deps ## Builds the command line tool for use
 
 test: test-deps ## Runs every test
 	@.ci/test
+
+test-transport: test-deps ## Runs the tests of transports over AsyncHTTPClient
+	@.ci/test-transport
 
 kill-test: test-deps ## Kills the engine a thousand times
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests

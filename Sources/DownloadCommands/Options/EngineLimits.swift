@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import DownloadSync
-internal import URLSessionTransport
 
 /// How much an engine does at one time.
 struct EngineLimits: ParsableArguments {
@@ -32,7 +31,11 @@ struct EngineLimits: ParsableArguments {
   )
   var maxAttempts = RetryPolicy().maximumAttempts
 
+  @Option(help: ArgumentHelp("What moves the bytes.", valueName: "name"))
+  var transport = TransportChoice.urlSession
+
   func validate() throws {
+    try transport.validate()
     guard maxAttempts >= 1 else { throw ValidationError("--max-attempts needs at least 1.") }
     guard maxConcurrent >= 1 else { throw ValidationError("--max-concurrent needs at least 1.") }
     guard perHost >= 1 else { throw ValidationError("--per-host needs at least 1.") }
@@ -51,11 +54,7 @@ struct EngineLimits: ParsableArguments {
   }
 
   /// The transport for an engine with these options.
-  var transport: URLSessionTransport {
-    URLSessionTransport(
-      connectionsPerHost: max(16, perHost),
-      bytesPerSecond: limitRate,
-      onHang: Worker.endIfSupervised
-    )
+  func makeTransport() -> any Transport {
+    transport.make(connectionsPerHost: max(16, perHost), bytesPerSecond: limitRate)
   }
 }
