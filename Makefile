@@ -11,8 +11,9 @@ help: ## Says what there is to make
 deps: ## Installs liblmdb-dev when it is missing
 	@.ci/install-lmdb
 
-test-deps: deps ## Installs what the tests need besides: Python's lmdb, for the second reader
+test-deps: deps ## Installs what the tests need besides: Python's lmdb, and nginx
 	@.ci/install-python-lmdb
+	@.ci/install-nginx
 
 build: deps ## Builds everything in debug
 	$(SWIFT) build --build-tests

@@ -184,10 +184,15 @@ let package = Package(
     .testTarget(
       name: "DownloadCommandsTests",
       dependencies: [
-        "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore",
-        "ResumeData", "TestSupport", "URLSessionTransport", "dlstore",
+        "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "NginxServer",
+        "ObjectStore", "ResumeData", "TestSupport", "URLSessionTransport", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
+    ),
+    .target(
+      name: "NginxServer",
+      dependencies: ["FaultServer"],
+      path: "Tests/Support/NginxServer"
     ),
     .testTarget(
       name: "KillTests",
@@ -239,7 +244,7 @@ if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   let needed: Set = [
     "CLMDB", "LMDB", "ObjectStore", "Migrations", "DownloadStore", "DownloadSync", "ResumeData",
     "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands", "dlstore", "TestSupport",
-    "FaultServer", "TransportTesting", "TransportTests", "EngineTests",
+    "FaultServer", "NginxServer", "TransportTesting", "TransportTests", "EngineTests",
     "AsyncHTTPClientTransportTests", "DownloadCommandsTests",
   ]
   package.targets.removeAll { !needed.contains($0.name) }
