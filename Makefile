@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test kill-test sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
+.PHONY: help deps test-deps build release test test-transport kill-test sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -11,8 +11,9 @@ help: ## Says what there is to make
 deps: ## Installs liblmdb-dev when it is missing
 	@.ci/install-lmdb
 
-test-deps: deps ## Installs what the tests need besides: Python's lmdb, for the second reader
+test-deps: deps ## Installs what the tests need besides: Python's lmdb, and nginx
 	@.ci/install-python-lmdb
+	@.ci/install-nginx
 
 build: deps ## Builds everything in debug
 	$(SWIFT) build --build-tests
@@ -22,6 +23,9 @@ release: deps ## Builds the command line tool for use
 
 test: test-deps ## Runs every test
 	@.ci/test
+
+test-transport: test-deps ## Runs the tests of transports over AsyncHTTPClient
+	@.ci/test-transport
 
 kill-test: test-deps ## Kills the engine a thousand times
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests

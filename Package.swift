@@ -3,6 +3,12 @@
 import CompilerPluginSupport
 import PackageDescription
 
+/// What the second transport is made of; not built without its trait.
+let asyncHTTPClient: [Target.Dependency] = [
+  ("AsyncHTTPClient", "async-http-client"), ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"),
+  ("NIOHTTP2", "swift-nio-http2"), ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
+].map { .product(name: $0, package: $1, condition: .when(traits: ["AsyncHTTPClient"])) }
+
 let package = Package(
   name: "dlstore",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -14,13 +20,25 @@ let package = Package(
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
+    .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"]),
     .executable(name: "dlstore", targets: ["dlstore"]),
+  ],
+  traits: [
+    .trait(
+      name: "AsyncHTTPClient",
+      description: "Builds AsyncHTTPClientTransport, for which nothing else is built otherwise."
+    )
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
+    // What follows is used with the trait AsyncHTTPClient alone.
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
   ],
   targets: [
     // What follows is in the order of the architecture: a target imports only targets above it.
@@ -70,9 +88,14 @@ let package = Package(
     ),
     .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
     .target(
+      name: "AsyncHTTPClientTransport",
+      dependencies: ["DownloadStore", "DownloadSync"] + asyncHTTPClient
+    ),
+    .target(
       name: "DownloadCommands",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "URLSessionTransport",
+        "AsyncHTTPClientTransport", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
+        "URLSessionTransport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -116,9 +139,26 @@ let package = Package(
       path: "Tests/Support/fault-server"
     ),
     .testTarget(name: "FaultServerTests", dependencies: ["FaultServer"]),
+    .target(
+      name: "TransportTesting",
+      dependencies: [
+        "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "URLSessionTransport",
+      ],
+      path: "Tests/Support/TransportTesting"
+    ),
+    .testTarget(
+      name: "TransportTests",
+      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "TransportTesting"]
+    ),
     .testTarget(
       name: "URLSessionTransportTests",
-      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "URLSessionTransport"]
+      dependencies: ["DownloadSync", "FaultServer", "TransportTesting", "URLSessionTransport"]
+    ),
+    .testTarget(
+      name: "AsyncHTTPClientTransportTests",
+      dependencies: [
+        "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "TransportTesting",
+      ] + asyncHTTPClient
     ),
     .testTarget(
       name: "DownloadStoreTests",
@@ -144,10 +184,15 @@ let package = Package(
     .testTarget(
       name: "DownloadCommandsTests",
       dependencies: [
-        "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore",
-        "ResumeData", "TestSupport", "URLSessionTransport", "dlstore",
+        "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "NginxServer",
+        "ObjectStore", "ResumeData", "TestSupport", "URLSessionTransport", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
+    ),
+    .target(
+      name: "NginxServer",
+      dependencies: ["FaultServer"],
+      path: "Tests/Support/NginxServer"
     ),
     .testTarget(
       name: "KillTests",
@@ -157,7 +202,7 @@ let package = Package(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport",
-        "URLSessionTransport",
+        "TransportTesting",
       ]
     ),
     .target(
@@ -189,6 +234,19 @@ let package = Package(
 // The record types may not compile while they wait to be expanded anew.
 if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
   let needed: Set = ["CLMDB", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreMacrosTests"]
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products = []
+}
+
+// The second transport is tested in a build of its own: the other targets would only cost their
+// building.
+if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
+  let needed: Set = [
+    "CLMDB", "LMDB", "ObjectStore", "Migrations", "DownloadStore", "DownloadSync", "ResumeData",
+    "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands", "dlstore", "TestSupport",
+    "FaultServer", "NginxServer", "TransportTesting", "TransportTests", "EngineTests",
+    "AsyncHTTPClientTransportTests", "DownloadCommandsTests",
+  ]
   package.targets.removeAll { !needed.contains($0.name) }
   package.products = []
 }

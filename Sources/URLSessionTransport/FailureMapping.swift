@@ -81,6 +81,16 @@ private let textRules = [
   TextRule(words: "Error while processing content", kind: .badResponse),
   TextRule(words: "Unrecognized content encoding", kind: .badResponse),
   TextRule(words: "Received HTTP/0.9", kind: .badResponse),
+  TextRule(words: "Header without colon", kind: .badResponse),
+  TextRule(words: "Nul byte in header", kind: .badResponse),
+  TextRule(words: "Invalid Content-Length", kind: .badResponse),
+  TextRule(words: "Unsupported HTTP version", kind: .badResponse),
+  TextRule(words: "Unsupported response code", kind: .badResponse),
+  TextRule(words: "Too large response headers", kind: .badResponse),
+  // What libcurl says of a line longer than 100 KB in a header, and of a first line that goes on
+  // with the one before.
+  TextRule(words: "Out of memory", kind: .badResponse),
+  TextRule(words: "A libcurl function was given a bad argument", kind: .badResponse),
   TextRule(words: "chunked-encoding", kind: .badResponse, isPrefix: false),
   TextRule(words: "unsupported URL", kind: .unsupportedURL),
   TextRule(words: "Protocol \"", kind: .unsupportedURL),

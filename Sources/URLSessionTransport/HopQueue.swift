@@ -29,11 +29,11 @@ final class HopQueue: Sendable {
   /// Sends a request for a task, unless the task ends before its turn comes.
   func open(_ hop: Hop, for task: LiveTask, in session: URLSession) {
     queue.async { [self] in
-      guard !task.hasEnded else { return }
+      guard !task.gate.hasEnded else { return }
       // A session task in an invalidated session ends the process.
       guard !isClosed.withLock({ $0 }) else { return end(task, .cancelled) }
       let sessionTask = session.dataTask(with: hop.urlRequest)
-      sessionTask.taskDescription = task.recordID
+      sessionTask.taskDescription = task.gate.recordID
       task.attach(sessionTask, for: hop)
       table.bind(sessionTask, to: task)
       sessionTask.resume()
@@ -42,10 +42,12 @@ final class HopQueue: Sendable {
 
   /// Ends a task from outside the session: at once for its sink, soon for the network.
   func end(_ task: LiveTask, _ outcome: TaskOutcome) {
-    if task.settle(outcome) {
-      endings.async { task.finish() }
-    }
+    let isOurs = task.gate.settle(outcome)
+    // First, so that what a sink starts when it hears the end comes behind it.
     cancelHop(of: task)
+    if isOurs {
+      endings.async { task.gate.finish() }
+    }
   }
 
   /// Cancels the session task of a task that has ended for its sink.

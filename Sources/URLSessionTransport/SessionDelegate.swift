@@ -27,17 +27,19 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     // Linux ignores the disposition, so a sink's refusal takes the way of every cancel instead.
     completionHandler(.allow)
     guard let task = table[dataTask] else { return }
-    task.sawEvent()
-    // Linux reports 100 and 103 like final responses.
+    // Linux reports 100 and 103 like final responses. They do not count as a sign of life either: a
+    // server that sends nothing else for ever has to time out.
     guard let response = response as? HTTPURLResponse, response.statusCode >= 200 else { return }
+    task.sawEvent()
     if !task.receive(ResponseHead(response)) { hops.cancelHop(of: task) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    // What is queued still comes after a cancel; it must cost neither time nor the rate limit.
-    guard let task = table[dataTask], !task.hasEnded else { return }
+    // What is queued still comes after a cancel; it must cost neither time nor the rate limit. And
+    // what follows an interim response alone is not a body.
+    guard let task = table[dataTask], !task.gate.hasEnded, task.gate.hasHead else { return }
     task.sawEvent()
-    limiter.wait(for: data.count) { !task.hasEnded }
+    limiter.sleep(for: data.count) { !task.gate.hasEnded }
     if !task.receive(data.span) { hops.cancelHop(of: task) }
   }
 
@@ -47,14 +49,19 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     didCompleteWithError error: (any Error)?
   ) {
     guard let task = table.unbind(sessionTask) else { return }
+    var outcome = error.map(outcome(of:)) ?? .completed
     // Linux tells nothing of a redirect without a `Location`, but keeps the response.
-    if error == nil, !task.hasHead, let response = sessionTask.response as? HTTPURLResponse,
-      !task.receive(ResponseHead(response))
-    {
-      return
+    if error == nil, !task.gate.hasHead, let response = sessionTask.response as? HTTPURLResponse {
+      if response.statusCode >= 200 {
+        guard task.receive(ResponseHead(response)) else { return }
+      } else {
+        outcome = .failed(
+          TaskFailure(code: .badResponse, message: "no final response (\(response.statusCode))")
+        )
+      }
     }
     _ = task.detach()
-    if task.settle(error.map(outcome(of:)) ?? .completed) { task.finish() }
+    if task.gate.settle(outcome) { task.gate.finish() }
   }
 
   func urlSession(
@@ -73,7 +80,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     guard let task = table.unbind(sessionTask) else { return }
     task.sawEvent()
     guard let hop = task.hop else { return }
-    switch redirect(hop, to: response.value(forHTTPHeaderField: "Location")) {
+    guard RedirectDecision.statuses.contains(response.statusCode) else {
+      // Linux takes 305 and 306 for redirects too.
+      hops.cancel(sessionTask)
+      guard task.receive(ResponseHead(response)) else { return }
+      if task.gate.settle(.completed) { task.gate.finish() }
+      return
+    }
+    switch RedirectDecision(hop, to: response.value(forHTTPHeaderField: "Location")) {
     case .follow(let next):
       hops.cancel(sessionTask)
       hops.open(next, for: task, in: session)
@@ -98,12 +112,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
       guard let task = table.unbind(sessionTask) else { return }
       _ = task.detach()
       hops.cancel(sessionTask)
-      if !task.hasHead, let response = challenge.failureResponse as? HTTPURLResponse,
+      if !task.gate.hasHead, let response = challenge.failureResponse as? HTTPURLResponse,
         !task.receive(ResponseHead(response))
       {
         return
       }
-      if task.settle(.completed) { task.finish() }
+      if task.gate.settle(.completed) { task.gate.finish() }
     #else
       // The default refuses certificates that the system does not trust, and lets a 401 through.
       completionHandler(.performDefaultHandling, nil)

@@ -22,11 +22,12 @@ final class TaskTable: Sendable {
   func add(recordID: String, sink: any TaskSink) -> LiveTask {
     state.withLock { state in
       state.lastID += 1
-      let task = LiveTask(id: TaskID(rawValue: state.lastID), recordID: recordID, sink: sink) {
+      let gate = SinkGate(id: TaskID(rawValue: state.lastID), recordID: recordID, sink: sink) {
         [weak self] id in
         self?.remove(id)
       }
-      state.tasks[task.id] = task
+      let task = LiveTask(gate: gate)
+      state.tasks[gate.id] = task
       return task
     }
   }
@@ -44,7 +45,12 @@ final class TaskTable: Sendable {
 
   /// All live tasks, oldest first.
   var all: [LiveTask] {
-    state.withLock { Array($0.tasks.values) }.sorted { $0.id.rawValue < $1.id.rawValue }
+    state.withLock { Array($0.tasks.values) }.sorted { $0.gate.id.rawValue < $1.gate.id.rawValue }
+  }
+
+  /// A session task of those that work for the live tasks.
+  var anySessionTask: URLSessionTask? {
+    all.lazy.compactMap(\.sessionTask).first
   }
 
   /// Whether there is no live task.

@@ -10,10 +10,11 @@ internal import Foundation
 ///
 /// It stays inside the part of `URLSession` that is sound on Linux: one session for its whole life
 /// without cache, cookies and credentials, data tasks with a delegate, a table of its own instead of
-/// the session's, and nothing suspended. What is left of the platform's faults: a server that closes
-/// the connection inside a response header, or that sends a chunked body with trailer fields, ends
-/// the process on Linux up to Swift 6.3 (swift-corelibs-foundation issue 5285). An engine has to
-/// count attempts before it starts them.
+/// the session's, and nothing suspended. What is left of the platform's faults, on Linux up to Swift
+/// 6.3: a server that closes the connection inside a response header, or that sends a chunked body
+/// with trailer fields, ends the process (swift-corelibs-foundation issue 5285). One that floods the
+/// trailer fields or the extension of a chunk keeps the thread of all sessions busy for ever. An
+/// engine has to count attempts before it starts them.
 ///
 /// Sinks are called on queues of the transport, each sink by one thread at a time; the data of all
 /// tasks goes through one serial queue. A sink that blocks slows every task down, and that is how
@@ -39,25 +40,35 @@ public final class URLSessionTransport: Transport {
   ///   - connectionsPerHost: The number of connections to one host. A task beyond it waits, and its
   ///     idle time runs; keep it at or above the engine's own limit.
   ///   - bytesPerSecond: The limit in ``bytesPerSecond``.
+  ///   - onHang: Called once, on a queue of the transport, when no session of this process has
+  ///     answered for ten seconds though nothing on our side holds it up. No transfer over URLSession
+  ///     will get anywhere in this process then; one that can be started again had better end.
+  ///     Without it, tasks time out, one after the other.
   public convenience init(
     idleTimeout: Duration = .seconds(60),
     connectionsPerHost: Int = 16,
-    bytesPerSecond: Int64? = nil
+    bytesPerSecond: Int64? = nil,
+    onHang: @escaping @Sendable () -> Void = {}
   ) {
     self.init(
       idleTimeout: idleTimeout,
       connectionsPerHost: connectionsPerHost,
       bytesPerSecond: bytesPerSecond,
-      sessionTimeout: idleTimeout
+      sessionTimeout: idleTimeout,
+      hangLimit: .seconds(10),
+      onHang: onHang
     )
   }
 
-  /// As the public one; tests give the session a time-out of its own to see the watchdog at work.
+  /// As the public one; tests give the session a time-out of its own to see the watchdog at work, and
+  /// less time to answer.
   init(
     idleTimeout: Duration,
     connectionsPerHost: Int,
     bytesPerSecond: Int64?,
-    sessionTimeout: Duration
+    sessionTimeout: Duration,
+    hangLimit: Duration,
+    onHang: @escaping @Sendable () -> Void
   ) {
     precondition(connectionsPerHost > 0, "a transport needs at least one connection per host")
     limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
@@ -77,9 +88,11 @@ public final class URLSessionTransport: Transport {
     )
     watchdog = Watchdog(
       limit: .seconds(Self.wholeSeconds(idleTimeout)),
+      hangLimit: hangLimit,
       table: table,
       hops: hops,
-      queue: delegateQueue
+      queue: delegateQueue,
+      onHang: onHang
     )
   }
 
@@ -118,7 +131,7 @@ public final class URLSessionTransport: Transport {
     } catch {
       hops.end(task, .failed(error))
     }
-    return task.id
+    return task.gate.id
   }
 
   /// Asks a task to end.
@@ -132,7 +145,7 @@ public final class URLSessionTransport: Transport {
 
   /// The tasks that have not told their sink the outcome yet, in the order of their start.
   public func liveTasks() async -> [TaskSnapshot] {
-    table.all.map(\.snapshot)
+    table.all.map(\.gate.snapshot)
   }
 
   /// The session's timers count whole seconds on Linux, and zero would fail every task at once.

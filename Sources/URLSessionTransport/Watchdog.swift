@@ -21,7 +21,7 @@ struct IdleCounter {
   }
 }
 
-/// Ends tasks that the session has forgotten.
+/// Ends tasks that the session has forgotten, and notices when it has forgotten all of them.
 ///
 /// The session has idle timers of its own, and they come first. But on Linux there are states in
 /// which a task has no timer left (a 401 that is not answered is one), and such a task would hold its
@@ -39,10 +39,23 @@ final class Watchdog: Sendable {
   private let table: TaskTable
   private let hops: HopQueue
   private let queue: DelegateQueue
+  private let pulse: Pulse
+  private let onHang: @Sendable () -> Void
 
   /// Watches the tasks of a table; the session's own timers get a head start over `limit`.
-  init(limit: Duration, table: TaskTable, hops: HopQueue, queue: DelegateQueue) {
+  ///
+  /// `onHang` is called once when the session has not answered for as long as `hangLimit`.
+  init(
+    limit: Duration,
+    hangLimit: Duration,
+    table: TaskTable,
+    hops: HopQueue,
+    queue: DelegateQueue,
+    onHang: @escaping @Sendable () -> Void
+  ) {
     self.limit = limit + max(.seconds(2), limit / 4)
+    pulse = Pulse(limit: hangLimit)
+    self.onHang = onHang
     interval = min(.seconds(1), limit / 4)
     self.table = table
     self.hops = hops
@@ -77,6 +90,11 @@ final class Watchdog: Sendable {
       return (
         min(.now - state.lastLook, interval * 2), queue.wasHeldUp(since: &state.waitCount)
       )
+    }
+    if let sessionTask = table.anySessionTask,
+      pulse.hasStopped(asking: sessionTask, elapsed, heldUp: heldUp)
+    {
+      onHang()
     }
     for task in table.all where task.isIdle(after: elapsed, heldUp: heldUp, limit: limit) {
       let failure = TaskFailure(code: .timedOut, message: "the session reported nothing in time")

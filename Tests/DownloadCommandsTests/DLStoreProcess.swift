@@ -31,7 +31,13 @@ final class DLStoreProcess: Sendable {
   }
 
   /// Starts it with its output in files.
-  init(_ arguments: [String], store: String, in current: String, shell: String? = nil) throws {
+  init(
+    _ arguments: [String],
+    store: String,
+    in current: String,
+    shell: String? = nil,
+    environment additions: [String: String] = [:]
+  ) throws {
     folder = try TemporaryFolder()
     process = Process()
     let program = try Self.program
@@ -44,6 +50,7 @@ final class DLStoreProcess: Sendable {
     }
     process.currentDirectoryURL = URL(filePath: current)
     var environment = ProcessInfo.processInfo.environment
+    environment.merge(additions) { $1 }
     environment["DLSTORE_STORE"] = store
     process.environment = environment
     process.standardInput = FileHandle.nullDevice
@@ -88,7 +95,8 @@ final class DLStoreProcess: Sendable {
     try await wait { messages.contains(text) }
   }
 
-  private func wait(until condition: () -> Bool) async throws {
+  /// Waits until something is so.
+  func wait(until condition: () -> Bool) async throws {
     let deadline = ContinuousClock.now.advanced(by: .seconds(60))
     while !condition() {
       guard ContinuousClock.now < deadline else {

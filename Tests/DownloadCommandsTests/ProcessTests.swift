@@ -148,7 +148,7 @@ struct ProcessTests {
     let process = try start("run")
     try await process.message("started a")
     process.send(SIGTERM)
-    #expect(try await process.status() == 0)
+    #expect(try await process.status() == 0, "\(process.messages)")
   }
 
   @Test func `a worker that is killed is not started again`() async throws {

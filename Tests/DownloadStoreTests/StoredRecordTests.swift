@@ -53,6 +53,7 @@ import Testing
     record.startsAtOnce = true
     record.removesFile = true
     record.replacedStamp = FileStamp(size: 4, inode: 5, modified: 6)
+    record.isNameGiven = true
     return record
   }
 
@@ -68,6 +69,7 @@ import Testing
     var empty = Self.full
     empty.isHeldByHand = false
     empty.hasHeaders = false
+    empty.isNameGiven = false
     #expect(full.count == DownloadRecord.schema.fields.count)
     for (label, value) in full {
       let text = "\(value)"

@@ -35,6 +35,10 @@ import Testing
       ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
       ("Sat, 05 Nov 1994 08:49:37 GMT", 0),
       ("Fri, 31 Dec 9999 23:59:59 GMT", 31_536_000),
+      // The two older forms.
+      ("Sunday, 06-Nov-94 08:50:37 GMT", 60), ("Sun Nov  6 08:50:37 1994", 60),
+      // More than fifty years ahead is behind.
+      ("Friday, 06-Nov-43 08:50:37 GMT", 31_536_000), ("Tuesday, 06-Nov-45 08:50:37 GMT", 0),
       ("", nil), ("-5", nil), ("+5", nil), ("1.5", nil), ("5s", nil), ("soon", nil), ("٣", nil),
       ("Sun, 99 Nov 1994 08:49:37 GMT", nil), ("0x10", nil),
     ] as [(String, Int64?)]

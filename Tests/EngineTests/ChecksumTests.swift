@@ -41,9 +41,10 @@ struct ChecksumTests {
 
   @Test func `a digest goes on over a stop and a new engine`() async throws {
     let fixture = try EngineFixture()
-    let body = Body.generated(byteCount: 6_000_000, seed: 3)
+    let body = Body.generated(byteCount: 12_000_000, seed: 3)
     var resource = Resource(body)
-    resource.bytesPerSecond = 3_000_000
+    // Long enough for a stop in the middle on a busy machine.
+    resource.bytesPerSecond = 800_000
     fixture.server.route("/a", resource)
     let expected = digest(of: body, .sha512)
     try fixture.add("/a") { $0.digest = expected }

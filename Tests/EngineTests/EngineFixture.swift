@@ -4,13 +4,15 @@ import FaultServer
 import Foundation
 import ObjectStore
 import Testing
-import URLSessionTransport
+import TransportTesting
 
 /// A store, a server and engines in a folder of their own, gone when the test ends.
 final class EngineFixture {
   let folder: URL
   let server: FaultServer
   let store: DownloadStore
+  /// How long a server may be silent.
+  var idleTimeout = Duration.seconds(5)
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
@@ -44,14 +46,42 @@ final class EngineFixture {
     return try #require(try store.add([request]).first).record
   }
 
+  /// Adds a record that has its first bytes on disk and synced, and their file.
+  func interrupted(
+    _ path: String,
+    _ body: Body,
+    received: Int = 1_000_000,
+    entityTag: String? = "\"1\"",
+    lastModified: String? = nil
+  ) throws {
+    let record = try add(path)
+    let layout = try store.roots().layout(of: record)
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data(body.bytes(at: 0, count: received)).write(to: URL(filePath: layout.partialPath))
+    try store.objects.writeNow { tx in
+      try tx.update(DownloadRecord.self, record.url) { record in
+        record.received = Int64(received)
+        record.expected = body.byteCount
+        record.entityTag = entityTag
+        record.lastModified = lastModified
+      }
+    }
+  }
+
   /// Makes an engine that tries again soon.
-  func engine(_ change: (inout EngineOptions) -> Void = { _ in }) throws -> DownloadEngine {
+  func engine(
+    idleTimeout: Duration = .seconds(5),
+    _ change: (inout EngineOptions) -> Void = { _ in }
+  ) throws -> DownloadEngine {
     var options = EngineOptions()
     options.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1), cap: .seconds(1))
     change(&options)
     return try DownloadEngine(
       store: store,
-      transport: URLSessionTransport(idleTimeout: .seconds(5)),
+      transport: TransportUnderTest.make(idleTimeout: idleTimeout),
       options: options
     )
   }
@@ -61,10 +91,20 @@ final class EngineFixture {
   func run(
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) async throws -> (summary: RunSummary, events: [DownloadEvent]) {
-    let engine = try engine(change)
+    let engine = try engine(idleTimeout: idleTimeout, change)
     let events = engine.events()
     let summary = try await engine.run(until: .idle)
     return (summary, await events.reduce(into: []) { $0.append($1) })
+  }
+
+  /// Whether a path was asked for twice, the second time from that byte on; or from an earlier one,
+  /// where the transport drops the last of what had arrived.
+  func goesOn(_ path: String, at offset: Int64) -> Bool {
+    let ranges = ranges(path)
+    guard ranges.count == 2, ranges[0] == nil, let range = ranges[1],
+      let start = Int64(range.dropFirst("bytes=".count).dropLast())
+    else { return false }
+    return TransportUnderTest.isURLSession ? start == offset : (1...offset).contains(start)
   }
 
   /// The values of the `Range` fields of the requests for a path, in order.

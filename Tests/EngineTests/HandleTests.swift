@@ -149,7 +149,8 @@ struct HandleTests {
     let fixture = try EngineFixture()
     let size: Int64 = 4_000_000
     var resource = Resource(.generated(byteCount: size, seed: 2))
-    resource.bytesPerSecond = 4_000_000
+    // Slow enough to be seen on the way on a busy machine.
+    resource.bytesPerSecond = 1_000_000
     fixture.server.route("/a", resource)
     try fixture.add("/a")
     let engine = try fixture.engine()

@@ -4,7 +4,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import Testing
-import URLSessionTransport
+import TransportTesting
 
 /// Files of others, engines of others, and records that others change.
 @Suite(.timeLimit(.minutes(2)))
@@ -30,9 +30,9 @@ struct OwnershipTests {
 
   @Test func `a second engine on the store is refused by the name of the first`() throws {
     let fixture = try EngineFixture()
-    let first = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let first = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let error = #expect(throws: EngineError.self) {
-      _ = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+      _ = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     }
     #expect(error?.code == .alreadyRunning)
     #expect(error?.message.contains("\(ProcessInfo.processInfo.processIdentifier)") == true)
@@ -42,7 +42,7 @@ struct OwnershipTests {
   @Test func `a record that is added while the engine runs is downloaded too`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("a")))
-    let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let events = engine.events()
     let run = Task { try await engine.run(until: .stopped) }
     try fixture.add("/a")
@@ -60,7 +60,7 @@ struct OwnershipTests {
     resource.bytesPerSecond = 1_000_000
     fixture.server.route("/a", resource)
     let record = try fixture.add("/a")
-    let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let events = engine.events()
     let run = Task { try await engine.run(until: .stopped) }
     for await event in events {
@@ -80,12 +80,13 @@ struct OwnershipTests {
 
   @Test func `a stop keeps what has arrived and the next run goes on from there`() async throws {
     let fixture = try EngineFixture()
-    let body = Body.generated(byteCount: 6_000_000, seed: 4)
+    let body = Body.generated(byteCount: 12_000_000, seed: 4)
     var resource = Resource(body)
-    resource.bytesPerSecond = 3_000_000
+    // Long enough for a stop in the middle on a busy machine.
+    resource.bytesPerSecond = 800_000
     fixture.server.route("/a", resource)
     try fixture.add("/a")
-    let engine = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let run = Task { try await engine.run(until: .stopped) }
     while await engine.progress().first.map({ $0.received < 500_000 }) ?? true {
       await Task.yield()
@@ -97,7 +98,7 @@ struct OwnershipTests {
     #expect(stopped.received >= 500_000)
     resource.bytesPerSecond = nil
     fixture.server.route("/a", resource)
-    let next = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
+    let next = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     _ = try await next.run(until: .idle)
     #expect(fixture.ranges("/a") == [nil, "bytes=\(stopped.received)-"])
     #expect(body.matches(file: fixture.file("a")))

@@ -4,7 +4,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import Testing
-import URLSessionTransport
+import TransportTesting
 
 /// The engine's verbs against a real server.
 @Suite(.timeLimit(.minutes(2)))
@@ -36,7 +36,7 @@ struct VerbTests {
     change(&options)
     let engine = try DownloadEngine(
       store: fixture.store,
-      transport: URLSessionTransport(idleTimeout: .seconds(5)),
+      transport: TransportUnderTest.make(idleTimeout: .seconds(5)),
       options: options
     )
     let run = Task { try await engine.run(until: .stopped) }

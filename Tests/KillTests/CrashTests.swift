@@ -7,8 +7,21 @@ import Testing
 /// What crashes URLSession's process does not end the run.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CrashTests {
-  @Test func `a server that closes inside the header is quarantined, and the others go on`() throws
-  {
+  /// Legal HTTP that crashes URLSession all the same: a chunked body with a field behind it.
+  static let trailer = Fault.rawResponse(
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: 1\r\n\r\n"
+  )
+
+  /// What keeps the one queue of all sessions busy for ever.
+  static let flood = Fault.rawForEver(
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
+    repeating: "X-A: b\r\n"
+  )
+
+  @Test(arguments: [Fault.closeInsideHeader, trailer, flood])
+  func `a server that crashes or hangs the process is quarantined, and the others go on`(
+    _ fault: Fault
+  ) throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "crash-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -17,7 +30,7 @@ struct CrashTests {
     let body = Body.generated(byteCount: 3_000_000, seed: 1)
     var slow = Resource(body)
     slow.bytesPerSecond = 3_000_000
-    server.route("/poison", Resource(body, faults: .closeInsideHeader, then: .repeatLast))
+    server.route("/poison", Resource(body, faults: fault, then: .repeatLast))
     server.route("/good", slow)
     let added = try ToolProcess.run(
       ["--store", folder, "add", server.url("/poison"), server.url("/good")])
@@ -29,7 +42,8 @@ struct CrashTests {
     let poison = try store.record(named: server.url("/poison"))
     #expect(poison.state == .failedPermanent)
     #expect(poison.attempts.last?.failure.code == .quarantined)
-    #expect(server.requests.count { $0.target == "/poison" } == 3)
+    // The first one is forgiven where bytes were synced before it.
+    #expect((3...4).contains(server.requests.count { $0.target == "/poison" }))
     let good = try store.record(named: server.url("/good"))
     #expect(good.state == .completed)
     #expect(body.matches(file: "\(folder)/files/good"))

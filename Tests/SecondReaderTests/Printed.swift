@@ -20,6 +20,7 @@ extension DownloadRecord {
       "id": JSON(id),
       "intent": JSON(intent.rawValue),
       "isHeldByHand": JSON(isHeldByHand),
+      "isNameGiven": JSON(isNameGiven),
       "lastModified": .optional(lastModified) { JSON($0) },
       "mirrors": JSON(mirrors),
       "nextRetryAt": .optional(nextRetryAt) { JSON($0) },

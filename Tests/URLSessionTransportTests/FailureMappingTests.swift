@@ -1,6 +1,7 @@
 import DownloadSync
 import Foundation
 import Testing
+import TransportTesting
 
 @testable import URLSessionTransport
 
@@ -36,6 +37,9 @@ struct FailureMappingTests {
     (.unknown, "Error while processing content unencoding: invalid", .badResponse),
     (.unknown, "Unrecognized content encoding type", .badResponse),
     (.unknown, "Illegal or missing hexadecimal sequence in chunked-encoding", .badResponse),
+    (.unknown, "Too large response headers: 307241 > 307200", .badResponse),
+    (.unknown, "Out of memory", .badResponse),
+    (.unknown, "Unsupported HTTP version (9.9) in response", .badResponse),
     (.unknown, "something new", .unknown),
     (.unknown, "", .unknown),
   ])

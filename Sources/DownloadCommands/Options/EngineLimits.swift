@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import DownloadSync
-internal import URLSessionTransport
 
 /// How much an engine does at one time.
 struct EngineLimits: ParsableArguments {
@@ -32,7 +31,11 @@ struct EngineLimits: ParsableArguments {
   )
   var maxAttempts = RetryPolicy().maximumAttempts
 
+  @Option(help: ArgumentHelp("What moves the bytes.", valueName: "name"))
+  var transport = TransportChoice.urlSession
+
   func validate() throws {
+    try transport.validate()
     guard maxAttempts >= 1 else { throw ValidationError("--max-attempts needs at least 1.") }
     guard maxConcurrent >= 1 else { throw ValidationError("--max-concurrent needs at least 1.") }
     guard perHost >= 1 else { throw ValidationError("--per-host needs at least 1.") }
@@ -44,11 +47,14 @@ struct EngineLimits: ParsableArguments {
     options.scheduler = Scheduler(maximumRunning: maxConcurrent, maximumPerHost: perHost)
     options.retry.maximumAttempts = maxAttempts
     options.previousExit = Worker.current?.previousExit ?? .innocent
+    // A suspect that hangs the process is found out after ten seconds: until then, nobody else starts
+    // that would be taken for one too.
+    options.probation = .seconds(20)
     return options
   }
 
   /// The transport for an engine with these options.
-  var transport: URLSessionTransport {
-    URLSessionTransport(connectionsPerHost: max(16, perHost), bytesPerSecond: limitRate)
+  func makeTransport() -> any Transport {
+    transport.make(connectionsPerHost: max(16, perHost), bytesPerSecond: limitRate)
   }
 }

@@ -21,7 +21,7 @@ struct EngineSession {
     options.scope = scope
     // A crash may have been the store's: then no transfer is to blame, and none must be tried.
     if options.previousExit == .crashed { try store.objects.checkPages() }
-    engine = try DownloadEngine(store: store, transport: limits.transport, options: options)
+    engine = try DownloadEngine(store: store, transport: limits.makeTransport(), options: options)
     Worker.current?.tell(.ready)
   }
 

@@ -52,6 +52,11 @@ struct Worker: Sendable {
     isRestarted = exit != nil
   }
 
+  /// Ends this process as a crash would, if a supervisor is there to start another one.
+  @Sendable static func endIfSupervised() {
+    if current != nil { abort() }
+  }
+
   /// Tells the supervisor something.
   func tell(_ note: Note) {
     _ = unsafe withUnsafeBytes(of: note.rawValue) {

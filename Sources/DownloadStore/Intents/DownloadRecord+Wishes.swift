@@ -109,6 +109,7 @@ extension DownloadRecord {
     proceed()
     generation += 1
     received = 0
+    resolvedBytes = 0
     expected = nil
     entityTag = nil
     lastModified = nil

@@ -18,6 +18,7 @@ public struct RecordUpdate: Sendable, Hashable {
 
   /// Changes all but the name, which needs a look at files.
   func apply(to record: inout DownloadRecord) {
+    if let filename, !filename.isEmpty { record.isNameGiven = true }
     if let type, !type.isEmpty { record.type = type }
     record.tags.formUnion(addedTags)
     record.tags.subtract(removedTags)

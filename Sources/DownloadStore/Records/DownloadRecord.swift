@@ -98,6 +98,10 @@ public struct DownloadRecord: Sendable, Hashable {
   public var removesFile: Bool = false
   /// What the finished file of before is known by, whose place the next one takes.
   public var replacedStamp: FileStamp?
+  /// Whether the file's name was asked for.
+  ///
+  /// One that was only made of the URL gives way to what a server calls the file.
+  public var isNameGiven: Bool = false
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -171,6 +175,8 @@ nonisolated extension DownloadRecord: Model {
     public let removesFile = Column<DownloadRecord, Bool>(position: 32)
     /// The field `replacedStamp`.
     public let replacedStamp = Column<DownloadRecord, FileStamp?>(position: 33)
+    /// The field `isNameGiven`.
+    public let isNameGiven = Column<DownloadRecord, Bool>(position: 34)
   }
 
   /// The stored fields, for use in queries.
@@ -214,6 +220,7 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("startsAtOnce", Bool.self, id: 32),
       FieldSchema("removesFile", Bool.self, id: 33),
       FieldSchema("replacedStamp", FileStamp.self, id: 34, isOptional: true),
+      FieldSchema("isNameGiven", Bool.self, id: 35),
     ]
   )
 
@@ -256,6 +263,7 @@ nonisolated extension DownloadRecord: Model {
     startsAtOnce = try record.value(at: 31, default: false)
     removesFile = try record.value(at: 32, default: false)
     replacedStamp = try record.optional(at: 33)
+    isNameGiven = try record.value(at: 34, default: false)
   }
 
   /// Writes every stored field.
@@ -294,5 +302,6 @@ nonisolated extension DownloadRecord: Model {
     record.encode(startsAtOnce)
     record.encode(removesFile)
     record.encode(replacedStamp)
+    record.encode(isNameGiven)
   }
 }

@@ -1,4 +1,4 @@
-public import ObjectStore
+internal import ObjectStore
 
 extension DownloadStore {
   /// What became of a request.
@@ -71,7 +71,8 @@ extension DownloadStore {
       updatedAt: moment,
       completedAt: nil,
       hasHeaders: !request.headers.isEmpty,
-      stamp: nil
+      stamp: nil,
+      isNameGiven: name != nil
     )
     try reserveName(for: &record, roots, in: &tx)
     try tx.insert(record)
@@ -127,61 +128,5 @@ extension DownloadStore {
       try tx.upsert(record)
     }
     return record
-  }
-
-  /// Gives the record the first name, numbered if need be, that no other record and no file has.
-  public func reserveName(
-    for record: inout DownloadRecord,
-    _ roots: Roots,
-    in tx: inout StoreTransaction
-  ) throws {
-    let wanted = record.filename
-    if try take(wanted, for: &record, roots, in: &tx) { return }
-    // Thousands of URLs may suggest one name: the steps double until a number is free, and halve
-    // to the first one after those that are taken in a row.
-    var taken = 1
-    var free = 2
-    while try !take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx) {
-      taken = free
-      free *= 2
-    }
-    while free - taken > 1 {
-      let middle = (taken + free) / 2
-      if try take(SafeFilename.numbered(wanted, middle), for: &record, roots, in: &tx) {
-        free = middle
-      } else {
-        taken = middle
-      }
-    }
-    _ = try take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx)
-  }
-
-  /// Gives the record the name, and says whether no other record and no file has it.
-  func take(
-    _ filename: String,
-    for record: inout DownloadRecord,
-    _ roots: Roots,
-    in tx: inout StoreTransaction
-  ) throws -> Bool {
-    record.filename = filename
-    record.destination = FileLayout.destination(
-      root: record.root,
-      folder: record.folder,
-      filename: filename
-    )
-    guard FileFacts(of: record, in: try roots.layout(of: record)).final == .missing else {
-      return false
-    }
-    let destination = record.destination
-    let url = record.url
-    return try tx.first(
-      DownloadRecord.where { $0.destination == destination && $0.url != url }
-    ) == nil
-  }
-
-  private static func type(ofFileNamed name: String) -> String {
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
-    let type = name[name.index(after: dot)...].lowercased()
-    return type.utf8.count <= 16 ? type : ""
   }
 }

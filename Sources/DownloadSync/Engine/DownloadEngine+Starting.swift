@@ -88,7 +88,8 @@ extension DownloadEngine {
       checkpointBytes: options.checkpointBytes,
       now: now,
       inbox: inbox,
-      rollBack: rollBack(record.url, generation: record.generation)
+      rollBack: rollBack(record.url, generation: record.generation),
+      rename: rename(record.url, generation: record.generation)
     )
     order += 1
     live[record.url] = Live(
@@ -132,6 +133,27 @@ extension DownloadEngine {
           record.updatedAt = now()
         }
       }
+    }
+  }
+
+  /// Commits, from the transport's queue, that the file is called what the server calls it.
+  private func rename(_ url: String, generation: Int64) -> Transfer.Rename {
+    let store = store
+    let roots = roots
+    let now = now
+    let inbox = inbox
+    return { name in
+      let renamed = try store.objects.write { tx -> DownloadRecord? in
+        guard var record = try tx.get(DownloadRecord.self, url), record.generation == generation
+        else { return nil }
+        let before = record.filename
+        try store.adoptName(name, for: &record, roots, in: &tx)
+        guard record.filename != before else { return nil }
+        record.updatedAt = now()
+        try tx.upsert(record)
+        return record
+      }
+      if let renamed { inbox.post(.renamed(renamed)) }
     }
   }
 }

@@ -208,6 +208,11 @@ public actor DownloadEngine {
         guard let download = live[url], download.record.generation == generation else { continue }
         // A suspect is cleared by its first bytes, and others wait for that.
         if download.candidate.isSuspect { isCheckpointDue = true }
+      case .renamed(let record):
+        guard live[record.url]?.record.generation == record.generation else { continue }
+        live[record.url]?.record.filename = record.filename
+        live[record.url]?.record.destination = record.destination
+        live[record.url]?.layout = try roots.layout(of: record)
       case .checkpointDue:
         isCheckpointDue = true
       case .taskEnded(let url, let generation, let result):

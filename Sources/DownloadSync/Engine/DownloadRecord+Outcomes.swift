@@ -33,12 +33,12 @@ extension DownloadRecord {
 
   /// More bytes are synced.
   mutating func checkpoint(_ synced: Int64, _ entity: Transfer.Entity, at moment: Date) {
-    if synced > received {
+    // More than there ever was: a server may change the entity, and so take back what there is, with
+    // every response, and its failures must not be forgotten each time.
+    if synced > resolvedBytes {
       failedAttempts = 0
-      if synced > resolvedBytes {
-        resolvedBytes = synced
-        unresolvedStarts = 0
-      }
+      resolvedBytes = synced
+      unresolvedStarts = 0
     }
     received = max(received, synced)
     expected = entity.total

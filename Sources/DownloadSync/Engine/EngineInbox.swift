@@ -5,6 +5,8 @@ internal import Synchronization
 enum EngineInput: Sendable {
   /// The first bytes of a body arrived.
   case progressed(url: String, generation: Int64)
+  /// The record has got the name that its server has for the file.
+  case renamed(DownloadRecord)
   /// So many bytes are not synced that a checkpoint is due.
   case checkpointDue
   /// A task ended, and its sink knows how.

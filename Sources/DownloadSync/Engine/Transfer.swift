@@ -12,6 +12,11 @@ final class Transfer: TaskSink {
   /// Called on the transport's queue.
   typealias RollBack = @Sendable (_ head: ResponseHead, _ total: Int64?) throws -> Void
 
+  /// Commits that the file is called what the server calls it.
+  ///
+  /// Called on the transport's queue.
+  typealias Rename = @Sendable (_ name: String) throws -> Void
+
   /// What the response said of the entity.
   struct Entity: Sendable, Hashable {
     var total: Int64?
@@ -38,6 +43,7 @@ final class Transfer: TaskSink {
   private let checkpointBytes: Int64
   private let now: @Sendable () -> Date
   private let rollBack: RollBack
+  private let rename: Rename
   private let inbox: EngineInbox
   // Held for some nanoseconds; the transport calls one method at a time, the engine reads.
   private let state: Mutex<State>
@@ -49,7 +55,8 @@ final class Transfer: TaskSink {
     checkpointBytes: Int64,
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox,
-    rollBack: @escaping RollBack
+    rollBack: @escaping RollBack,
+    rename: @escaping Rename
   ) {
     url = record.url
     generation = record.generation
@@ -62,6 +69,7 @@ final class Transfer: TaskSink {
     self.now = now
     self.inbox = inbox
     self.rollBack = rollBack
+    self.rename = rename
     state = Mutex(
       State(
         entity: Entity(
@@ -94,7 +102,7 @@ final class Transfer: TaskSink {
       adopt(head, total: total, isSameEntity: self.offset > 0)
       streamedDigest?.seek(to: offset)
       file.seek(to: offset)
-      return .proceed
+      return takeName(head)
     case .startOver(let total):
       do {
         // The store must not promise bytes of the old entity while those of the new one come.
@@ -107,7 +115,7 @@ final class Transfer: TaskSink {
         return end(.failed(DownloadFailure(.fileSystem, "\(error)"), retryAfter: nil))
       }
       adopt(head, total: total, isSameEntity: false)
-      return .proceed
+      return takeName(head)
     case .alreadyComplete:
       return end(.complete)
     case .askAgainFromZero(let failure):
@@ -191,6 +199,17 @@ final class Transfer: TaskSink {
         entityTag: head["ETag"] ?? known.entityTag,
         lastModified: head["Last-Modified"] ?? known.lastModified
       )
+    }
+  }
+
+  /// Has the file called what the server calls it, before it is complete.
+  private func takeName(_ head: ResponseHead) -> BodyDisposition {
+    guard let name = head.suggestedFilename else { return .proceed }
+    do {
+      try rename(name)
+      return .proceed
+    } catch {
+      return end(.failed(DownloadFailure(.fileSystem, "\(error)"), retryAfter: nil))
     }
   }
 

@@ -20,7 +20,9 @@ struct LiveMembers: Sendable {
     _ stored: (_ id: String) -> GroupTally.Member?
   ) -> [String: GroupTally.Member] {
     entries = entries.filter { id, entry in
-      running[id] == nil && entry.stored == stored(id)
+      guard running[id] == nil, let stored = stored(id) else { return false }
+      // A checkpoint that is seen late says nothing of the end.
+      return stored == entry.stored || stored.state == .running
     }
     for (id, member) in running {
       entries[id] = Entry(live: member, stored: stored(id))

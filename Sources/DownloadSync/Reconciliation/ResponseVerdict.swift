@@ -51,6 +51,11 @@ public enum ResponseVerdict: Sendable, Hashable {
       } else {
         self = .startOver(total: head.contentLength)
       }
+    case 412 where offset > 0:
+      // If-Range is no reason for it (RFC 9110, 13.1.5), but servers give it as one.
+      self = .askAgainFromZero(
+        DownloadFailure(.entityChanged, "the server refuses the condition (status 412)")
+      )
     case 416:
       self = Self.notSatisfiable(head, offset: offset, expected: expected, validator: validator)
     default:
@@ -68,10 +73,12 @@ public enum ResponseVerdict: Sendable, Hashable {
     validator: Validator?
   ) -> Self {
     guard let contentRange = head.contentRange, let range = contentRange.range else {
-      return .fail(
-        DownloadFailure(.badResponse, "a partial response without a Content-Range"),
-        retryAfter: nil
+      // Perhaps in several parts (RFC 9110, 14.6). A server that cannot send a part can send all.
+      let failure = DownloadFailure(
+        .badResponse,
+        "a partial response without a Content-Range that can be read"
       )
+      return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
     if offset > 0, head.contradicts(validator) {
       return .askAgainFromZero(

@@ -47,11 +47,7 @@ extension ResponseHead {
     guard let field = self["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
     let year: Int64 = 86_400 * 365
     if Self.isDigits(field[...]) { return .seconds(min(Int64(field) ?? year, year)) }
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.timeZone = TimeZone(secondsFromGMT: 0)
-    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-    guard let date = formatter.date(from: field) else { return nil }
+    guard let date = HTTPDate.moment(field, now: now) else { return nil }
     return .seconds(max(0, min(date.timeIntervalSince(now), Double(year))))
   }
 

@@ -25,10 +25,12 @@ import Testing
     #expect(live.update([:]) { _ in running(10) } == [:])
   }
 
-  @Test func `what the store has said in the meantime counts`() {
+  @Test func `a checkpoint that is seen late takes nothing back, and an end does`() {
     var live = LiveMembers()
     _ = live.update(["a": running(100)]) { _ in running(10) }
-    #expect(live.update([:]) { _ in running(60) } == [:])
+    #expect(live.update([:]) { _ in running(60) } == ["a": running(100)])
+    let waiting = Member(state: .waiting, received: 60, expected: 100)
+    #expect(live.update([:]) { _ in waiting } == [:])
   }
 
   @Test func `what is removed is gone`() {

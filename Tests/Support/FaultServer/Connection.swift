@@ -66,6 +66,8 @@ struct Connection {
     case .bytes(let bytes):
       _ = socket.send(bytes)
       return false
+    case .bytesForEver(let bytes, let repeated, let milliseconds):
+      return sendForEver(bytes, repeated, milliseconds)
     case .halfHeader:
       // Within the second line: a client that has seen a Content-Length already can tell.
       let statusLine = header.prefix { $0 != 10 }
@@ -128,6 +130,18 @@ struct Connection {
     let due = start + .seconds(Double(sent) / Double(bytesPerSecond))
     let milliseconds = (due - .now) / .milliseconds(1)
     return milliseconds < 1 || socket.staysOpen(milliseconds: CInt(milliseconds))
+  }
+
+  /// Sends bytes, then others again and again until the client leaves or the server stops.
+  private func sendForEver(_ bytes: [UInt8], _ repeated: [UInt8], _ milliseconds: Int) -> Bool {
+    guard socket.send(bytes) else { return false }
+    // Without a pause a system call for each repetition would be the slowest part.
+    let count = milliseconds > 0 ? 1 : max(1, Self.pieceSize / repeated.count)
+    let piece = [UInt8](repeatElement(repeated, count: count).joined())
+    while milliseconds == 0 || socket.staysOpen(milliseconds: CInt(milliseconds)) {
+      guard socket.send(piece) else { return false }
+    }
+    return false
   }
 
   /// Sends nothing until the client leaves or the server stops.

@@ -17,6 +17,9 @@ public enum Fault: Sendable, Hashable {
   case emptyReply
   /// These bytes instead of a reply, then FIN.
   case rawResponse([UInt8])
+  /// The first bytes instead of a reply, then the second ones again and again, with that many
+  /// milliseconds before each time, until the client leaves or the server stops.
+  case rawForEver([UInt8], repeating: [UInt8], everyMilliseconds: Int)
   /// RST whenever the connection has carried that many body bytes. Never used up.
   case resetEvery(bytes: Int64)
   /// 200 with the whole body, whatever range was asked for.
@@ -31,5 +34,18 @@ public enum Fault: Sendable, Hashable {
   /// These characters instead of a reply, then FIN.
   public static func rawResponse(_ text: String) -> Fault {
     .rawResponse(Array(text.utf8))
+  }
+
+  /// These characters instead of a reply, then others without end.
+  public static func rawForEver(
+    _ text: String,
+    repeating repeated: String,
+    everyMilliseconds milliseconds: Int = 0
+  ) -> Fault {
+    .rawForEver(
+      Array(text.utf8),
+      repeating: Array(repeated.utf8),
+      everyMilliseconds: milliseconds
+    )
   }
 }

@@ -13,6 +13,7 @@ struct Reply {
     case nothing
     case silence
     case bytes([UInt8])
+    case bytesForEver([UInt8], repeating: [UInt8], everyMilliseconds: Int)
     case halfHeader
   }
 
@@ -104,6 +105,8 @@ struct Reply {
     case .stallBeforeHeader: substitute = .silence
     case .emptyReply: substitute = .nothing
     case .rawResponse(let bytes): substitute = .bytes(bytes)
+    case .rawForEver(let bytes, let repeated, let milliseconds):
+      substitute = .bytesForEver(bytes, repeating: repeated, everyMilliseconds: milliseconds)
     case .resetEvery(let bytes): connectionLimit = bytes
     case .wrongOffset(let offset):
       fields.removeAll { $0.name == "Content-Range" }

@@ -1,23 +1,30 @@
-import DownloadSync
-import FaultServer
-import Synchronization
+public import DownloadSync
+public import FaultServer
+internal import Synchronization
 
 /// A sink that keeps what it heard, and checks the contract between it and its transport.
-final class RecordingSink: TaskSink {
-  struct Record: Sendable {
-    var heads: [ResponseHead] = []
-    var byteCount: Int64 = 0
-    var chunkCount = 0
+public final class RecordingSink: TaskSink {
+  /// What a sink has heard so far.
+  public struct Record: Sendable {
+    /// The heads, in their order.
+    public var heads: [ResponseHead] = []
+    /// The bytes of the body.
+    public var byteCount: Int64 = 0
+    /// The calls that brought them.
+    public var chunkCount = 0
     /// Whether all bytes were those of the body, each at its place.
-    var isIntact = true
-    var outcomes: [TaskOutcome] = []
+    public var isIntact = true
+    /// The ends; one is right.
+    public var outcomes: [TaskOutcome] = []
     /// Calls that came while another one was running, or after the end.
-    var violationCount = 0
-    var isInside = false
+    public var violationCount = 0
+    fileprivate var isInside = false
   }
 
-  typealias HeadHandler = @Sendable (ResponseHead) -> BodyDisposition
-  typealias BytesHandler = @Sendable (Record) -> BodyDisposition
+  /// Answers a head.
+  public typealias HeadHandler = @Sendable (ResponseHead) -> BodyDisposition
+  /// Answers bytes.
+  public typealias BytesHandler = @Sendable (Record) -> BodyDisposition
 
   private let state = Mutex(Record())
   private let body: Body?
@@ -31,7 +38,7 @@ final class RecordingSink: TaskSink {
   private let firstByte: AsyncStream<Void>.Continuation
 
   /// A sink that expects a body from an offset on.
-  init(
+  public init(
     expecting body: Body? = nil,
     from offset: Int64 = 0,
     onFinish: @escaping @Sendable (TaskOutcome) -> Void = { _ in },
@@ -48,29 +55,31 @@ final class RecordingSink: TaskSink {
   }
 
   /// What was heard so far.
-  var record: Record { state.withLock { $0 } }
+  public var record: Record { state.withLock { $0 } }
 
   /// The first response's status; zero without a response.
-  var status: Int { record.heads.first?.status ?? 0 }
+  public var status: Int { record.heads.first?.status ?? 0 }
 
   /// Waits for the end.
-  func outcome() async -> TaskOutcome? {
+  public func outcome() async -> TaskOutcome? {
     await ends.first { _ in true }
   }
 
   /// Waits for the first bytes.
-  func hasBytes() async {
+  public func hasBytes() async {
     await firstBytes.first { _ in true }
   }
 
-  func receive(_ head: ResponseHead) -> BodyDisposition {
+  /// Notes a head.
+  public func receive(_ head: ResponseHead) -> BodyDisposition {
     enter()
     defer { leave() }
     state.withLock { $0.heads.append(head) }
     return onHead(head)
   }
 
-  func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
+  /// Notes bytes, and compares them.
+  public func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
     enter()
     defer { leave() }
     let place = offset + record.byteCount
@@ -86,7 +95,8 @@ final class RecordingSink: TaskSink {
     return onBytes(record)
   }
 
-  func finish(_ outcome: TaskOutcome) {
+  /// Notes the end.
+  public func finish(_ outcome: TaskOutcome) {
     enter()
     state.withLock { $0.outcomes.append(outcome) }
     leave()
@@ -108,7 +118,7 @@ final class RecordingSink: TaskSink {
 
 extension TaskOutcome {
   /// The code of a failure, so that a test need not know the text.
-  var failureCode: TaskFailure.Code? {
+  public var failureCode: TaskFailure.Code? {
     guard case .failed(let failure) = self else { return nil }
     return failure.code
   }

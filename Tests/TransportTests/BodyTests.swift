@@ -2,13 +2,13 @@ import DownloadStore
 import DownloadSync
 import FaultServer
 import Testing
-import URLSessionTransport
+import TransportTesting
 
 /// What a body looks like to a sink, for each way in which a server can send it.
 @Suite(.timeLimit(.minutes(2)))
 struct BodyTests {
   private let server: FaultServer
-  private let transport = URLSessionTransport()
+  private let transport = TransportUnderTest.make()
   private let body = Body.generated(byteCount: 3_000_000, seed: 11)
 
   init() throws {

@@ -2,8 +2,7 @@ import DownloadSync
 import FaultServer
 import Foundation
 import Testing
-
-@testable import URLSessionTransport
+import TransportTesting
 
 /// What keeps memory and speed within bounds.
 @Suite(.timeLimit(.minutes(5)))
@@ -18,7 +17,7 @@ struct BackPressureTests {
         let body = Body.generated(byteCount: 256 << 20, seed: 15)
         server.route("/file", Resource(body))
         server.route("/small", Resource(.generated(byteCount: 1 << 20)))
-        let transport = URLSessionTransport()
+        let transport = TransportUnderTest.make()
         let first = RecordingSink()
         _ = transport.start(TaskRequest(url: server.url("/small"), recordID: "1"), sink: first)
         try #require(await first.outcome() == .completed)
@@ -43,7 +42,7 @@ struct BackPressureTests {
   @Test func `the rate limit holds for the sum of all tasks`() async throws {
     let server = try FaultServer()
     server.route("/file", Resource(.generated(byteCount: 100_000)))
-    let transport = URLSessionTransport(bytesPerSecond: 200_000)
+    let transport = TransportUnderTest.make(bytesPerSecond: 200_000)
     #expect(transport.bytesPerSecond == 200_000)
     let sinks = (0..<3).map { _ in RecordingSink() }
     let start = ContinuousClock.now
@@ -59,7 +58,7 @@ struct BackPressureTests {
     let server = try FaultServer()
     let body = Body.generated(byteCount: 5_000_000)
     server.route("/file", Resource(body))
-    let transport = URLSessionTransport(bytesPerSecond: 1_000)
+    let transport = TransportUnderTest.make(bytesPerSecond: 1_000)
     let sink = RecordingSink(expecting: body, onHead: { _ in .proceed })
     _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
     while server.requests.isEmpty { await Task.yield() }
@@ -71,36 +70,12 @@ struct BackPressureTests {
   @Test func `a cancel does not wait for the rate limit`() async throws {
     let server = try FaultServer()
     server.route("/file", Resource(.generated(byteCount: 5_000_000)))
-    let transport = URLSessionTransport(bytesPerSecond: 10)
+    let transport = TransportUnderTest.make(bytesPerSecond: 10)
     let sink = RecordingSink(onHead: { _ in .proceed })
     let id = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
     while server.requests.isEmpty { await Task.yield() }
     transport.cancel(id)
     #expect(await sink.outcome() == .cancelled)
-  }
-
-  @Test func `a bucket lets through its rate and a tenth of a second at once`() {
-    let start = ContinuousClock.now
-    var bucket = TokenBucket(bytesPerSecond: 1_000, at: start)
-    #expect(bucket.delay(at: start) == .zero)
-    bucket.charge(500, at: start)
-    #expect(bucket.delay(at: start) == .seconds(0.5))
-    #expect(bucket.delay(at: start + .seconds(0.25)) == .seconds(0.25))
-    #expect(bucket.delay(at: start + .seconds(0.5)) == .zero)
-    // After a long pause only the burst is there.
-    bucket.charge(200, at: start + .seconds(100))
-    #expect(bucket.delay(at: start + .seconds(100)) == .seconds(0.1))
-    // A clock that stands still, or a call out of order, changes nothing.
-    #expect(bucket.delay(at: start) == .seconds(0.1))
-  }
-
-  @Test func `silence counts only while the transport listens`() {
-    var counter = IdleCounter()
-    #expect(counter.tick(.seconds(1), heldUp: false) == .seconds(1))
-    #expect(counter.tick(.seconds(5), heldUp: true) == .seconds(1))
-    #expect(counter.tick(.seconds(1), heldUp: false) == .seconds(2))
-    counter.sawEvent()
-    #expect(counter.tick(.seconds(1), heldUp: false) == .seconds(1))
   }
 }
 

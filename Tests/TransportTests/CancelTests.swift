@@ -2,13 +2,13 @@ import DownloadSync
 import FaultServer
 import Synchronization
 import Testing
-import URLSessionTransport
+import TransportTesting
 
 /// The end of a task that somebody asked for.
 @Suite(.timeLimit(.minutes(3)))
 struct CancelTests {
   private let server: FaultServer
-  private let transport = URLSessionTransport()
+  private let transport = TransportUnderTest.make()
   private let body = Body.generated(byteCount: 20_000_000, seed: 14)
 
   init() throws {
@@ -124,7 +124,7 @@ struct CancelTests {
 
   @Test func `releasing the transport ends its tasks`() async {
     let sink = RecordingSink()
-    var transport: URLSessionTransport? = URLSessionTransport()
+    var transport: (any LimitedTransport)? = TransportUnderTest.make()
     _ = transport?.start(request("/stall"), sink: sink)
     await sink.hasBytes()
     transport = nil

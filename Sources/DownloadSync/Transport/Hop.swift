@@ -1,19 +1,16 @@
-internal import DownloadStore
-internal import DownloadSync
-internal import Foundation
-
-#if canImport(FoundationNetworking)
-  internal import FoundationNetworking
-#endif
+package import DownloadStore
+package import Foundation
 
 /// One request on the way to a response: the first one, or one after a redirect.
-struct Hop: Sendable, Hashable {
+///
+/// What every transport sends, so that one rule holds for all of them.
+package struct Hop: Sendable, Hashable {
   /// Where it goes: `http` or `https`, with a host.
-  var url: URL
+  package var url: URL
   /// All the fields that are sent, the transport's own among them.
-  var fields: [HeaderField]
+  package var fields: [HeaderField]
   /// The redirects that were followed so far.
-  var redirectCount = 0
+  package var redirectCount = 0
 
   /// The names that a caller has no say in.
   private static let ownNames: Set<String> = ["range", "if-range", "accept-encoding"]
@@ -22,7 +19,7 @@ struct Hop: Sendable, Hashable {
   ///
   /// - Throws: `unsupportedURL` for a URL that cannot be fetched; `unknown` for a header field that
   ///   would become something else on the wire.
-  init(_ request: TaskRequest) throws(TaskFailure) {
+  package init(_ request: TaskRequest) throws(TaskFailure) {
     guard let url = URL(string: request.url), Self.isFetchable(url) else {
       throw TaskFailure(
         code: .unsupportedURL,
@@ -37,7 +34,7 @@ struct Hop: Sendable, Hashable {
     }
     self.url = url
     // The bytes on disk and the offsets of ranges are those of the entity itself, so no encoding
-    // may come between; left alone, the session asks for gzip.
+    // may come between; URLSession asks for gzip when left alone.
     fields = [HeaderField(name: "Accept-Encoding", value: "identity")]
     fields += request.headers.filter { !Self.ownNames.contains($0.name.lowercased()) }
     guard request.offset > 0 else { return }
@@ -47,14 +44,15 @@ struct Hop: Sendable, Hashable {
     }
   }
 
-  init(url: URL, fields: [HeaderField], redirectCount: Int) {
+  /// A hop that is given in full.
+  package init(url: URL, fields: [HeaderField], redirectCount: Int) {
     self.url = url
     self.fields = fields
     self.redirectCount = redirectCount
   }
 
-  /// Whether the session can fetch a URL; it must not get to see `file:` and the like.
-  static func isFetchable(_ url: URL) -> Bool {
+  /// Whether a URL can be fetched; no transport may get to see `file:` and the like.
+  package static func isFetchable(_ url: URL) -> Bool {
     let scheme = url.scheme?.lowercased()
     return (scheme == "http" || scheme == "https") && url.host?.isEmpty == false
   }
@@ -64,13 +62,5 @@ struct Hop: Sendable, Hashable {
     let isToken = field.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
     return isToken && !field.name.isEmpty
       && !field.value.utf8.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0 }
-  }
-
-  /// The request for the session.
-  var urlRequest: URLRequest {
-    var request = URLRequest(url: url)
-    request.httpShouldHandleCookies = false
-    for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
-    return request
   }
 }

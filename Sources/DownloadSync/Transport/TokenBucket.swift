@@ -1,6 +1,3 @@
-internal import Foundation
-internal import Synchronization
-
 /// A token bucket that may be overdrawn: what arrived is charged, and the debt is waited off.
 struct TokenBucket {
   /// The rate in bytes per second.
@@ -34,35 +31,5 @@ struct TokenBucket {
     let rate = Double(bytesPerSecond)
     balance = min(rate / 10, balance + rate * ((now - updated) / .seconds(1)))
     updated = now
-  }
-}
-
-/// Holds the delegate queue back so that all tasks together keep to a rate.
-final class RateLimiter: Sendable {
-  /// Short enough that a new limit and a cancelled task are seen soon.
-  private static let longestSleep = Duration.milliseconds(50)
-
-  private let bucket: Mutex<TokenBucket?>
-
-  init(bytesPerSecond: Int64?) {
-    bucket = Mutex(Self.bucket(bytesPerSecond))
-  }
-
-  /// The limit in bytes per second.
-  var bytesPerSecond: Int64? {
-    get { bucket.withLock { $0?.bytesPerSecond } }
-    set { bucket.withLock { $0 = Self.bucket(newValue) } }
-  }
-
-  /// Charges bytes and sleeps until they are paid for, or until `goesOn` is false.
-  func wait(for byteCount: Int, while goesOn: () -> Bool) {
-    bucket.withLock { $0?.charge(byteCount, at: .now) }
-    while let delay = bucket.withLock({ $0?.delay(at: .now) }), delay > .zero, goesOn() {
-      Thread.sleep(forTimeInterval: min(delay, Self.longestSleep) / .seconds(1))
-    }
-  }
-
-  private static func bucket(_ bytesPerSecond: Int64?) -> TokenBucket? {
-    bytesPerSecond.map { TokenBucket(bytesPerSecond: $0, at: .now) }
   }
 }

@@ -1,0 +1,116 @@
+#if AsyncHTTPClient
+  internal import AsyncHTTPClient
+  internal import DownloadSync
+  internal import NIOCore
+  internal import NIOHTTP1
+  internal import NIOHTTP2
+  internal import NIOPosix
+  internal import NIOSSL
+
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Musl)
+    internal import Musl
+  #else
+    internal import Glibc
+  #endif
+
+  extension TaskOutcome {
+    /// The outcome of a task that the client ended with an error.
+    init(failedWith error: any Error) {
+      if error is CancellationError || error as? HTTPClientError == .cancelled {
+        self = .cancelled
+      } else {
+        let code = TaskFailure.Code(error)
+        self = .failed(TaskFailure(code: code, message: String(describing: error)))
+      }
+    }
+  }
+
+  extension TaskFailure.Code {
+    /// What an error of the client, or of what it is made of, means.
+    init(_ error: any Error) {
+      self =
+        switch error {
+        case let error as HTTPClientError: Self.meaning(of: error)
+        case let error as NIOConnectionError: Self.meaning(of: error)
+        case let error as IOError: Self.meaning(of: error)
+        case let error as HTTPParserError: Self.meaning(of: error)
+        case let error as ChannelError: Self.meaning(of: error)
+        case let error as NIOSSLError: Self.meaning(of: error)
+        case let error as BoringSSLError: Self.meaning(of: error)
+        case is NIOSSLExtraError: .insecure
+        case let error as NIOHTTP2Errors.StreamError: Self(error.baseError)
+        case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.NoSuchStream,
+          is NIOHTTP2Errors.IOOnClosedConnection:
+          .connectionLost
+        case is any NIOHTTP2Error: .badResponse
+        case is SocketAddressError: .cannotFindHost
+        default: .unknown
+        }
+    }
+
+    private static func meaning(of error: HTTPClientError) -> Self {
+      switch error {
+      case .readTimeout, .writeTimeout, .connectTimeout, .tlsHandshakeTimeout, .deadlineExceeded,
+        .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+        .timedOut
+      case .remoteConnectionClosed, .uncleanShutdown: .connectionLost
+      case .invalidURL, .emptyHost, .emptyScheme: .unsupportedURL
+      default: .unknown
+      }
+    }
+
+    /// A connection that could not be made: the failures of all addresses of a host.
+    private static func meaning(of error: NIOConnectionError) -> Self {
+      if error.dnsAError != nil || error.dnsAAAAError != nil { return .cannotFindHost }
+      let codes = error.connectionErrors.map { Self($0.error) }
+      return codes.contains(.timedOut) ? .timedOut : .cannotConnect
+    }
+
+    private static func meaning(of error: IOError) -> Self {
+      switch error.errnoCode {
+      case ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL:
+        .cannotConnect
+      case ETIMEDOUT: .timedOut
+      case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, EBADF: .connectionLost
+      default: .unknown
+      }
+    }
+
+    private static func meaning(of error: HTTPParserError) -> Self {
+      // The stream ended inside a header or a body.
+      error == .invalidEOFState || error == .closedConnection ? .connectionLost : .badResponse
+    }
+
+    private static func meaning(of error: ChannelError) -> Self {
+      switch error {
+      case .connectTimeout: .timedOut
+      case .eof, .ioOnClosedChannel, .alreadyClosed, .inputClosed, .outputClosed: .connectionLost
+      default: .unknown
+      }
+    }
+
+    private static func meaning(of error: NIOSSLError) -> Self {
+      switch error {
+      // A peer that hangs up during or after the handshake is a broken connection, not a broken
+      // identity: calling it insecure would end a download that the next try completes.
+      case .uncleanShutdown, .readInInvalidTLSState, .writeDuringTLSShutdown, .shutdownFailed:
+        .connectionLost
+      case .handshakeFailed(let cause): meaning(of: cause)
+      case .unableToValidateCertificate, .noCertificateToValidate, .cannotMatchULabel,
+        .cannotFindPeerIP:
+        .insecure
+      case .failedToLoadCertificate, .noSuchFilesystemObject: .insecure
+      case .unableToAllocateBoringSSLObject, .failedToLoadPrivateKey: .unknown
+      }
+    }
+
+    private static func meaning(of error: BoringSSLError) -> Self {
+      switch error {
+      case .zeroReturn, .syscallError: .connectionLost
+      default: .insecure
+      }
+    }
+  }
+#endif

@@ -1,0 +1,168 @@
+#if AsyncHTTPClient
+  internal import AsyncHTTPClient
+  internal import DownloadStore
+  internal import DownloadSync
+  internal import Foundation
+  internal import NIOCore
+  internal import NIOHTTP1
+
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Musl)
+    internal import Musl
+  #else
+    internal import Glibc
+  #endif
+
+  extension Fetch {
+    /// A body that nobody wants is read to its end if it is no longer than that, since a connection
+    /// costs more.
+    private static let longestUnwantedBody = 16_384
+
+    /// Fetches: follows redirects, then hands the response to the sink.
+    func run(_ first: Hop, client: HTTPClient, limiter: RateLimiter) async {
+      let outcome: TaskOutcome
+      do {
+        outcome = try await fetch(first, client: client, limiter: limiter) ? .completed : .cancelled
+      } catch let failure as TaskFailure {
+        outcome = .failed(failure)
+      } catch {
+        outcome = TaskOutcome(failedWith: error)
+      }
+      if gate.settle(outcome) { gate.finish() }
+    }
+
+    /// True when the response is complete; false when the task was ended from elsewhere.
+    private func fetch(
+      _ first: Hop,
+      client: HTTPClient,
+      limiter: RateLimiter
+    ) async throws -> Bool {
+      var hop = first
+      while true {
+        listens()
+        let response = try await Self.response(to: hop.clientRequest, from: client)
+        heard()
+        guard response.status.code >= 200 else {
+          throw TaskFailure(
+            code: .badResponse,
+            message: "no final response (\(response.status.code))"
+          )
+        }
+        guard let location = response.redirectLocation else {
+          guard gate.receive(ResponseHead(response, from: hop.url)) else { return false }
+          return try await deliver(response.body, limiter)
+        }
+        switch RedirectDecision(hop, to: location) {
+        case .follow(let next): hop = next
+        case .refuse(let reason): throw TaskFailure(code: .badRedirect, message: reason)
+        }
+        try await discard(response)
+      }
+    }
+
+    /// Sends a request, and once more when the connection was closed before there was any answer: a
+    /// server may close a connection that was kept just as it is used again (RFC 9112, 9.3.1).
+    private static func response(
+      to request: HTTPClientRequest,
+      from client: HTTPClient
+    ) async throws -> HTTPClientResponse {
+      do {
+        return try await client.execute(request, deadline: .distantFuture)
+      } catch  where isClosedConnection(error) {
+        return try await client.execute(request, deadline: .distantFuture)
+      }
+    }
+
+    private static func isClosedConnection(_ error: any Error) -> Bool {
+      switch error {
+      case ChannelError.ioOnClosedChannel: true
+      case let error as HTTPClientError: error == .remoteConnectionClosed
+      case let error as IOError: error.errnoCode == ECONNRESET || error.errnoCode == EPIPE
+      default: false
+      }
+    }
+
+    private func deliver(
+      _ body: HTTPClientResponse.Body,
+      _ limiter: RateLimiter
+    ) async throws -> Bool {
+      var pieces = body.makeAsyncIterator()
+      while true {
+        listens()
+        guard let piece = try await pieces.next() else { return true }
+        heard()
+        await limiter.sleep(for: piece.readableBytes) { !gate.hasEnded }
+        guard gate.receive(piece.readableBytesUInt8Span) else { return false }
+      }
+    }
+
+    private func discard(_ response: HTTPClientResponse) async throws {
+      guard let text = response.headers.first(name: "Content-Length"), let length = Int(text),
+        length <= Self.longestUnwantedBody
+      else { return }
+      listens()
+      for try await _ in response.body { listens() }
+      heard()
+    }
+  }
+
+  extension Hop {
+    /// The request for the client.
+    fileprivate var clientRequest: HTTPClientRequest {
+      var request = HTTPClientRequest(url: url.absoluteString)
+      for field in fields { request.headers.add(name: field.name, value: field.value) }
+      // Some servers refuse those who do not say who they are.
+      if !request.headers.contains(name: "User-Agent") {
+        request.headers.add(name: "User-Agent", value: ProcessInfo.processInfo.processName)
+      }
+      return request
+    }
+  }
+
+  extension HTTPClientResponse {
+    /// Where a redirect leads; `nil` for every other response.
+    fileprivate var redirectLocation: String? {
+      guard RedirectDecision.statuses.contains(Int(status.code)),
+        let location = headers.first(name: "Location"), !location.isEmpty
+      else { return nil }
+      return location
+    }
+  }
+
+  extension ResponseHead {
+    /// The head of a response, with one field a name: several are one with commas (RFC 9110, 5.3).
+    fileprivate init(_ response: HTTPClientResponse, from url: URL) {
+      var fields: [String: HeaderField] = [:]
+      for (name, value) in response.headers {
+        let key = name.lowercased()
+        if let first = fields[key]?.value {
+          fields[key]?.value = "\(first), \(value)"
+        } else {
+          fields[key] = HeaderField(name: name, value: value)
+        }
+      }
+      self.init(
+        status: Int(response.status.code),
+        fields: fields.values.sorted { $0.name < $1.name },
+        url: url.absoluteString
+      )
+    }
+  }
+
+  extension RateLimiter {
+    /// Short enough that a new limit and a cancelled task are seen soon.
+    private static let longestSleep = Duration.milliseconds(50)
+
+    /// Charges bytes and waits until they are paid for, or until `goesOn` is false.
+    fileprivate func sleep(for byteCount: Int, while goesOn: () -> Bool) async {
+      charge(byteCount)
+      var delay = delay
+      while delay > .zero, goesOn() {
+        // A cancelled sleep returns at once; the task has ended then, and `goesOn` says so.
+        try? await Task.sleep(for: min(delay, Self.longestSleep))
+        delay = self.delay
+      }
+    }
+  }
+#endif

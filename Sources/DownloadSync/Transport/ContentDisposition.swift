@@ -1,0 +1,161 @@
+internal import DownloadStore
+internal import Foundation
+
+extension ResponseHead {
+  /// The name that the server gives the file in `Content-Disposition`: one harmless component of a
+  /// path, or `nil` when it gives none that is of use.
+  package var suggestedFilename: String? {
+    guard let field = self["Content-Disposition"],
+      let name = ContentDisposition.filename(in: field)
+    else { return nil }
+    let safe = SafeFilename.sanitized(name)
+    // Of a name such as `..` nothing is left, and the one that the URL suggests is better then.
+    return safe == SafeFilename.fallback && name != SafeFilename.fallback ? nil : safe
+  }
+}
+
+/// Reads `Content-Disposition` (RFC 6266) as servers write it, not only as they should.
+///
+/// What comes out is the server's text and may be a path: it is not safe to use.
+enum ContentDisposition {
+  /// The file name: that of `filename*` if it can be read (RFC 8187), else that of `filename`.
+  ///
+  /// The plain one may be a token, also one with blanks, or a quoted string; and within it encoded
+  /// words (RFC 2047) or percent-encoded UTF-8, which browsers decode too.
+  static func filename(in field: String) -> String? {
+    var plain: String?
+    for (name, value) in parameters(of: field) {
+      switch name.lowercased() {
+      case "filename*":
+        if let name = extended(value), !name.isEmpty { return name }
+      case "filename":
+        if plain == nil, !value.isEmpty { plain = value }
+      default: break
+      }
+    }
+    return plain.map { encodedWords(in: $0) ?? percentDecoded($0) ?? $0 }
+  }
+
+  // MARK: Parameters
+
+  /// The parameters in their order; what is no parameter, such as the type, is passed over.
+  private static func parameters(of field: String) -> [(name: String, value: String)] {
+    var result: [(name: String, value: String)] = []
+    // Of scalars and not of characters: a quote and a mark that combines with it are one character.
+    var rest = field.unicodeScalars[...]
+    while !rest.isEmpty {
+      let name = rest.prefix { $0 != ";" && $0 != "=" }
+      rest = rest.dropFirst(name.count)
+      if rest.first == "=" {
+        rest = rest.dropFirst().drop(while: isBlank)
+        let value = rest.first == "\"" ? quoted(&rest) : token(&rest)
+        result.append((trimmed(name), value))
+      }
+      rest = rest.drop { $0 != ";" }.dropFirst()
+    }
+    return result
+  }
+
+  /// Takes a quoted string; one without an end goes to the end of the field.
+  private static func quoted(_ rest: inout Substring.UnicodeScalarView) -> String {
+    var value = String.UnicodeScalarView()
+    rest.removeFirst()
+    while let scalar = rest.popFirst(), scalar != "\"" {
+      if scalar != "\\" {
+        value.append(scalar)
+      } else if let escaped = rest.popFirst() {
+        value.append(escaped)
+      }
+    }
+    return String(value)
+  }
+
+  private static func token(_ rest: inout Substring.UnicodeScalarView) -> String {
+    let value = rest.prefix { $0 != ";" }
+    rest = rest.dropFirst(value.count)
+    return trimmed(value)
+  }
+
+  private static func trimmed(_ scalars: Substring.UnicodeScalarView) -> String {
+    var scalars = scalars.drop(while: isBlank)
+    while let last = scalars.last, isBlank(last) { scalars.removeLast() }
+    return String(scalars)
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == " " || scalar == "\t"
+  }
+
+  // MARK: Encodings
+
+  /// The text of an extended value, `UTF-8'en'a%20b`; `nil` when it is none.
+  private static func extended(_ value: String) -> String? {
+    let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, let bytes = percentDecodedBytes(parts[2]) else { return nil }
+    return text(bytes, charset: parts[0])
+  }
+
+  /// The text of encoded words, `=?UTF-8?B?4oKs?= =?UTF-8?Q?=E2=82=AC?=`; `nil` when anything else
+  /// is between them.
+  private static func encodedWords(in value: String) -> String? {
+    guard value.hasPrefix("=?") else { return nil }
+    var result = ""
+    for word in value.split(separator: " ") {
+      let parts = word.split(separator: "?", omittingEmptySubsequences: false)
+      guard parts.count == 5, parts[0] == "=", parts[4] == "=" else { return nil }
+      let bytes: [UInt8]? =
+        switch parts[2].lowercased() {
+        case "b": Data(base64Encoded: String(parts[3])).map { [UInt8]($0) }
+        case "q": decodedBytes(parts[3].replacing("_", with: " "), escape: UInt8(ascii: "="))
+        default: nil
+        }
+      guard let bytes, let text = text(bytes, charset: parts[1]) else { return nil }
+      result += text
+    }
+    return result
+  }
+
+  private static func percentDecoded(_ value: String) -> String? {
+    percentDecodedBytes(value[...]).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  private static func percentDecodedBytes(_ text: Substring) -> [UInt8]? {
+    decodedBytes(text, escape: UInt8(ascii: "%"))
+  }
+
+  /// The bytes of a text in which an escape byte and two hexadecimal digits stand for a byte; `nil`
+  /// when an escape is broken.
+  private static func decodedBytes(_ text: Substring, escape: UInt8) -> [UInt8]? {
+    var result: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == escape else {
+        result.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(hexadecimal),
+        let low = rest.popFirst().flatMap(hexadecimal)
+      else { return nil }
+      result.append(high << 4 | low)
+    }
+    return result
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  private static func text(_ bytes: [UInt8], charset: Substring) -> String? {
+    switch charset.lowercased() {
+    case "utf-8", "us-ascii": String(validating: bytes, as: UTF8.self)
+    // Each byte is the scalar of that number.
+    case "iso-8859-1": String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,17 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+extension Hop {
+  /// The request for the session.
+  var urlRequest: URLRequest {
+    var request = URLRequest(url: url)
+    request.httpShouldHandleCookies = false
+    for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
+    return request
+  }
+}

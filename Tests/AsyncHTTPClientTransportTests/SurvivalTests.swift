@@ -1,0 +1,84 @@
+#if AsyncHTTPClient
+  import AsyncHTTPClientTransport
+  import DownloadSync
+  import FaultServer
+  import Foundation
+  import Synchronization
+  import Testing
+  import TransportTesting
+
+  /// What URLSession on Linux does not survive, and this transport does.
+  @Suite(.timeLimit(.minutes(2)))
+  struct SurvivalTests {
+    private let server: FaultServer
+    private let transport = AsyncHTTPClientTransport(idleTimeout: .seconds(1))
+
+    init() throws {
+      server = try FaultServer()
+    }
+
+    private func outcome(_ fault: Fault, sink: RecordingSink) async -> TaskOutcome? {
+      server.route("/file", Resource(.text("x"), faults: fault, then: .repeatLast))
+      _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+      return await sink.outcome()
+    }
+
+    @Test(arguments: [
+      Fault.closeInsideHeader, .rawResponse("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"),
+      .rawResponse("HTTP/1.1 20"), .rawResponse("HTTP/1.1 103 Early\r\nLink: x\r\n\r\n"),
+    ])
+    func `a header that is cut short is a lost connection`(_ fault: Fault) async {
+      let sink = RecordingSink()
+      let outcome = await outcome(fault, sink: sink)
+      #expect(outcome?.failureCode == .connectionLost, "\(String(describing: outcome))")
+      #expect(sink.record.heads.isEmpty)
+    }
+
+    @Test(arguments: [
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: 1\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length:5\r\n\r\nhello",
+      "HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello",
+      "HTTP/1.1 200 OK\r\nX-A:   \r\nContent-Length: 5\r\n\r\nhello",
+    ])
+    func `what is legal is understood`(_ reply: String) async {
+      let sink = RecordingSink(expecting: .text("hello"))
+      #expect(await outcome(.rawResponse(reply), sink: sink) == .completed)
+      #expect(sink.status == 200 && sink.record.byteCount == 5 && sink.record.isIntact)
+    }
+
+    @Test func `a byte of Latin-1 in a header does no harm`() async {
+      let reply = Array("HTTP/1.1 200 OK\r\nX-A: na".utf8) + [0xEF] + Array("ve\r\n".utf8)
+      let rest = Array("Content-Length: 5\r\n\r\nhello".utf8)
+      let sink = RecordingSink(expecting: .text("hello"))
+      #expect(await outcome(.rawResponse(reply + rest), sink: sink) == .completed)
+      #expect(sink.record.byteCount == 5)
+    }
+
+    @Test func `a limit so low that a turn takes long makes no task time out`() async {
+      server.route("/slow", Resource(.generated(byteCount: 30_000)))
+      let transport = AsyncHTTPClientTransport(idleTimeout: .seconds(1), bytesPerSecond: 10_000)
+      let sinks = (0..<2).map { _ in RecordingSink() }
+      for sink in sinks {
+        _ = transport.start(TaskRequest(url: server.url("/slow"), recordID: "r"), sink: sink)
+      }
+      for sink in sinks { #expect(await sink.outcome() == .completed) }
+    }
+
+    @Test func `a sink that blocks holds up nobody else`() async {
+      server.route("/file", Resource(.generated(byteCount: 1_000_000)))
+      let gate = Mutex(false)
+      let blocked = RecordingSink(onBytes: { _ in
+        while !gate.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.001) }
+        return .proceed
+      })
+      _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "1"), sink: blocked)
+      await blocked.hasBytes()
+      let other = RecordingSink()
+      _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "2"), sink: other)
+      #expect(await other.outcome() == .completed)
+      #expect(blocked.record.outcomes.isEmpty)
+      gate.withLock { $0 = true }
+      #expect(await blocked.outcome() == .completed)
+    }
+  }
+#endif

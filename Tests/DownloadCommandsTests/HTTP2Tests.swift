@@ -1,0 +1,134 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import NginxServer
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// The built program against nginx, over HTTP/2 and TLS, with each transport that it is built with.
+@Suite(
+  .timeLimit(.minutes(5)),
+  .enabled(if: NginxServer.isInstalled, "needs nginx and openssl: make test-deps")
+)
+struct HTTP2Tests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func start(
+    _ transport: TransportChoice,
+    _ arguments: [String],
+    trusting certificate: String?
+  ) throws -> DLStoreProcess {
+    var environment: [String: String] = [:]
+    if let certificate {
+      environment["SSL_CERT_FILE"] = certificate
+      environment["LD_PRELOAD"] = try TrustingCurl.library(in: folder.path)
+      environment[TrustingCurl.variable] = certificate
+    }
+    return try DLStoreProcess(
+      arguments + ["--transport", transport.rawValue],
+      store: folder.path("store"),
+      in: folder.path,
+      environment: environment
+    )
+  }
+
+  private func file(_ name: String) -> String { folder.path(name) }
+
+  @Test(arguments: TransportChoice.available)
+  func `files come over one connection of HTTP 2`(_ transport: TransportChoice) async throws {
+    let bodies = (0..<4).map { Body.generated(byteCount: 3_000_000, seed: UInt64(61 + $0)) }
+    let files = Dictionary(uniqueKeysWithValues: bodies.enumerated().map { ("f\($0)", $1) })
+    let nginx = try NginxServer(files: files)
+    let urls = files.keys.sorted().map { nginx.url($0) }
+    let process = try start(transport, ["get"] + urls, trusting: nginx.certificate)
+    #expect(try await process.status() == 0, "\(process.messages)")
+    for (index, body) in bodies.enumerated() {
+      #expect(body.matches(file: file("f\(index)")))
+    }
+    #expect(nginx.log.sorted() == (0..<4).map { "HTTP/2.0 200 /f\($0) -" })
+  }
+
+  @Test(arguments: TransportChoice.available)
+  func `a download that was stopped goes on with a range`(
+    _ transport: TransportChoice
+  ) async throws {
+    let body = Body.generated(byteCount: 16_000_000, seed: 66)
+    let nginx = try NginxServer(files: ["a": body])
+    // Long enough for a stop in the middle on a busy machine.
+    let slowly = ["get", "--limit-rate", "400000", nginx.url("a")]
+    let first = try start(transport, slowly, trusting: nginx.certificate)
+    let store = file("store")
+    // A checkpoint is there once the store knows of bytes.
+    try await first.wait {
+      let record = try? DownloadStore(at: store, access: .readOnly).record(named: nginx.url("a"))
+      return (record?.received ?? 0) > 0
+    }
+    first.send(SIGINT)
+    #expect(try await first.status() == 130)
+    let received = try DownloadStore(at: store, access: .readOnly)
+      .record(named: nginx.url("a")).received
+    #expect(received > 0 && received < body.byteCount)
+    let second = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
+    #expect(try await second.status() == 0, "\(second.messages)")
+    #expect(body.matches(file: file("a")))
+    #expect(nginx.log.last == "HTTP/2.0 206 /a bytes=\(received)-")
+  }
+
+  @Test(arguments: TransportChoice.available)
+  func `a certificate that nobody vouches for is refused, once`(
+    _ transport: TransportChoice
+  ) async throws {
+    let nginx = try NginxServer(files: ["a": .text("a")])
+    let process = try start(transport, ["get", nginx.url("a")], trusting: nil)
+    #expect(try await process.status() == 1)
+    let record = try DownloadStore(at: file("store"), access: .readOnly)
+      .record(named: nginx.url("a"))
+    #expect(record.attempts.map(\.failure.code) == [.insecure], "\(record.attempts)")
+    #expect(nginx.log.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: file("a")))
+  }
+}
+
+/// Has libcurl trust a certificate that the system does not.
+///
+/// On Linux URLSession takes the system's certificates and nothing else. To add one there for a test
+/// would be to add it for every program, so here a library between URLSession and libcurl does it.
+private enum TrustingCurl {
+  static let variable = "DLSTORE_TEST_CERTIFICATES"
+
+  private static let source = """
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <stdlib.h>
+
+    void *curl_easy_init(void) {
+      void *(*init)(void) = dlsym(RTLD_NEXT, "curl_easy_init");
+      int (*setopt)(void *, int, ...) = dlsym(RTLD_NEXT, "curl_easy_setopt");
+      void *easy = init();
+      const char *certificates = getenv("\(variable)");
+      if (easy && certificates) setopt(easy, 10065 /* CURLOPT_CAINFO */, certificates);
+      return easy;
+    }
+    """
+
+  /// The path of the built library.
+  static func library(in folder: String) throws -> String {
+    let library = "\(folder)/trusting-curl.so"
+    guard !FileManager.default.fileExists(atPath: library) else { return library }
+    try Data(source.utf8).write(to: URL(filePath: "\(library).c"))
+    let compiler = Process()
+    compiler.executableURL = URL(filePath: "/usr/bin/env")
+    compiler.arguments = ["cc", "-shared", "-fPIC", "-o", library, "\(library).c", "-ldl"]
+    try compiler.run()
+    compiler.waitUntilExit()
+    try #require(compiler.terminationStatus == 0, "cc builds no library")
+    return library
+  }
+}

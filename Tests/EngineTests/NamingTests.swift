@@ -1,0 +1,80 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import Testing
+
+/// Files that are called what their server calls them.
+@Suite(.timeLimit(.minutes(2)))
+struct NamingTests {
+  private static let body = Body.generated(byteCount: 300_000, seed: 41)
+
+  private func serve(_ fixture: EngineFixture, _ path: String, _ disposition: String) {
+    var resource = Resource(Self.body)
+    resource.fields = [Field("Content-Disposition", disposition)]
+    fixture.server.route(path, resource)
+  }
+
+  /// The files in the standard root.
+  private func files(_ fixture: EngineFixture) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: fixture.file("")).sorted()
+  }
+
+  @Test(arguments: [
+    ("attachment; filename=\"a b.zip\"", "a b.zip"),
+    ("attachment; filename*=UTF-8''%e2%82%ac.zip", "€.zip"),
+    ("attachment; filename=\"=?UTF-8?B?4oKsLnR4dA==?=\"", "€.txt"),
+    ("attachment; filename=\"naïve.zip\"", "naïve.zip"),
+    ("attachment; filename=\"../../../etc/passwd\"", "passwd"),
+    ("attachment; filename*=UTF-8''..%2F..%2F.ssh%2Fid", "id"),
+    ("attachment; filename=\"..\"", "get.php"),
+    ("inline", "get.php"),
+  ])
+  func `a file has the name that its server gives it`(
+    _ disposition: String,
+    _ name: String
+  ) async throws {
+    let fixture = try EngineFixture()
+    serve(fixture, "/get.php", disposition)
+    try fixture.add("/get.php")
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(try fixture.record("/get.php").filename == name)
+    #expect(Self.body.matches(file: fixture.file(name)))
+    #expect(try files(fixture) == [name])
+  }
+
+  @Test func `a name that was asked for is not changed`() async throws {
+    let fixture = try EngineFixture()
+    serve(fixture, "/get.php", "attachment; filename=theirs.zip")
+    try fixture.add("/get.php") { $0.filename = "mine.zip" }
+    try await fixture.run()
+    #expect(try files(fixture) == ["mine.zip"])
+  }
+
+  @Test func `two files of one name are both kept`() async throws {
+    let fixture = try EngineFixture()
+    serve(fixture, "/one", "attachment; filename=a.zip")
+    serve(fixture, "/two", "attachment; filename=a.zip")
+    try fixture.add("/one")
+    try fixture.add("/two")
+    let (summary, _) = try await fixture.run()
+    #expect(summary.completed == 2)
+    #expect(try files(fixture) == ["a (2).zip", "a.zip"])
+  }
+
+  @Test func `a name is known from the first response on`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(Self.body, faults: .resetAfter(bytes: 100_000))
+    resource.fields = [Field("Content-Disposition", "attachment; filename=a.zip")]
+    fixture.server.route("/get.php", resource)
+    try fixture.add("/get.php")
+    let (_, events) = try await fixture.run()
+    let retried = events.compactMap { event -> String? in
+      if case .retrying(let record, _, _) = event { record.filename } else { nil }
+    }
+    #expect(retried == ["a.zip"])
+    #expect(Self.body.matches(file: fixture.file("a.zip")))
+    #expect(try files(fixture) == ["a.zip"])
+  }
+}

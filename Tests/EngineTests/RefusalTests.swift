@@ -1,0 +1,121 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import Testing
+
+/// Answers that are no file: which are asked for again, and which are final.
+@Suite(.timeLimit(.minutes(2)))
+struct RefusalTests {
+  static let body = Body.generated(byteCount: 200_000, seed: 31)
+
+  @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
+  func `a server that is busy is asked again`(_ status: Int) async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .status(status), .status(status)))
+    try fixture.add("/a")
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(fixture.server.requests.count == 3)
+    #expect(Self.body.matches(file: fixture.file("a")))
+    let codes = try fixture.record("/a").attempts.map(\.failure.code)
+    #expect(codes == [.serverBusy, .serverBusy])
+  }
+
+  @Test(arguments: ["1", "3600", "Fri, 31 Dec 2100 23:59:59 GMT"])
+  func `the wait that a server asks for is kept, up to the cap`(_ text: String) async throws {
+    let fixture = try EngineFixture()
+    let fault = Fault.status(429, retryAfter: text)
+    fixture.server.route("/a", Resource(Self.body, faults: fault))
+    try fixture.add("/a")
+    let start = ContinuousClock.now
+    let (_, events) = try await fixture.run()
+    #expect(ContinuousClock.now - start >= .seconds(1))
+    let waits = events.compactMap { event -> Duration? in
+      if case .retrying(_, _, let wait) = event { wait } else { nil }
+    }
+    // The cap of the fixture's policy.
+    #expect(waits == [.seconds(1)])
+  }
+
+  @Test(arguments: [400, 402, 405, 409, 411, 413, 414, 451, 204, 205])
+  func `what will not change by itself is not asked again`(_ status: Int) async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .status(status), then: .repeatLast))
+    try fixture.add("/a")
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 0, failed: 1))
+    #expect(fixture.server.requests.count == 1)
+    #expect(try fixture.record("/a").attempts.map(\.failure.code) == [.rejected])
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
+  }
+
+  @Test func `a redirect that leads nowhere fails the download`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/loop", Resource(redirectTo: "/loop"))
+    fixture.server.route("/none", Resource(redirectTo: nil, status: 302))
+    fixture.server.route("/ftp", Resource(redirectTo: "ftp://127.0.0.1/x"))
+    for path in ["/loop", "/none", "/ftp"] { try fixture.add(path) }
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 0, failed: 3))
+    for path in ["/loop", "/none", "/ftp"] {
+      #expect(try fixture.record(path).attempts.map(\.failure.code) == [.badRedirect])
+    }
+  }
+
+  /// `hello`, compressed.
+  private static let gzipped: [UInt8] = [
+    0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9,
+    0x07, 0x00, 0x86, 0xA6, 0x10, 0x36, 0x05, 0x00, 0x00, 0x00,
+  ]
+
+  @Test(arguments: [0, 10]) func `a body in a coding that nobody asked for is not the file`(
+    _ received: Int
+  ) async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(.bytes(Self.gzipped))
+    resource.fields = [Field("Content-Encoding", "gzip")]
+    fixture.server.route("/a", resource)
+    if received > 0 {
+      try fixture.interrupted("/a", Self.body, received: received)
+    } else {
+      try fixture.add("/a")
+    }
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 0, failed: 1))
+    #expect(fixture.server.requests.map { $0["Accept-Encoding"] } == ["identity"])
+    let record = try fixture.record("/a")
+    #expect(record.attempts.map(\.failure.code) == [.unexpectedCoding])
+    #expect(record.received == Int64(received))
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
+  }
+
+  @Test func `a file that is compressed itself is a file like any other`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(.bytes(Self.gzipped))
+    resource.fields = [Field("Content-Type", "application/gzip")]
+    fixture.server.route("/a.gz", resource)
+    try fixture.add("/a.gz")
+    try await fixture.run()
+    #expect(Body.bytes(Self.gzipped).matches(file: fixture.file("a.gz")))
+  }
+
+  @Test(arguments: [
+    Fault.stallBeforeHeader, .rawResponse("junk\r\n\r\n"), .emptyReply,
+    .rawForEver("", repeating: "HTTP/1.1 102 Processing\r\n\r\n", everyMilliseconds: 100),
+  ])
+  func `a server that goes wild harms no other download`(_ fault: Fault) async throws {
+    let fixture = try EngineFixture()
+    fixture.idleTimeout = .seconds(2)
+    fixture.server.route("/wild", Resource(.text("x"), faults: fault, then: .repeatLast))
+    fixture.server.route("/good", Resource(Self.body))
+    try fixture.add("/wild")
+    try fixture.add("/good")
+    let (summary, _) = try await fixture.run {
+      $0.retry = RetryPolicy(maximumAttempts: 2, base: .milliseconds(1), cap: .milliseconds(5))
+    }
+    #expect(summary == RunSummary(completed: 1, failed: 1))
+    #expect(Self.body.matches(file: fixture.file("good")))
+    #expect(try fixture.record("/wild").state == .failedPermanent)
+  }
+}

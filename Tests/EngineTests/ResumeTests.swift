@@ -1,0 +1,164 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import Testing
+
+/// What is on disk, against a server that has something to say about it.
+@Suite(.timeLimit(.minutes(2)))
+struct ResumeTests {
+  static let body = Body.generated(byteCount: 2_000_000, seed: 21)
+  static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+  /// The reply of a server to nobody's question.
+  private func reply(_ head: String..., body: [UInt8]) -> Fault {
+    .rawResponse(Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
+  }
+
+  @Test func `a weak tag is no reason to go on, the date beside it is`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, etag: "W/\"1\"", lastModified: Self.date))
+    try fixture.interrupted("/a", Self.body, entityTag: "W/\"1\"", lastModified: Self.date)
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-"])
+    #expect(fixture.server.requests.first?["If-Range"] == Self.date)
+  }
+
+  @Test func `a weak tag alone is not trusted`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, etag: "W/\"1\""))
+    try fixture.interrupted("/a", Self.body, entityTag: "W/\"1\"")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == [nil])
+  }
+
+  @Test func `a server that ignores If-Range is found out by its tag`() async throws {
+    let fixture = try EngineFixture()
+    let other = Body.generated(byteCount: 2_000_000, seed: 22)
+    var resource = Resource(other, etag: "\"2\"")
+    resource.honoursIfRange = false
+    fixture.server.route("/a", resource)
+    try fixture.interrupted("/a", Self.body)
+    try await fixture.run()
+    #expect(other.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
+    let record = try fixture.record("/a")
+    #expect(record.attempts.map(\.failure.code) == [.entityChanged])
+  }
+
+  @Test func `a part that begins earlier is put where it belongs`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .wrongOffset(400_000)))
+    try fixture.interrupted("/a", Self.body)
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-"])
+  }
+
+  @Test func `a part that is called a whole is still a part`() async throws {
+    let fixture = try EngineFixture()
+    let part = Self.body.bytes(at: 1_000_000, count: 1_000_000)
+    let fault = reply(
+      "HTTP/1.1 200 OK",
+      "Content-Range: bytes 1000000-1999999/2000000",
+      "Content-Length: 1000000",
+      body: part
+    )
+    fixture.server.route("/a", Resource(Self.body, faults: fault))
+    try fixture.interrupted("/a", Self.body)
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test(arguments: [
+    "HTTP/1.1 412 Precondition Failed",
+    "HTTP/1.1 206 Partial Content\r\nContent-Type: multipart/byteranges; boundary=x",
+    "HTTP/1.1 206 Partial Content\r\nContent-Range: nonsense",
+  ])
+  func `a server that cannot continue is asked for the whole`(_ head: String) async throws {
+    let fixture = try EngineFixture()
+    let fault = reply(head, "Content-Length: 5", body: Array("hello".utf8))
+    fixture.server.route("/a", Resource(Self.body, faults: fault))
+    try fixture.interrupted("/a", Self.body)
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
+  }
+
+  @Test func `an entity that changes each time is given up, and nothing of it is called the file`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    let faults = (0..<8).map { index in
+      reply(
+        "HTTP/1.1 200 OK",
+        "ETag: \"\(index)\"",
+        "Content-Length: \(2_000_000 + index)",
+        body: Self.body.bytes(at: 0, count: 1_000)
+      )
+    }
+    var resource = Resource(Self.body)
+    resource.faults = faults
+    resource.afterFaults = .repeatLast
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    let (summary, _) = try await fixture.run {
+      $0.retry = RetryPolicy(maximumAttempts: 4, base: .milliseconds(1), cap: .milliseconds(5))
+    }
+    #expect(summary.failed == 1)
+    #expect(try fixture.record("/a").state == .failedPermanent)
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
+  }
+
+  @Test(arguments: [
+    Fault.stallAfter(bytes: 700_000), .resetAfter(bytes: 700_000), .closeAfter(bytes: 700_000),
+  ])
+  func `a body without a length that breaks is continued too`(_ fault: Fault) async throws {
+    let fixture = try EngineFixture()
+    fixture.idleTimeout = .seconds(1)
+    var resource = Resource(Self.body, faults: fault)
+    resource.framing = .chunked
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a").first == .some(nil))
+    #expect(fixture.ranges("/a").last??.hasPrefix("bytes=") == true)
+  }
+
+  @Test func `each attempt follows the redirect anew, since its target may expire`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(redirectTo: "/signed?sig=1"))
+    fixture.server.route("/signed", Resource(Self.body, faults: .resetAfter(bytes: 700_000)))
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    let targets = fixture.server.requests.map(\.target)
+    #expect(targets == ["/a", "/signed?sig=1", "/a", "/signed?sig=1"])
+    #expect(try fixture.record("/a").url == fixture.server.url("/a"))
+  }
+
+  @Test(arguments: [401, 403])
+  func `a link that expires in the middle keeps what is there`(
+    _ status: Int
+  ) async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .status(status), then: .repeatLast))
+    try fixture.interrupted("/a", Self.body)
+    let (summary, _) = try await fixture.run()
+    #expect(summary.failed == 1)
+    let refused = try fixture.record("/a")
+    #expect(refused.state == .failedPermanent && refused.received == 1_000_000)
+    #expect(refused.attempts.last?.failure.code == .needsURL)
+    // Once it is allowed again, it goes on.
+    fixture.server.route("/a", Resource(Self.body))
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-", "bytes=1000000-"])
+  }
+}

@@ -1,0 +1,141 @@
+public import FaultServer
+internal import Foundation
+
+/// nginx on 127.0.0.1: HTTP/2 over TLS by somebody else, under a certificate that is made for it.
+///
+/// It ends when it is released.
+public final class NginxServer: Sendable {
+  /// Why there is no server.
+  public struct Failure: Error {
+    /// What went wrong, with what the programs printed.
+    public var message: String
+  }
+
+  private static let programs = (nginx: "/usr/sbin/nginx", openssl: "/usr/bin/openssl")
+
+  /// Whether the programs that it needs are there.
+  public static var isInstalled: Bool {
+    [programs.nginx, programs.openssl].allSatisfy(FileManager.default.isExecutableFile)
+  }
+
+  /// The port that it listens on.
+  public let port: UInt16
+  /// The certificate, for `localhost` and 127.0.0.1, in PEM: trust it, and nothing else.
+  public var certificate: String { "\(folder)/certificate.pem" }
+  private let folder: String
+  private let process: Process
+
+  /// Starts it.
+  ///
+  /// - Parameter files: What it has, by path without the first slash.
+  /// - Throws: ``Failure``.
+  public init(files: [String: Body]) throws {
+    folder =
+      FileManager.default.temporaryDirectory
+      .appending(path: "nginx-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(
+      atPath: "\(folder)/www",
+      withIntermediateDirectories: true
+    )
+    for (name, body) in files { try body.write(toFile: "\(folder)/www/\(name)") }
+    try Self.makeCertificate(in: folder)
+    // Somebody else may take the port in the meantime.
+    for _ in 0..<5 {
+      let port = try Self.freePort()
+      let text = Self.configuration(folder, port)
+      try Data(text.utf8).write(to: URL(filePath: "\(folder)/nginx.conf"))
+      if let process = try Self.started(in: folder, port: port) {
+        self.port = port
+        self.process = process
+        return
+      }
+    }
+    let log = try? String(contentsOfFile: "\(folder)/error.log", encoding: .utf8)
+    throw Failure(message: "nginx does not start: \(log ?? "")")
+  }
+
+  deinit {
+    // It may have inherited a mask under which it hears no other signal.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// The absolute URL of a file.
+  public func url(_ name: String) -> String { "https://localhost:\(port)/\(name)" }
+
+  /// What was answered so far, as `HTTP/2.0 206 /file bytes=10-`.
+  public var log: [String] {
+    let text = (try? String(contentsOfFile: "\(folder)/access.log", encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  // MARK: -
+
+  private static func makeCertificate(in folder: String) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: programs.openssl)
+    process.arguments = [
+      "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+      "-days", "2", "-subj", "/CN=localhost", "-addext",
+      "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "\(folder)/key.pem", "-out",
+      "\(folder)/certificate.pem",
+    ]
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure(message: "openssl makes no certificate: \(process.terminationStatus)")
+    }
+  }
+
+  private static func freePort() throws -> UInt16 {
+    let server = try FaultServer()
+    defer { server.stop() }
+    return server.port
+  }
+
+  /// Starts the program; `nil` when it ends instead of listening.
+  private static func started(in folder: String, port: UInt16) throws -> Process? {
+    let process = Process()
+    process.executableURL = URL(filePath: programs.nginx)
+    process.arguments = ["-p", folder, "-c", "\(folder)/nginx.conf", "-e", "\(folder)/error.log"]
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    // It writes its number once it listens.
+    while process.isRunning {
+      if let text = try? String(contentsOfFile: "\(folder)/nginx.pid", encoding: .utf8),
+        text.hasPrefix("\(process.processIdentifier)\n")
+      {
+        return process
+      }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    return nil
+  }
+
+  private static func configuration(_ folder: String, _ port: UInt16) -> String {
+    """
+    daemon off;
+    master_process off;
+    pid \(folder)/nginx.pid;
+    error_log \(folder)/error.log;
+    events { worker_connections 256; }
+    http {
+      log_format protocol '$server_protocol $status $uri $http_range';
+      access_log \(folder)/access.log protocol;
+      client_body_temp_path \(folder)/t1;
+      proxy_temp_path \(folder)/t2;
+      fastcgi_temp_path \(folder)/t3;
+      uwsgi_temp_path \(folder)/t4;
+      scgi_temp_path \(folder)/t5;
+      server {
+        listen 127.0.0.1:\(port) ssl http2;
+        ssl_certificate \(folder)/certificate.pem;
+        ssl_certificate_key \(folder)/key.pem;
+        root \(folder)/www;
+      }
+    }
+    """
+  }
+}

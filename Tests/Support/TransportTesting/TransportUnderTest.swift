@@ -1,0 +1,49 @@
+public import DownloadSync
+
+#if AsyncHTTPClient
+  public import AsyncHTTPClientTransport
+  private typealias Implementation = AsyncHTTPClientTransport
+#else
+  public import URLSessionTransport
+  private typealias Implementation = URLSessionTransport
+#endif
+
+/// A transport whose speed is limited.
+public protocol LimitedTransport: Transport {
+  /// The limit in bytes per second.
+  var bytesPerSecond: Int64? { get nonmutating set }
+}
+
+#if AsyncHTTPClient
+  extension AsyncHTTPClientTransport: LimitedTransport {}
+#else
+  extension URLSessionTransport: LimitedTransport {}
+#endif
+
+/// The transport that this build tests: with the package trait `AsyncHTTPClient` the one over it, and
+/// else the one over URLSession.
+///
+/// Each test is true of both.
+public enum TransportUnderTest {
+  /// Whether it is the one over URLSession.
+  public static var isURLSession: Bool {
+    #if AsyncHTTPClient
+      false
+    #else
+      true
+    #endif
+  }
+
+  /// Makes one, with the parameters that both have.
+  public static func make(
+    idleTimeout: Duration = .seconds(60),
+    connectionsPerHost: Int = 16,
+    bytesPerSecond: Int64? = nil
+  ) -> any LimitedTransport {
+    Implementation(
+      idleTimeout: idleTimeout,
+      connectionsPerHost: connectionsPerHost,
+      bytesPerSecond: bytesPerSecond
+    )
+  }
+}
