@@ -153,11 +153,18 @@ let package = Package(
       name: "KillTests",
       dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "dlstore"]
     ),
+    .target(
+      name: "EngineTestSupport",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "URLSessionTransport",
+      ],
+      path: "Tests/Support/EngineTestSupport"
+    ),
     .testTarget(
       name: "EngineTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport",
-        "URLSessionTransport",
+        "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
+        "TestSupport", "URLSessionTransport",
       ]
     ),
     .target(

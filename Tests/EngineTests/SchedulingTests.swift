@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import Foundation
 import ObjectStore
 import TestSupport
@@ -202,13 +203,5 @@ struct SchedulingTests {
       }
       #expect(started.prefix(150) == (0..<150).map { "n\($0)" }[...])
     }
-  }
-}
-
-extension HandTransport.Started {
-  /// Has the task deliver a file of three bytes.
-  func complete() {
-    receive([1, 2, 3], of: 3)
-    sink.finish(.completed)
   }
 }

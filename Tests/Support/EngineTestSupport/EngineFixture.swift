@@ -1,18 +1,17 @@
-import DownloadStore
-import DownloadSync
-import FaultServer
-import Foundation
-import ObjectStore
-import Testing
-import URLSessionTransport
+package import DownloadStore
+package import DownloadSync
+package import FaultServer
+package import Foundation
+package import ObjectStore
+internal import URLSessionTransport
 
 /// A store, a server and engines in a folder of their own, gone when the test ends.
-final class EngineFixture {
-  let folder: URL
-  let server: FaultServer
-  let store: DownloadStore
+package final class EngineFixture {
+  package let folder: URL
+  package let server: FaultServer
+  package let store: DownloadStore
 
-  init() throws {
+  package init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
     server = try FaultServer()
     store = try DownloadStore(at: folder.appending(path: "store").path)
@@ -24,16 +23,16 @@ final class EngineFixture {
   }
 
   /// Where the files of records in the standard root go.
-  func file(_ name: String) -> String {
+  package func file(_ name: String) -> String {
     folder.appending(path: "store/files/\(name)").path
   }
 
-  func record(_ path: String) throws -> DownloadRecord {
+  package func record(_ path: String) throws -> DownloadRecord {
     try store.record(named: server.url(path))
   }
 
   @discardableResult
-  func add(
+  package func add(
     _ path: String,
     _ change: (inout DownloadRequest) -> Void = { _ in }
   ) throws
@@ -41,11 +40,11 @@ final class EngineFixture {
   {
     var request = DownloadRequest(url: server.url(path))
     change(&request)
-    return try #require(try store.add([request]).first).record
+    return try store.add([request])[0].record
   }
 
   /// Makes an engine that tries again soon.
-  func engine(_ change: (inout EngineOptions) -> Void = { _ in }) throws -> DownloadEngine {
+  package func engine(_ change: (inout EngineOptions) -> Void = { _ in }) throws -> DownloadEngine {
     var options = EngineOptions()
     options.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1), cap: .seconds(1))
     change(&options)
@@ -58,7 +57,7 @@ final class EngineFixture {
 
   /// Runs an engine until nothing is left to do, and gives what it told.
   @discardableResult
-  func run(
+  package func run(
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) async throws -> (summary: RunSummary, events: [DownloadEvent]) {
     let engine = try engine(change)
@@ -68,7 +67,7 @@ final class EngineFixture {
   }
 
   /// The values of the `Range` fields of the requests for a path, in order.
-  func ranges(_ path: String) -> [String?] {
+  package func ranges(_ path: String) -> [String?] {
     server.requests.filter { $0.target == path }.map { $0["Range"] }
   }
 }
@@ -76,7 +75,7 @@ final class EngineFixture {
 extension ObjectStore {
   /// The synchronous write, also in an asynchronous test.
   @discardableResult
-  func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
+  package func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
     try write(body)
   }
 }
