@@ -65,7 +65,8 @@ let package = Package(
     .target(
       name: "DownloadSync",
       dependencies: [
-        "DownloadStore", "ObjectStore", .product(name: "Logging", package: "swift-log"),
+        "DownloadStore", "ObjectStore", "ResumeData",
+        .product(name: "Logging", package: "swift-log"),
       ]
     ),
     .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
@@ -126,7 +127,9 @@ let package = Package(
     ),
     .testTarget(
       name: "DownloadSyncTests",
-      dependencies: ["DownloadStore", "DownloadSync", "ObjectStore", "TestSupport"]
+      dependencies: [
+        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "TestSupport",
+      ]
     ),
     .testTarget(
       name: "MigrationsTests",
@@ -164,7 +167,7 @@ let package = Package(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "TestSupport", "URLSessionTransport",
+        "ResumeData", "TestSupport", "URLSessionTransport",
       ]
     ),
     .target(

@@ -2,6 +2,7 @@ import ArgumentParser
 import DownloadStore
 import Foundation
 import ObjectStore
+import ResumeData
 import TestSupport
 import Testing
 
@@ -196,12 +197,55 @@ struct CommandTests: StoreSuite {
     let record = try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     )
-    #expect(record["next"] as? [String: String] == ["action": "plan; zero", "rule": "Z2+P6"])
+    #expect(
+      record["next"] as? [String: String] == [
+        "action": "plan; drop blob; zero", "rule": "Z2+P3+P6",
+      ]
+    )
     #expect(record["resumeData"] as? [String: Int] == ["byteCount": 3])
     #expect((record["history"] as? [Any])?.isEmpty == true)
     let files = try #require(record["files"] as? [String: [String: Any]])
     #expect(files["final"]?["path"] as? String == "\(store)/files/1")
     #expect(files["partial"]?["status"] as? String == "missing")
+  }
+
+  @Test func `inspect shows what is in resume data, without its secrets`() async throws {
+    let url = "http://me:hush@a/1"
+    _ = await dlstore("--store", store, "add", url)
+    var draft = ResumeData.Draft(
+      url: url,
+      received: 42,
+      file: .temporaryName("CFNetworkDownload_abcdef.tmp"),
+      entityTag: "\"1\""
+    )
+    draft.originalRequest = ResumeData.Draft.Request(
+      url: url,
+      headers: [URLRequestArchive.HeaderField(name: "Authorization", value: "hush2")]
+    )
+    let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
+    try change(url) { $0.resumeBlob = blob }
+    let text = await dlstore("--store", store, "inspect", url).output
+    #expect(text.contains("resume data   received: 42 bytes"))
+    #expect(text.contains("resume data   partial file: CFNetworkDownload_abcdef.tmp"))
+    #expect(!text.contains("hush"))
+    let words = ["--store", store, "inspect", url, "--json"]
+    let json = await dlstore(words).output
+    let record = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+    )
+    let shown = try #require(record["resumeData"] as? [String: Any])
+    #expect(shown["form"] as? String == "keyedArchive")
+    #expect(shown["received"] as? Int == 42)
+    #expect(shown["etag"] as? String == "\"1\"")
+    #expect(!json.contains("hush2"))
+    #expect(await dlstore(words + ["--reveal-secrets"]).output.contains("hush2"))
+  }
+
+  @Test func `inspect says that resume data cannot be read`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    try change("http://a/1") { $0.resumeBlob = Data([1, 2, 3]) }
+    let text = await dlstore("--store", store, "inspect", "http://a/1").output
+    #expect(text.contains("resume data   unusable: "))
   }
 
   // MARK: purge
