@@ -32,6 +32,14 @@ struct EngineLimits: ParsableArguments {
   )
   var maxAttempts = RetryPolicy().maximumAttempts
 
+  @Flag(
+    help: ArgumentHelp(
+      "Give files the names that servers send in Content-Disposition, or an extension by their "
+        + "type, where no other name was given."
+    )
+  )
+  var contentDisposition = false
+
   func validate() throws {
     guard maxAttempts >= 1 else { throw ValidationError("--max-attempts needs at least 1.") }
     guard maxConcurrent >= 1 else { throw ValidationError("--max-concurrent needs at least 1.") }
@@ -43,6 +51,7 @@ struct EngineLimits: ParsableArguments {
     var options = EngineOptions()
     options.scheduler = Scheduler(maximumRunning: maxConcurrent, maximumPerHost: perHost)
     options.retry.maximumAttempts = maxAttempts
+    options.naming = contentDisposition ? .fromResponse : .fromURL
     options.previousExit = Worker.current?.previousExit ?? .innocent
     return options
   }

@@ -139,6 +139,7 @@ extension DownloadEngine {
     guard !finished.isEmpty else { return [] }
     let moment = now()
     let roots = roots
+    let (store, naming) = (store, options.naming)
     return try await commit { tx in
       try finished.compactMap { file -> Finished? in
         guard var record = try tx.get(DownloadRecord.self, file.record.url),
@@ -155,6 +156,10 @@ extension DownloadEngine {
         record.verifiedDigest = file.record.verifiedDigest
         record.stamp = file.stamp
         record.updatedAt = moment
+        if let name = naming.name(for: record, file.head) {
+          record.rename(to: name)
+          try store.reserveName(for: &record, roots, in: &tx)
+        }
         try tx.upsert(record)
         var file = file
         file.record = record
