@@ -170,6 +170,13 @@ let package = Package(
         "ResumeData", "TestSupport", "URLSessionTransport",
       ]
     ),
+    .testTarget(
+      name: "PredecessorTests",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
+        "ResumeData", "TestSupport", "URLSessionTransport",
+      ]
+    ),
     .target(
       name: "MainActorModels",
       dependencies: ["ObjectStoreModel"],

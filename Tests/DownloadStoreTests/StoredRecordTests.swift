@@ -56,7 +56,7 @@ import Testing
     return record
   }
 
-  @Test func `every field comes back as it was stored`() throws {
+  @Test func `ZY1 SC2 every field comes back as it was stored`() throws {
     let store = try DownloadStore(at: folder.path)
     let record = Self.full
     try store.objects.write { try $0.insert(record) }

@@ -8,7 +8,7 @@ import Testing
 /// Groups of downloads while they run.
 @Suite(.timeLimit(.minutes(2)))
 struct GroupTests {
-  @Test func `a group is summed up while it runs and ends whole`() async throws {
+  @Test func `FK1 a group is summed up while it runs and ends whole`() async throws {
     let fixture = try EngineFixture()
     var large = Resource(.generated(byteCount: 2_000_000, seed: 1))
     large.bytesPerSecond = 2_000_000
@@ -45,7 +45,7 @@ struct GroupTests {
     #expect(last == (try fixture.store.group("models").progress()))
   }
 
-  @Test func `who comes and goes while the engine runs is counted`() async throws {
+  @Test func `FK22 who comes and goes while the engine runs is counted`() async throws {
     let fixture = try EngineFixture()
     let transport = HandTransport()
     let engine = try DownloadEngine(store: fixture.store, transport: transport)

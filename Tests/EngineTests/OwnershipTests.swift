@@ -29,7 +29,7 @@ struct OwnershipTests {
     #expect(try String(contentsOfFile: fixture.file("a (2).txt"), encoding: .utf8) == "ours")
   }
 
-  @Test func `a second engine on the store is refused by the name of the first`() throws {
+  @Test func `ZF1 a second engine on the store is refused by the name of the first`() throws {
     let fixture = try EngineFixture()
     let first = try DownloadEngine(store: fixture.store, transport: URLSessionTransport())
     let error = #expect(throws: EngineError.self) {
@@ -79,7 +79,8 @@ struct OwnershipTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == [])
   }
 
-  @Test func `a stop keeps what has arrived and the next run goes on from there`() async throws {
+  @Test func `ZY69 a stop keeps what has arrived and the next run goes on from there`() async throws
+  {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 6_000_000, seed: 4)
     var resource = Resource(body)

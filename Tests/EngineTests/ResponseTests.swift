@@ -36,7 +36,7 @@ struct ResponseTests {
     }
   }
 
-  @Test func `what is on disk is continued with Range and If-Range`() async throws {
+  @Test func `SC4 what is on disk is continued with Range and If-Range`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body))
     try interrupted(fixture, "/a")
