@@ -1,5 +1,6 @@
 import ArgumentParser
 import DownloadStore
+import DownloadSync
 import Foundation
 import ObjectStore
 import ResumeData
@@ -155,6 +156,31 @@ struct CommandTests: StoreSuite {
     #expect(result.lines.map { $0.split(separator: " ").last } == ["one.bin", "3"])
     for line in [3, 5, 6] { #expect(result.messages.contains("\(file):\(line): ")) }
     #expect(await dlstore("--store", store, "add", "--input-file", "/none").status == .notFound)
+  }
+
+  @Test func `ZF13 add does with a name that is taken what it is told to`() async throws {
+    try folder.makeFile("store/files/a", "theirs")
+    try folder.makeFile("store/files/b", "theirs")
+    func add(_ url: String, as name: String = "a", _ words: String...) async -> CommandResult {
+      await dlstore(["--store", store, "add", url, "-o", name] + words)
+    }
+    func state(_ url: String) throws -> DownloadState {
+      try DownloadStore(at: store).record(named: url).state
+    }
+    #expect(await add("http://x/1", "--if-exists", "sometimes").status == .usage)
+    #expect(await add("http://x/1", "--if-exists", "fail").status == .failed)
+    #expect(throws: DownloadStoreError.self) { try state("http://x/1") }
+    #expect(await add("http://x/2").lines.first?.hasSuffix("a (2)") == true)
+    #expect(await add("http://x/3", "--if-exists", "keep").status == .done)
+    #expect(try state("http://x/3") == .completed)
+    let replacing = await add("http://x/4", as: "b", "--if-exists", "replace")
+    #expect(replacing.lines.first?.hasSuffix("b") == true)
+    #expect(try state("http://x/4") == .waiting)
+  }
+
+  @Test func `ZF12 names come from responses when that is asked for`() throws {
+    #expect(try EngineLimits.parse([]).engineOptions.naming == .fromURL)
+    #expect(try EngineLimits.parse(["--content-disposition"]).engineOptions.naming == .fromResponse)
   }
 
   // MARK: inspect

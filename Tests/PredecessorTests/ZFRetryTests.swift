@@ -69,11 +69,11 @@ struct ZFRetryTests {
     let record = try fixture.add("/a")
     let engine = try DownloadEngine(
       store: fixture.store,
-      transport: URLSessionTransport(idleTimeout: .seconds(3))
+      transport: URLSessionTransport(idleTimeout: .seconds(4))
     )
     let begin = ContinuousClock.now
     _ = try await engine.run(until: .idle)
-    #expect(begin.duration(to: .now) > .seconds(3))
+    #expect(begin.duration(to: .now) > .seconds(4))
     #expect(try fixture.store.record(named: record.url).attempts.isEmpty)
     #expect(fixture.server.requests.count == 1)
     #expect(body.matches(file: fixture.file("a")))
