@@ -53,6 +53,8 @@ import Testing
     record.startsAtOnce = true
     record.removesFile = true
     record.replacedStamp = FileStamp(size: 4, inode: 5, modified: 6)
+    record.allowsCellular = false
+    record.prefersBackground = true
     return record
   }
 
@@ -71,7 +73,8 @@ import Testing
     #expect(full.count == DownloadRecord.schema.fields.count)
     for (label, value) in full {
       let text = "\(value)"
-      let isDefault = ["nil", "0", "false", "", "[]"].contains(text)
+      let defaults = label == "allowsCellular" ? ["true"] : ["nil", "0", "false", "", "[]"]
+      let isDefault = defaults.contains(text)
       #expect(!isDefault, "\(label ?? "") is \(text)")
     }
   }

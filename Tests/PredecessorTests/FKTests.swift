@@ -14,6 +14,24 @@ struct FKTests {
     fixture = try HandFixture()
   }
 
+  @Test(arguments: [(true, false), (false, false), (true, true), (false, true)])
+  func `FK3 FK29 a transport is told of the networks and the kind of session that are wanted`(
+    allowsCellular: Bool,
+    prefersBackground: Bool
+  ) async throws {
+    var request = DownloadRequest(url: fixture.url("a"))
+    #expect(request.allowsCellular && !request.prefersBackground)
+    request.allowsCellular = allowsCellular
+    request.prefersBackground = prefersBackground
+    try fixture.store.add([request])
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let request = fixture.transport.started[0].request
+      #expect(request.allowsCellular == allowsCellular)
+      #expect(request.prefersBackground == prefersBackground)
+    }
+  }
+
   @Test func `FK6 nothing starts before the engine runs`() async throws {
     try fixture.add("a")
     let engine = try fixture.engine()

@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `few lines are not done`() {
-    #expect(Self.rows.filter { $0.test.hasPrefix("not done: ") }.count <= 4)
+  @Test func `two lines are not done`() {
+    #expect(Self.rows.filter { $0.test.hasPrefix("not done: ") }.map(\.id) == ["FK4", "FK34"])
   }
 }

@@ -98,6 +98,14 @@ public struct DownloadRecord: Sendable, Hashable {
   public var removesFile: Bool = false
   /// What the finished file of before is known by, whose place the next one takes.
   public var replacedStamp: FileStamp?
+  /// Whether it may use a cellular network, over a transport that can tell.
+  ///
+  /// There is none on Linux: it is kept for those that run elsewhere.
+  public var allowsCellular: Bool = true
+  /// Whether it should go on while its application does not run, over a transport that can do that.
+  ///
+  /// There is none on Linux: it is kept for those that run elsewhere.
+  public var prefersBackground: Bool = false
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -171,6 +179,10 @@ nonisolated extension DownloadRecord: Model {
     public let removesFile = Column<DownloadRecord, Bool>(position: 32)
     /// The field `replacedStamp`.
     public let replacedStamp = Column<DownloadRecord, FileStamp?>(position: 33)
+    /// The field `allowsCellular`.
+    public let allowsCellular = Column<DownloadRecord, Bool>(position: 34)
+    /// The field `prefersBackground`.
+    public let prefersBackground = Column<DownloadRecord, Bool>(position: 35)
   }
 
   /// The stored fields, for use in queries.
@@ -214,6 +226,8 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("startsAtOnce", Bool.self, id: 32),
       FieldSchema("removesFile", Bool.self, id: 33),
       FieldSchema("replacedStamp", FileStamp.self, id: 34, isOptional: true),
+      FieldSchema("allowsCellular", Bool.self, id: 35),
+      FieldSchema("prefersBackground", Bool.self, id: 36),
     ]
   )
 
@@ -256,6 +270,8 @@ nonisolated extension DownloadRecord: Model {
     startsAtOnce = try record.value(at: 31, default: false)
     removesFile = try record.value(at: 32, default: false)
     replacedStamp = try record.optional(at: 33)
+    allowsCellular = try record.value(at: 34, default: true)
+    prefersBackground = try record.value(at: 35, default: false)
   }
 
   /// Writes every stored field.
@@ -294,5 +310,7 @@ nonisolated extension DownloadRecord: Model {
     record.encode(startsAtOnce)
     record.encode(removesFile)
     record.encode(replacedStamp)
+    record.encode(allowsCellular)
+    record.encode(prefersBackground)
   }
 }

@@ -24,6 +24,10 @@ public struct DownloadRequest: Sendable, Hashable {
   public var digest: Digest?
   /// Header fields to send.
   public var headers: [HeaderField] = []
+  /// Whether it may use a cellular network, over a transport that can tell.
+  public var allowsCellular = true
+  /// Whether it should go on while its application does not run, over a transport that can do that.
+  public var prefersBackground = false
   /// Stores the record without having it run.
   public var isPaused = false
 

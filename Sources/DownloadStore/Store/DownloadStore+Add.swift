@@ -85,7 +85,9 @@ extension DownloadStore {
       updatedAt: moment,
       completedAt: nil,
       hasHeaders: !request.headers.isEmpty,
-      stamp: nil
+      stamp: nil,
+      allowsCellular: request.allowsCellular,
+      prefersBackground: request.prefersBackground
     )
     try take(wanted, for: &record, request, roots, in: &tx)
     try tx.insert(record)

@@ -112,7 +112,9 @@ extension DownloadEngine {
       recordID: record.id,
       offset: offset,
       validator: offset > 0 ? Validator(of: record)?.ifRange : nil,
-      headers: start.headers
+      headers: start.headers,
+      allowsCellular: record.allowsCellular,
+      prefersBackground: record.prefersBackground
     )
     send(request, for: record)
   }
