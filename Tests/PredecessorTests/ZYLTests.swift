@@ -137,11 +137,13 @@ struct ZYLTests {
 
   @Test func `ZY36 SC11 a launch without a network loses nothing`() async throws {
     try fixture.add("a")
+    let blob = try resumeData(of: "a")
     try fixture.change("a", partial: 40) { record in
       record.state = .running
       record.received = 40
       record.expected = 100
       record.entityTag = "\"1\""
+      record.resumeBlob = blob
     }
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
@@ -155,6 +157,7 @@ struct ZYLTests {
       #expect(record.attempts.map(\.failure.code) == [.cannotFindHost])
     }
     #expect(try fixture.record("a").received == 40)
+    #expect(try fixture.record("a").resumeBlob == blob)
     #expect(FileStamp(ofFileAt: try fixture.layout("a").partialPath)?.size == 40)
   }
 
@@ -202,15 +205,8 @@ struct ZYLTests {
     async throws
   {
     try fixture.add("a")
-    let blob = try ResumeData(
-      ResumeData.Draft(
-        url: fixture.url("a"),
-        received: 1,
-        file: .temporaryName("CFNetworkDownload_aaaaaa.tmp")
-      ),
-      form: .xml
-    )
-    try fixture.change("a") { $0.resumeBlob = Data(blob.bytes) }
+    let blob = try resumeData(of: "a")
+    try fixture.change("a") { $0.resumeBlob = blob }
     let engine = try fixture.engine()
     async let summary = engine.run(until: .idle)
     try await fixture.started(1)
@@ -241,4 +237,14 @@ struct ZYLTests {
   }
 
   private var store: DownloadStore { fixture.store }
+
+  /// Resume data of a download that a session on another system has begun.
+  private func resumeData(of name: String) throws -> Data {
+    let draft = ResumeData.Draft(
+      url: fixture.url(name),
+      received: 1,
+      file: .temporaryName("CFNetworkDownload_aaaaaa.tmp")
+    )
+    return Data(try ResumeData(draft, form: .xml).bytes)
+  }
 }
