@@ -83,7 +83,8 @@ let package = Package(
     .target(
       name: "DownloadSync",
       dependencies: [
-        "DownloadStore", "ObjectStore", .product(name: "Logging", package: "swift-log"),
+        "DownloadStore", "ObjectStore", "ResumeData",
+        .product(name: "Logging", package: "swift-log"),
       ]
     ),
     .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
@@ -166,7 +167,9 @@ let package = Package(
     ),
     .testTarget(
       name: "DownloadSyncTests",
-      dependencies: ["DownloadStore", "DownloadSync", "ObjectStore", "TestSupport"]
+      dependencies: [
+        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "TestSupport",
+      ]
     ),
     .testTarget(
       name: "MigrationsTests",
@@ -198,11 +201,25 @@ let package = Package(
       name: "KillTests",
       dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "dlstore"]
     ),
+    .target(
+      name: "EngineTestSupport",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TransportTesting",
+      ],
+      path: "Tests/Support/EngineTestSupport"
+    ),
     .testTarget(
       name: "EngineTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport",
-        "TransportTesting",
+        "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
+        "ResumeData", "TestSupport", "TransportTesting",
+      ]
+    ),
+    .testTarget(
+      name: "PredecessorTests",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
+        "ResumeData", "TestSupport", "TransportTesting", "URLSessionTransport",
       ]
     ),
     .target(
@@ -244,7 +261,8 @@ if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   let needed: Set = [
     "CLMDB", "LMDB", "ObjectStore", "Migrations", "DownloadStore", "DownloadSync", "ResumeData",
     "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands", "dlstore", "TestSupport",
-    "FaultServer", "NginxServer", "TransportTesting", "TransportTests", "EngineTests",
+    "EngineTestSupport", "FaultServer", "NginxServer", "TransportTesting", "TransportTests",
+    "EngineTests",
     "AsyncHTTPClientTransportTests", "DownloadCommandsTests",
   ]
   package.targets.removeAll { !needed.contains($0.name) }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import DownloadStore
+import DownloadSync
 import Foundation
 import ObjectStore
+import ResumeData
 import TestSupport
 import Testing
 
@@ -156,6 +158,26 @@ struct CommandTests: StoreSuite {
     #expect(await dlstore("--store", store, "add", "--input-file", "/none").status == .notFound)
   }
 
+  @Test func `ZF13 add does with a name that is taken what it is told to`() async throws {
+    try folder.makeFile("store/files/a", "theirs")
+    try folder.makeFile("store/files/b", "theirs")
+    func add(_ url: String, as name: String = "a", _ words: String...) async -> CommandResult {
+      await dlstore(["--store", store, "add", url, "-o", name] + words)
+    }
+    func state(_ url: String) throws -> DownloadState {
+      try DownloadStore(at: store).record(named: url).state
+    }
+    #expect(await add("http://x/1", "--if-exists", "sometimes").status == .usage)
+    #expect(await add("http://x/1", "--if-exists", "fail").status == .failed)
+    #expect(throws: DownloadStoreError.self) { try state("http://x/1") }
+    #expect(await add("http://x/2").lines.first?.hasSuffix("a (2)") == true)
+    #expect(await add("http://x/3", "--if-exists", "keep").status == .done)
+    #expect(try state("http://x/3") == .completed)
+    let replacing = await add("http://x/4", as: "b", "--if-exists", "replace")
+    #expect(replacing.lines.first?.hasSuffix("b") == true)
+    #expect(try state("http://x/4") == .waiting)
+  }
+
   // MARK: inspect
 
   @Test func `inspect finds a URL, an id and its beginning`() async {
@@ -196,12 +218,55 @@ struct CommandTests: StoreSuite {
     let record = try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     )
-    #expect(record["next"] as? [String: String] == ["action": "plan; zero", "rule": "Z2+P6"])
+    #expect(
+      record["next"] as? [String: String] == [
+        "action": "plan; drop blob; zero", "rule": "Z2+P3+P6",
+      ]
+    )
     #expect(record["resumeData"] as? [String: Int] == ["byteCount": 3])
     #expect((record["history"] as? [Any])?.isEmpty == true)
     let files = try #require(record["files"] as? [String: [String: Any]])
     #expect(files["final"]?["path"] as? String == "\(store)/files/1")
     #expect(files["partial"]?["status"] as? String == "missing")
+  }
+
+  @Test func `inspect shows what is in resume data, without its secrets`() async throws {
+    let url = "http://me:hush@a/1"
+    _ = await dlstore("--store", store, "add", url)
+    var draft = ResumeData.Draft(
+      url: url,
+      received: 42,
+      file: .temporaryName("CFNetworkDownload_abcdef.tmp"),
+      entityTag: "\"1\""
+    )
+    draft.originalRequest = ResumeData.Draft.Request(
+      url: url,
+      headers: [URLRequestArchive.HeaderField(name: "Authorization", value: "hush2")]
+    )
+    let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
+    try change(url) { $0.resumeBlob = blob }
+    let text = await dlstore("--store", store, "inspect", url).output
+    #expect(text.contains("resume data   received: 42 bytes"))
+    #expect(text.contains("resume data   partial file: CFNetworkDownload_abcdef.tmp"))
+    #expect(!text.contains("hush"))
+    let words = ["--store", store, "inspect", url, "--json"]
+    let json = await dlstore(words).output
+    let record = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+    )
+    let shown = try #require(record["resumeData"] as? [String: Any])
+    #expect(shown["form"] as? String == "keyedArchive")
+    #expect(shown["received"] as? Int == 42)
+    #expect(shown["etag"] as? String == "\"1\"")
+    #expect(!json.contains("hush2"))
+    #expect(await dlstore(words + ["--reveal-secrets"]).output.contains("hush2"))
+  }
+
+  @Test func `inspect says that resume data cannot be read`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    try change("http://a/1") { $0.resumeBlob = Data([1, 2, 3]) }
+    let text = await dlstore("--store", store, "inspect", "http://a/1").output
+    #expect(text.contains("resume data   unusable: "))
   }
 
   // MARK: purge

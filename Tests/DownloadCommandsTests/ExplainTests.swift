@@ -2,6 +2,7 @@ import ArgumentParser
 import DownloadStore
 import DownloadSync
 import Foundation
+import ResumeData
 import TestSupport
 import Testing
 
@@ -127,9 +128,15 @@ struct ExplainTests: StoreSuite {
 
   @Test func `a stored download is explained as it is now`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
+    let draft = ResumeData.Draft(
+      url: "http://a/1",
+      received: 1,
+      file: .temporaryName("CFNetworkDownload_abcdef.tmp")
+    )
+    let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
     try change("http://a/1") { record in
       record.state = .running
-      record.resumeBlob = Data([1])
+      record.resumeBlob = blob
     }
     let id = RecordIdentity.id(forURL: "http://a/1")
     for name in ["http://a/1", id] {

@@ -164,7 +164,7 @@ struct TwoProcessTests {
   }
 
   /// A poll once a second would take half a second at the median.
-  @Test func `an engine hears of a wish at once, without looking all the time`() async throws {
+  @Test func `FK6 an engine hears of a wish at once, without looking all the time`() async throws {
     server.route("/first", Resource(.text("x")))
     _ = try await dlstore("add", server.url("/first"))
     try await running { engine in

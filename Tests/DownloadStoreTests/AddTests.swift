@@ -12,7 +12,7 @@ import Testing
     fixture = try StoreFixture()
   }
 
-  @Test func `a new URL becomes a record that waits`() throws {
+  @Test func `ZY8 ZY11 ZY21 a new URL becomes a record that waits`() throws {
     let added = try fixture.add(url)
     #expect(added.isNew)
     let record = added.record
@@ -72,7 +72,7 @@ import Testing
   // MARK: What is known
 
   @Test(arguments: DownloadState.allCases, [false, true])
-  func `a known URL is never added again`(state: DownloadState, isPaused: Bool) throws {
+  func `ZY3 FK9 a known URL is never added again`(state: DownloadState, isPaused: Bool) throws {
     let first = try fixture.add(url).record
     try fixture.change(url) { $0.state = state }
     let again = try fixture.add(url) { $0.isPaused = isPaused }
@@ -165,7 +165,7 @@ import Testing
     #expect(record.generation == 8)
   }
 
-  @Test func `a complete file that is there is left alone`() throws {
+  @Test func `ZY3 FK27 a complete file that is there is left alone`() throws {
     try fixture.add(url)
     let done = try fixture.finish(url)
     #expect(try fixture.add(url).record == done)
@@ -232,7 +232,18 @@ import Testing
 
   // MARK: All or nothing
 
-  @Test func `one bad request keeps the others out`() throws {
+  @Test(arguments: [true, false])
+  func `ZY2 an empty name or type is refused`(isName: Bool) throws {
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.add("https://example.com/a") { request in
+        if isName { request.filename = "" } else { request.type = "" }
+      }
+    }
+    #expect(error?.code == .invalidName)
+    #expect(try fixture.store.records(DownloadRecord.all).isEmpty)
+  }
+
+  @Test func `ZY2 one bad request keeps the others out`() throws {
     let error = #expect(throws: DownloadStoreError.self) {
       try fixture.store.add([DownloadRequest(url: url), DownloadRequest(url: "file:///etc")])
     }
@@ -240,7 +251,7 @@ import Testing
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
 
-  @Test func `a URL that is asked for twice at once becomes one record`() throws {
+  @Test func `ZY4 a URL that is asked for twice at once becomes one record`() throws {
     let request = DownloadRequest(url: url)
     let added = try fixture.store.add([request, request])
     #expect(added.map(\.isNew) == [true, false])

@@ -17,7 +17,7 @@ import Testing
     #expect(shown.count == DownloadState.allCases.count - 1)
   }
 
-  @Test func `what is stored for a state or an intent is the same for ever`() {
+  @Test func `ZY7 FK11 SC2 what is stored for a state or an intent is the same for ever`() {
     #expect(
       DownloadState.allCases.map(\.rawValue) == [
         "waiting", "running", "paused", "failedRetryable", "failedPermanent", "finalizing",

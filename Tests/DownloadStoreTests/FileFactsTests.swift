@@ -93,7 +93,7 @@ import Testing
     #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
   }
 
-  @Test func `a file of the same size and bytes is not ours`() throws {
+  @Test func `FK27 a file of the same size and bytes is not ours`() throws {
     try fixture.add(url)
     let record = try fixture.finish(url, "body")
     let path = try fixture.layout(of: record).finalPath

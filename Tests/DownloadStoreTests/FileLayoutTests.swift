@@ -15,7 +15,7 @@ import Testing
     (".hidden", ".hidden"),
     ("a\\..\\b", "a\\..\\b"),
     ("日本", "日本"),
-  ]) func `a folder below the root is put in order`(folder: String, valid: String) throws {
+  ]) func `SC14 a folder below the root is put in order`(folder: String, valid: String) throws {
     #expect(try FileLayout.validatedFolder(folder) == valid)
   }
 

@@ -11,7 +11,7 @@ import Testing
     fixture = try StoreFixture()
   }
 
-  @Test func `a record is found by its URL, its id and any unique beginning of that`() throws {
+  @Test func `MO2 a record is found by its URL, its id and any unique beginning of that`() throws {
     let record = try fixture.add(url).record
     #expect(try fixture.store.record(named: url) == record)
     for length in 1...16 {
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: ["", "https://example.com/b.zip", "ffff", "zzz", "1d9defa430c34a6c0"])
-  func `what no record has is unknown`(name: String) throws {
+  func `ZY10 FK18 what no record has is unknown`(name: String) throws {
     try fixture.add(url)
     let error = #expect(throws: DownloadStoreError.self) {
       try fixture.store.record(named: name)

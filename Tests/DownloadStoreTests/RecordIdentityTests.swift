@@ -7,7 +7,7 @@ import Testing
     ("https://example.com/A.zip", "f5633040043c8865"),
     ("http://example.com/a.zip?x=1&y=2#f", "d9d3f667ec8826a2"),
     ("https://bücher.example/ä", "1599dda1d760984f"),
-  ]) func `the id of a URL is the same for ever`(url: String, id: String) {
+  ]) func `FK8 the id of a URL is the same for ever`(url: String, id: String) {
     #expect(RecordIdentity.id(forURL: url) == id)
   }
 
@@ -30,7 +30,7 @@ import Testing
     "https://exa\rmple.com/", "https://example.com/\u{7F}", "https://example.com/\u{85}",
     "https://example.com:65536/", "https://example.com:99999999999999999999/",
     "https://example.com/" + String(repeating: "a", count: 65_536),
-  ]) func `anything else is refused`(url: String) {
+  ]) func `ZY2 FK7 anything else is refused`(url: String) {
     let error = #expect(throws: DownloadStoreError.self) { try RecordIdentity.validate(url) }
     #expect(error?.code == .invalidURL)
   }

@@ -19,7 +19,7 @@ import Testing
     #expect(try store.roots().path(of: "other") == nil)
   }
 
-  @Test func `a root that moves takes its records along`() throws {
+  @Test func `ZY5 a root that moves takes its records along`() throws {
     let record = try fixture.add("https://example.com/a") { $0.folder = "x/y" }.record
     try fixture.store.setRoot("/new")
     let layout = try fixture.layout(of: record)
@@ -29,7 +29,7 @@ import Testing
     #expect(layout.partialPath == "/new/x/y/\(record.id).dlstore-part")
   }
 
-  @Test func `no record holds an absolute path`() throws {
+  @Test func `ZY1 ZY5 no record holds an absolute path`() throws {
     try fixture.store.setRoot(fixture.folder.path + "/there", named: "there")
     let record = try fixture.add("https://example.com/a") { $0.root = "there" }.record
     #expect(!"\(record)".contains(fixture.folder.path))

@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `whatever comes in, a file system takes what comes out`() {
+  @Test func `ZY6 SC6 whatever comes in, a file system takes what comes out`() {
     var random = SplitMix64(seed: 0x5AFE)
     let alphabet: [Unicode.Scalar] = [
       "a", "b", ".", ".", "/", "\\", " ", "\u{0}", "\u{A}", "\u{301}", "\u{200D}", "日", "😀", "(",

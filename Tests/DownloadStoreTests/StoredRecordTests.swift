@@ -54,10 +54,12 @@ import Testing
     record.removesFile = true
     record.replacedStamp = FileStamp(size: 4, inode: 5, modified: 6)
     record.isNameGiven = true
+    record.allowsCellular = false
+    record.prefersBackground = true
     return record
   }
 
-  @Test func `every field comes back as it was stored`() throws {
+  @Test func `ZY1 SC2 every field comes back as it was stored`() throws {
     let store = try DownloadStore(at: folder.path)
     let record = Self.full
     try store.objects.write { try $0.insert(record) }
@@ -73,7 +75,8 @@ import Testing
     #expect(full.count == DownloadRecord.schema.fields.count)
     for (label, value) in full {
       let text = "\(value)"
-      let isDefault = ["nil", "0", "false", "", "[]"].contains(text)
+      let defaults = label == "allowsCellular" ? ["true"] : ["nil", "0", "false", "", "[]"]
+      let isDefault = defaults.contains(text)
       #expect(!isDefault, "\(label ?? "") is \(text)")
     }
   }

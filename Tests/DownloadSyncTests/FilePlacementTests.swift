@@ -69,7 +69,8 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/nowhere")
   }
 
-  @Test(arguments: Way.allCases) func `what cannot be placed leaves no trace`(way: Way) throws {
+  @Test(arguments: Way.allCases) func `ZF11 what cannot be placed leaves no trace`(way: Way) throws
+  {
     let final = folder.path + "/final"
     guard case .failed(let failure) = way.place(folder.path + "/none", as: final) else {
       Issue.record("a file that is not there was placed")
@@ -101,7 +102,7 @@ import Testing
     #expect(try !text("final").isEmpty)
   }
 
-  @Test func `a folder is made with those above it, more than once`() throws {
+  @Test func `ZY9 a folder is made with those above it, more than once`() throws {
     let path = folder.path + "/a/b/c"
     try FilePlacement.makeFolder(path)
     try FilePlacement.makeFolder(path)
@@ -110,7 +111,7 @@ import Testing
     #expect(try folder.names(in: "a/b") == ["c"])
   }
 
-  @Test func `a folder that cannot be made says so`() throws {
+  @Test func `ZF10 a folder that cannot be made says so`() throws {
     let file = try folder.makeFile("file", "x")
     let failure = #expect(throws: PartialFile.Failure.self) {
       try FilePlacement.makeFolder(file + "/a/b")

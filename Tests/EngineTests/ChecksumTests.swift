@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
@@ -16,7 +17,7 @@ struct ChecksumTests {
   }
 
   @Test(arguments: Digest.Algorithm.allCases)
-  func `each kind is verified and recorded`(algorithm: Digest.Algorithm) async throws {
+  func `FK36 each kind is verified and recorded`(algorithm: Digest.Algorithm) async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 3_000_000, seed: 1)
     fixture.server.route("/a", Resource(body))

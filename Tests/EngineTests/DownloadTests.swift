@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import Testing
@@ -21,7 +22,7 @@ struct DownloadTests {
     #expect(left == ["a.bin"])
   }
 
-  @Test func `a connection that is reset is continued where it broke`() async throws {
+  @Test func `ZY39 a connection that is reset is continued where it broke`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 4_000_000, seed: 2)
     fixture.server.route("/a.bin", Resource(body, faults: .resetAfter(bytes: 1_500_000)))

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
@@ -23,7 +24,7 @@ struct EventTests {
     }
   }
 
-  @Test func `every consumer is told everything`() async throws {
+  @Test func `ZY53 FK26 every consumer is told everything`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 2_000_000, seed: 1)
     fixture.server.route("/a", Resource(body, faults: .resetAfter(bytes: 500_000)))
@@ -62,7 +63,9 @@ struct EventTests {
     #expect(await deadHandle.contains { $0.isEnd })
   }
 
-  @Test func `a file is in its place and committed before its end is told`() async throws {
+  @Test func `ZF9 ZF17 MO6 a file is in its place and committed before its end is told`()
+    async throws
+  {
     let fixture = try EngineFixture()
     for number in 0..<20 {
       fixture.server.route("/\(number)", Resource(.text("\(number)")))
@@ -83,7 +86,7 @@ struct EventTests {
     #expect(ends.count == 20 && ends.values.allSatisfy { $0 == 1 })
   }
 
-  @Test func `a task that says twice that it ended has ended once`() async throws {
+  @Test func `ZY54 a task that says twice that it ended has ended once`() async throws {
     let fixture = try EngineFixture()
     let transport = HandTransport()
     try fixture.store.add([DownloadRequest(url: "https://example.com/a")])
@@ -128,7 +131,7 @@ struct EventTests {
     _ = try await run.value
   }
 
-  @Test func `callbacks hear of the end and of nothing after they are let go`() async throws {
+  @Test func `FK21 callbacks hear of the end and of nothing after they are let go`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
@@ -18,7 +19,7 @@ struct HandleTests {
     }
   }
 
-  @Test func `a file is handed over once it is in its place`() async throws {
+  @Test func `SC7 MO6 a file is handed over once it is in its place`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 1_000_000, seed: 1)
     fixture.server.route("/a.bin", Resource(body))
@@ -47,7 +48,7 @@ struct HandleTests {
     for task in waiting { #expect(try await task.value == fixture.file("a")) }
   }
 
-  @Test func `a download that fails for good throws its failure`() async throws {
+  @Test func `FK18 SC7 a download that fails for good throws its failure`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("a"), faults: .status(404), then: .repeatLast))
     try fixture.add("/a")
@@ -59,7 +60,7 @@ struct HandleTests {
     #expect(failure?.code == .notFound)
   }
 
-  @Test func `a download that somebody gives up throws that and no failure`() async throws {
+  @Test func `ZF15 a download that somebody gives up throws that and no failure`() async throws {
     let fixture = try EngineFixture()
     var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
     resource.bytesPerSecond = 1_000_000
@@ -124,7 +125,7 @@ struct HandleTests {
     #expect(try await engine.run(until: .idle).completed == 1)
   }
 
-  @Test func `a URL that the store does not know is harmless`() async throws {
+  @Test func `FK19 a URL that the store does not know is harmless`() async throws {
     let fixture = try EngineFixture()
     let engine = try fixture.engine()
     let handle = engine.handle(of: "https://example.com/none")
@@ -145,7 +146,9 @@ struct HandleTests {
     #expect(error?.code == .fileMissing)
   }
 
-  @Test func `progress begins with what is there and ends with all of it`() async throws {
+  @Test func `ZY3 FK20 SC7 progress begins with what is there and ends with all of it`()
+    async throws
+  {
     let fixture = try EngineFixture()
     let size: Int64 = 4_000_000
     var resource = Resource(.generated(byteCount: size, seed: 2))

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
@@ -64,7 +65,7 @@ struct MiddlewareTests {
     #expect(try fixture.store.headers(of: record).map(\.name) == ["X-Own"])
   }
 
-  @Test func `the URL of the request may be another one and the record keeps its own`()
+  @Test func `SC12 the URL of the request may be another one and the record keeps its own`()
     async throws
   {
     let fixture = try EngineFixture()
@@ -187,7 +188,7 @@ struct MiddlewareTests {
     #expect(fixture.server.requests.isEmpty)
   }
 
-  @Test func `an end is told with its file before its event`() async throws {
+  @Test func `FK25 an end is told with its file before its event`() async throws {
     let fixture = try EngineFixture()
     var resource = Resource(.text("abc"))
     resource.fields = [Field("X-Mark", "seven")]

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
@@ -28,7 +29,7 @@ struct OwnershipTests {
     #expect(try String(contentsOfFile: fixture.file("a (2).txt"), encoding: .utf8) == "ours")
   }
 
-  @Test func `a second engine on the store is refused by the name of the first`() throws {
+  @Test func `ZF1 a second engine on the store is refused by the name of the first`() throws {
     let fixture = try EngineFixture()
     let first = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let error = #expect(throws: EngineError.self) {
@@ -78,7 +79,8 @@ struct OwnershipTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == [])
   }
 
-  @Test func `a stop keeps what has arrived and the next run goes on from there`() async throws {
+  @Test func `ZY69 a stop keeps what has arrived and the next run goes on from there`() async throws
+  {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 12_000_000, seed: 4)
     var resource = Resource(body)

@@ -1,7 +1,9 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import Foundation
 import ObjectStore
+import ResumeData
 import TestSupport
 import Testing
 
@@ -127,13 +129,24 @@ struct ReconcileTests {
       Self.begun(&record)
       record.resumeBlob = Data()
     }
+    let draft = ResumeData.Draft(
+      url: "https://example.com/b",
+      received: 40,
+      file: .temporaryName("CFNetworkDownload_aaaaaa.tmp")
+    )
+    let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
     _ = try add("b", partial: 40) { record in
+      Self.begun(&record)
+      record.resumeBlob = blob
+    }
+    _ = try add("c", partial: 40) { record in
       Self.begun(&record)
       record.resumeBlob = Data([1])
     }
-    #expect(try await reconcile() == ["a": "Z1+P3+P7", "b": "Z1+P7"])
+    #expect(try await reconcile() == ["a": "Z1+P3+P7", "b": "Z1+P7", "c": "Z1+P3+P7"])
     #expect(try record("a").resumeBlob == nil)
-    #expect(try record("b").resumeBlob == Data([1]))
+    #expect(try record("b").resumeBlob == blob)
+    #expect(try record("c").resumeBlob == nil)
   }
 
   @Test func `wishes are carried out`() async throws {

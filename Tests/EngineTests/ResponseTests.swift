@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
@@ -11,7 +12,7 @@ struct ResponseTests {
   static let size: Int64 = 2_000_000
   static let body = Body.generated(byteCount: size, seed: 7)
 
-  @Test func `what is on disk is continued with Range and If-Range`() async throws {
+  @Test func `SC4 what is on disk is continued with Range and If-Range`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body))
     try fixture.interrupted("/a", Self.body)

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
@@ -57,13 +58,13 @@ struct RestartTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == ["a"])
   }
 
-  @Test func `killed before the first byte`() async throws {
+  @Test func `ZY8 killed before the first byte`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 0, partial: nil)
     try await expectComplete(fixture, requests: [nil])
   }
 
-  @Test func `killed right after a checkpoint`() async throws {
+  @Test func `ZY30 ZY43 killed right after a checkpoint`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 400_000, partial: 400_000)
     try await expectComplete(fixture, requests: ["bytes=400000-"])

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import Foundation
 import ObjectStore
 import TestSupport
@@ -90,7 +91,7 @@ struct SchedulingTests {
     #expect(started == ["urgent", "a", "b", "later"])
   }
 
-  @Test func `a priority that is changed while it waits counts at once`() async throws {
+  @Test func `ZY64 a priority that is changed while it waits counts at once`() async throws {
     try add("a", "b", "c")
     let engine = try engine(1)
     try await running(engine) {
@@ -105,7 +106,7 @@ struct SchedulingTests {
     #expect(started == ["a", "c"])
   }
 
-  @Test func `what is resumed at once takes the place of the oldest, which is held`()
+  @Test func `ZY60 ZY61 ZY62 what is resumed at once takes the place of the oldest, which is held`()
     async throws
   {
     try add("a", "b", "c", "d")
@@ -137,7 +138,7 @@ struct SchedulingTests {
     }
   }
 
-  @Test func `nothing that is held starts at launch, and it keeps no run from ending`()
+  @Test func `ZY61 nothing that is held starts at launch, and it keeps no run from ending`()
     async throws
   {
     try add("a", "b")
@@ -153,7 +154,7 @@ struct SchedulingTests {
     #expect(try state("a").state == .waiting && state("a").isHeldByHand)
   }
 
-  @Test func `a higher limit counts at once, a lower one stops nobody`() async throws {
+  @Test func `ZY58 FK2 a higher limit counts at once, a lower one stops nobody`() async throws {
     try add("a", "b", "c", "d", "e")
     let engine = try engine(1)
     try await running(engine) {
@@ -202,13 +203,5 @@ struct SchedulingTests {
       }
       #expect(started.prefix(150) == (0..<150).map { "n\($0)" }[...])
     }
-  }
-}
-
-extension HandTransport.Started {
-  /// Has the task deliver a file of three bytes.
-  func complete() {
-    receive([1, 2, 3], of: 3)
-    sink.finish(.completed)
   }
 }

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
@@ -75,7 +76,7 @@ struct VerbTests {
     #expect(fixture.server.requests.count == 1)
   }
 
-  @Test func `get throws why it failed, and that somebody gave it up`() async throws {
+  @Test func `ZF15 get throws why it failed, and that somebody gave it up`() async throws {
     slow("/slow")
     try await running { engine in
       let failure = await #expect(throws: DownloadFailure.self) {
@@ -91,7 +92,9 @@ struct VerbTests {
     }
   }
 
-  @Test func `a pause keeps what has arrived, and a resume goes on from there`() async throws {
+  @Test func `SC1 MO10 a pause keeps what has arrived, and a resume goes on from there`()
+    async throws
+  {
     slow("/a")
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])
@@ -126,7 +129,8 @@ struct VerbTests {
     #expect(body.matches(file: fixture.file("a")))
   }
 
-  @Test func `what is cancelled leaves its record and nothing else, and restarts from nothing`()
+  @Test
+  func `FK12 FK15 what is cancelled leaves its record and nothing else, and restarts from nothing`()
     async throws
   {
     slow("/a")
@@ -193,7 +197,7 @@ struct VerbTests {
   }
 
   @Test(arguments: [false, true])
-  func `what is removed goes with its bytes, and its file if that is wanted`(
+  func `ZY25 FK17 what is removed goes with its bytes, and its file if that is wanted`(
     withFile: Bool
   )
     async throws
@@ -310,7 +314,9 @@ struct VerbTests {
 
   // MARK: Mirrors
 
-  @Test func `mirrors are asked in order, one at a time, and then the first again`() async throws {
+  @Test func `ZF3 ZF6 mirrors are asked in order, one at a time, and then the first again`()
+    async throws
+  {
     let busy = Resource(body, faults: .status(503), then: .repeatLast)
     fixture.server.route("/m1", busy)
     fixture.server.route("/m2", Resource(body, faults: .status(404), then: .repeatLast))
@@ -327,7 +333,7 @@ struct VerbTests {
 
   // MARK: Progress
 
-  @Test func `progress is told until the run is over`() async throws {
+  @Test func `FK23 progress is told until the run is over`() async throws {
     slow("/a")
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import Foundation
 import ObjectStore
 import TestSupport
@@ -56,7 +57,7 @@ struct WishTests {
   @Test(arguments: [
     (DownloadState.paused, DownloadIntent.hold), (.running, .hold), (.paused, .run),
   ])
-  func `a transfer that is to be held ends and keeps what has arrived`(
+  func `ZY32 FK13 SC8 MO4 a transfer that is to be held ends and keeps what has arrived`(
     state: DownloadState,
     intent: DownloadIntent
   ) async throws {
@@ -167,7 +168,7 @@ struct WishTests {
     #expect(transport.started.count == 1)
   }
 
-  @Test func `wishes about what does not run yet are carried out at once`() async throws {
+  @Test func `ZY24 wishes about what does not run yet are carried out at once`() async throws {
     try store.add([DownloadRequest(url: "https://example.com/b")])
     var options = EngineOptions()
     options.checkpointInterval = .milliseconds(50)
@@ -196,7 +197,7 @@ struct WishTests {
     #expect(transport.started.count == 1)
   }
 
-  @Test func `tasks that an engine before has left are ended`() async throws {
+  @Test func `FK5 tasks that an engine before has left are ended`() async throws {
     let left = TaskSnapshot(id: TaskID(rawValue: 9), recordID: "0", bytesReceived: 1)
     let transport = HandTransport(left: [left])
     let engine = try DownloadEngine(store: store, transport: transport)

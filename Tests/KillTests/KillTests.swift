@@ -11,7 +11,7 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
 /// `kill -9` at any moment, again and again, on a server that resets connections as well.
 @Suite(.serialized, .timeLimit(.minutes(10 + kills / 20)))
 struct KillTests {
-  @Test func `no kill loses a byte, fetches a checkpointed one again or lies about progress`()
+  @Test func `SC13 no kill loses a byte, fetches a checkpointed one again or lies about progress`()
     throws
   {
     let scene = try KillScene()

@@ -48,6 +48,8 @@ private struct RecordByIDs: Model {
       FieldSchema("f33", Bool.self, id: 33),
       FieldSchema("f34", FileStamp.self, id: 34, isOptional: true),
       FieldSchema("f35", Bool.self, id: 35),
+      FieldSchema("f36", Bool.self, id: 36),
+      FieldSchema("f37", Bool.self, id: 37),
     ]
   )
 
@@ -92,6 +94,8 @@ private struct RecordByIDs: Model {
       "\(try record.value(at: 32) as Bool)",
       "\((try record.optional(at: 33) as FileStamp?)?.inode ?? 0)",
       "\(try record.value(at: 34) as Bool)",
+      "\(try record.value(at: 35) as Bool)",
+      "\(try record.value(at: 36) as Bool)",
     ]
   }
 
@@ -147,6 +151,8 @@ private struct RecordByIDs: Model {
     record.removesFile = true
     record.replacedStamp = FileStamp(size: 0, inode: 34, modified: 0)
     record.isNameGiven = true
+    record.allowsCellular = false
+    record.prefersBackground = true
     let store = try DownloadStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -161,7 +167,7 @@ private struct RecordByIDs: Model {
         "v1", "v2", "v3", "v4", "v5", "v6", "v7", "finalizing", "keep", "[\"v10\"]", "11", "12",
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
-        "true", "true", "34", "true",
+        "true", "true", "34", "true", "false", "true",
       ]
     )
   }

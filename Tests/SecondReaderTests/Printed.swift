@@ -5,6 +5,7 @@ extension DownloadRecord {
   /// The fields as the second reader must print them.
   var printed: [String: JSON] {
     [
+      "allowsCellular": JSON(allowsCellular),
       "attempts": .list(attempts.map(\.printed)),
       "completedAt": .optional(completedAt) { JSON($0) },
       "createdAt": JSON(createdAt),
@@ -24,6 +25,7 @@ extension DownloadRecord {
       "lastModified": .optional(lastModified) { JSON($0) },
       "mirrors": JSON(mirrors),
       "nextRetryAt": .optional(nextRetryAt) { JSON($0) },
+      "prefersBackground": JSON(prefersBackground),
       "priority": JSON(priority),
       "received": JSON(received),
       "removesFile": JSON(removesFile),

@@ -239,5 +239,7 @@ extension DownloadRecord {
     startsAtOnce = true
     removesFile = true
     replacedStamp = FileStamp(size: .min, inode: 0, modified: .max)
+    allowsCellular = false
+    prefersBackground = true
   }
 }

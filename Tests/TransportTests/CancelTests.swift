@@ -122,7 +122,7 @@ struct CancelTests {
     #expect(await ends.first { _ in true } == .cancelled)
   }
 
-  @Test func `releasing the transport ends its tasks`() async {
+  @Test func `ZF18 releasing the transport ends its tasks`() async {
     let sink = RecordingSink()
     var transport: (any LimitedTransport)? = TransportUnderTest.make()
     _ = transport?.start(request("/stall"), sink: sink)

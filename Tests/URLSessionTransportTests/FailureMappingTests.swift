@@ -43,7 +43,7 @@ struct FailureMappingTests {
     (.unknown, "something new", .unknown),
     (.unknown, "", .unknown),
   ])
-  func `an error of the session has one meaning`(
+  func `FK37 SC11 SC15 an error of the session has one meaning`(
     _ code: URLError.Code,
     _ text: String,
     _ expected: TaskFailure.Code

@@ -21,6 +21,21 @@ struct RequestOptions: ParsableArguments {
   )
   var filename: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "What to do when the name is taken: number it, fail, keep the file that is there as the "
+        + "finished one, or replace it at the end.",
+      valueName: "number|fail|keep|replace"
+    ),
+    transform: { text in
+      guard let collision = NameCollision(rawValue: text) else {
+        throw ValidationError("'\(text)' is none of number, fail, keep and replace.")
+      }
+      return collision
+    }
+  )
+  var ifExists = NameCollision.number
+
   @Option(help: ArgumentHelp("A folder below the root to put the files into.", valueName: "folder"))
   var folder: String?
 
@@ -133,6 +148,7 @@ struct RequestOptions: ParsableArguments {
   /// A request with what holds for all of them.
   private func common(_ url: String) throws -> DownloadRequest {
     var request = DownloadRequest(url: url)
+    request.collision = ifExists
     request.folder = folder ?? ""
     request.tags = Set(tags)
     request.priority = priority

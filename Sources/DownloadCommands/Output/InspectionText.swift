@@ -1,4 +1,6 @@
 internal import DownloadStore
+internal import Foundation
+internal import ResumeData
 
 /// A record for people to read, one fact a line.
 enum InspectionText {
@@ -35,6 +37,7 @@ enum InspectionText {
     ]
     facts += files(of: entry)
     facts.append(("resume", resume(of: entry)))
+    if let blob = record.resumeBlob { facts += resumeData(blob, revealsSecrets) }
     facts += history(of: entry, revealsSecrets)
     if let next = NextStep(of: entry) {
       facts.append(("next", next.rule + (next.action == "nothing" ? "" : ": \(next.action)")))
@@ -69,6 +72,15 @@ enum InspectionText {
     if let blob = entry.record.resumeBlob { return "resume data of \(blob.count) bytes" }
     guard let resume = entry.resume else { return "" }
     return "from byte \(resume.received), if it is still \(resume.validator ?? "the same file")"
+  }
+
+  private static func resumeData(_ blob: Data, _ revealsSecrets: Bool) -> [(String, String)] {
+    do throws(ResumeDataError) {
+      return ResumeDataText.facts(of: try ResumeData(Array(blob)), revealsSecrets: revealsSecrets)
+        .map { ("resume data", "\($0.0): \($0.1)") }
+    } catch {
+      return [("resume data", "unusable: \(error)")]
+    }
   }
 
   private static func history(

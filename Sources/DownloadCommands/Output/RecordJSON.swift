@@ -1,5 +1,7 @@
 internal import DownloadStore
 internal import DownloadSync
+internal import Foundation
+internal import ResumeData
 
 /// The JSON record: its keys are a promise to scripts.
 ///
@@ -41,7 +43,7 @@ enum RecordJSON {
       ),
       JSONValue.Member(
         key: "resumeData",
-        value: record.resumeBlob.map { ["byteCount": .integer(Int64($0.count))] } ?? .null
+        value: record.resumeBlob.map { resumeData($0, revealsSecrets) } ?? .null
       ),
     ]
     return .object(members.sorted { $0.key < $1.key })
@@ -138,6 +140,14 @@ enum RecordJSON {
         "status": .string(facts.partial.rawValue),
       ],
     ]
+  }
+
+  /// What cannot be read is known by its size alone.
+  private static func resumeData(_ blob: Data, _ revealsSecrets: Bool) -> JSONValue {
+    guard let data = try? ResumeData(Array(blob)) else {
+      return ["byteCount": .integer(Int64(blob.count))]
+    }
+    return ResumeDataJSON.value(of: data, revealsSecrets: revealsSecrets)
   }
 
   private static func next(of entry: DownloadEntry) -> JSONValue {

@@ -102,6 +102,14 @@ public struct DownloadRecord: Sendable, Hashable {
   ///
   /// One that was only made of the URL gives way to what a server calls the file.
   public var isNameGiven: Bool = false
+  /// Whether it may use a cellular network, over a transport that can tell.
+  ///
+  /// There is none on Linux: it is kept for those that run elsewhere.
+  public var allowsCellular: Bool = true
+  /// Whether it should go on while its application does not run, over a transport that can do that.
+  ///
+  /// There is none on Linux: it is kept for those that run elsewhere.
+  public var prefersBackground: Bool = false
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -177,6 +185,10 @@ nonisolated extension DownloadRecord: Model {
     public let replacedStamp = Column<DownloadRecord, FileStamp?>(position: 33)
     /// The field `isNameGiven`.
     public let isNameGiven = Column<DownloadRecord, Bool>(position: 34)
+    /// The field `allowsCellular`.
+    public let allowsCellular = Column<DownloadRecord, Bool>(position: 35)
+    /// The field `prefersBackground`.
+    public let prefersBackground = Column<DownloadRecord, Bool>(position: 36)
   }
 
   /// The stored fields, for use in queries.
@@ -221,6 +233,8 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("removesFile", Bool.self, id: 33),
       FieldSchema("replacedStamp", FileStamp.self, id: 34, isOptional: true),
       FieldSchema("isNameGiven", Bool.self, id: 35),
+      FieldSchema("allowsCellular", Bool.self, id: 36),
+      FieldSchema("prefersBackground", Bool.self, id: 37),
     ]
   )
 
@@ -264,6 +278,8 @@ nonisolated extension DownloadRecord: Model {
     removesFile = try record.value(at: 32, default: false)
     replacedStamp = try record.optional(at: 33)
     isNameGiven = try record.value(at: 34, default: false)
+    allowsCellular = try record.value(at: 35, default: true)
+    prefersBackground = try record.value(at: 36, default: false)
   }
 
   /// Writes every stored field.
@@ -303,5 +319,7 @@ nonisolated extension DownloadRecord: Model {
     record.encode(removesFile)
     record.encode(replacedStamp)
     record.encode(isNameGiven)
+    record.encode(allowsCellular)
+    record.encode(prefersBackground)
   }
 }

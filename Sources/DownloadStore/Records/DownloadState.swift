@@ -28,6 +28,9 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
     .waiting, .running, .failedRetryable, .finalizing, .removed,
   ]
 
+  /// Whether a transfer is under way, or has brought every byte and the file is getting its name.
+  public var isDownloading: Bool { self == .running || self == .finalizing }
+
   /// The word for the state in outputs and filters: both kinds of failure are `failed`.
   public var word: String {
     switch self {

@@ -4,6 +4,10 @@ public struct DownloadRequest: Sendable, Hashable {
   public var url: String
   /// The name of the finished file; by default the one that the URL suggests.
   public var filename: String?
+  /// What happens when another download or a file has the name.
+  ///
+  /// A file is kept or replaced only if it is a regular one that no other record has.
+  public var collision = NameCollision.number
   /// The folder below the root.
   public var folder = ""
   /// The name of the root.
@@ -20,6 +24,10 @@ public struct DownloadRequest: Sendable, Hashable {
   public var digest: Digest?
   /// Header fields to send.
   public var headers: [HeaderField] = []
+  /// Whether it may use a cellular network, over a transport that can tell.
+  public var allowsCellular = true
+  /// Whether it should go on while its application does not run, over a transport that can do that.
+  public var prefersBackground = false
   /// Stores the record without having it run.
   public var isPaused = false
 

@@ -1,5 +1,11 @@
 internal import ObjectStore
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension DownloadStore {
   /// What became of a request.
   public struct Added: Sendable, Hashable {
@@ -14,11 +20,13 @@ extension DownloadStore {
   /// A URL that is known is not added again: its record keeps what is downloaded, and goes on if it
   /// stood still. A finished one stays as it is while its file is there, and starts over when the
   /// file is gone. A new record reserves its name in the transaction that adds it; where another
-  /// record or a file has the name, a number is put behind it.
+  /// record or a file has the name, ``DownloadRequest/collision`` says what happens.
   ///
   /// Durable on return.
   ///
-  /// - Throws: ``DownloadStoreError`` with `invalidURL` or `invalidName`; ``StoreError``.
+  /// - Throws: ``DownloadStoreError`` with `invalidURL`, or with `invalidName` for a folder that
+  ///   leads out of its root, and for a name or a type that is given and empty; with `nameTaken`
+  ///   or `invalidDigest` as ``DownloadRequest/collision`` asks for; ``StoreError``.
   /// - Complexity: O(k log n) for k requests and n records.
   @discardableResult
   public func add(_ requests: [DownloadRequest]) throws -> [Added] {
@@ -26,6 +34,12 @@ extension DownloadStore {
       try RecordIdentity.validate(request.url)
       for mirror in request.mirrors { try RecordIdentity.validate(mirror) }
       _ = try FileLayout.validatedFolder(request.folder)
+      guard request.filename?.isEmpty != true, request.type?.isEmpty != true else {
+        throw DownloadStoreError(
+          .invalidName,
+          "'\(Redaction.url(request.url))' cannot be downloaded under an empty name or type"
+        )
+      }
     }
     let roots = try roots()
     return try objects.write { tx in
@@ -72,14 +86,47 @@ extension DownloadStore {
       completedAt: nil,
       hasHeaders: !request.headers.isEmpty,
       stamp: nil,
-      isNameGiven: name != nil
+      isNameGiven: name != nil,
+      allowsCellular: request.allowsCellular,
+      prefersBackground: request.prefersBackground
     )
-    try reserveName(for: &record, roots, in: &tx)
+    try take(wanted, for: &record, request, roots, in: &tx)
     try tx.insert(record)
     if record.hasHeaders {
       try tx.upsert(RequestHeaders(recordID: record.id, fields: request.headers))
     }
     return record
+  }
+
+  /// Gives a new record the name that is wanted for it, or what the request says if that is taken.
+  private func take(
+    _ wanted: String,
+    for record: inout DownloadRecord,
+    _ request: DownloadRequest,
+    _ roots: Roots,
+    in tx: inout StoreTransaction
+  ) throws {
+    guard try !take(wanted, for: &record, roots, in: &tx) else { return }
+    guard request.collision != .number else {
+      return try reserveName(for: &record, roots, in: &tx)
+    }
+    let path = try roots.layout(of: record).finalPath
+    guard request.collision != .fail, let stamp = FileStamp(ofFileAt: path),
+      try !isReserved(record, in: tx)
+    else {
+      throw DownloadStoreError(.nameTaken, "another download or a file has the name '\(wanted)'")
+    }
+    guard request.collision == .keep else {
+      record.replacedStamp = stamp
+      return
+    }
+    guard request.digest == nil else {
+      throw DownloadStoreError(
+        .invalidDigest,
+        "'\(path)' is to be kept unread, so that no digest can be checked"
+      )
+    }
+    record.adopt(stamp, at: record.createdAt)
   }
 
   /// The id for a new record: that of its URL, unless a record whose URL was replaced has it.
@@ -128,5 +175,16 @@ extension DownloadStore {
       try tx.upsert(record)
     }
     return record
+  }
+}
+
+extension DownloadRecord {
+  /// Takes a file that was there before for the finished one.
+  fileprivate mutating func adopt(_ stamp: FileStamp, at moment: Date) {
+    self.stamp = stamp
+    received = stamp.size
+    expected = stamp.size
+    state = .completed
+    completedAt = moment
   }
 }

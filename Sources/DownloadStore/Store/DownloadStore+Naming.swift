@@ -44,11 +44,19 @@ extension DownloadStore {
     guard FileFacts(of: record, in: try roots.layout(of: record)).final == .missing else {
       return false
     }
+    return try !isReserved(record, in: tx)
+  }
+
+  /// Whether another record has the record's place.
+  func isReserved(
+    _ record: DownloadRecord,
+    in tx: borrowing StoreTransaction
+  ) throws -> Bool {
     let destination = record.destination
     let url = record.url
-    return try tx.first(
+    return try tx.exists(
       DownloadRecord.where { $0.destination == destination && $0.url != url }
-    ) == nil
+    )
   }
 
   /// Gives the record the name that a server has for the file, numbered if need be, unless its

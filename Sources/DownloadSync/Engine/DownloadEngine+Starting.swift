@@ -89,6 +89,7 @@ extension DownloadEngine {
       now: now,
       inbox: inbox,
       rollBack: rollBack(record.url, generation: record.generation),
+      naming: options.naming,
       rename: rename(record.url, generation: record.generation)
     )
     order += 1
@@ -113,7 +114,9 @@ extension DownloadEngine {
       recordID: record.id,
       offset: offset,
       validator: offset > 0 ? Validator(of: record)?.ifRange : nil,
-      headers: start.headers
+      headers: start.headers,
+      allowsCellular: record.allowsCellular,
+      prefersBackground: record.prefersBackground
     )
     send(request, for: record)
   }

@@ -20,6 +20,8 @@ public struct EngineOptions: Sendable {
   public var maximumUnresolvedStarts: Int32 = 3
   /// How long a suspect runs alone when it shows neither progress nor an end.
   public var probation = Duration.seconds(5)
+  /// Where the name of a file comes from that nobody has named.
+  public var naming = FileNaming.fromResponse
   /// See each request before it is sent, in ascending priority.
   public var requestInterceptors: [any RequestInterceptor] = []
   /// Are told of each end, in ascending priority.

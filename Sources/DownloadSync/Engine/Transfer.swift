@@ -43,6 +43,7 @@ final class Transfer: TaskSink {
   private let checkpointBytes: Int64
   private let now: @Sendable () -> Date
   private let rollBack: RollBack
+  private let naming: FileNaming
   private let rename: Rename
   private let inbox: EngineInbox
   // Held for some nanoseconds; the transport calls one method at a time, the engine reads.
@@ -56,6 +57,7 @@ final class Transfer: TaskSink {
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox,
     rollBack: @escaping RollBack,
+    naming: FileNaming,
     rename: @escaping Rename
   ) {
     url = record.url
@@ -69,6 +71,7 @@ final class Transfer: TaskSink {
     self.now = now
     self.inbox = inbox
     self.rollBack = rollBack
+    self.naming = naming
     self.rename = rename
     state = Mutex(
       State(
@@ -204,7 +207,7 @@ final class Transfer: TaskSink {
 
   /// Has the file called what the server calls it, before it is complete.
   private func takeName(_ head: ResponseHead) -> BodyDisposition {
-    guard let name = head.suggestedFilename else { return .proceed }
+    guard let name = naming.name(forURL: url, head) else { return .proceed }
     do {
       try rename(name)
       return .proceed

@@ -46,9 +46,6 @@ public struct DownloadProgress: Sendable, Hashable {
     }
   }
 
-  /// Whether the record says that a transfer is under way.
-  var isUnderWay: Bool { state == .running || state == .finalizing }
-
   /// The fraction and the time that is left.
   public var estimate: ProgressEstimate {
     ProgressEstimate(received: received, expected: expected, bytesPerSecond: bytesPerSecond)

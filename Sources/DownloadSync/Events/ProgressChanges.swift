@@ -1,3 +1,5 @@
+internal import DownloadStore
+
 /// How far a download is, as often as its consumer wants to know.
 ///
 /// Ends after the element of the download's end; also when the engine's run ends, when the store does not
@@ -49,7 +51,9 @@ public struct ProgressChanges: AsyncSequence, Sendable {
         }
         if progress.isEnd { hasEnded = true }
         // The transfer has ended and the store does not say so yet: it would look like a step back.
-        if last?.isLive == true, !progress.isLive, progress.isUnderWay, !hasEnded { continue }
+        if last?.isLive == true, !progress.isLive, progress.state.isDownloading, !hasEnded {
+          continue
+        }
         guard progress != last || hasEnded else { continue }
         last = progress
         return progress

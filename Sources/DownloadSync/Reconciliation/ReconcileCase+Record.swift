@@ -1,5 +1,6 @@
 public import DownloadStore
 public import Foundation
+internal import ResumeData
 
 extension ReconcileCase {
   /// The case of a record with those files.
@@ -8,7 +9,7 @@ extension ReconcileCase {
   ///   - record: The record as it is in the store.
   ///   - files: What lies on disk for it.
   ///   - task: What works for it.
-  ///   - blob: What its resume data is worth; without, ``ReconcileCase/Blob/init(of:)`` says it.
+  ///   - blob: What its resume data is worth; without, ``ReconcileCase/Blob/init(of:)`` reads it.
   ///   - now: The time, for the next try.
   ///   - hasFreeSlot: Whether one more download may run.
   ///   - takesBlobs: Whether the transport takes resume data; requests carry none so far.
@@ -93,9 +94,30 @@ extension ReconcileCase.LiveTask {
 }
 
 extension ReconcileCase.Blob {
-  /// What the resume data of a record is worth without a look into it.
+  /// What the resume data of a record is worth, without a look at the file that it names.
+  ///
+  /// - Complexity: O(n) in the bytes of the resume data.
   public init(of record: DownloadRecord) {
-    self = record.resumeBlob.map { $0.isEmpty ? .corrupt : .valid } ?? .none
+    guard let blob = record.resumeBlob else {
+      self = .none
+      return
+    }
+    let facts = ResumeData.Facts(
+      url: record.url,
+      entityTag: record.entityTag,
+      lastModified: record.lastModified
+    )
+    self =
+      switch ResumeData.validity(of: Array(blob), given: facts) {
+      // Bytes of nothing are there all the same, and are dropped.
+      case .none: .corrupt
+      // The size of its file may say it, which is not looked at here.
+      case .corrupt(let defect) where defect.code == .missingByteCount: .valid
+      case .corrupt: .corrupt
+      case .stale: .stale
+      case .temporaryFileMissing: .tempMissing
+      case .valid: .valid
+      }
   }
 }
 

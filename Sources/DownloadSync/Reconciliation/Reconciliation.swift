@@ -15,7 +15,7 @@ public struct Reconciliation: Sendable, Hashable {
 
   /// Looks at a record and its files, and decides.
   ///
-  /// Costs two `lstat`.
+  /// Costs two `lstat`, and reading the resume data of a record that has some.
   ///
   /// - Parameters:
   ///   - record: The record as it is in the store.

@@ -19,6 +19,10 @@ public struct TaskRequest: Sendable, Hashable {
   ///
   /// `Range`, `If-Range` and `Accept-Encoding` are the transport's own and are ignored here.
   public var headers: [HeaderField]
+  /// Whether a transport that can tell may use a cellular network.
+  public var allowsCellular: Bool
+  /// Whether a transport that can do that should go on while the application does not run.
+  public var prefersBackground: Bool
 
   /// Creates a request for the whole entity, or for the part of it that starts at `offset`.
   public init(
@@ -26,13 +30,17 @@ public struct TaskRequest: Sendable, Hashable {
     recordID: String,
     offset: Int64 = 0,
     validator: String? = nil,
-    headers: [HeaderField] = []
+    headers: [HeaderField] = [],
+    allowsCellular: Bool = true,
+    prefersBackground: Bool = false
   ) {
     self.url = url
     self.recordID = recordID
     self.offset = offset
     self.validator = validator
     self.headers = headers
+    self.allowsCellular = allowsCellular
+    self.prefersBackground = prefersBackground
   }
 }
 

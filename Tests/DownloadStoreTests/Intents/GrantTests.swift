@@ -30,7 +30,9 @@ import Testing
     }
   }
 
-  @Test func `each name has its outcome, and one that is unknown keeps nobody back`() throws {
+  @Test func `ZY23 SC9 each name has its outcome, and one that is unknown keeps nobody back`()
+    throws
+  {
     let id = try fixture.store.record(named: url("b")).id
     let names = [url("a"), "https://example.com/none", String(id.prefix(6)), url("a"), ""]
     let outcomes = try fixture.store.pause(.named(names))
@@ -42,7 +44,7 @@ import Testing
     #expect(outcomes[0].record == (try fixture.store.record(named: url("a"))))
   }
 
-  @Test func `a tag or everything is a selection of those that can change`() throws {
+  @Test func `FK16 a tag or everything is a selection of those that can change`() throws {
     #expect(effects(try fixture.store.pause(.tagged("even"))) == ["done", "done"])
     #expect(try states() == [.paused, .paused, .waiting])
     #expect(effects(try fixture.store.pause(.tagged("none"))) == [])

@@ -37,7 +37,7 @@ import Testing
     #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
   }
 
-  @Test func `what is given changes, what is empty or left out stays`() throws {
+  @Test func `ZY16 what is given changes, what is empty or left out stays`() throws {
     let before = try fixture.store.record(named: url)
     let outcome = try update { update in
       update.type = "film"
@@ -60,7 +60,7 @@ import Testing
   @Test(arguments: [
     DownloadState.waiting, .running, .paused, .failedRetryable, .failedPermanent, .cancelled,
   ])
-  func `a download that is not complete ends under its new name`(state: DownloadState) throws {
+  func `ZY20 a download that is not complete ends under its new name`(state: DownloadState) throws {
     let record = try fixture.change(url) { $0.state = state }
     let partial = try fixture.layout(of: record).partialPath
     try fixture.write("123", to: partial)
@@ -71,7 +71,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: partial))
   }
 
-  @Test func `the file of a complete one is renamed with its record`() throws {
+  @Test func `ZY18 the file of a complete one is renamed with its record`() throws {
     let before = try fixture.finish(url, "body")
     #expect(try rename(to: "b.bin").isDone)
     let record = try fixture.store.record(named: url)
@@ -83,7 +83,7 @@ import Testing
     #expect(try !rename(to: "b.bin").isDone)
   }
 
-  @Test func `nothing changes when somebody's file has the name`() throws {
+  @Test func `ZY22 nothing changes when somebody's file has the name`() throws {
     let before = try fixture.finish(url, "ours")
     try fixture.write("theirs", to: fixture.folder.path("\(StoreFixture.files)/b.bin"))
     #expect(code { try rename(to: "b.bin") } == .nameTaken)
@@ -99,7 +99,7 @@ import Testing
     #expect(text("a.bin") == "ours")
   }
 
-  @Test func `a file that is gone or another one now stays, and the record changes`() throws {
+  @Test func `ZY19 a file that is gone or another one now stays, and the record changes`() throws {
     let record = try fixture.finish(url, "ours")
     let path = try fixture.layout(of: record).finalPath
     try FileManager.default.removeItem(atPath: path)
@@ -122,7 +122,7 @@ import Testing
     #expect(text("b.bin") == "ours")
   }
 
-  @Test func `what is not known, or about to go, is said to be unknown`() throws {
+  @Test func `ZY17 what is not known, or about to go, is said to be unknown`() throws {
     #expect(
       code { try fixture.store.update("https://example.com/none", RecordUpdate()) }
         == .unknownRecord
@@ -131,7 +131,7 @@ import Testing
     #expect(code { try update { $0.priority = 1 } } == .unknownRecord)
   }
 
-  @Test func `the file has one of its names at every moment, and none of others is replaced`()
+  @Test func `ZY22 the file has one of its names at every moment, and none of others is replaced`()
     throws
   {
     let old = try fixture.folder.makeFile("old", "1")

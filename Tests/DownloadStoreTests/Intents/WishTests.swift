@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `nothing runs after a pause`() {
+  @Test func `FK13 nothing runs after a pause`() {
     for record in Self.records {
       let paused = record.granting(.pause)
       let isAtRest = [.failedPermanent, .completed, .cancelled, .removed].contains(paused.state)
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `what is resumed is not held, and waits for no time`() {
+  @Test func `ZY65 what is resumed is not held, and waits for no time`() {
     for record in Self.records {
       let resumed = record.granting(.resume(atOnce: true))
       guard resumed.state == .waiting, resumed.intent == .run else { continue }

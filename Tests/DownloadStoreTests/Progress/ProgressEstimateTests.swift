@@ -2,7 +2,7 @@ import DownloadStore
 import Testing
 
 @Suite struct ProgressEstimateTests {
-  @Test func `the fraction is of the whole`() {
+  @Test func `ZF14 MO7 the fraction is of the whole`() {
     #expect(ProgressEstimate(received: 25, expected: 100).fraction == 0.25)
     #expect(ProgressEstimate(received: 0, expected: 100).fraction == 0)
     #expect(ProgressEstimate(received: 100, expected: 100).fraction == 1)
@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(arguments: [(10, nil), (10, 9), (10, -1), (-1, 10), (0, -1)] as [(Int64, Int64?)])
-  func `an unknown or impossible size has no fraction and no end`(
+  func `ZF14 an unknown or impossible size has no fraction and no end`(
     received: Int64,
     expected: Int64?
   ) {

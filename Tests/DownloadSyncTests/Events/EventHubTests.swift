@@ -38,7 +38,7 @@ struct EventHubTests {
     for task in tasks { #expect(await task.value == ["a", "b", "c"]) }
   }
 
-  @Test func `who asks for one download is told of no other`() async {
+  @Test func `ZF8 who asks for one download is told of no other`() async {
     let events = events(of: "a")
     for name in ["b", "a", "ab", "a"] { hub.emit(.released(url: name)) }
     hub.end()

@@ -73,7 +73,7 @@ struct InterceptorChainTests {
     request.headers.filter { $0.name == "X-Seen" }.map(\.value)
   }
 
-  @Test func `requests go up the priorities and through equals as they were registered`()
+  @Test func `FK24 requests go up the priorities and through equals as they were registered`()
     async throws
   {
     let chain = InterceptorChain(requests: [
@@ -88,7 +88,7 @@ struct InterceptorChainTests {
     #expect(try await InterceptorChain().request(request, for: record) == request)
   }
 
-  @Test func `each is handed what the one before has made`() async throws {
+  @Test func `FK24 each is handed what the one before has made`() async throws {
     let chain = InterceptorChain(requests: [
       Marking(name: "a") { $0.url = "https://example.com/signed" },
       Marking(name: "b") { request in
@@ -139,7 +139,7 @@ struct InterceptorChainTests {
     #expect(failure?.message.contains("Stuck") == true)
   }
 
-  @Test func `responses go up the priorities, past those that fail or hang`() async {
+  @Test func `FK25 responses go up the priorities, past those that fail or hang`() async {
     let log = Log()
     let chain = InterceptorChain(
       responses: [

@@ -1,5 +1,6 @@
 import DownloadStore
 import Foundation
+import ResumeData
 import Testing
 
 @testable import DownloadSync
@@ -49,17 +50,44 @@ import Testing
   }
 
   @Test(
-    arguments: [(nil, .none), ([], .corrupt), ([1], .valid)] as [([UInt8]?, ReconcileCase.Blob)]
+    arguments: [
+      (nil, .none), ("", .corrupt), ("other", .corrupt), ("own", .valid), ("no count", .valid),
+      ("other URL", .stale), ("other tag", .stale),
+    ] as [(String?, ReconcileCase.Blob)]
   )
-  func `resume data that nobody has looked at is valid unless it is empty`(
-    bytes: [UInt8]?,
+  func `resume data is worth what it says of the record's URL and bytes`(
+    kind: String?,
     blob: ReconcileCase.Blob
-  ) {
+  ) throws {
     var record = DownloadRecord.sample()
-    record.resumeBlob = bytes.map { Data($0) }
+    record.entityTag = "\"1\""
+    let draft = ResumeData.Draft(
+      url: kind == "other URL" ? "https://example.com/b" : record.url,
+      received: 5,
+      file: .temporaryName("CFNetworkDownload_aaaaaa.tmp"),
+      entityTag: kind == "other tag" ? "\"2\"" : "\"1\""
+    )
+    let bytes = try ResumeData(draft, form: .xml).bytes
+    let text = String(decoding: bytes, as: UTF8.self)
+    record.resumeBlob =
+      switch kind {
+      case nil: nil
+      case "": Data()
+      case "other": Data([1])
+      // The size of its file says it then, and nobody has looked at that.
+      case "no count": Data(try Self.withoutCount(text).utf8)
+      default: Data(bytes)
+      }
     #expect(ReconcileCase(record: record, files: files, now: now).blob == blob)
-    let examined = ReconcileCase(record: record, files: files, blob: .stale, now: now)
-    #expect(examined.blob == .stale)
+    let examined = ReconcileCase(record: record, files: files, blob: .tempMissing, now: now)
+    #expect(examined.blob == .tempMissing)
+  }
+
+  /// Resume data in XML without its count of bytes.
+  private static func withoutCount(_ text: String) throws -> String {
+    let member = try Regex("<key>NSURLSessionResumeBytesReceived</key>\\s*<integer>5</integer>")
+    try #require(text.contains(member))
+    return text.replacing(member, with: "")
   }
 
   @Test(arguments: DownloadState.allCases, DownloadIntent.allCases)

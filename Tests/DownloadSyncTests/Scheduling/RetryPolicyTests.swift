@@ -11,7 +11,9 @@ import Testing
   ]
 
   @Test(arguments: DownloadFailure.Code.allCases)
-  func `what may pass by itself is tried again, and nothing else`(code: DownloadFailure.Code) {
+  func `ZY67 FK37 what may pass by itself is tried again, and nothing else`(
+    code: DownloadFailure.Code
+  ) {
     #expect(code.isRetryable == Self.retryable.contains(code))
     let wait = RetryPolicy().wait(afterFailures: 1, code, random: 0.5)
     #expect((wait != nil) == Self.retryable.contains(code))

@@ -74,7 +74,7 @@ import Testing
 
   // MARK: Turns
 
-  @Test func `the first come goes first, the more important before it`() {
+  @Test func `ZY59 the first come goes first, the more important before it`() {
     let waiting = [
       candidate("late", order: 3), candidate("early", order: 1),
       candidate("important", priority: 1, order: 9), candidate("least", priority: -1, order: 0),
@@ -284,7 +284,7 @@ import Testing
     }
   }
 
-  @Test func `no slot stays free while somebody may start, at any step of a life`() {
+  @Test func `ZY63 no slot stays free while somebody may start, at any step of a life`() {
     var random = SplitMix64(seed: 7)
     for _ in 0..<100 {
       var scheduler = Scheduler(maximumRunning: 3, maximumPerHost: 2)

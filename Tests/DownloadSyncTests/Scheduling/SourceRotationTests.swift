@@ -42,7 +42,8 @@ import Testing
     #expect(life.waits == [.seconds(2), .seconds(4), nil])
   }
 
-  @Test func `mirrors are asked in their order at once, and then the first again after a wait`() {
+  @Test func `ZF3 mirrors are asked in their order at once, and then the first again after a wait`()
+  {
     let life = life(mirrors: mirrors, .timedOut, .notFound, .connectionLost)
     #expect(life.asked == [own] + mirrors)
     #expect(life.waits == [.zero, .zero, .seconds(8)])

@@ -44,7 +44,7 @@ import Testing
     #expect(drain(&queue) == ["late", "soon", "now"])
   }
 
-  @Test func `who comes again is there once, with the last turn`() {
+  @Test func `ZY59 who comes again is there once, with the last turn`() {
     var queue = TurnQueue()
     queue.insert(candidate("a", order: 1), notBefore: start + 9)
     queue.insert(candidate("b", order: 2))
@@ -59,7 +59,7 @@ import Testing
     #expect(drain(&queue) == [])
   }
 
-  @Test func `who leaves is not started, wherever it waited`() {
+  @Test func `ZY66 who leaves is not started, wherever it waited`() {
     var queue = TurnQueue()
     queue.insert(candidate("lane", order: 1))
     queue.insert(candidate("suspect", order: 2, isSuspect: true))

@@ -35,7 +35,7 @@ struct ResumeDataTests {
     #expect(GoldenSample.bytes.count == 5_311)
   }
 
-  @Test func `ZY51_ the golden sample decodes`() throws {
+  @Test func `ZY31 ZY51 the golden sample decodes`() throws {
     let sample = try GoldenSample.resumeData()
     #expect(sample.form == .xml)
     #expect(sample.version == 2)
@@ -102,7 +102,8 @@ struct ResumeDataTests {
     #expect(try decoded(members).url == "http://a/0")
   }
 
-  @Test func `ZY42_ the partial file is named by version 1 as a path and by later ones as a name`()
+  @Test
+  func `ZY41 ZY42 the partial file is named by version 1 as a path and by later ones as a name`()
     throws
   {
     #expect(try decoded(Self.minimal).partialFileName == "CFNetworkDownload_abcdef.tmp")

@@ -18,7 +18,7 @@ struct ConsumerTests {
 
   // MARK: iOS 10
 
-  @Test func `ZY47_ ZY48_ both requests of the golden sample are repaired, and nothing else`()
+  @Test func `ZY47 ZY48 both requests of the golden sample are repaired, and nothing else`()
     throws
   {
     let sample = try GoldenSample.resumeData()
@@ -42,7 +42,7 @@ struct ConsumerTests {
     #expect(try PropertyList(repaired.bytes) == .dictionary(expected))
   }
 
-  @Test func `ZY49_ FK33_ what is repaired once is repaired`() throws {
+  @Test func `ZY49 FK33 what is repaired once is repaired`() throws {
     let repaired = try GoldenSample.resumeData().prepared(for: .iOS10)
     #expect(try repaired.prepared(for: .iOS10).bytes == repaired.bytes)
     #expect(try ResumeData(repaired.bytes).prepared(for: .iOS10).bytes == repaired.bytes)
@@ -68,8 +68,7 @@ struct ConsumerTests {
   // MARK: iOS 11
 
   @Test(arguments: [ResumeData.Form.xml, .binary])
-  func `FK33_ the byte range is dropped for iOS 11, and nothing else`(form: ResumeData.Form) throws
-  {
+  func `FK33 the byte range is dropped for iOS 11, and nothing else`(form: ResumeData.Form) throws {
     let data = try Self.withByteRange(form)
     #expect(data.byteRange == "0-6")
     let repaired = try data.prepared(for: .iOS11)
@@ -81,7 +80,7 @@ struct ConsumerTests {
 
   // MARK: Version 1
 
-  @Test func `FK33_ the path of version 1 moves with its folder`() throws {
+  @Test func `FK33 the path of version 1 moves with its folder`() throws {
     var draft = Self.draft
     draft.file = .localPath(
       "/var/mobile/Containers/Data/Application/OLD/tmp/CFNetworkDownload_x.tmp"
@@ -124,7 +123,7 @@ struct ConsumerTests {
       (11, 3, .identity), (12, 0, .identity), (18, 0, .identity),
     ] as [(Int, Int, ResumeData.Consumer)]
   )
-  func `ZY52_ the version of the system says what it needs`(
+  func `ZY52 the version of the system says what it needs`(
     major: Int,
     minor: Int,
     consumer: ResumeData.Consumer
@@ -132,7 +131,7 @@ struct ConsumerTests {
     #expect(ResumeData.Consumer(iOS: major, minor, directory: "/d") == consumer)
   }
 
-  @Test func `ZY52_ a system that needs nothing gets the raw bytes`() throws {
+  @Test func `ZY52 a system that needs nothing gets the raw bytes`() throws {
     let sample = try GoldenSample.resumeData()
     #expect(try sample.prepared(for: .identity).bytes == GoldenSample.bytes)
   }
@@ -140,7 +139,7 @@ struct ConsumerTests {
   // MARK: Bytes that have arrived
 
   @Test(arguments: ResumeData.Form.allCases)
-  func `ZY44_ the count of bytes alone changes`(form: ResumeData.Form) throws {
+  func `ZY44 the count of bytes alone changes`(form: ResumeData.Form) throws {
     let data = try Self.withByteRange(form)
     let changed = try data.settingReceived(1 << 33)
     #expect(changed.received == 1 << 33)
@@ -149,7 +148,7 @@ struct ConsumerTests {
     #expect(throws: ResumeDataError.self) { try data.settingReceived(-1) }
   }
 
-  @Test func `ZY44_ in the golden sample, too`() throws {
+  @Test func `ZY44 in the golden sample, too`() throws {
     let changed = try GoldenSample.resumeData().settingReceived(1_048_576)
     let text =
       String(decoding: GoldenSample.bytes, as: UTF8.self)
@@ -160,7 +159,7 @@ struct ConsumerTests {
 
   // MARK: Forms
 
-  @Test func `FK33_ systems before iOS 12 get XML for a keyed archive`() throws {
+  @Test func `FK33 systems before iOS 12 get XML for a keyed archive`() throws {
     let data = try Self.withByteRange(.keyedArchive)
     #expect(try data.prepared(for: .iOS10).form == .xml)
     let repaired = try data.prepared(for: .iOS11)

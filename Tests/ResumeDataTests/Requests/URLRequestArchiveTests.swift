@@ -90,7 +90,7 @@ struct URLRequestArchiveTests {
 
   // MARK: Spelling
 
-  @Test func `ZY50_ the keyed names become numbers after $0, $1 and $2`() throws {
+  @Test func `ZY50 the keyed names become numbers after $0, $1 and $2`() throws {
     let repaired = try current.respelled(as: .unkeyed)
     let before = try #require(current.archive.objects[1].dictionary)
     let after = try #require(repaired.archive.objects[1].dictionary)
@@ -110,7 +110,7 @@ struct URLRequestArchiveTests {
     #expect(repaired.archive.objects.dropFirst(2) == current.archive.objects.dropFirst(2))
   }
 
-  @Test func `ZY51_ 22 objects become $3 to $24 and 16 become $3 to $18`() throws {
+  @Test func `ZY51 22 objects become $3 to $24 and 16 become $3 to $18`() throws {
     let numbered = { (request: URLRequestArchive) in
       let names = request.archive.objects[1].dictionary?.entries.map(\.key) ?? []
       return Set(names.filter { $0.hasPrefix("$") && $0 != "$class" })
@@ -131,7 +131,7 @@ struct URLRequestArchiveTests {
     }
   }
 
-  @Test func `ZY49_ a spelling that is right already stays as it is`() throws {
+  @Test func `ZY49 a spelling that is right already stays as it is`() throws {
     for request in [current, original] {
       #expect(try request.respelled(as: .keyed) == request)
       let repaired = try request.respelled(as: .unkeyed)

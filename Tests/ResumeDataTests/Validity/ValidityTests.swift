@@ -19,7 +19,7 @@ struct ValidityTests {
     return try ResumeData(draft, form: .binary)
   }
 
-  @Test func `SC4_ no bytes are none`() {
+  @Test func `SC4 no bytes are none`() {
     #expect(ResumeData.validity(of: nil) == .none)
     #expect(ResumeData.validity(of: []) == .none)
   }

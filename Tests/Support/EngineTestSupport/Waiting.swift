@@ -1,14 +1,12 @@
-import Foundation
-
 /// What a test waits for has not come.
-struct WaitedInVain: Error {
-  var description: String
+package struct WaitedInVain: Error {
+  package var description: String
 }
 
 /// Looks until the condition is met.
 ///
 /// - Throws: ``WaitedInVain`` after a minute, which is a hang.
-func waitUntil(
+package func waitUntil(
   _ description: String,
   _ condition: () async throws -> Bool
 ) async throws {

@@ -1,15 +1,15 @@
-import DownloadStore
-import DownloadSync
-import Synchronization
+internal import DownloadStore
+package import DownloadSync
+internal import Synchronization
 
 /// A transport whose tasks do what a test says, and nothing by themselves.
 ///
 /// A cancelled task says that it has ended when the test ends it.
-final class HandTransport: Transport {
+package final class HandTransport: Transport {
   /// A task that was started.
-  struct Started: Sendable {
-    var request: TaskRequest
-    var sink: any TaskSink
+  package struct Started: Sendable {
+    package var request: TaskRequest
+    package var sink: any TaskSink
   }
 
   private struct State {
@@ -23,15 +23,15 @@ final class HandTransport: Transport {
   private let state: Mutex<State>
 
   /// - Parameter left: Tasks of an engine that is gone.
-  init(left: [TaskSnapshot] = []) {
+  package init(left: [TaskSnapshot] = []) {
     state = Mutex(State(left: left))
   }
 
-  var cancelled: [TaskID] { state.withLock { $0.cancelled } }
-  var started: [Started] { state.withLock { $0.started } }
+  package var cancelled: [TaskID] { state.withLock { $0.cancelled } }
+  package var started: [Started] { state.withLock { $0.started } }
 
   /// Has cancelled tasks say from now on that they have ended, as soon as they are cancelled.
-  func endCancelled() {
+  package func endCancelled() {
     let ended = state.withLock { state in
       state.endsCancelled = true
       return state.cancelled.map { state.started[Int($0.rawValue) - 1] }
@@ -39,14 +39,14 @@ final class HandTransport: Transport {
     for task in ended { task.sink.finish(.cancelled) }
   }
 
-  func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
+  package func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     state.withLock { state in
       state.started.append(Started(request: request, sink: sink))
       return TaskID(rawValue: UInt64(state.started.count))
     }
   }
 
-  func cancel(_ task: TaskID) {
+  package func cancel(_ task: TaskID) {
     let ended = state.withLock { state in
       state.cancelled.append(task)
       return state.endsCancelled ? state.started[Int(task.rawValue) - 1] : nil
@@ -54,14 +54,14 @@ final class HandTransport: Transport {
     ended?.sink.finish(.cancelled)
   }
 
-  func liveTasks() async -> [TaskSnapshot] {
+  package func liveTasks() async -> [TaskSnapshot] {
     state.withLock { $0.left }
   }
 }
 
 extension HandTransport.Started {
   /// Has the task receive bytes of an entity of that size.
-  func receive(_ bytes: [UInt8], of size: Int) {
+  package func receive(_ bytes: [UInt8], of size: Int) {
     let head = ResponseHead(
       status: 200,
       fields: [
@@ -71,5 +71,11 @@ extension HandTransport.Started {
     )
     _ = sink.receive(head)
     _ = sink.receive(bytes.span)
+  }
+
+  /// Has the task deliver a file of three bytes.
+  package func complete() {
+    receive([1, 2, 3], of: 3)
+    sink.finish(.completed)
   }
 }

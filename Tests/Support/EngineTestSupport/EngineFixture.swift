@@ -1,20 +1,19 @@
-import DownloadStore
-import DownloadSync
-import FaultServer
-import Foundation
-import ObjectStore
-import Testing
-import TransportTesting
+package import DownloadStore
+package import DownloadSync
+package import FaultServer
+package import Foundation
+package import ObjectStore
+internal import TransportTesting
 
 /// A store, a server and engines in a folder of their own, gone when the test ends.
-final class EngineFixture {
-  let folder: URL
-  let server: FaultServer
-  let store: DownloadStore
+package final class EngineFixture {
+  package let folder: URL
+  package let server: FaultServer
+  package let store: DownloadStore
   /// How long a server may be silent.
-  var idleTimeout = Duration.seconds(5)
+  package var idleTimeout = Duration.seconds(5)
 
-  init() throws {
+  package init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
     server = try FaultServer()
     store = try DownloadStore(at: folder.appending(path: "store").path)
@@ -26,16 +25,16 @@ final class EngineFixture {
   }
 
   /// Where the files of records in the standard root go.
-  func file(_ name: String) -> String {
+  package func file(_ name: String) -> String {
     folder.appending(path: "store/files/\(name)").path
   }
 
-  func record(_ path: String) throws -> DownloadRecord {
+  package func record(_ path: String) throws -> DownloadRecord {
     try store.record(named: server.url(path))
   }
 
   @discardableResult
-  func add(
+  package func add(
     _ path: String,
     _ change: (inout DownloadRequest) -> Void = { _ in }
   ) throws
@@ -43,11 +42,11 @@ final class EngineFixture {
   {
     var request = DownloadRequest(url: server.url(path))
     change(&request)
-    return try #require(try store.add([request]).first).record
+    return try store.add([request])[0].record
   }
 
   /// Adds a record that has its first bytes on disk and synced, and their file.
-  func interrupted(
+  package func interrupted(
     _ path: String,
     _ body: Body,
     received: Int = 1_000_000,
@@ -72,7 +71,7 @@ final class EngineFixture {
   }
 
   /// Makes an engine that tries again soon.
-  func engine(
+  package func engine(
     idleTimeout: Duration = .seconds(5),
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) throws -> DownloadEngine {
@@ -88,7 +87,7 @@ final class EngineFixture {
 
   /// Runs an engine until nothing is left to do, and gives what it told.
   @discardableResult
-  func run(
+  package func run(
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) async throws -> (summary: RunSummary, events: [DownloadEvent]) {
     let engine = try engine(idleTimeout: idleTimeout, change)
@@ -99,7 +98,7 @@ final class EngineFixture {
 
   /// Whether a path was asked for twice, the second time from that byte on; or from an earlier one,
   /// where the transport drops the last of what had arrived.
-  func goesOn(_ path: String, at offset: Int64) -> Bool {
+  package func goesOn(_ path: String, at offset: Int64) -> Bool {
     let ranges = ranges(path)
     guard ranges.count == 2, ranges[0] == nil, let range = ranges[1],
       let start = Int64(range.dropFirst("bytes=".count).dropLast())
@@ -108,7 +107,7 @@ final class EngineFixture {
   }
 
   /// The values of the `Range` fields of the requests for a path, in order.
-  func ranges(_ path: String) -> [String?] {
+  package func ranges(_ path: String) -> [String?] {
     server.requests.filter { $0.target == path }.map { $0["Range"] }
   }
 }
@@ -116,7 +115,7 @@ final class EngineFixture {
 extension ObjectStore {
   /// The synchronous write, also in an asynchronous test.
   @discardableResult
-  func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
+  package func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
     try write(body)
   }
 }

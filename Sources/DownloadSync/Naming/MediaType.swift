@@ -1,0 +1,40 @@
+extension ResponseHead {
+  /// The type in the `Content-Type` field, without parameters and in lower case (RFC 9110, 8.3.1).
+  var mediaType: String? {
+    let type = self["Content-Type"]?.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
+    return type?.isEmpty == false ? type : nil
+  }
+}
+
+/// What media types say about file names.
+enum MediaType {
+  /// The usual extension of files of a type; `nil` when it says nothing about the file.
+  ///
+  /// Plain text says nothing: servers send what they do not know as that.
+  static func filenameExtension(of type: String) -> String? { extensions[type] }
+
+  /// Registered types (IANA) and those that servers send for files that people download.
+  private static let extensions = [
+    "application/epub+zip": "epub", "application/gzip": "gz", "application/java-archive": "jar",
+    "application/json": "json", "application/msword": "doc", "application/ogg": "ogx",
+    "application/pdf": "pdf", "application/rtf": "rtf", "application/vnd.apple.mpegurl": "m3u8",
+    "application/vnd.debian.binary-package": "deb", "application/vnd.ms-excel": "xls",
+    "application/vnd.ms-powerpoint": "ppt", "application/vnd.rar": "rar",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/x-7z-compressed": "7z", "application/x-bzip2": "bz2", "application/x-gzip": "gz",
+    "application/x-tar": "tar", "application/x-xz": "xz", "application/xml": "xml",
+    "application/zip": "zip", "application/zstd": "zst",
+    "audio/aac": "aac", "audio/flac": "flac", "audio/mp4": "m4a", "audio/mpeg": "mp3",
+    "audio/ogg": "oga", "audio/wav": "wav", "audio/webm": "weba",
+    "font/otf": "otf", "font/ttf": "ttf", "font/woff": "woff", "font/woff2": "woff2",
+    "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic",
+    "image/jpeg": "jpg", "image/png": "png", "image/svg+xml": "svg", "image/tiff": "tiff",
+    "image/webp": "webp",
+    "text/calendar": "ics", "text/css": "css", "text/csv": "csv", "text/html": "html",
+    "text/javascript": "js", "text/markdown": "md", "text/xml": "xml",
+    "video/3gpp": "3gp", "video/mp4": "mp4", "video/mpeg": "mpeg", "video/ogg": "ogv",
+    "video/quicktime": "mov", "video/webm": "webm", "video/x-matroska": "mkv",
+  ]
+}

@@ -1,0 +1,91 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// What becomes of a request whose name is taken.
+@Suite struct CollisionTests {
+  private let fixture: StoreFixture
+  private let url = "https://two.example/a.zip"
+
+  init() throws {
+    fixture = try StoreFixture()
+  }
+
+  private var file: String { "\(fixture.folder.path)/\(StoreFixture.files)/a.zip" }
+
+  private func add(_ collision: NameCollision) throws -> DownloadRecord {
+    try fixture.add(url) { $0.collision = collision }.record
+  }
+
+  private func isRefused(_ collision: NameCollision) throws -> Bool {
+    let error = #expect(throws: DownloadStoreError.self) { try add(collision) }
+    #expect(throws: DownloadStoreError.self) { try fixture.store.record(named: url) }
+    return error?.code == .nameTaken
+  }
+
+  @Test(arguments: NameCollision.allCases)
+  func `a name that is free is taken, whatever the policy`(collision: NameCollision) throws {
+    let record = try add(collision)
+    #expect(record.filename == "a.zip")
+    #expect(record.state == .waiting)
+    #expect(record.stamp == nil && record.replacedStamp == nil)
+  }
+
+  @Test func `ZF13 a file of somebody keeps the name, or its request out`() throws {
+    try fixture.write("theirs", to: file)
+    #expect(try isRefused(.fail))
+    #expect(try add(.number).filename == "a (2).zip")
+  }
+
+  @Test func `ZF13 a file that is kept is the finished one`() throws {
+    try fixture.write("theirs", to: file)
+    let record = try add(.keep)
+    #expect(record.state == .completed)
+    #expect(record.filename == "a.zip")
+    #expect(record.received == 6 && record.expected == 6)
+    #expect(record.completedAt == fixture.now)
+    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(try fixture.store.localPath(of: record) == file)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "theirs")
+  }
+
+  @Test func `a file that is to be kept cannot have a digest to check`() throws {
+    try fixture.write("theirs", to: file)
+    let digest = try Digest("sha256:" + String(repeating: "a", count: 64))
+    let error = #expect(throws: DownloadStoreError.self) {
+      try fixture.add(url) { request in
+        request.collision = .keep
+        request.digest = digest
+      }
+    }
+    #expect(error?.code == .invalidDigest)
+  }
+
+  @Test func `ZF13 a file that is to be replaced stays until the download is complete`() throws {
+    try fixture.write("theirs", to: file)
+    let record = try add(.replace)
+    #expect(record.state == .waiting)
+    #expect(record.filename == "a.zip")
+    #expect(record.replacedStamp == FileStamp(ofFileAt: file))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "theirs")
+  }
+
+  @Test(arguments: [NameCollision.fail, .keep, .replace])
+  func `what another download has is neither kept nor replaced`(collision: NameCollision) throws {
+    try fixture.add("https://one.example/a.zip")
+    #expect(try isRefused(collision))
+    try fixture.finish("https://one.example/a.zip")
+    #expect(try isRefused(collision))
+  }
+
+  @Test(arguments: [NameCollision.fail, .keep, .replace])
+  func `a folder or a link is neither kept nor replaced`(collision: NameCollision) throws {
+    try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
+    #expect(try isRefused(collision))
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "/nowhere")
+    #expect(try isRefused(collision))
+  }
+}

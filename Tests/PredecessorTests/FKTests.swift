@@ -1,0 +1,143 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import Testing
+
+/// What FKDownloader promises.
+@Suite(.timeLimit(.minutes(2)))
+struct FKTests {
+  private let fixture: HandFixture
+
+  init() throws {
+    fixture = try HandFixture()
+  }
+
+  @Test(arguments: [(true, false), (false, false), (true, true), (false, true)])
+  func `FK3 FK29 a transport is told of the networks and the kind of session that are wanted`(
+    allowsCellular: Bool,
+    prefersBackground: Bool
+  ) async throws {
+    var request = DownloadRequest(url: fixture.url("a"))
+    #expect(request.allowsCellular && !request.prefersBackground)
+    request.allowsCellular = allowsCellular
+    request.prefersBackground = prefersBackground
+    try fixture.store.add([request])
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let request = fixture.transport.started[0].request
+      #expect(request.allowsCellular == allowsCellular)
+      #expect(request.prefersBackground == prefersBackground)
+    }
+  }
+
+  @Test func `FK6 nothing starts before the engine runs`() async throws {
+    try fixture.add("a")
+    let engine = try fixture.engine()
+    try await engine.add([DownloadRequest(url: fixture.url("b"))])
+    try await engine.resume(.all, atOnce: true)
+    #expect(fixture.transport.started.isEmpty)
+    try await fixture.running(engine) { try await fixture.started(2) }
+  }
+
+  @Test func `FK10 a store answers before any engine has run`() throws {
+    try fixture.add("a")
+    try fixture.change("a") { record in
+      record.state = .paused
+      record.received = 40
+      record.expected = 100
+    }
+    let again = try DownloadStore(at: fixture.store.path)
+    let record = try again.record(named: fixture.url("a"))
+    #expect(record.state == .paused)
+    #expect(record.received == 40 && record.expected == 100)
+  }
+
+  @Test func `FK22 a set of URLs has a name and sums, and members come and go`() throws {
+    try fixture.add("a", "b", "c")
+    for (index, name) in ["a", "b", "c"].enumerated() {
+      try fixture.change(name) { record in
+        record.received = Int64(10 * index)
+        record.expected = 100
+      }
+    }
+    var join = RecordUpdate()
+    join.addedTags = ["set"]
+    for name in ["a", "b", "c"] { try fixture.store.update(fixture.url(name), join) }
+    let group = fixture.store.group("set")
+    #expect(try group.progress().received == 30)
+    #expect(try group.progress().expected == 300)
+    var leave = RecordUpdate()
+    leave.removedTags = ["set"]
+    try fixture.store.update(fixture.url("c"), leave)
+    #expect(try group.progress().received == 10)
+    #expect(
+      try Set(fixture.store.records(group.query).map(\.url)) == [
+        fixture.url("a"), fixture.url("b"),
+      ]
+    )
+    // The name goes with its last member, and no download with the name.
+    for name in ["a", "b"] { try fixture.store.update(fixture.url(name), leave) }
+    #expect(try group.progress() == GroupProgress())
+    #expect(try fixture.store.records(DownloadRecord.all).count == 3)
+  }
+
+  @Test func `FK30 SC12 a task is joined to its record by the record's id`() async throws {
+    try fixture.add("a")
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let request = fixture.transport.started[0].request
+      #expect(try request.recordID == fixture.record("a").id)
+    }
+  }
+
+  @Test func `FK5 FK31 live tasks that nobody knows keep no other from being dealt with`()
+    async throws
+  {
+    let known = RecordIdentity.id(forURL: "https://example.com/a")
+    let ids = ["0000000000000000", known, "1111111111111111"]
+    let left = ids.enumerated().map { index, id in
+      TaskSnapshot(id: TaskID(rawValue: UInt64(index + 1)), recordID: id, bytesReceived: 1)
+    }
+    let fixture = try HandFixture(left: left)
+    try fixture.add("a", "b")
+    try fixture.change("a", partial: 40) { record in
+      record.state = .running
+      record.received = 40
+      record.entityTag = "\"1\""
+    }
+    let found = try await fixture.engine().reconcile()
+    #expect(fixture.transport.cancelled == left.map(\.id))
+    #expect(found.map(\.record.filename) == ["a", "b"])
+    #expect(try fixture.record("a").received == 40)
+    #expect(try fixture.record("a").state == .waiting)
+  }
+
+  @Test(
+    arguments: [
+      "https://example.com/a%2Fb", "https://example.com/a/b", "https://example.com/%61/b",
+      "https://example.com/a%252Fb", "https://example.com/a/b?sig=%2B%20+/=",
+      "https://example.com/é",
+    ]
+  )
+  func `FK35 a URL is requested as it was given, and is another one in any other spelling`(
+    url: String
+  ) async throws {
+    try fixture.store.add(
+      [DownloadRequest(url: url), DownloadRequest(url: "https://example.com/A/b")]
+    )
+    #expect(try fixture.store.records(DownloadRecord.all).count == 2)
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(2)
+      #expect(fixture.transport.started.contains { $0.request.url.utf8.elementsEqual(url.utf8) })
+    }
+  }
+
+  @Test func `FK35 spellings that some call the same are downloads of their own`() throws {
+    let urls = ["a%2Fb", "a/b", "%61/b", "a%252Fb", "a//b", "a/./b"].map(fixture.url)
+    let added = try fixture.store.add(urls.map(DownloadRequest.init))
+    #expect(added.allSatisfy { $0.isNew })
+    #expect(Set(added.map(\.record.id)).count == urls.count)
+  }
+}

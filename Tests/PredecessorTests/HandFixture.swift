@@ -1,0 +1,111 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import TestSupport
+
+/// A store whose downloads do what the test says.
+struct HandFixture {
+  let folder: TemporaryFolder
+  let store: DownloadStore
+  let transport: HandTransport
+
+  init(left: [TaskSnapshot] = []) throws {
+    folder = try TemporaryFolder()
+    store = try DownloadStore(at: folder.path("store"))
+    transport = HandTransport(left: left)
+  }
+
+  func url(_ name: String) -> String { "https://example.com/\(name)" }
+
+  func record(_ name: String) throws -> DownloadRecord { try store.record(named: url(name)) }
+
+  func layout(_ name: String) throws -> FileLayout {
+    try store.roots().layout(of: try record(name))
+  }
+
+  func add(_ names: String...) throws {
+    try store.add(names.map { DownloadRequest(url: url($0)) })
+  }
+
+  /// Changes a record as an engine would, and puts a partial file there.
+  func change(
+    _ name: String,
+    partial: Int? = nil,
+    _ change: @escaping @Sendable (inout DownloadRecord) -> Void
+  ) throws {
+    if let partial {
+      let layout = try layout(name)
+      try FileManager.default.createDirectory(
+        atPath: layout.folderPath,
+        withIntermediateDirectories: true
+      )
+      try Data(repeating: 7, count: partial).write(to: URL(filePath: layout.partialPath))
+    }
+    let url = url(name)
+    try store.objects.writeNow { tx in _ = try tx.update(DownloadRecord.self, url, change) }
+  }
+
+  func engine(_ maximumRunning: Int = 4) throws -> DownloadEngine {
+    try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: EngineOptions(maximumRunning: maximumRunning, maximumPerHost: 100)
+    )
+  }
+
+  /// Runs an engine for as long as `body` takes; what runs then is cancelled.
+  func running(_ engine: DownloadEngine, _ body: () async throws -> Void) async throws {
+    let run = Task { try await engine.run(until: .stopped) }
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await body())
+    } catch {
+      result = .failure(error)
+    }
+    // Stopped first: what is cancelled before that would start again.
+    engine.stop()
+    transport.endCancelled()
+    _ = try await run.value
+    try result.get()
+  }
+
+  /// Waits until so many tasks were started.
+  func started(_ count: Int) async throws {
+    try await waitUntil("\(count) starts") { transport.started.count >= count }
+  }
+
+  /// Waits until a record is in a state.
+  func reached(_ state: DownloadState, _ name: String) async throws {
+    try await waitUntil("\(name) to be \(state)") { try record(name).state == state }
+  }
+
+  /// Waits until an engine has dealt with all that was written before.
+  func settle() async throws {
+    // What is followed is followed in the order of commits.
+    let mark = "mark-\(UUID().uuidString)"
+    var request = DownloadRequest(url: url(mark))
+    request.isPaused = true
+    try store.add([request])
+    try store.remove(.named(url(mark)))
+    try await waitUntil("the mark to go") { (try? record(mark)) == nil }
+  }
+}
+
+extension DownloadEvent {
+  /// Its name, without what it is about.
+  var word: String {
+    switch self {
+    case .started: "started"
+    case .rolledBack: "rolledBack"
+    case .completed: "completed"
+    case .retrying: "retrying"
+    case .failed: "failed"
+    case .waitsForRoom: "waitsForRoom"
+    case .released: "released"
+    case .interceptorFailed: "interceptorFailed"
+    case .missed: "missed"
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import Testing
+
+/// What MoSplash's JHDownloader and its manager promise.
+@Suite(.timeLimit(.minutes(2)))
+struct MoSplashTests {
+  private let fixture: HandFixture
+
+  init() throws {
+    fixture = try HandFixture()
+  }
+
+  @Test(arguments: DownloadState.allCases)
+  func `MO1 a download is under way while it has a task or gets its name`(state: DownloadState) {
+    #expect(state.isDownloading == [.running, .finalizing].contains(state))
+  }
+
+  private func isDownloading(_ isDownloading: Bool, _ name: String) async throws {
+    try await waitUntil("\(name) \(isDownloading ? "to download" : "to rest")") {
+      try fixture.record(name).state.isDownloading == isDownloading
+    }
+  }
+
+  @Test func `MO3 MO4 it downloads from its start to a stop, and from there to its end`()
+    async throws
+  {
+    let engine = try fixture.engine(1)
+    try await fixture.running(engine) {
+      let handle = try engine.download(DownloadRequest(url: fixture.url("a")))
+      try await isDownloading(true, "a")
+      try await fixture.started(1)
+      // Somebody else takes the slot that a stop releases.
+      try engine.download(DownloadRequest(url: fixture.url("b")))
+      try await engine.pause(.named(fixture.url("a")))
+      try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
+      fixture.transport.started[0].sink.finish(.cancelled)
+      try await isDownloading(false, "a")
+      try await fixture.started(2)
+      try await isDownloading(true, "b")
+      // A failure ends it, too.
+      fixture.transport.started[1].sink.finish(
+        .failed(TaskFailure(code: .insecure, message: "no"))
+      )
+      try await isDownloading(false, "b")
+      try await engine.resume(.named(fixture.url("a")))
+      try await isDownloading(true, "a")
+      try await fixture.started(3)
+      fixture.transport.started[2].complete()
+      _ = try await handle.value()
+      try await isDownloading(false, "a")
+    }
+  }
+
+  @Test func `MO5 one or all are added, stopped, continued and fetched`() async throws {
+    let engine = try fixture.engine()
+    let names = ["a", "b", "c"]
+    try await engine.add(names.map { DownloadRequest(url: fixture.url($0)) })
+    try await engine.pause(.named(fixture.url("a")))
+    #expect(try names.map { try fixture.record($0).state } == [.paused, .waiting, .waiting])
+    try await engine.pause(.all)
+    #expect(try names.map { try fixture.record($0).state } == [.paused, .paused, .paused])
+    try await engine.resume(.named(fixture.url("b")))
+    #expect(try names.map { try fixture.record($0).state } == [.paused, .waiting, .paused])
+    try await engine.resume(.all)
+    #expect(try names.map { try fixture.record($0).state } == [.waiting, .waiting, .waiting])
+    #expect(try await engine.records().count == 3)
+  }
+
+  @Test func `MO8 FK32 a task that ends by itself ends its download with the reason`() async throws
+  {
+    try fixture.add("a")
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: fixture.url("a"))
+    async let summary = engine.run(until: .idle)
+    try await fixture.started(1)
+    fixture.transport.started[0].sink.finish(
+      .failed(TaskFailure(code: .unsupportedURL, message: "the session is invalid"))
+    )
+    #expect(try await summary == RunSummary(failed: 1))
+    let failure = await #expect(throws: DownloadFailure.self) { try await handle.value() }
+    #expect(failure?.message == "the session is invalid")
+  }
+}

@@ -1,0 +1,62 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// What SCDownloader promises.
+@Suite(.timeLimit(.minutes(2)))
+struct SCTests {
+  private let fixture: HandFixture
+
+  init() throws {
+    fixture = try HandFixture()
+  }
+
+  @Test func `SC3 what happens to one download does not touch another`() async throws {
+    try fixture.add("bad", "good", "held")
+    let engine = try fixture.engine()
+    try await fixture.running(engine) {
+      try await fixture.started(3)
+      let tasks = fixture.transport.started
+      for task in tasks { task.receive([1, 2, 3], of: 6) }
+      tasks[0].sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
+      try await fixture.reached(.failedPermanent, "bad")
+      try await engine.pause(.named(fixture.url("held")))
+      try await waitUntil("one to end") { !fixture.transport.cancelled.isEmpty }
+      #expect(fixture.transport.cancelled == [TaskID(rawValue: 3)])
+      tasks[2].sink.finish(.cancelled)
+      _ = tasks[1].sink.receive([4, 5, 6].span)
+      tasks[1].sink.finish(.completed)
+      try await fixture.reached(.completed, "good")
+    }
+    #expect(try fixture.record("held").state == .paused)
+    #expect(try fixture.record("held").attempts.isEmpty)
+    #expect(
+      try Data(contentsOf: URL(filePath: fixture.layout("good").finalPath)) == Data(1...6)
+    )
+  }
+
+  @Test func `SC5 the folder is the one that is given or that of the store, and made when needed`()
+    async throws
+  {
+    try fixture.store.add([
+      DownloadRequest(url: fixture.url("a")),
+      {
+        var request = DownloadRequest(url: fixture.url("b"))
+        request.folder = "Videos/new"
+        return request
+      }(),
+    ])
+    #expect(!FileManager.default.fileExists(atPath: fixture.folder.path("store/files")))
+    let engine = try fixture.engine()
+    async let summary = engine.run(until: .idle)
+    try await fixture.started(2)
+    for task in fixture.transport.started { task.complete() }
+    #expect(try await summary == RunSummary(completed: 2))
+    #expect(try fixture.folder.names(in: "store/files") == ["Videos", "a"])
+    #expect(try fixture.folder.names(in: "store/files/Videos/new") == ["b"])
+  }
+}

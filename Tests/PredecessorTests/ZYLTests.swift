@@ -1,0 +1,250 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import ResumeData
+import TestSupport
+import Testing
+
+/// What ZYLDownloader promises about records, files and turns.
+@Suite(.timeLimit(.minutes(2)))
+struct ZYLTests {
+  private let fixture: HandFixture
+
+  init() throws {
+    fixture = try HandFixture()
+  }
+
+  @Test func `ZY6 SC6 the partial file of any URL has a name of one length without a separator`()
+    throws
+  {
+    let urls = [
+      fixture.url("a"), fixture.url("a/b/c?d=/e"),
+      fixture.url(String(repeating: "x", count: 9_000)),
+    ]
+    let names = try store.add(urls.map(DownloadRequest.init)).map { added in
+      let layout = try store.roots().layout(of: added.record)
+      #expect(added.record.filename.utf8.count <= 255)
+      #expect(layout.partialPath.hasPrefix(layout.folderPath + "/"))
+      return String(layout.partialPath.dropFirst(layout.folderPath.count + 1))
+    }
+    #expect(Set(names).count == 3)
+    #expect(Set(names.map(\.utf8.count)) == [16 + FileLayout.partialSuffix.utf8.count])
+    #expect(!names.contains { $0.contains("/") })
+  }
+
+  /// What a query says of a record: whether there is one, how its file is, and where.
+  private func answer(_ name: String) throws -> (FileStatus, String?) {
+    let record = try fixture.record(name)
+    let facts = FileFacts(of: record, in: try store.roots().layout(of: record))
+    return (FileStatus(of: record, facts: facts), try store.localPath(of: record))
+  }
+
+  @Test func `ZY11 ZY12 ZY13 ZY14 a path is told where the file is complete and there`() throws {
+    try fixture.add("a")
+    #expect(try answer("a") == (.absent, nil))
+    try fixture.change("a", partial: 40) { record in
+      record.received = 40
+      record.expected = 100
+    }
+    #expect(try answer("a") == (.partial, nil))
+    let layout = try fixture.layout("a")
+    try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    try fixture.change("a") { record in
+      record.state = .completed
+      record.received = 40
+      record.expected = 40
+      record.stamp = stamp
+    }
+    #expect(try answer("a") == (.present, layout.finalPath))
+    // The folder has moved on with its root: the path is made anew.
+    let moved = fixture.folder.path("moved")
+    try FileManager.default.moveItem(atPath: layout.rootPath, toPath: moved)
+    try store.setRoot(moved)
+    #expect(try answer("a") == (.present, "\(moved)/a"))
+    try FileManager.default.removeItem(atPath: "\(moved)/a")
+    #expect(try answer("a") == (.missing, nil))
+    #expect(try fixture.record("a").state == .completed)
+  }
+
+  @Test func `ZY15 all records are told, whatever their state`() async throws {
+    let states = DownloadState.allCases.filter { $0 != .removed }
+    for state in states {
+      try fixture.add(state.rawValue)
+      try fixture.change(state.rawValue) { $0.state = state }
+    }
+    let engine = try fixture.engine()
+    #expect(try await engine.records().map(\.filename).sorted() == states.map(\.rawValue).sorted())
+  }
+
+  @Test func `ZY26 ZY27 what is removed frees its slot, and nothing more is told of it`()
+    async throws
+  {
+    try fixture.add("a", "b")
+    let engine = try fixture.engine(1)
+    let events = engine.handle(of: fixture.url("a")).events()
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      let task = fixture.transport.started[0]
+      task.receive([1, 2, 3], of: 100)
+      try await engine.remove(.named(fixture.url("a")))
+      try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
+      _ = task.sink.receive([UInt8](repeating: 4, count: 50).span)
+      task.sink.finish(.cancelled)
+      try await fixture.started(2)
+      #expect(fixture.transport.started[1].request.url == fixture.url("b"))
+      try await waitUntil("a to go") { (try? fixture.record("a")) == nil }
+    }
+    let told = await events.reduce(into: [String]()) { $0.append($1.word) }
+    #expect(told == ["started", "released"])
+  }
+
+  @Test(arguments: [nil, [], [1, 2, 3]] as [[UInt8]?])
+  func `ZY28 a partial file goes whatever the resume data is`(blob: [UInt8]?) async throws {
+    try fixture.add("a")
+    try fixture.change("a", partial: 40) { record in
+      record.state = .running
+      record.received = 40
+      record.resumeBlob = blob.map { Data($0) }
+    }
+    let partial = try fixture.layout("a").partialPath
+    try store.remove(.named(fixture.url("a")))
+    _ = try await fixture.engine().reconcile()
+    #expect(!FileManager.default.fileExists(atPath: partial))
+    #expect(throws: DownloadStoreError.self) { try fixture.record("a") }
+  }
+
+  @Test func `ZY29 all are removed, each with what there is of it`() async throws {
+    try fixture.add("done", "paused", "waiting", "failed")
+    try fixture.change("done", partial: 3) { _ in }
+    let layout = try fixture.layout("done")
+    try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    try fixture.change("done") { record in
+      record.state = .completed
+      record.stamp = stamp
+    }
+    try fixture.change("paused", partial: 40) { $0.state = .paused }
+    try fixture.change("failed", partial: 40) { $0.state = .failedPermanent }
+    try store.remove(.all, withFile: true)
+    let engine = try fixture.engine()
+    _ = try await engine.reconcile()
+    #expect(try await engine.records().isEmpty)
+    #expect(try fixture.folder.names(in: "store/files") == [])
+  }
+
+  @Test func `ZY36 SC11 a launch without a network loses nothing`() async throws {
+    try fixture.add("a")
+    let blob = try resumeData(of: "a")
+    try fixture.change("a", partial: 40) { record in
+      record.state = .running
+      record.received = 40
+      record.expected = 100
+      record.entityTag = "\"1\""
+      record.resumeBlob = blob
+    }
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let task = fixture.transport.started[0]
+      #expect(task.request.offset == 40)
+      task.sink.finish(.failed(TaskFailure(code: .cannotFindHost, message: "offline")))
+      try await waitUntil("the failure") { try !fixture.record("a").attempts.isEmpty }
+      let record = try fixture.record("a")
+      #expect(record.received == 40)
+      #expect(record.entityTag == "\"1\"")
+      #expect(record.attempts.map(\.failure.code) == [.cannotFindHost])
+    }
+    #expect(try fixture.record("a").received == 40)
+    #expect(try fixture.record("a").resumeBlob == blob)
+    #expect(FileStamp(ofFileAt: try fixture.layout("a").partialPath)?.size == 40)
+  }
+
+  @Test func `ZY37 a resume works without a byte, and changes nothing where all is there`() throws {
+    try fixture.add("a")
+    let waiting = try fixture.record("a")
+    let paused = waiting.granting(.pause)
+    #expect(paused.state == .paused && paused.received == 0)
+    #expect(paused.granting(.resume(atOnce: false)).state == .waiting)
+    var complete = waiting
+    complete.state = .completed
+    #expect(complete.granting(.resume(atOnce: true)) == complete)
+    #expect(complete.granting(.pause) == complete)
+  }
+
+  @Test func `ZY38 ZY63 FK14 who made room goes on with its bytes, when a slot is free`()
+    async throws
+  {
+    try fixture.add("a")
+    let engine = try fixture.engine(1)
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      fixture.transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
+      try fixture.add("b")
+      try await engine.resume(.named(fixture.url("b")), atOnce: true)
+      try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
+      fixture.transport.started[0].sink.finish(.cancelled)
+      try await fixture.started(2)
+      #expect(fixture.transport.started[1].request.url == fixture.url("b"))
+      // No resume goes beyond the limit.
+      try await engine.resume(.named(fixture.url("a")))
+      try await fixture.settle()
+      #expect(fixture.transport.started.count == 2)
+      #expect(try fixture.record("a").state == .waiting)
+      fixture.transport.started[1].complete()
+      try await fixture.started(3)
+      let request = fixture.transport.started[2].request
+      #expect(request.url == fixture.url("a"))
+      #expect(request.offset == 40)
+      #expect(request.validator == "\"1\"")
+    }
+  }
+
+  @Test func `ZY57 SC15 what is complete has its file, all of its bytes and nothing beside`()
+    async throws
+  {
+    try fixture.add("a")
+    let blob = try resumeData(of: "a")
+    try fixture.change("a") { $0.resumeBlob = blob }
+    let engine = try fixture.engine()
+    async let summary = engine.run(until: .idle)
+    try await fixture.started(1)
+    fixture.transport.started[0].complete()
+    #expect(try await summary == RunSummary(completed: 1))
+    let record = try fixture.record("a")
+    #expect(record.state == .completed)
+    #expect(record.received == 3 && record.expected == 3)
+    #expect(record.resumeBlob == nil)
+    #expect(try fixture.folder.names(in: "store/files") == ["a"])
+  }
+
+  @Test func `ZY68 what the system lets wait is not given up`() async throws {
+    try fixture.add("a", "b", "c")
+    let engine = try fixture.engine(3)
+    try await fixture.running(engine) {
+      try await fixture.started(3)
+      // Only the last one gets a slot of the system's.
+      fixture.transport.started[2].complete()
+      try await waitUntil("one to end") { await engine.progress().count == 2 }
+      try await fixture.settle()
+      #expect(fixture.transport.cancelled.isEmpty)
+      for task in fixture.transport.started[..<2] { task.complete() }
+      for name in ["a", "b", "c"] { try await fixture.reached(.completed, name) }
+    }
+    #expect(try ["a", "b", "c"].allSatisfy { try fixture.record($0).attempts.isEmpty })
+    #expect(fixture.transport.started.count == 3)
+  }
+
+  private var store: DownloadStore { fixture.store }
+
+  /// Resume data of a download that a session on another system has begun.
+  private func resumeData(of name: String) throws -> Data {
+    let draft = ResumeData.Draft(
+      url: fixture.url(name),
+      received: 1,
+      file: .temporaryName("CFNetworkDownload_aaaaaa.tmp")
+    )
+    return Data(try ResumeData(draft, form: .xml).bytes)
+  }
+}
