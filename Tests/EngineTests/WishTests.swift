@@ -38,7 +38,8 @@ struct WishTests {
     var options = EngineOptions()
     options.checkpointInterval = .milliseconds(50)
     let engine = try DownloadEngine(store: store, transport: transport, options: options)
-    async let events = engine.events.reduce(into: [DownloadEvent]()) { $0.append($1) }
+    let told = engine.events()
+    async let events = told.reduce(into: [DownloadEvent]()) { $0.append($1) }
     let run = Task { try await engine.run(until: .stopped) }
     while transport.started.isEmpty { await Task.yield() }
     let task = transport.started[0]
