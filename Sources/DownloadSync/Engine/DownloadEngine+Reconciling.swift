@@ -33,10 +33,10 @@ extension DownloadEngine {
     for found in found {
       log("reconcile", found.record, ["rules": found.decision.ruleNames])
       if found.decision.actions.contains(.deletePartial) {
-        FilePlacement.remove(found.layout.partialPath)
+        placement.remove(found.layout.partialPath)
       }
       if found.decision.actions.contains(.deleteFinal) {
-        FilePlacement.remove(found.layout.finalPath)
+        placement.remove(found.layout.finalPath)
       }
     }
     let options = options
@@ -60,10 +60,10 @@ extension DownloadEngine {
     let path = found.layout.partialPath
     for action in plan.actions {
       switch action {
-      case .deletePartial: FilePlacement.remove(path)
-      case .truncateToCommitted: FilePlacement.cut(path, to: found.record.received)
+      case .deletePartial: placement.remove(path)
+      case .truncateToCommitted: placement.cut(path, to: found.record.received)
       // No checkpoint has a digest by which its bytes would be known.
-      case .truncateToCheckpoint: FilePlacement.cut(path, to: 0)
+      case .truncateToCheckpoint: placement.cut(path, to: 0)
       default: break
       }
     }

@@ -75,8 +75,12 @@ extension DownloadEngine {
     let offset = record.received
     let file: PartialFile
     do {
-      try FilePlacement.makeFolder(start.layout.folderPath)
-      file = try PartialFile(path: start.layout.partialPath, offset: offset)
+      try placement.makeFolder(start.layout.folderPath)
+      file = try PartialFile(
+        path: start.layout.partialPath,
+        offset: offset,
+        gate: environment.gate
+      )
     } catch {
       try await settleFailure(record, error.asDownloadFailure, retryAfter: nil)
       return
@@ -88,6 +92,7 @@ extension DownloadEngine {
       checkpointBytes: options.checkpointBytes,
       now: now,
       inbox: inbox,
+      startWork: environment.startLongWork,
       rollBack: rollBack(record.url, generation: record.generation)
     )
     order += 1
@@ -98,7 +103,7 @@ extension DownloadEngine {
       task: nil,
       candidate: start.candidate,
       started: order,
-      startedAt: .now,
+      startedAt: environment.instant(),
       committed: offset
     )
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
@@ -121,7 +126,9 @@ extension DownloadEngine {
   private func rollBack(_ url: String, generation: Int64) -> Transfer.RollBack {
     let objects = store.objects
     let now = now
+    let gate = environment.gate
     return { head, total in
+      try gate?.passCommit()
       try objects.write { tx in
         _ = try tx.update(DownloadRecord.self, url) { record in
           guard record.generation == generation else { return }

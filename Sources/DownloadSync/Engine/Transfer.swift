@@ -39,6 +39,7 @@ final class Transfer: TaskSink {
   private let now: @Sendable () -> Date
   private let rollBack: RollBack
   private let inbox: EngineInbox
+  private let startWork: StreamedDigest.StartWork
   // Held for some nanoseconds; the transport calls one method at a time, the engine reads.
   private let state: Mutex<State>
 
@@ -49,18 +50,20 @@ final class Transfer: TaskSink {
     checkpointBytes: Int64,
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox,
+    startWork: @escaping StreamedDigest.StartWork,
     rollBack: @escaping RollBack
   ) {
     url = record.url
     generation = record.generation
     self.file = file
     streamedDigest = record.expectedDigest.flatMap { try? Digest($0) }
-      .map { StreamedDigest(of: file, $0.algorithm) }
+      .map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
     self.offset = offset
     validator = Validator(of: record)
     self.checkpointBytes = checkpointBytes
     self.now = now
     self.inbox = inbox
+    self.startWork = startWork
     self.rollBack = rollBack
     state = Mutex(
       State(
@@ -175,7 +178,7 @@ final class Transfer: TaskSink {
   /// file has to be read.
   func digest(_ algorithm: Digest.Algorithm) -> StreamedDigest {
     if let streamedDigest, streamedDigest.algorithm == algorithm { return streamedDigest }
-    return StreamedDigest(of: file, algorithm)
+    return StreamedDigest(of: file, algorithm, startWork: startWork)
   }
 
   // MARK: -
