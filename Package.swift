@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "ResumeData", targets: ["ResumeData"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
+    .library(name: "SimulatedTransport", targets: ["SimulatedTransport"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
     .executable(name: "dlstore", targets: ["dlstore"]),
   ],
@@ -68,6 +69,7 @@ let package = Package(
         "DownloadStore", "ObjectStore", .product(name: "Logging", package: "swift-log"),
       ]
     ),
+    .target(name: "SimulatedTransport", dependencies: ["DownloadStore", "DownloadSync"]),
     .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
     .target(
       name: "DownloadCommands",
@@ -156,9 +158,13 @@ let package = Package(
     .testTarget(
       name: "EngineTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport",
-        "URLSessionTransport",
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "SimulatedTransport",
+        "TestSupport", "URLSessionTransport",
       ]
+    ),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["DownloadStore", "DownloadSync", "SimulatedTransport"]
     ),
     .target(
       name: "MainActorModels",
