@@ -193,11 +193,32 @@ extension DownloadEngine {
         try await settleFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
       }
     }
-    let folders = Set(placed.map(\.layout.folderPath))
-    try await environment.blocking { [placement] in
-      for folder in folders.sorted() { try placement.synchronizeFolder(folder) }
+    let failures = try await synchronizeFolders(of: placed.map(\.layout))
+    for file in placed {
+      guard let failure = failures[file.layout.folderPath] else { continue }
+      // The file is known for ours when somebody resumes it.
+      try await settleFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
     }
-    return placed
+    return placed.filter { failures[$0.layout.folderPath] == nil }
+  }
+
+  /// Makes the names of files outlast a power cut; returns the folders that cannot be synced.
+  func synchronizeFolders(
+    of layouts: [FileLayout]
+  ) async throws -> [String: PartialFile.Failure] {
+    let folders = Set(layouts.map(\.folderPath))
+    guard !folders.isEmpty else { return [:] }
+    return try await environment.blocking { [placement] in
+      var failures: [String: PartialFile.Failure] = [:]
+      for folder in folders.sorted() {
+        do throws(PartialFile.Failure) {
+          try placement.synchronizeFolder(folder)
+        } catch {
+          failures[folder] = error
+        }
+      }
+      return failures
+    }
   }
 
   /// Somebody has put a file under the name: the record gets the next free one.

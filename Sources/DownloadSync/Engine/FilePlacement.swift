@@ -98,9 +98,10 @@ struct FilePlacement: Sendable {
     _ = perform(.cut(path: path, size: size)) { unsafe truncate(path, off_t(size)) }
   }
 
-  /// Deletes a file; one that is not there is no error.
-  func remove(_ path: String) {
-    _ = perform(.remove(path: path)) { unsafe unlink(path) }
+  /// Deletes a file, and says whether there was one; one that is not there is no error.
+  @discardableResult
+  func remove(_ path: String) -> Bool {
+    perform(.remove(path: path)) { unsafe unlink(path) } == 0
   }
 
   /// The error number of a call, or of the refusal; 0 when it was made.
