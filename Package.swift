@@ -162,9 +162,21 @@ let package = Package(
         "TestSupport", "URLSessionTransport",
       ]
     ),
+    .target(
+      name: "Simulation",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "ObjectStore", "SimulatedTransport", "TestSupport",
+      ],
+      path: "Tests/Support/Simulation"
+    ),
+    .executableTarget(
+      name: "simulate",
+      dependencies: ["Simulation"],
+      path: "Tests/Support/simulate"
+    ),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["DownloadStore", "DownloadSync", "SimulatedTransport"]
+      dependencies: ["DownloadStore", "DownloadSync", "SimulatedTransport", "Simulation"]
     ),
     .target(
       name: "MainActorModels",
