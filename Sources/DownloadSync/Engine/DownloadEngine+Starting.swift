@@ -25,14 +25,25 @@ extension DownloadEngine {
       let moment = now()
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.
-      let starts = try await commit { tx in
-        try chosen.compactMap { candidate -> Start? in
+      let (starts, moved) = try await commit { tx in
+        var starts: [Start] = []
+        var moved: [DownloadRecord] = []
+        for candidate in chosen {
           guard var record = try tx.get(DownloadRecord.self, candidate.url), record.mayStart
-          else { return nil }
-          return try Self.prepare(&record, candidate, roots, at: moment, in: &tx)
+          else { continue }
+          // Somebody may have had it ask another host meanwhile, which has a limit of its own.
+          guard RecordIdentity.origin(of: record.source) == candidate.origin else {
+            moved.append(record)
+            continue
+          }
+          if let start = try Self.prepare(&record, candidate, roots, at: moment, in: &tx) {
+            starts.append(start)
+          }
         }
+        return (starts, moved)
       }
       for start in starts { try await begin(start) }
+      for record in moved { enqueue(record) }
       // Whoever could not start after all has left its slot to another one.
       guard chosen.contains(where: { live[$0.url] == nil }) else { return }
     }
