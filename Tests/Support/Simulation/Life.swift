@@ -28,7 +28,7 @@ final class Life: EffectGate, Transport {
     var started: Set<TaskID> = []
     /// The calls of the clock since the death.
     var lookCount = 0
-    var outcome: Result<RunSummary, any Error>?
+    var outcome: Result<Void, any Error>?
     var effectCount = 0
   }
 
@@ -62,7 +62,7 @@ final class Life: EffectGate, Transport {
 
   var isDead: Bool { state.withLock { $0.isDead } }
   /// How the run has ended, once it has.
-  var outcome: Result<RunSummary, any Error>? {
+  var outcome: Result<Void, any Error>? {
     get { state.withLock { $0.outcome } }
     set { state.withLock { $0.outcome = newValue } }
   }

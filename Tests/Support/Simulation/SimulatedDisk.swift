@@ -128,13 +128,20 @@ final class SimulatedDisk: Sendable {
   }
 
   /// Notes which names are gone without an engine having been asked.
-  func noteNames() {
+  func noteRemovals() {
     let there = Set(names.map { "\(folder)/\($0)" })
     state.withLock { state in
       for path in state.journal.current where !there.contains(path) {
         state.journal.append(path, nil)
       }
     }
+  }
+
+  /// Notes that another process has renamed files, and synced the folder.
+  func noteRenames() {
+    noteRemovals()
+    for name in names { adopt("\(folder)/\(name)") }
+    state.withLock { $0.journal.settle { _ in true } }
   }
 
   /// Takes away what would not outlast a power cut, or part of it.

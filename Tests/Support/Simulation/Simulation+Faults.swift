@@ -20,7 +20,7 @@ extension Simulation {
       guard let index = chance.pick(website.pages.indices) else { return false }
       trace.note("change", "\(index)")
       website.change(index, chance, profile)
-      for url in website.pages[index].urls { serve(index, at: url) }
+      for url in website.urls(index) { serve(index, at: url) }
     } else if chance.happens(profile.fullDisks) {
       faults.isFull.toggle()
       trace.note("room", "\(!faults.isFull)")
@@ -47,7 +47,7 @@ extension Simulation {
   /// Has a page answer in some other way, or as it should again.
   private func changeServer() {
     guard let index = chance.pick(website.pages.indices),
-      let url = chance.pick(website.pages[index].urls),
+      let url = chance.pick(website.urls(index)),
       var resource = website.pages[index].versions.last
     else { return }
     let way = chance.number(in: 0...8)

@@ -105,7 +105,7 @@ extension Simulation {
     faults.isFull = false
     faults.errorProbability = 0
     for index in website.pages.indices {
-      for url in website.pages[index].urls { serve(index, at: url) }
+      for url in website.urls(index) { serve(index, at: url) }
     }
     // What fails for good does so once more at the most: a wrong file is found when it is whole.
     for _ in 0..<4 {
@@ -162,6 +162,12 @@ extension Simulation {
         .map { try roots.layout(of: $0).partialPath }
     )
     let orphans = Set(try store.orphanPlan(graceSeconds: -1 << 40).files.map(\.path))
+    let owned = Set(try records.map { try roots.layout(of: $0).finalPath })
+    for (path, inode) in unwantedFiles.sorted(by: { $0.key < $1.key }) {
+      if !owned.contains(path), FileCalls.identity(of: path)?.inode == inode {
+        throw failure(.noOrphans, "'\(path)' was to go with its record")
+      }
+    }
     for name in disk.names {
       let path = "\(disk.folder)/\(name)"
       guard foreignFiles[path] == nil, !partials.contains(path) else { continue }

@@ -35,17 +35,24 @@ extension Simulation {
       now: { [clock] in clock.date },
       environment: life.environment(executor)
     )
+    // As `dlstore reconcile` does.
+    let reconciles = chance.happens(0.1)
     let log = EventLog(trace)
     let told = engine.events(keeping: 1 << 20)
     Task(executorPreference: executor) { for await event in told { log.hear(event) } }
     Task(executorPreference: executor) {
       do {
-        life.outcome = .success(try await engine.run(until: .stopped))
+        if reconciles {
+          _ = try await engine.reconcile()
+        } else {
+          _ = try await engine.run(until: .stopped)
+        }
+        life.outcome = .success(())
       } catch {
         life.outcome = .failure(error)
       }
     }
-    trace.note("begin", "\(previousExit)")
+    trace.note("begin", "\(previousExit) \(reconciles ? "to reconcile" : "")")
     self.life = life
     self.engine = engine
     events = log

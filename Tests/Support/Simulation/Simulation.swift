@@ -51,6 +51,9 @@ public final class Simulation {
   var lastTick = Duration.zero
   /// What others have put under names, by path.
   var foreignFiles: [String: [UInt8]] = [:]
+  /// The files that were to go with their records, by their paths, unless somebody wants something
+  /// else since.
+  var unwantedFiles: [String: UInt64] = [:]
   /// The records whose partial files somebody has changed: they count what is not there until the
   /// engine looks.
   var tampered: Set<String> = []
@@ -130,7 +133,7 @@ public final class Simulation {
   private func run() throws {
     trace.note("profile", "\(profile)")
     for index in website.pages.indices {
-      for url in website.pages[index].urls { serve(index, at: url) }
+      for url in website.urls(index) { serve(index, at: url) }
       try add(website.pages[index])
     }
     try begin()

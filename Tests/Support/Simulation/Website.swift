@@ -6,6 +6,8 @@ struct Website: Sendable {
   /// One file.
   struct Page: Sendable {
     var urls: [String]
+    /// Where the same versions are to be had, of which some downloads know.
+    var mirror: String
     /// Every version that was ever served, the newest last.
     var versions: [SimulatedResource]
     /// Whether downloads of it say which digest they must have; it has one version then.
@@ -33,12 +35,16 @@ struct Website: Sendable {
       pages.append(
         Page(
           urls: [url, "\(url)?again"],
+          mirror: "https://mirror.test/file\(index)",
           versions: [resource],
           hasDigest: chance.happens(0.3)
         )
       )
     }
   }
+
+  /// Every URL under which a page is served.
+  func urls(_ index: Int) -> [String] { pages[index].urls + [pages[index].mirror] }
 
   /// The page that a URL shows.
   func page(of url: String) -> Page? {
