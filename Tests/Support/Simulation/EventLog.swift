@@ -34,7 +34,10 @@ final class EventLog: Sendable {
     switch event {
     case .completed(let ended): (record, kind) = (ended, "completed")
     case .retrying(let ended, let failure, _): (record, kind) = (ended, "retrying \(failure.code)")
-    case .failed(let ended, let failure): (record, kind) = (ended, "failed \(failure.code)")
+    case .failed(let failed, let failure):
+      // Resumed, a download whose name could not be synced is complete without a transfer.
+      guard failure.code != .fileSystem else { return trace.note("event", "failed \(failed.id)") }
+      (record, kind) = (failed, "failed \(failure.code)")
     case .waitsForRoom(let ended): (record, kind) = (ended, "waitsForRoom")
     case .started(let started, let offset):
       return trace.note("event", "started \(started.id) \(started.generation) at \(offset)")

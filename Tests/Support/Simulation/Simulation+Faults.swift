@@ -107,6 +107,6 @@ extension Simulation {
       bytes[chance.number(in: 0...bytes.count - 1)] ^= 1
       try disk.put(bytes, at: path)
     }
-    tampered.insert(record.id)
+    uncertain.insert(record.id)
   }
 }

@@ -34,7 +34,7 @@ extension Simulation {
     try checkGenerations(records)
     for record in records {
       let layout = try roots.layout(of: record)
-      if record.received == 0 { tampered.remove(record.id) }
+      if record.received == 0 { uncertain.remove(record.id) }
       switch record.state {
       case .completed: try checkComplete(record, layout)
       case .waiting, .running, .paused, .failedRetryable, .failedPermanent:
@@ -61,7 +61,7 @@ extension Simulation {
 
   private func checkReceived(_ record: DownloadRecord, _ layout: FileLayout) throws {
     // A file with a stamp was on its way to its name when it failed, and may be under that.
-    guard record.received > 0, record.stamp == nil, !tampered.contains(record.id) else { return }
+    guard record.received > 0, record.stamp == nil, !uncertain.contains(record.id) else { return }
     guard let bytes = disk.lasting(layout.partialPath) else {
       throw failure(
         .receivedIsOnDisk,

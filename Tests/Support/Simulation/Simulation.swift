@@ -54,9 +54,9 @@ public final class Simulation {
   /// The files that were to go with their records, by their paths, unless somebody wants something
   /// else since.
   var unwantedFiles: [String: UInt64] = [:]
-  /// The records whose partial files somebody has changed: they count what is not there until the
-  /// engine looks.
-  var tampered: Set<String> = []
+  /// The records whose partial files somebody has changed or the engine may have deleted: they count
+  /// what is not there until it looks again.
+  var uncertain: Set<String> = []
   /// The records that were deleted without asking the engine: a kill may leave their partial files.
   var purged: Set<String> = []
   /// The last generation of each record, by its id.
