@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test test-transport kill-test sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
+.PHONY: help deps test-deps build release test test-transport kill-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,6 +29,11 @@ test-transport: test-deps ## Runs the tests of transports over AsyncHTTPClient
 
 kill-test: test-deps ## Kills the engine a thousand times
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests
+
+simulate: deps ## Runs the engine under simulated faults: SEEDS=10000 of them, or SEED=1234 with a trace
+	$(SWIFT) build -c release --product simulate
+	$$($(SWIFT) build -c release --show-bin-path)/simulate \
+	  $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000))
 
 sanitize: deps ## Runs the tests of the store under the thread and the address sanitizer
 	.ci/sanitize thread

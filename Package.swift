@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "ResumeData", targets: ["ResumeData"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
+    .library(name: "SimulatedTransport", targets: ["SimulatedTransport"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
     .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"]),
     .executable(name: "dlstore", targets: ["dlstore"]),
@@ -87,6 +88,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
+    .target(name: "SimulatedTransport", dependencies: ["DownloadStore", "DownloadSync"]),
     .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
     .target(
       name: "AsyncHTTPClientTransport",
@@ -212,7 +214,7 @@ let package = Package(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "TestSupport", "TransportTesting",
+        "ResumeData", "SimulatedTransport", "TestSupport", "TransportTesting",
       ]
     ),
     .testTarget(
@@ -221,6 +223,22 @@ let package = Package(
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
         "ResumeData", "TestSupport", "TransportTesting", "URLSessionTransport",
       ]
+    ),
+    .target(
+      name: "Simulation",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "ObjectStore", "SimulatedTransport", "TestSupport",
+      ],
+      path: "Tests/Support/Simulation"
+    ),
+    .executableTarget(
+      name: "simulate",
+      dependencies: ["Simulation"],
+      path: "Tests/Support/simulate"
+    ),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["DownloadStore", "DownloadSync", "SimulatedTransport", "Simulation"]
     ),
     .target(
       name: "MainActorModels",
@@ -260,7 +278,8 @@ if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
 if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   let needed: Set = [
     "CLMDB", "LMDB", "ObjectStore", "Migrations", "DownloadStore", "DownloadSync", "ResumeData",
-    "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands", "dlstore", "TestSupport",
+    "SimulatedTransport", "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands",
+    "dlstore", "TestSupport",
     "EngineTestSupport", "FaultServer", "NginxServer", "TransportTesting", "TransportTests",
     "EngineTests",
     "AsyncHTTPClientTransportTests", "DownloadCommandsTests",

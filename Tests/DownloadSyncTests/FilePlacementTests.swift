@@ -23,8 +23,8 @@ import Testing
 
     func place(_ partial: String, as final: String) -> FilePlacement.Outcome {
       switch self {
-      case .usual: FilePlacement.place(partial, as: final)
-      case .overReservation: FilePlacement.placeOverReservation(partial, as: final)
+      case .usual: FilePlacement().place(partial, as: final)
+      case .overReservation: FilePlacement().placeOverReservation(partial, as: final)
       }
     }
   }
@@ -104,29 +104,29 @@ import Testing
 
   @Test func `ZY9 a folder is made with those above it, more than once`() throws {
     let path = folder.path + "/a/b/c"
-    try FilePlacement.makeFolder(path)
-    try FilePlacement.makeFolder(path)
-    try FilePlacement.makeFolder("/")
-    try FilePlacement.synchronizeFolder(path)
+    try FilePlacement().makeFolder(path)
+    try FilePlacement().makeFolder(path)
+    try FilePlacement().makeFolder("/")
+    try FilePlacement().synchronizeFolder(path)
     #expect(try folder.names(in: "a/b") == ["c"])
   }
 
   @Test func `ZF10 a folder that cannot be made says so`() throws {
     let file = try folder.makeFile("file", "x")
     let failure = #expect(throws: PartialFile.Failure.self) {
-      try FilePlacement.makeFolder(file + "/a/b")
+      try FilePlacement().makeFolder(file + "/a/b")
     }
     #expect(failure?.code == ENOTDIR)
-    #expect(throws: PartialFile.Failure.self) { try FilePlacement.synchronizeFolder(file) }
+    #expect(throws: PartialFile.Failure.self) { try FilePlacement().synchronizeFolder(file) }
     #expect(throws: PartialFile.Failure.self) {
-      try FilePlacement.synchronizeFolder(folder.path + "/none")
+      try FilePlacement().synchronizeFolder(folder.path + "/none")
     }
   }
 
   @Test func `removing what is not there is no failure`() throws {
     let path = try folder.makeFile("a", "x")
-    FilePlacement.remove(path)
-    FilePlacement.remove(path)
+    FilePlacement().remove(path)
+    FilePlacement().remove(path)
     #expect(try folder.names() == [])
   }
 }

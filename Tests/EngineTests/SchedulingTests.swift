@@ -3,6 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -188,6 +189,43 @@ struct SchedulingTests {
     }
   }
 
+  @Test func `what is to ask another host by the time it starts counts as of that one`()
+    async throws
+  {
+    try add("a", "b")
+    let failure = DownloadFailure(.connectionLost, "lost")
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, url("b")) { record in
+        record.mirrors = ["https://other.example/b"]
+        record.attempts = [Attempt(at: Date(), url: record.url, failure: failure, received: 0)]
+        record.failedAttempts = 1
+      }
+    }
+    // The mirror's turn is over with the resume, which comes when it is lined up already.
+    let meddler = Meddler(beforeCommit: 2) { [store] in
+      _ = try? store.pause(.all)
+      _ = try? store.resume(.all)
+    }
+    var environment = EngineEnvironment.live
+    environment.gate = meddler
+    let engine = try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: EngineOptions(maximumRunning: 10, maximumPerHost: 1),
+      now: { Date() },
+      environment: environment
+    )
+    try await running(engine) {
+      try await started(1)
+      try await settle(engine)
+      #expect(meddler.hasMeddled)
+      #expect(started == ["a"])
+      transport.started[0].complete()
+      try await started(2)
+      #expect(transport.started[1].request.url == url("b"))
+    }
+  }
+
   @Test func `many wait, some go, and every slot is used`() async throws {
     try store.add((0..<300).map { DownloadRequest(url: url("n\($0)")) })
     let engine = try engine(7)
@@ -204,4 +242,30 @@ struct SchedulingTests {
       #expect(started.prefix(150) == (0..<150).map { "n\($0)" }[...])
     }
   }
+}
+
+/// Does something just before an engine commits for the n-th time.
+private final class Meddler: EffectGate {
+  private let commits = Mutex(0)
+  private let number: Int
+  private let meddle: @Sendable () -> Void
+
+  init(beforeCommit number: Int, _ meddle: @escaping @Sendable () -> Void) {
+    self.number = number
+    self.meddle = meddle
+  }
+
+  var hasMeddled: Bool { commits.withLock { $0 >= number } }
+
+  func refusal(of effect: Effect) -> Int32? {
+    guard effect == .commit else { return nil }
+    let count = commits.withLock { count in
+      count += 1
+      return count
+    }
+    if count == number { meddle() }
+    return nil
+  }
+
+  func didPerform(_ effect: Effect) {}
 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import DownloadStore
 internal import Synchronization
 
@@ -7,6 +6,9 @@ internal import Synchronization
 /// The transport's thread hands bytes over and goes on; a worker takes them on a thread of its own,
 /// after it has read what was there before. The worker ends with the last reference to this.
 final class StreamedDigest: Sendable {
+  /// Runs work on a thread that may wait for a disk.
+  typealias StartWork = @Sendable (@escaping @Sendable () -> Void) -> Void
+
   private typealias Waiting = CheckedContinuation<Result<Digest, PartialFile.Failure>, Never>
 
   private struct State {
@@ -25,6 +27,7 @@ final class StreamedDigest: Sendable {
   /// How the digest is computed.
   let algorithm: Digest.Algorithm
   private let file: PartialFile
+  private let startWork: StartWork
   // Held for the copy of some kilobytes at most: the writer adds, the worker takes.
   private let state: Mutex<State>
   // Used by the worker alone, of which there is one at a time, and read when there is none.
@@ -35,9 +38,11 @@ final class StreamedDigest: Sendable {
     of file: PartialFile,
     _ algorithm: Digest.Algorithm,
     readLength: Int64 = 1 << 20,
-    capacity: Int = 4 << 20
+    capacity: Int = 4 << 20,
+    startWork: @escaping StartWork = EngineEnvironment.live.startLongWork
   ) {
     self.file = file
+    self.startWork = startWork
     self.algorithm = algorithm
     state = Mutex(
       State(
@@ -91,7 +96,7 @@ final class StreamedDigest: Sendable {
       return !state.isWorking
     }
     guard begins else { return }
-    DispatchQueue.global(qos: .utility).async { [weak self] in
+    startWork { [weak self] in
       while let self, self.takeNext() {}
     }
   }

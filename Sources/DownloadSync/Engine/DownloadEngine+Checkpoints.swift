@@ -15,10 +15,11 @@ extension DownloadEngine {
   ///
   /// The order is the promise: `received` never exceeds the bytes that are on disk.
   func checkpoint() async throws {
-    let due = live.values.filter { $0.transfer.file.unsynced > 0 && !$0.isReleased }
+    let due = live.urls.compactMap { live[$0] }
+      .filter { $0.transfer.file.unsynced > 0 && !$0.isReleased }
       .map { ($0.record.url, $0.transfer) }
     guard !due.isEmpty else { return }
-    let checkpoints = try await blocking { () -> [Checkpoint] in
+    let checkpoints = try await environment.blocking { () -> [Checkpoint] in
       due.compactMap { url, transfer in
         // What cannot be synced is not committed; the write that follows will fail and say why.
         guard let synced = try? transfer.synchronize() else { return nil }
@@ -56,7 +57,7 @@ extension DownloadEngine {
   /// Commits what has arrived and has every running record wait for the next run.
   func releaseAll() async throws {
     try await checkpoint()
-    let urls = live.values.filter { !$0.isReleased }
+    let urls = live.urls.compactMap { live[$0] }.filter { !$0.isReleased }
       .map { (url: $0.record.url, generation: $0.record.generation) }
     live.removeAll()
     guard !urls.isEmpty else { return }

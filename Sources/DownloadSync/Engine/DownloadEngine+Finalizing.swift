@@ -23,7 +23,7 @@ extension DownloadEngine {
     }
     live[url]?.record.expectedDigest = expected
     let digest = download.transfer.digest(algorithm)
-    Task.detached { [inbox, generation = download.record.generation] in
+    environment.startTask { [inbox, generation = download.record.generation] in
       let result: Result<Digest, PartialFile.Failure>
       do throws(PartialFile.Failure) {
         result = .success(try await digest.digest())
@@ -92,7 +92,8 @@ extension DownloadEngine {
   /// The order of writes is what a kill at any point is repaired by: sync the bytes, commit
   /// `finalizing` with the stamp, rename without replacing, sync the folders, commit `completed`.
   func finalize(_ downloads: [Live]) async throws {
-    let prepared = try await blocking { () -> [(Live, Result<FileStamp, PartialFile.Failure>)] in
+    typealias Prepared = (download: Live, stamp: Result<FileStamp, PartialFile.Failure>)
+    let prepared = try await environment.blocking { () -> [Prepared] in
       downloads.map { download in
         do throws(PartialFile.Failure) {
           _ = try download.transfer.file.synchronize()
@@ -171,19 +172,19 @@ extension DownloadEngine {
   private func place(_ files: [Finished]) async throws -> [Finished] {
     var placed: [Finished] = []
     for var file in files {
-      var outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
+      var outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
       while outcome == .nameTaken {
         if let stamp = file.record.replacedStamp,
           FileStamp(ofFileAt: file.layout.finalPath) == stamp
         {
           // The file of before has stayed up to here. A kill leaves the new one to be placed.
-          FilePlacement.remove(file.layout.finalPath)
-          outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
+          placement.remove(file.layout.finalPath)
+          outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
           continue
         }
         guard let renamed = try await chooseOtherName(file) else { break }
         file = renamed
-        outcome = FilePlacement.place(file.layout.partialPath, as: file.layout.finalPath)
+        outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
       }
       switch outcome {
       case .placed: placed.append(file)
@@ -192,11 +193,32 @@ extension DownloadEngine {
         try await settleFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
       }
     }
-    let folders = Set(placed.map(\.layout.folderPath))
-    try await blocking {
-      for folder in folders { try FilePlacement.synchronizeFolder(folder) }
+    let failures = try await synchronizeFolders(of: placed.map(\.layout))
+    for file in placed {
+      guard let failure = failures[file.layout.folderPath] else { continue }
+      // The file is known for ours when somebody resumes it.
+      try await settleFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
     }
-    return placed
+    return placed.filter { failures[$0.layout.folderPath] == nil }
+  }
+
+  /// Makes the names of files outlast a power cut; returns the folders that cannot be synced.
+  func synchronizeFolders(
+    of layouts: [FileLayout]
+  ) async throws -> [String: PartialFile.Failure] {
+    let folders = Set(layouts.map(\.folderPath))
+    guard !folders.isEmpty else { return [:] }
+    return try await environment.blocking { [placement] in
+      var failures: [String: PartialFile.Failure] = [:]
+      for folder in folders.sorted() {
+        do throws(PartialFile.Failure) {
+          try placement.synchronizeFolder(folder)
+        } catch {
+          failures[folder] = error
+        }
+      }
+      return failures
+    }
   }
 
   /// Somebody has put a file under the name: the record gets the next free one.

@@ -113,7 +113,7 @@ extension DownloadEngine {
         try tx.get(DownloadRecord.self, download.url)
       )
     }
-    if owner == nil { FilePlacement.remove(layout.partialPath) }
+    if owner == nil { placement.remove(layout.partialPath) }
     let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
     try await carryOut(
       records.filter { isInScope($0.url) }

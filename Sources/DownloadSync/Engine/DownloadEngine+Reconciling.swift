@@ -23,22 +23,14 @@ extension DownloadEngine {
   /// Does what decisions about records without a live task ask for, as far as it needs no network,
   /// and lines up what goes on.
   ///
-  /// One commit serves all of them. Files that are not needed go before it, so that a kill leaves a
-  /// record that still owns them; what is cut for a later request is cut after it, so that what is
-  /// counted is always on disk.
+  /// One commit serves all of them. Files that are not needed go before it, synced, so that a kill
+  /// leaves a record that still owns them, and a power cut no file without one; what is cut for a
+  /// later request is cut after it, so that what is counted is always on disk.
   ///
   /// With `taskHasEnded` a task of this engine has ended for each of them just now.
   func carryOut(_ found: [Reconciliation], taskHasEnded: Bool = false) async throws {
+    let found = try await settleNames(of: found)
     guard !found.isEmpty else { return }
-    for found in found {
-      log("reconcile", found.record, ["rules": found.decision.ruleNames])
-      if found.decision.actions.contains(.deletePartial) {
-        FilePlacement.remove(found.layout.partialPath)
-      }
-      if found.decision.actions.contains(.deleteFinal) {
-        FilePlacement.remove(found.layout.finalPath)
-      }
-    }
     let options = options
     let moment = now()
     let changed = try await commit { tx in
@@ -56,14 +48,47 @@ extension DownloadEngine {
     try await redoRenames(renames)
   }
 
+  /// Makes the names of complete files outlast a power cut, and then the lack of those that are not
+  /// needed.
+  ///
+  /// Returns what may be committed; of the others the name of the complete file cannot be synced.
+  private func settleNames(of found: [Reconciliation]) async throws -> [Reconciliation] {
+    // The name may have been given just before a kill.
+    let named = found.filter(\.decision.commitsCompleted).map(\.layout)
+    let failures = try await synchronizeFolders(of: named)
+    var settled: [Reconciliation] = []
+    var cleared: [FileLayout] = []
+    for found in found {
+      log("reconcile", found.record, ["rules": found.decision.ruleNames])
+      let actions = found.decision.actions
+      if actions.contains(.commitCompleted), let failure = failures[found.layout.folderPath] {
+        // One that stands still is asked about again when somebody resumes it.
+        if [.running, .waiting, .finalizing].contains(found.record.state) {
+          try await settleFailure(found.record, failure.asDownloadFailure, retryAfter: nil)
+        }
+        continue
+      }
+      settled.append(found)
+      for (action, path) in [
+        (ReconcileAction.deletePartial, found.layout.partialPath),
+        (.deleteFinal, found.layout.finalPath),
+      ] where actions.contains(action) && placement.remove(path) {
+        cleared.append(found.layout)
+      }
+    }
+    // On a disk that fails, the worst is a file that comes back with no record.
+    _ = try await synchronizeFolders(of: cleared)
+    return settled
+  }
+
   private func cutPartial(of found: Reconciliation, _ plan: TransferPlan) {
     let path = found.layout.partialPath
     for action in plan.actions {
       switch action {
-      case .deletePartial: FilePlacement.remove(path)
-      case .truncateToCommitted: FilePlacement.cut(path, to: found.record.received)
+      case .deletePartial: placement.remove(path)
+      case .truncateToCommitted: placement.cut(path, to: found.record.received)
       // No checkpoint has a digest by which its bytes would be known.
-      case .truncateToCheckpoint: FilePlacement.cut(path, to: 0)
+      case .truncateToCheckpoint: placement.cut(path, to: 0)
       default: break
       }
     }

@@ -67,7 +67,7 @@ extension DownloadEngine {
     case .failed(let failure, let retryAfter):
       // A file of nothing says nothing; what has begun says where to go on.
       if download.transfer.file.position == 0 {
-        FilePlacement.remove(download.layout.partialPath)
+        placement.remove(download.layout.partialPath)
       }
       live[download.record.url] = nil
       try await settleFailure(
@@ -85,7 +85,7 @@ extension DownloadEngine {
   private func keepProgress(of download: Live) async throws -> Bool {
     let transfer = download.transfer
     guard transfer.file.unsynced > 0,
-      let synced = try? await blocking({ try transfer.synchronize() })
+      let synced = try? await environment.blocking({ try transfer.synchronize() })
     else { return false }
     try await commit([
       Checkpoint(
@@ -146,7 +146,7 @@ extension DownloadEngine {
     guard failure.code != .diskFull else { return try await waitForRoom(download, failure) }
     let moment = now()
     let retry = options.retry
-    let random = Double.random(in: 0..<1)
+    let random = environment.random()
     let settled = try await commit { tx -> (DownloadRecord, DownloadFailure, Duration?)? in
       guard var record = try tx.failing(download) else { return nil }
       let failure = failure.afterProgress(of: record)

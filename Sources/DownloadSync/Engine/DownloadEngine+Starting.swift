@@ -25,14 +25,25 @@ extension DownloadEngine {
       let moment = now()
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.
-      let starts = try await commit { tx in
-        try chosen.compactMap { candidate -> Start? in
+      let (starts, moved) = try await commit { tx in
+        var starts: [Start] = []
+        var moved: [DownloadRecord] = []
+        for candidate in chosen {
           guard var record = try tx.get(DownloadRecord.self, candidate.url), record.mayStart
-          else { return nil }
-          return try Self.prepare(&record, candidate, roots, at: moment, in: &tx)
+          else { continue }
+          // Somebody may have had it ask another host meanwhile, which has a limit of its own.
+          guard RecordIdentity.origin(of: record.source) == candidate.origin else {
+            moved.append(record)
+            continue
+          }
+          if let start = try Self.prepare(&record, candidate, roots, at: moment, in: &tx) {
+            starts.append(start)
+          }
         }
+        return (starts, moved)
       }
       for start in starts { try await begin(start) }
+      for record in moved { enqueue(record) }
       // Whoever could not start after all has left its slot to another one.
       guard chosen.contains(where: { live[$0.url] == nil }) else { return }
     }
@@ -75,8 +86,12 @@ extension DownloadEngine {
     let offset = record.received
     let file: PartialFile
     do {
-      try FilePlacement.makeFolder(start.layout.folderPath)
-      file = try PartialFile(path: start.layout.partialPath, offset: offset)
+      try placement.makeFolder(start.layout.folderPath)
+      file = try PartialFile(
+        path: start.layout.partialPath,
+        offset: offset,
+        gate: environment.gate
+      )
     } catch {
       try await settleFailure(record, error.asDownloadFailure, retryAfter: nil)
       return
@@ -88,6 +103,7 @@ extension DownloadEngine {
       checkpointBytes: options.checkpointBytes,
       now: now,
       inbox: inbox,
+      startWork: environment.startLongWork,
       rollBack: rollBack(record.url, generation: record.generation),
       naming: options.naming,
       rename: rename(record.url, generation: record.generation)
@@ -100,7 +116,7 @@ extension DownloadEngine {
       task: nil,
       candidate: start.candidate,
       started: order,
-      startedAt: .now,
+      startedAt: environment.instant(),
       committed: offset
     )
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
@@ -125,7 +141,9 @@ extension DownloadEngine {
   private func rollBack(_ url: String, generation: Int64) -> Transfer.RollBack {
     let objects = store.objects
     let now = now
+    let gate = environment.gate
     return { head, total in
+      try gate?.passCommit()
       try objects.write { tx in
         _ = try tx.update(DownloadRecord.self, url) { record in
           guard record.generation == generation else { return }
@@ -145,7 +163,9 @@ extension DownloadEngine {
     let roots = roots
     let now = now
     let inbox = inbox
+    let gate = environment.gate
     return { name in
+      try gate?.passCommit()
       let renamed = try store.objects.write { tx -> DownloadRecord? in
         guard var record = try tx.get(DownloadRecord.self, url), record.generation == generation
         else { return nil }

@@ -104,7 +104,7 @@ extension DownloadEngine {
   func endProbation() {
     for download in live.values
     where download.candidate.isSuspect
-      && download.startedAt.duration(to: .now) >= options.probation
+      && download.startedAt.duration(to: environment.instant()) >= options.probation
     {
       live[download.record.url]?.candidate.isSuspect = false
     }
@@ -116,7 +116,7 @@ extension DownloadEngine {
   func holdVolume(of record: DownloadRecord) async throws {
     guard let folder = try? roots.layout(of: record).folderPath else { return }
     let full = volume(of: record)
-    room.fill(full, folder: folder, at: .now)
+    room.fill(full, folder: folder, at: environment.instant())
     queue.hold(volume: full)
     // A whole file that is being checked needs no more room.
     let others = live.urls.filter { live[$0]?.candidate.volume == full && live[$0]?.task != nil }
@@ -125,9 +125,10 @@ extension DownloadEngine {
 
   /// Looks whether volumes have room again, each as seldom as the options say.
   func lookForRoom() {
-    for (volume, folder) in room.due(at: .now, interval: options.roomInterval) {
+    let due = room.due(at: environment.instant(), interval: options.roomInterval)
+    for (volume, folder) in due {
       // Where one cannot ask, a try tells.
-      let available = Volume.availableBytes(inFolder: folder) ?? .max
+      let available = environment.availableBytes(folder) ?? .max
       if room.note(available, on: volume, isAwaited: queue.hasAsides(volume: volume)) {
         queue.release(volume: volume)
       }
@@ -139,7 +140,7 @@ extension DownloadEngine {
     beside starting: [Scheduler.Candidate]
   ) -> Bool {
     guard let folder = room.folder(toLookAtOn: candidate.volume),
-      let available = Volume.availableBytes(inFolder: folder)
+      let available = environment.availableBytes(folder)
     else { return true }
     let live = live.values.filter { $0.candidate.volume == candidate.volume }
       .map(\.missingBytes)

@@ -12,7 +12,7 @@ extension DownloadEngine {
   /// - Throws: As `DownloadStore.add(_:)`.
   @discardableResult
   public nonisolated func add(_ requests: [DownloadRequest]) async throws -> [DownloadStore.Added] {
-    try await blocking { [store] in try store.add(requests) }
+    try await environment.blocking { [store] in try store.add(requests) }
   }
 
   /// Stores what is asked for and waits until it is complete; the engine must run meanwhile.
@@ -22,7 +22,7 @@ extension DownloadEngine {
   /// - Returns: The record, and where its file is.
   /// - Throws: As ``download(_:)`` and `DownloadHandle.value()`.
   public nonisolated func get(_ request: DownloadRequest) async throws -> FinishedDownload {
-    try await blocking { [self] in try download(request) }.value()
+    try await environment.blocking { [self] in try download(request) }.value()
   }
 
   /// Has downloads stand still, and keep what there is.
@@ -86,7 +86,7 @@ extension DownloadEngine {
     _ name: String,
     _ update: RecordUpdate
   ) async throws -> WishOutcome {
-    try await blocking { [store] in try store.update(name, update) }
+    try await environment.blocking { [store] in try store.update(name, update) }
   }
 
   /// Gives a download another URL, as when a signed one has expired, and keeps what is downloaded.
@@ -97,7 +97,7 @@ extension DownloadEngine {
     of name: String,
     with url: String
   ) async throws -> WishOutcome {
-    try await blocking { [store] in try store.replaceURL(of: name, with: url) }
+    try await environment.blocking { [store] in try store.replaceURL(of: name, with: url) }
   }
 
   /// The records of a query; all of them without one.
@@ -113,6 +113,6 @@ extension DownloadEngine {
     _ wish: Wish,
     to selection: RecordSelection
   ) async throws -> [WishOutcome] {
-    try await blocking { [store] in try store.grant(wish, to: selection) }
+    try await environment.blocking { [store] in try store.grant(wish, to: selection) }
   }
 }

@@ -44,6 +44,8 @@ public actor DownloadEngine {
   let interceptors: InterceptorChain
   let logger: Logger?
   let now: @Sendable () -> Date
+  let environment: EngineEnvironment
+  let placement: FilePlacement
   /// Held from the making of the engine to the end of its run.
   private var lock: EngineLock?
 
@@ -68,7 +70,7 @@ public actor DownloadEngine {
   /// Why the engine cannot go on; it stops cleanly and then throws this.
   var fatal: (any Error)?
   private var isStopping = false
-  private var lastCheckpoint = ContinuousClock.now
+  private var lastCheckpoint: ContinuousClock.Instant
 
   /// Makes the engine of a store.
   ///
@@ -87,6 +89,30 @@ public actor DownloadEngine {
     logger: Logger? = nil,
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
+    try self.init(
+      store: store,
+      transport: transport,
+      options: options,
+      logger: logger,
+      now: now,
+      environment: .live
+    )
+  }
+
+  /// Makes the engine of a store in a world of its own.
+  ///
+  /// - Throws: As the public initialiser.
+  package init(
+    store: DownloadStore,
+    transport: any Transport,
+    options: EngineOptions,
+    logger: Logger? = nil,
+    now: @escaping @Sendable () -> Date,
+    environment: EngineEnvironment
+  ) throws {
+    self.environment = environment
+    placement = FilePlacement(gate: environment.gate)
+    lastCheckpoint = environment.instant()
     self.store = store
     self.transport = transport
     self.options = options
@@ -123,20 +149,13 @@ public actor DownloadEngine {
       lock = nil
     }
     _ = try await reconcileAtLaunch()
-    let ticking = Task { [inbox] in
-      while !Task.isCancelled {
-        try await Task.sleep(for: .milliseconds(200))
-        inbox.post(.ticked)
+    let endWaking = environment.wake(store.objects) { [inbox] signal in
+      switch signal {
+      case .ticked: inbox.post(.ticked)
+      case .storeChanged: inbox.post(.storeChanged)
       }
     }
-    // Woken by each commit of any process; once a second at the least, which the store sees to.
-    let watching = Task { [inbox, store] in
-      for try await _ in store.objects.commits { inbox.post(.storeChanged) }
-    }
-    defer {
-      ticking.cancel()
-      watching.cancel()
-    }
+    defer { endWaking() }
     do {
       try await startWhatMay()
       while !(goal == .idle && isIdle && tellings == 0), !isStopping {
@@ -201,7 +220,8 @@ public actor DownloadEngine {
   private func handle(_ batch: [EngineInput]) async throws {
     var ended: [(String, TransferResult)] = []
     var hasStoreChanged = false
-    var isCheckpointDue = lastCheckpoint.duration(to: .now) >= options.checkpointInterval
+    var isCheckpointDue =
+      lastCheckpoint.duration(to: environment.instant()) >= options.checkpointInterval
     for input in batch {
       switch input {
       case .progressed(let url, let generation):
@@ -240,7 +260,7 @@ public actor DownloadEngine {
     try await settle(ended)
     if isCheckpointDue {
       try await checkpoint()
-      lastCheckpoint = .now
+      lastCheckpoint = environment.instant()
     }
     if hasStoreChanged { try await followOthers() }
     if !isStopping { try await startWhatMay() }
@@ -248,13 +268,14 @@ public actor DownloadEngine {
 
   /// Cancels every task, waits for the ends, and commits what has arrived.
   private func stopAll() async throws {
-    for download in live.values {
+    for url in live.urls {
+      guard let download = live[url] else { continue }
       download.preparation?.cancel()
       if let task = download.task { transport.cancel(task) }
     }
-    let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+    let deadline = environment.instant().advanced(by: .seconds(10))
     while live.values.contains(where: { $0.task != nil }) || tellings > 0,
-      ContinuousClock.now < deadline
+      environment.instant() < deadline
     {
       for input in await inbox.next() {
         switch input {
@@ -286,9 +307,11 @@ public actor DownloadEngine {
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
   ) async throws -> R {
     let objects = store.objects
+    let gate = environment.gate
     do {
-      let (result, number) = try await blocking {
-        try objects.write { tx in (try body(&tx), tx.hasChanges ? tx.changeCount : nil) }
+      let (result, number) = try await environment.blocking {
+        try gate?.passCommit()
+        return try objects.write { tx in (try body(&tx), tx.hasChanges ? tx.changeCount : nil) }
       }
       if let number { foreignChanges.noteOwnCommit(number) }
       return result

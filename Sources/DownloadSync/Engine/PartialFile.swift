@@ -42,19 +42,25 @@ final class PartialFile: Sendable {
   }
 
   let path: String
+  private let gate: (any EffectGate)?
   private let descriptor: Int32
   // Held for some nanoseconds: the writing thread moves on while another asks how far it is.
   private let state: Mutex<State>
 
   /// Opens the file, makes it if there is none, and cuts it to `offset` bytes, which are synced.
-  init(path: String, offset: Int64) throws(Failure) {
+  init(path: String, offset: Int64, gate: (any EffectGate)? = nil) throws(Failure) {
     self.path = path
+    self.gate = gate
+    try Self.pass(gate, .open(path: path), "opening \(path)")
     descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
     guard descriptor >= 0 else { throw Failure(code: errno, operation: "opening \(path)") }
     state = Mutex(State(position: offset, synced: offset))
+    gate?.didPerform(.open(path: path))
+    try Self.pass(gate, .cut(path: path, size: offset), "cutting \(path)")
     guard ftruncate(descriptor, off_t(offset)) == 0 else {
       throw Failure(code: errno, operation: "cutting \(path)")
     }
+    gate?.didPerform(.cut(path: path, size: offset))
   }
 
   deinit {
@@ -81,15 +87,19 @@ final class PartialFile: Sendable {
 
   /// Cuts the file to nothing.
   func removeAll() throws(Failure) {
+    try Self.pass(gate, .cut(path: path, size: 0), "cutting \(path)")
     guard ftruncate(descriptor, 0) == 0 else {
       throw Failure(code: errno, operation: "cutting \(path)")
     }
+    gate?.didPerform(.cut(path: path, size: 0))
     seek(to: 0)
   }
 
   /// Writes all of the bytes at the position.
   func write(_ bytes: Span<UInt8>) throws(Failure) {
     let start = position
+    let effect = Effect.write(path: path, offset: start, byteCount: bytes.count)
+    try Self.pass(gate, effect, "writing \(path)")
     var written = 0
     let code = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
       while written < buffer.count {
@@ -110,6 +120,7 @@ final class PartialFile: Sendable {
     }
     state.withLock { $0.position = start + Int64(written) }
     guard code == 0 else { throw Failure(code: code, operation: "writing \(path)") }
+    gate?.didPerform(effect)
   }
 
   /// Reads a part of what is written.
@@ -143,15 +154,26 @@ final class PartialFile: Sendable {
   /// Blocks for as long as the disk takes.
   func synchronize() throws(Failure) -> Int64 {
     let (end, epoch) = state.withLock { ($0.position, $0.epoch) }
+    try Self.pass(gate, .synchronize(path: path), "syncing \(path)")
     #if canImport(Darwin)
       let code = fcntl(descriptor, F_FULLFSYNC)
     #else
       let code = fdatasync(descriptor)
     #endif
     guard code == 0 else { throw Failure(code: errno, operation: "syncing \(path)") }
+    gate?.didPerform(.synchronize(path: path))
     return state.withLock { state in
       if state.epoch == epoch { state.synced = end }
       return state.synced
     }
+  }
+
+  private static func pass(
+    _ gate: (any EffectGate)?,
+    _ effect: Effect,
+    _ operation: @autoclosure () -> String
+  ) throws(Failure) {
+    guard let code = gate?.refusal(of: effect) else { return }
+    throw Failure(code: code, operation: operation())
   }
 }

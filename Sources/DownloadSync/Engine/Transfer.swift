@@ -46,6 +46,7 @@ final class Transfer: TaskSink {
   private let naming: FileNaming
   private let rename: Rename
   private let inbox: EngineInbox
+  private let startWork: StreamedDigest.StartWork
   // Held for some nanoseconds; the transport calls one method at a time, the engine reads.
   private let state: Mutex<State>
 
@@ -56,6 +57,7 @@ final class Transfer: TaskSink {
     checkpointBytes: Int64,
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox,
+    startWork: @escaping StreamedDigest.StartWork,
     rollBack: @escaping RollBack,
     naming: FileNaming,
     rename: @escaping Rename
@@ -64,12 +66,13 @@ final class Transfer: TaskSink {
     generation = record.generation
     self.file = file
     streamedDigest = record.expectedDigest.flatMap { try? Digest($0) }
-      .map { StreamedDigest(of: file, $0.algorithm) }
+      .map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
     self.offset = offset
     validator = Validator(of: record)
     self.checkpointBytes = checkpointBytes
     self.now = now
     self.inbox = inbox
+    self.startWork = startWork
     self.rollBack = rollBack
     self.naming = naming
     self.rename = rename
@@ -186,7 +189,7 @@ final class Transfer: TaskSink {
   /// file has to be read.
   func digest(_ algorithm: Digest.Algorithm) -> StreamedDigest {
     if let streamedDigest, streamedDigest.algorithm == algorithm { return streamedDigest }
-    return StreamedDigest(of: file, algorithm)
+    return StreamedDigest(of: file, algorithm, startWork: startWork)
   }
 
   // MARK: -

@@ -33,6 +33,9 @@ public struct ReconcileDecision: Sendable, Hashable {
     (actions + (plan?.actions ?? [])).map(\.rawValue) + (plan.map { [$0.source.rawValue] } ?? [])
   }
 
+  /// Whether the file has its name already, and the record only has to say so.
+  var commitsCompleted: Bool { actions.contains(.commitCompleted) }
+
   /// Whether the live task is to end.
   var cancelsTask: Bool {
     actions.contains(.cancelTask) || actions.contains(.cancelProducingBlob)

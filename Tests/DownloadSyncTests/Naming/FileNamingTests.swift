@@ -11,7 +11,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("application/pdf", "pdf"), ("Text/HTML; charset=utf-8", "html"), ("image/jpeg ", "jpg"), ("text/plain", nil),
+      ("application/pdf", "pdf"), ("Text/HTML; charset=utf-8", "html"), ("image/jpeg ", "jpg"),
+      ("text/plain", nil),
       ("application/octet-stream", nil), ("binary/octet-stream", nil), ("", nil), (";", nil),
     ] as [(String, String?)]
   )

@@ -1,0 +1,33 @@
+internal import Dispatch
+internal import ObjectStore
+
+extension EngineEnvironment {
+  /// The world as it is.
+  package static let live = Self(
+    instant: { .now },
+    random: { .random(in: 0..<1) },
+    startWork: { work in DispatchQueue.global().async(execute: work) },
+    startLongWork: { work in
+      DispatchQueue.global(qos: .utility).async(execute: work)
+    },
+    startTask: { operation in Task.detached { await operation() } },
+    wake: { store, post in
+      let ticking = Task {
+        while !Task.isCancelled {
+          try await Task.sleep(for: .milliseconds(200))
+          post(.ticked)
+        }
+      }
+      // Woken by each commit of any process; once a second at the least, which the store sees to.
+      let watching = Task {
+        for try await _ in store.commits { post(.storeChanged) }
+      }
+      return {
+        ticking.cancel()
+        watching.cancel()
+      }
+    },
+    availableBytes: { Volume.availableBytes(inFolder: $0) },
+    gate: nil
+  )
+}

@@ -1,0 +1,82 @@
+internal import DownloadStore
+public import DownloadSync
+
+/// What a simulated server answers to a request.
+public struct SimulatedAnswer: Sendable, Hashable {
+  /// The bytes of an answer.
+  public enum Content: Sendable, Hashable {
+    /// A part of the entity, or all of it.
+    case entity(SimulatedBody, Range<Int64>)
+    /// A page for people.
+    case page([UInt8])
+  }
+
+  /// The head.
+  public var head: ResponseHead
+  /// The body.
+  public var content: Content
+
+  /// The answer to a request for a resource; to one for nothing, status 404.
+  ///
+  /// Pure, after RFC 9110, sections 13 to 15.
+  public init(to request: TaskRequest, from resource: SimulatedResource?) {
+    guard let resource, resource.status == 200 else {
+      var fields = [HeaderField(name: "Content-Length", value: "\(Self.page.count)")]
+      if let wait = resource?.retryAfter {
+        fields.append(HeaderField(name: "Retry-After", value: wait))
+      }
+      let status = resource?.status ?? 404
+      head = ResponseHead(status: status, fields: fields, url: request.url)
+      content = .page(Self.page)
+      return
+    }
+    var fields: [HeaderField] = []
+    if let tag = resource.entityTag { fields.append(HeaderField(name: "ETag", value: tag)) }
+    if let date = resource.lastModified {
+      fields.append(HeaderField(name: "Last-Modified", value: date))
+    }
+    let size = resource.body.byteCount
+    let isSame =
+      request.validator.map { $0 == resource.entityTag || $0 == resource.lastModified } ?? true
+    var status = 200
+    var part = 0..<size
+    if request.offset > 0, resource.acceptsRanges, isSame || !resource.heedsIfRange {
+      if request.offset >= size {
+        status = 416
+        part = 0..<0
+        fields.append(HeaderField(name: "Content-Range", value: "bytes */\(size)"))
+      } else {
+        status = 206
+        part = max(0, request.offset - resource.overlap)..<size
+        let range = "\(part.lowerBound)-\(size - 1)/\(size)"
+        fields.append(HeaderField(name: "Content-Range", value: "bytes \(range)"))
+      }
+    }
+    if resource.saysLength || status != 200 {
+      let length = part.upperBound - part.lowerBound
+      fields.append(HeaderField(name: "Content-Length", value: "\(length)"))
+    }
+    head = ResponseHead(status: status, fields: fields, url: request.url)
+    content = .entity(resource.body, part)
+  }
+
+  /// How many bytes there are.
+  var byteCount: Int64 {
+    switch content {
+    case .entity(_, let part): part.upperBound - part.lowerBound
+    case .page(let bytes): Int64(bytes.count)
+    }
+  }
+
+  /// A part of the bytes.
+  func bytes(_ range: Range<Int64>) -> [UInt8] {
+    switch content {
+    case .entity(let body, let part):
+      body[part.lowerBound + range.lowerBound..<part.lowerBound + range.upperBound]
+    case .page(let bytes):
+      Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+    }
+  }
+
+  private static let page = Array("this is not the file".utf8)
+}

@@ -1,0 +1,107 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import ObjectStore
+import SimulatedTransport
+import Synchronization
+import TestSupport
+import Testing
+
+/// What is synced before what is committed, so that a power cut in between does no harm.
+@Suite struct PowerCutTests {
+  /// Lets every effect happen but some, and remembers them.
+  private final class Recorder: EffectGate {
+    private let effects = Mutex<[Effect]>([])
+    private let refuses: @Sendable (Effect) -> Bool
+
+    init(refuses: @escaping @Sendable (Effect) -> Bool = { _ in false }) {
+      self.refuses = refuses
+    }
+
+    var all: [Effect] { effects.withLock { $0 } }
+
+    func refusal(of effect: Effect) -> Int32? { refuses(effect) ? 5 : nil }
+
+    func didPerform(_ effect: Effect) {
+      effects.withLock { $0.append(effect) }
+    }
+  }
+
+  private let folder: TemporaryFolder
+  private let store: DownloadStore
+  private let url = "https://example.com/a"
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try DownloadStore(at: folder.path("store"))
+    try store.add([DownloadRequest(url: url)])
+  }
+
+  private func layout() throws -> FileLayout {
+    try store.roots().layout(of: try store.record(named: url))
+  }
+
+  private func engine(_ gate: Recorder) throws -> DownloadEngine {
+    let transport = SimulatedTransport()
+    let body = SimulatedBody(seed: 1, byteCount: 1_000)
+    transport.serve(SimulatedResource(body, entityTag: "\"1\""), at: url)
+    var environment = EngineEnvironment.live
+    environment.gate = gate
+    return try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: EngineOptions(),
+      now: { Date() },
+      environment: environment
+    )
+  }
+
+  @Test func `a name that was given just before a kill is synced before its record is complete`()
+    async throws
+  {
+    // As a kill leaves it that comes between the rename and the sync of the folder.
+    let layout = try layout()
+    try folder.makeFile("store/files/a", "abc")
+    let stamp = try #require(FileStamp(ofFileAt: layout.finalPath))
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, url) { record in
+        record.state = .finalizing
+        record.received = 3
+        record.expected = 3
+        record.stamp = stamp
+      }
+    }
+    let gate = Recorder()
+    _ = try await engine(gate).reconcile()
+    #expect(try store.record(named: url).state == .completed)
+    #expect(gate.all.first == .synchronizeFolder(path: layout.folderPath))
+  }
+
+  @Test func `a partial file is gone for good before its record is`() async throws {
+    let layout = try layout()
+    try folder.makeFile("store/files/\(layout.partialPath.split(separator: "/").last ?? "")", "abc")
+    try store.remove(.named(url))
+    // The commit is not reached.
+    let gate = Recorder { $0 == .commit }
+    await #expect(throws: CommitRefusal.self) { _ = try await engine(gate).reconcile() }
+    #expect(
+      gate.all == [.remove(path: layout.partialPath), .synchronizeFolder(path: layout.folderPath)]
+    )
+    #expect(try store.record(named: url).state == .removed)
+  }
+
+  @Test func `a folder that cannot be synced fails the download and not the engine`() async throws {
+    let broken = Recorder { effect in
+      if case .synchronizeFolder = effect { true } else { false }
+    }
+    let summary = try await engine(broken).run(until: .idle)
+    #expect(summary == RunSummary(failed: 1))
+    let record = try store.record(named: url)
+    #expect(record.state == .failedPermanent)
+    #expect(record.attempts.last?.failure.code == .fileSystem)
+    // The file is there, so that a resume needs no network.
+    try store.resume(.all)
+    #expect(try await engine(Recorder()).run(until: .idle) == RunSummary(completed: 1))
+    #expect(FileStamp(ofFileAt: try layout().finalPath) != nil)
+  }
+}

@@ -1,0 +1,130 @@
+import DownloadStore
+import DownloadSync
+import SimulatedTransport
+import Synchronization
+import Testing
+
+/// The transport without a network, as a sink sees it.
+@Suite struct SimulatedTransportTests {
+  /// Keeps what it is told.
+  private final class Sink: TaskSink {
+    struct Heard: Sendable, Equatable {
+      var statuses: [Int] = []
+      var bytes: [UInt8] = []
+      var outcomes: [TaskOutcome] = []
+    }
+
+    private let state = Mutex(Heard())
+    private let limit: Int
+
+    /// - Parameter limit: How many bytes it takes.
+    init(limit: Int = .max) {
+      self.limit = limit
+    }
+
+    var heard: Heard { state.withLock { $0 } }
+
+    func receive(_ head: ResponseHead) -> BodyDisposition {
+      state.withLock { $0.statuses.append(head.status) }
+      return .proceed
+    }
+
+    func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
+      state.withLock { heard in
+        for index in bytes.indices { heard.bytes.append(bytes[index]) }
+        return heard.bytes.count < limit ? .proceed : .cancel
+      }
+    }
+
+    func finish(_ outcome: TaskOutcome) {
+      state.withLock { $0.outcomes.append(outcome) }
+    }
+  }
+
+  private let url = "https://example.com/a"
+  private let body = SimulatedBody(seed: 5, byteCount: 1_000)
+  private let transport = SimulatedTransport(pace: .byHand)
+
+  init() {
+    transport.serve(SimulatedResource(body, entityTag: "\"1\""), at: url)
+  }
+
+  private func request(_ offset: Int64 = 0, _ validator: String? = nil) -> TaskRequest {
+    TaskRequest(url: url, recordID: "r", offset: offset, validator: validator)
+  }
+
+  /// Runs a task to its end.
+  private func heard(_ request: TaskRequest) -> Sink.Heard {
+    let sink = Sink()
+    let task = transport.start(request, sink: sink)
+    while transport.advance(task, atMost: 300) {}
+    return sink.heard
+  }
+
+  @Test func `a body has the same bytes wherever one begins`() {
+    let whole = body[0..<1_000]
+    #expect(body[13..<777] == Array(whole[13..<777]))
+    #expect(body.matches(whole[5..<9], from: 5))
+    #expect(!body.matches(whole, from: 1))
+    #expect(SimulatedBody(seed: 6, byteCount: 1_000)[0..<1_000] != whole)
+  }
+
+  @Test func `a whole and a part are sent as RFC 9110 has it`() {
+    let whole = heard(request())
+    #expect(whole == Sink.Heard(statuses: [200], bytes: body[0..<1_000], outcomes: [.completed]))
+    #expect(heard(request(400, "\"1\"")).bytes == body[400..<1_000])
+    #expect(heard(request(400, "\"1\"")).statuses == [206])
+    #expect(heard(request(400, "\"2\"")).statuses == [200])
+    #expect(heard(request(1_000, "\"1\"")).statuses == [416])
+    transport.serve(nil, at: url)
+    #expect(heard(request()).statuses == [404])
+  }
+
+  @Test func `a task breaks where it was told to, once`() {
+    let lost = TaskFailure(code: .connectionLost, message: "lost")
+    transport.interrupt(url, afterBytes: 250, with: lost)
+    transport.interrupt(url, afterBytes: -1, with: lost)
+    #expect(heard(request()).bytes == body[0..<250])
+    #expect(heard(request()) == Sink.Heard(outcomes: [.failed(lost)]))
+    #expect(heard(request()).outcomes == [.completed])
+  }
+
+  @Test func `a cancelled task ends once, after what was on its way if that is wanted`() {
+    let sink = Sink()
+    let task = transport.start(request(), sink: sink)
+    transport.advance(task)
+    transport.cancel(task)
+    #expect(transport.advance(task, atMost: 10, heedsCancel: false))
+    #expect(!transport.advance(task))
+    #expect(!transport.advance(task))
+    #expect(sink.heard == Sink.Heard(statuses: [200], bytes: body[0..<10], outcomes: [.cancelled]))
+  }
+
+  @Test func `a sink that has enough gets no more`() {
+    let sink = Sink(limit: 20)
+    let task = transport.start(request(), sink: sink)
+    while transport.advance(task, atMost: 20, heedsCancel: false) {}
+    #expect(sink.heard.bytes.count == 20)
+    #expect(sink.heard.outcomes == [.cancelled])
+  }
+
+  @Test func `after a crash nobody hears of a task, which may go on`() async {
+    let sink = Sink()
+    let task = transport.start(request(), sink: sink)
+    transport.crash(keepsTasks: true)
+    #expect(await transport.liveTasks().map(\.recordID) == ["r"])
+    while transport.advance(task) {}
+    #expect(await transport.liveTasks().isEmpty)
+    #expect(sink.heard == Sink.Heard())
+  }
+
+  @Test func `at once a task goes to its end by itself`() async {
+    let transport = SimulatedTransport()
+    transport.serve(SimulatedResource(body), at: url)
+    let sink = Sink()
+    _ = transport.start(request(), sink: sink)
+    while sink.heard.outcomes.isEmpty { await Task.yield() }
+    #expect(sink.heard.bytes == body[0..<1_000])
+    #expect(transport.tasks.isEmpty)
+  }
+}

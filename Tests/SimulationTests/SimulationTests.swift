@@ -1,0 +1,70 @@
+import Dispatch
+import Simulation
+import Synchronization
+import Testing
+
+/// The engine under many histories, each of which follows from its seed.
+@Suite(.timeLimit(.minutes(5)))
+struct SimulationTests {
+  /// Runs seeds on all processors, and gives what did not hold.
+  private func failures(_ seeds: Range<UInt64>, _ defects: Set<Defect> = []) -> [any Error] {
+    let failures = Mutex<[any Error]>([])
+    DispatchQueue.concurrentPerform(iterations: seeds.count) { index in
+      do {
+        try Simulation.run(seed: seeds.lowerBound + UInt64(index), defects: defects)
+      } catch {
+        failures.withLock { $0.append(error) }
+      }
+    }
+    return failures.withLock { $0 }
+  }
+
+  @Test func `the same seed has the same things happen`() throws {
+    var digests: Set<UInt64> = []
+    for seed in 0..<15 as Range<UInt64> {
+      let report = try Simulation.run(seed: seed)
+      #expect(try Simulation.run(seed: seed) == report)
+      digests.insert(report.digest)
+    }
+    // And another one has others.
+    #expect(digests.count == 15)
+  }
+
+  @Test func `what must hold does, for the same seeds each time`() {
+    for failure in failures(0..<100) { Issue.record(failure) }
+  }
+
+  @Test func `what must hold does, for seeds that nobody has tried`() {
+    let first = UInt64.random(in: 1 << 32..<1 << 48)
+    // `make simulate SEED=…` has a failure happen again.
+    for failure in failures(first..<first + 100) { Issue.record(failure) }
+  }
+
+  @Test func `faults of every kind happen`() throws {
+    var counts: [String: Int] = [:]
+    for seed in 0..<40 as Range<UInt64> {
+      counts.merge(try Simulation.run(seed: seed).counts) { $0 + $1 }
+    }
+    let faults = [
+      "break", "change", "cut power", "disk error", "foreign", "jump", "kill", "late", "refuse",
+      "room", "server", "stop", "tamper", "wish",
+    ]
+    for fault in faults { #expect(counts[fault, default: 0] > 0, "no \(fault)") }
+  }
+
+  @Test(arguments: Defect.allCases)
+  func `what is broken on purpose is found`(defect: Defect) throws {
+    let failure = try #require(
+      (0..<200 as Range<UInt64>).lazy.compactMap { seed -> SimulationFailure? in
+        do {
+          try Simulation.run(seed: seed, defects: [defect])
+          return nil
+        } catch {
+          return error as? SimulationFailure
+        }
+      }
+      .first
+    )
+    #expect(defect.breaks.contains(failure.invariant), "\(failure)")
+  }
+}

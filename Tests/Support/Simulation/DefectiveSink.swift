@@ -1,0 +1,30 @@
+internal import DownloadSync
+
+/// A sink that does not hear everything.
+struct DefectiveSink: TaskSink {
+  let sink: any TaskSink
+  let defects: Set<Defect>
+  let chance: Chance
+
+  /// The sink as it is, unless something is broken.
+  static func wrapping(
+    _ sink: any TaskSink,
+    _ defects: Set<Defect>,
+    _ chance: Chance
+  ) -> any TaskSink {
+    defects.isDisjoint(with: [.bytesGetLost, .endsGetLost])
+      ? sink : Self(sink: sink, defects: defects, chance: chance)
+  }
+
+  func receive(_ head: ResponseHead) -> BodyDisposition { sink.receive(head) }
+
+  func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
+    if defects.contains(.bytesGetLost), chance.happens(0.1) { return .proceed }
+    return sink.receive(bytes)
+  }
+
+  func finish(_ outcome: TaskOutcome) {
+    if defects.contains(.endsGetLost), chance.happens(0.3) { return }
+    sink.finish(outcome)
+  }
+}

@@ -1,0 +1,24 @@
+internal import Synchronization
+
+/// What is wrong with the disk at the moment.
+final class DiskFaults: Sendable {
+  private struct State {
+    var isFull = false
+    var errorProbability = 0.0
+  }
+
+  // Used by the thread of the simulation alone.
+  private let state = Mutex(State())
+
+  /// Whether there is no room.
+  var isFull: Bool {
+    get { state.withLock { $0.isFull } }
+    set { state.withLock { $0.isFull = newValue } }
+  }
+
+  /// How often a call fails.
+  var errorProbability: Double {
+    get { state.withLock { $0.errorProbability } }
+    set { state.withLock { $0.errorProbability = newValue } }
+  }
+}

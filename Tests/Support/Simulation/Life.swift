@@ -1,0 +1,203 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import SimulatedTransport
+internal import Synchronization
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// One process that an engine runs in: its link to the disk, the store and the network, all of which
+/// are cut at the moment of its death.
+///
+/// What is left of the engine after that finds every effect refused and comes to its end without a
+/// trace.
+final class Life: EffectGate, Transport {
+  typealias Post = @Sendable (EngineEnvironment.Signal) -> Void
+
+  private struct State {
+    var isDead = false
+    /// How many effects there are before the death; `nil` for no death to come.
+    var effectsLeft: Int?
+    var post: Post?
+    var started: Set<TaskID> = []
+    /// The calls of the clock since the death.
+    var lookCount = 0
+    var outcome: Result<Void, any Error>?
+    var effectCount = 0
+  }
+
+  let disk: SimulatedDisk
+  let network: SimulatedNetwork
+  let clock: VirtualClock
+  let chance: Chance
+  let trace: Trace
+  let faults: DiskFaults
+  let defects: Set<Defect>
+  // Used by the thread of the simulation alone.
+  private let state = Mutex(State())
+
+  init(
+    disk: SimulatedDisk,
+    network: SimulatedNetwork,
+    clock: VirtualClock,
+    chance: Chance,
+    trace: Trace,
+    faults: DiskFaults,
+    defects: Set<Defect>
+  ) {
+    self.disk = disk
+    self.network = network
+    self.clock = clock
+    self.chance = chance
+    self.trace = trace
+    self.faults = faults
+    self.defects = defects
+  }
+
+  var isDead: Bool { state.withLock { $0.isDead } }
+  /// How the run has ended, once it has.
+  var outcome: Result<Void, any Error>? {
+    get { state.withLock { $0.outcome } }
+    set { state.withLock { $0.outcome = newValue } }
+  }
+  /// The tasks that it has started.
+  var started: Set<TaskID> { state.withLock { $0.started } }
+  /// Counts what it has changed.
+  var effectCount: Int { state.withLock { $0.effectCount } }
+
+  /// Ends it now.
+  func die() {
+    state.withLock { $0.isDead = true }
+  }
+
+  /// Ends it after so many effects.
+  func die(afterEffects count: Int) {
+    state.withLock { $0.effectsLeft = count }
+  }
+
+  /// Wakes the engine.
+  func post(_ signal: EngineEnvironment.Signal) -> Bool {
+    guard let post = state.withLock({ $0.post }) else { return false }
+    post(signal)
+    return true
+  }
+
+  /// The time; what is dead has no time to wait.
+  var instant: ContinuousClock.Instant {
+    let lookCount = state.withLock { state in
+      state.lookCount += state.isDead ? 1 : 0
+      return state.lookCount
+    }
+    return clock.instant.advanced(by: .seconds(3_600 * lookCount))
+  }
+
+  /// The world as the engine of this life sees it.
+  func environment(_ executor: StepExecutor) -> EngineEnvironment {
+    EngineEnvironment(
+      instant: { self.instant },
+      random: { [chance] in chance.fraction() },
+      startWork: { executor.addWork($0) },
+      startLongWork: { executor.addWork($0) },
+      startTask: { operation in Task(executorPreference: executor) { await operation() } },
+      wake: { [weak self] _, post in
+        self?.state.withLock { $0.post = post }
+        return { self?.state.withLock { $0.post = nil } }
+      },
+      availableBytes: { [faults] _ in faults.isFull ? 0 : 1 << 40 },
+      gate: self
+    )
+  }
+
+  // MARK: EffectGate
+
+  func refusal(of effect: Effect) -> Int32? {
+    let isDead = state.withLock { state in
+      if state.effectsLeft == 0 { state.isDead = true }
+      state.effectsLeft? -= 1
+      state.effectCount += 1
+      return state.isDead
+    }
+    guard !isDead else { return EIO }
+    if let code = failure(of: effect) {
+      trace.note("refuse", "\(effect.name) \(code)")
+      return code
+    }
+    trace.note("effect", effect.name)
+    if case .remove = effect, defects.contains(.filesAreNotDeleted), chance.happens(0.3) {
+      return EPERM
+    }
+    disk.willPerform(effect)
+    // While a disk is busy, the network is not.
+    if case .synchronize = effect, chance.happens(0.3) { network.step() }
+    return nil
+  }
+
+  func didPerform(_ effect: Effect) {
+    guard !isDead else { return }
+    disk.didPerform(effect)
+  }
+
+  private func failure(of effect: Effect) -> Int32? {
+    let isFull = faults.isFull
+    switch effect {
+    case .write, .makeFolder, .link, .open:
+      if isFull { return ENOSPC }
+    case .commit:
+      return isFull && chance.happens(0.2) ? ENOSPC : nil
+    // What cannot be deleted stays, and there is nothing that anybody could do about it.
+    case .remove: return nil
+    case .synchronizeFolder, .synchronize, .cut, .rename: break
+    }
+    return chance.happens(faults.errorProbability) ? EIO : nil
+  }
+
+  // MARK: Transport
+
+  func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
+    guard !isDead else { return TaskID(rawValue: 0) }
+    let sink = DefectiveSink.wrapping(sink, defects, chance)
+    let id = network.transport.start(request, sink: sink)
+    trace.note("start", "\(id.rawValue) \(request.recordID) from \(request.offset)")
+    state.withLock { _ = $0.started.insert(id) }
+    if defects.contains(.tasksStartTwice), chance.happens(0.1) {
+      let second = network.transport.start(request, sink: sink)
+      state.withLock { _ = $0.started.insert(second) }
+    }
+    return id
+  }
+
+  func cancel(_ task: TaskID) {
+    guard !isDead else { return }
+    trace.note("cancel", "\(task.rawValue)")
+    network.transport.cancel(task)
+  }
+
+  func liveTasks() async -> [TaskSnapshot] {
+    await network.transport.liveTasks()
+  }
+}
+
+extension Effect {
+  /// The effect without the folder, which is another one each time.
+  fileprivate var name: String {
+    func last(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
+    return switch self {
+    case .open(let path): "open \(last(path))"
+    case .cut(let path, let size): "cut \(last(path)) to \(size)"
+    case .write(let path, let offset, let count): "write \(last(path)) \(count) at \(offset)"
+    case .synchronize(let path): "sync \(last(path))"
+    case .link(let from, let to): "link \(last(from)) \(last(to))"
+    case .rename(let from, let to): "rename \(last(from)) \(last(to))"
+    case .remove(let path): "remove \(last(path))"
+    case .makeFolder(let path): "mkdir \(last(path))"
+    case .synchronizeFolder(let path): "sync folder \(last(path))"
+    case .commit: "commit"
+    }
+  }
+}

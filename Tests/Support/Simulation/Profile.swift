@@ -1,0 +1,56 @@
+/// What one seed tries: how many downloads, how the engine is set up, and which faults there are.
+///
+/// Each seed leaves out about half of the faults (Groce et al., "Swarm Testing", 2012): with all of
+/// them at once, no run would get far enough to meet the rarer ones.
+struct Profile: Sendable {
+  var recordCount: Int
+  var hostCount: Int
+  var maximumRunning: Int
+  var maximumPerHost: Int
+  var largestBody: Int
+  var largestChunk: Int
+  var checkpointBytes: Int
+  var stepCount: Int
+  var wishes: Double
+  var kills: Double
+  var powerCuts: Double
+  var stops: Double
+  var brokenTasks: Double
+  var lateEnds: Double
+  var serverFaults: Double
+  var changedEntities: Double
+  var tampering: Double
+  var fullDisks: Double
+  var diskErrors: Double
+  var clockJumps: Double
+  var foreignFiles: Double
+  var leftTasks: Double
+
+  init(_ chance: Chance) {
+    func one(of numbers: [Int]) -> Int { numbers[chance.number(in: 0...numbers.count - 1)] }
+    func sometimes(_ probability: Double) -> Double { chance.happens(0.5) ? probability : 0 }
+    recordCount = chance.number(in: 1...5)
+    hostCount = chance.number(in: 1...2)
+    maximumRunning = chance.number(in: 1...3)
+    maximumPerHost = chance.number(in: 1...2)
+    largestBody = one(of: [0, 40, 1_000, 6_000])
+    // No body takes more than some tens of steps.
+    largestChunk = max(one(of: [1, 100, 1_000, 6_000]), largestBody / 20)
+    checkpointBytes = one(of: [1, 200, 2_000, 1 << 20])
+    stepCount = chance.number(in: 60...260)
+    wishes = sometimes(chance.happens(0.3) ? 0.4 : 0.08)
+    kills = sometimes(0.02)
+    powerCuts = sometimes(0.5)
+    stops = sometimes(0.01)
+    brokenTasks = sometimes(0.04)
+    lateEnds = sometimes(0.7)
+    serverFaults = sometimes(0.02)
+    changedEntities = sometimes(0.01)
+    tampering = sometimes(0.5)
+    fullDisks = sometimes(0.01)
+    diskErrors = sometimes(0.003)
+    clockJumps = sometimes(0.01)
+    foreignFiles = sometimes(0.01)
+    leftTasks = sometimes(0.5)
+  }
+}

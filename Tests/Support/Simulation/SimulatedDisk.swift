@@ -1,0 +1,191 @@
+internal import DownloadSync
+internal import Foundation
+internal import Synchronization
+
+/// Real files, and beside them what a power cut would leave of them.
+///
+/// The model is a journaling file system: a sync of a file makes its bytes and its name outlast a
+/// power cut, a sync of a folder the names in it. Of other bytes a power cut keeps all, none, or
+/// the first, with zeros for some; of other changes of names it keeps the first.
+final class SimulatedDisk: Sendable {
+  private struct Inode: Sendable {
+    /// The bytes that outlast a power cut.
+    var synced: [UInt8] = []
+    var identity: FileCalls.Identity
+  }
+
+  private struct State: Sendable {
+    var inodes: [UInt64: Inode] = [:]
+    var journal = NameJournal()
+    /// What files had when their sync began.
+    var syncs: [String: (inode: UInt64, bytes: [UInt8], identity: FileCalls.Identity)] = [:]
+  }
+
+  /// The folder that the engine is given.
+  let folder: String
+  /// A second name for each file, so that those that are gone can come back.
+  private let vault: String
+  private let defects: Set<Defect>
+  // Used by the thread of the simulation alone.
+  private let state = Mutex(State())
+
+  init(in scratch: String, defects: Set<Defect>) throws {
+    folder = "\(scratch)/store/files"
+    vault = "\(scratch)/vault"
+    self.defects = defects
+    for path in [folder, vault] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+  }
+
+  // MARK: What engines do
+
+  /// An effect is about to happen.
+  func willPerform(_ effect: Effect) {
+    guard case .synchronize(let path) = effect, let identity = FileCalls.identity(of: path),
+      let bytes = try? FileCalls.read(path)
+    else { return }
+    state.withLock { $0.syncs[path] = (identity.inode, bytes, identity) }
+  }
+
+  /// An effect has happened.
+  func didPerform(_ effect: Effect) {
+    switch effect {
+    case .open(let path): adopt(path)
+    case .link(_, let path): adopt(path)
+    case .rename(let old, let path):
+      adopt(path)
+      state.withLock { $0.journal.append(old, nil) }
+    case .remove(let path): state.withLock { $0.journal.append(path, nil) }
+    case .synchronize(let path): finishSync(path)
+    case .synchronizeFolder(let folder):
+      guard !defects.contains(.foldersAreNotSynced) else { return }
+      state.withLock { $0.journal.settle { $0.path.hasPrefix(folder + "/") } }
+    case .cut, .write, .makeFolder, .commit: break
+    }
+  }
+
+  private func adopt(_ path: String) {
+    guard let identity = FileCalls.identity(of: path) else { return }
+    let isNew = state.withLock { state in
+      let isNew = state.inodes[identity.inode] == nil
+      if isNew { state.inodes[identity.inode] = Inode(identity: identity) }
+      if state.journal.inode(named: path) != identity.inode {
+        state.journal.append(path, identity.inode)
+      }
+      return isNew
+    }
+    if isNew { try? FileCalls.link(path, "\(vault)/\(identity.inode)") }
+  }
+
+  private func finishSync(_ path: String) {
+    guard !defects.contains(.filesAreNotSynced) else { return }
+    state.withLock { state in
+      guard let sync = state.syncs.removeValue(forKey: path) else { return }
+      state.inodes[sync.inode]?.synced = sync.bytes
+      state.inodes[sync.inode]?.identity = sync.identity
+      if state.journal.inode(named: path) == sync.inode {
+        state.journal.settle { $0.path == path }
+      }
+    }
+  }
+
+  // MARK: What lasts
+
+  /// The bytes that a file would have after a power cut; `nil` when its name would be gone.
+  func lasting(_ path: String) -> [UInt8]? {
+    state.withLock { state in
+      state.journal.promised(path).flatMap { state.inodes[$0]?.synced }
+    }
+  }
+
+  /// The names of the files in the folder.
+  var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+  }
+
+  // MARK: What others do
+
+  /// Somebody puts a file there, or changes one, in a way that lasts.
+  func put(_ bytes: [UInt8], at path: String) throws {
+    try FileCalls.write(bytes, to: path)
+    adopt(path)
+    guard let identity = FileCalls.identity(of: path) else { return }
+    state.withLock { state in
+      state.inodes[identity.inode]?.synced = bytes
+      state.inodes[identity.inode]?.identity = identity
+      state.journal.settle { $0.path == path }
+    }
+  }
+
+  /// Somebody deletes a file, in a way that lasts.
+  func delete(_ path: String) {
+    FileCalls.remove(path)
+    state.withLock { state in
+      state.journal.append(path, nil)
+      state.journal.settle { $0.path == path }
+    }
+  }
+
+  /// Notes which names are gone without an engine having been asked.
+  func noteRemovals() {
+    let there = Set(names.map { "\(folder)/\($0)" })
+    state.withLock { state in
+      for path in state.journal.current where !there.contains(path) {
+        state.journal.append(path, nil)
+      }
+    }
+  }
+
+  /// Notes that another process has renamed files, and synced the folder.
+  func noteRenames() {
+    noteRemovals()
+    for name in names { adopt("\(folder)/\(name)") }
+    state.withLock { $0.journal.settle { _ in true } }
+  }
+
+  /// Takes away what would not outlast a power cut, or part of it.
+  ///
+  /// No engine has a file open.
+  func cutPower(_ chance: Chance) throws {
+    var state = state.withLock { $0 }
+    state.journal.cut(keeping: chance.number(in: 0...state.journal.changes.count))
+    for name in names { FileCalls.remove("\(folder)/\(name)") }
+    let linked = Set(state.journal.lasting.values)
+    for (path, inode) in state.journal.lasting.sorted(by: { $0.key < $1.key }) {
+      guard var file = state.inodes[inode] else { continue }
+      let place = "\(vault)/\(inode)"
+      let bytes = try FileCalls.read(place)
+      let left = Self.torn(bytes, synced: file.synced, chance)
+      if left != bytes {
+        try FileCalls.write(left, to: place)
+        if left == file.synced { try FileCalls.setTime(of: place, to: file.identity) }
+      }
+      file.synced = left
+      if let identity = FileCalls.identity(of: place) { file.identity = identity }
+      state.inodes[inode] = file
+      try FileCalls.link(place, path)
+    }
+    for inode in state.inodes.keys where !linked.contains(inode) {
+      FileCalls.remove("\(vault)/\(inode)")
+      state.inodes[inode] = nil
+    }
+    state.syncs = [:]
+    self.state.withLock { $0 = state }
+  }
+
+  /// What is left of bytes of which only the synced ones were promised.
+  private static func torn(_ bytes: [UInt8], synced: [UInt8], _ chance: Chance) -> [UInt8] {
+    guard bytes != synced else { return synced }
+    switch chance.number(in: 0...3) {
+    case 0: return synced
+    case 1: return bytes
+    default:
+      guard bytes.count > synced.count else { return synced }
+      let length = chance.number(in: synced.count...bytes.count)
+      let written = chance.number(in: synced.count...length)
+      return synced + bytes[synced.count..<written]
+        + [UInt8](repeating: 0, count: length - written)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import ObjectStore
+internal import SimulatedTransport
+
+extension Simulation {
+  /// Perhaps something goes wrong now; says whether it does.
+  func introduceFault() throws -> Bool {
+    if chance.happens(profile.kills) {
+      let count = chance.number(in: 0...6)
+      trace.note("kill", "after \(count)")
+      if count == 0 { life.die() } else { life.die(afterEffects: count) }
+    } else if chance.happens(profile.stops) {
+      trace.note("stop")
+      engine?.stop()
+    } else if chance.happens(profile.serverFaults) {
+      changeServer()
+    } else if chance.happens(profile.changedEntities) {
+      guard let index = chance.pick(website.pages.indices) else { return false }
+      trace.note("change", "\(index)")
+      website.change(index, chance, profile)
+      for url in website.urls(index) { serve(index, at: url) }
+    } else if chance.happens(profile.fullDisks) {
+      faults.isFull.toggle()
+      trace.note("room", "\(!faults.isFull)")
+    } else if chance.happens(profile.diskErrors) {
+      faults.errorProbability = faults.errorProbability == 0 ? 0.2 : 0
+      trace.note("disk error")
+    } else if chance.happens(profile.clockJumps) {
+      let jump = Duration.seconds(chance.number(in: -7_200...7_200))
+      trace.note("jump", "\(jump)")
+      clock.jump(by: jump)
+    } else if chance.happens(profile.foreignFiles) {
+      try putForeignFile()
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Has a page answer as it should.
+  func serve(_ index: Int, at url: String) {
+    network.transport.serve(website.pages[index].versions.last, at: url)
+  }
+
+  /// Has a page answer in some other way, or as it should again.
+  private func changeServer() {
+    guard let index = chance.pick(website.pages.indices),
+      let url = chance.pick(website.urls(index)),
+      var resource = website.pages[index].versions.last
+    else { return }
+    let way = chance.number(in: 0...8)
+    switch way {
+    case 0: resource.status = 503
+    case 1: resource.status = 404
+    case 2: resource.status = 403
+    case 3:
+      resource.status = 429
+      resource.retryAfter = "2"
+    case 4: resource.acceptsRanges = false
+    case 5: resource.heedsIfRange = false
+    case 6: resource.overlap = Int64(chance.number(in: 1...100))
+    case 7: resource.saysLength = false
+    default: break
+    }
+    trace.note("server", "\(url) \(way)")
+    network.transport.serve(resource, at: url)
+  }
+
+  /// Somebody puts a file of theirs under a name that a download wants.
+  private func putForeignFile() throws {
+    guard let record = chance.pick(try store.records(DownloadRecord.all)) else { return }
+    let path = try store.roots().layout(of: record).finalPath
+    guard FileCalls.identity(of: path) == nil else { return }
+    trace.note("foreign", record.filename)
+    let bytes = [UInt8](repeating: 0xFF, count: chance.number(in: 0...100))
+    foreignFiles[path] = bytes
+    try disk.put(bytes, at: path)
+  }
+
+  /// Somebody changes a partial file while no engine runs.
+  func tamper() throws {
+    let records = try store.records(DownloadRecord.all)
+    let roots = try store.roots()
+    // One that is about to get its name may have two.
+    let possible = try records.filter { $0.state != .finalizing }.map {
+      ($0, try roots.layout(of: $0).partialPath)
+    }
+    .filter { FileCalls.identity(of: $0.1) != nil }
+    guard let (record, path) = chance.pick(possible) else { return }
+    var bytes = try FileCalls.read(path)
+    let way = chance.number(in: 0...3)
+    trace.note("tamper", "\(record.id) \(way)")
+    switch way {
+    case 0:
+      disk.delete(path)
+    case 1:
+      bytes.removeLast(chance.number(in: 0...bytes.count))
+      try disk.put(bytes, at: path)
+    case 2:
+      bytes += [UInt8](repeating: 0xAA, count: chance.number(in: 1...100))
+      try disk.put(bytes, at: path)
+    default:
+      // Of a file without a digest nobody can know it.
+      guard record.expectedDigest != nil, !bytes.isEmpty else { return }
+      bytes[chance.number(in: 0...bytes.count - 1)] ^= 1
+      try disk.put(bytes, at: path)
+    }
+    uncertain.insert(record.id)
+  }
+}

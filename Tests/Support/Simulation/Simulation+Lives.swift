@@ -1,0 +1,126 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import ObjectStore
+internal import SimulatedTransport
+
+extension Simulation {
+  /// The most jobs that an engine may need to come to its end.
+  private static let patience = 100_000
+
+  /// Starts an engine.
+  func begin(previousExit: EngineOptions.PreviousExit = .innocent) throws {
+    let life = Life(
+      disk: disk,
+      network: network,
+      clock: clock,
+      chance: chance,
+      trace: trace,
+      faults: faults,
+      defects: defects
+    )
+    var options = EngineOptions(
+      maximumRunning: profile.maximumRunning,
+      maximumPerHost: profile.maximumPerHost
+    )
+    options.retry.base = .milliseconds(100)
+    options.retry.cap = .seconds(2)
+    options.checkpointBytes = Int64(profile.checkpointBytes)
+    options.lockPatience = .zero
+    options.previousExit = previousExit
+    let engine = try DownloadEngine(
+      store: store,
+      transport: life,
+      options: options,
+      now: { [clock] in clock.date },
+      environment: life.environment(executor)
+    )
+    // As `dlstore reconcile` does.
+    let reconciles = chance.happens(0.1)
+    let log = EventLog(trace)
+    let told = engine.events(keeping: 1 << 20)
+    Task(executorPreference: executor) { for await event in told { log.hear(event) } }
+    Task(executorPreference: executor) {
+      do {
+        if reconciles {
+          _ = try await engine.reconcile()
+        } else {
+          _ = try await engine.run(until: .stopped)
+        }
+        life.outcome = .success(())
+      } catch {
+        life.outcome = .failure(error)
+      }
+    }
+    trace.note("begin", "\(previousExit) \(reconciles ? "to reconcile" : "")")
+    self.life = life
+    self.engine = engine
+    events = log
+    toldCommit = 0
+  }
+
+  /// Deals with the end of a life, and starts the next one.
+  func beginAgain() throws {
+    if life.isDead {
+      try bury()
+      let cutsPower = chance.happens(profile.powerCuts)
+      if cutsPower {
+        trace.note("cut power")
+        try disk.cutPower(chance)
+      }
+      try checkRecords()
+      if chance.happens(profile.tampering) { try tamper() }
+      let exit: EngineOptions.PreviousExit = chance.happens(0.3) ? .crashed : .innocent
+      return try begin(previousExit: exit)
+    }
+    try checkOutcome()
+    try begin()
+  }
+
+  /// Has what is left of a dead engine come to its end.
+  func bury() throws {
+    network.transport.crash(keepsTasks: chance.happens(profile.leftTasks))
+    engine?.stop()
+    var jobCount = 0
+    while life.outcome == nil || executor.jobCount + executor.workCount > 0 {
+      if executor.jobCount > 0 {
+        executor.runJob(0)
+      } else if executor.workCount > 0 {
+        executor.runWork(0)
+      } else {
+        throw failure(.engineLives, "an engine waits for what does not come")
+      }
+      jobCount += 1
+      guard jobCount < Self.patience else { throw failure(.engineLives, "an engine does not end") }
+    }
+    engine = nil
+  }
+
+  /// Has the engine end cleanly, and its tasks with it.
+  func stop() throws {
+    engine?.stop()
+    while life.outcome == nil {
+      step += 1
+      goOn(isCalm: true)
+      guard step < Self.patience else { throw failure(.liveness, "the engine does not stop") }
+    }
+    try checkOutcome()
+  }
+
+  /// Looks whether an engine has failed for a good reason.
+  func checkOutcome() throws {
+    switch life.outcome {
+    case .failure(let error as EngineError) where error.code == .diskFull: break
+    case .failure(let error): throw failure(.engineLives, "the run has failed: \(error)")
+    case .success, nil: break
+    }
+    engine = nil
+  }
+
+  /// Leaves nothing behind, after a failure too.
+  func abandon() {
+    guard engine != nil else { return }
+    life.die()
+    try? bury()
+  }
+}

@@ -1,0 +1,97 @@
+internal import DownloadStore
+internal import Foundation
+internal import ObjectStore
+internal import SimulatedTransport
+
+extension Simulation {
+  /// Asks for a page, as a user does.
+  func add(_ page: Website.Page) throws {
+    var request = DownloadRequest(url: page.urls[0])
+    request.priority = Int32(chance.number(in: 0...2))
+    if chance.happens(0.3) { request.mirrors = [page.mirror] }
+    if page.hasDigest, let body = page.versions.last?.body {
+      var hasher = DigestHasher(.sha256)
+      hasher.update(body[0..<body.byteCount].span)
+      request.digest = hasher.digest
+    }
+    unwantedFiles = [:]
+    try store.add([request])
+  }
+
+  /// Another process writes to the store.
+  func wish() throws {
+    let records = try store.records(DownloadRecord.all)
+    guard let record = chance.pick(records) else { return try addSome() }
+    let selection = chance.happens(0.2) ? RecordSelection.all : .named(record.id)
+    let kind = chance.number(in: 0...12)
+    events.forget(selection == .all ? nil : record.id)
+    trace.note("wish", "\(kind) \(selection == .all ? "all" : record.id)")
+    switch kind {
+    case 0, 1: try store.pause(selection)
+    case 2, 3: try store.resume(selection)
+    case 4: try store.resume(.named(record.id), atOnce: true)
+    case 5:
+      // Its bytes go before it says so; taken back in between, it counts them until the engine looks.
+      uncertain.insert(record.id)
+      try store.cancel(.named(record.id))
+    case 6:
+      unwantedFiles = [:]
+      try store.restart(.named(record.id))
+    case 7: try remove(record, withFile: chance.happens(0.5))
+    case 8: try replaceURL(of: record)
+    case 9: try purge(record)
+    case 10:
+      // In one breath: the engine may see nothing of it but the last.
+      try store.pause(selection)
+      try store.resume(selection)
+    case 11: try rename(record)
+    default: try addSome()
+    }
+  }
+
+  private func addSome() throws {
+    guard let page = chance.pick(website.pages) else { return }
+    trace.note("add", page.urls[0])
+    events.forget(nil)
+    try add(page)
+  }
+
+  private func remove(_ record: DownloadRecord, withFile: Bool) throws {
+    let path = try store.roots().layout(of: record).finalPath
+    if withFile, record.state == .completed, let file = FileCalls.identity(of: path) {
+      unwantedFiles[path] = file.inode
+    }
+    try store.remove(.named(record.id), withFile: withFile)
+  }
+
+  private func rename(_ record: DownloadRecord) throws {
+    var update = RecordUpdate()
+    update.filename = "name\(chance.number(in: 0...3))"
+    do {
+      try store.update(record.id, update)
+    } catch let error as DownloadStoreError {
+      // The name is taken, or the record is about to go or to be complete.
+      trace.note("refused", "\(error.code)")
+    }
+    disk.noteRenames()
+  }
+
+  private func replaceURL(of record: DownloadRecord) throws {
+    guard let page = website.page(of: record.url) else { return }
+    let url = page.urls[record.url == page.urls[0] ? 1 : 0]
+    do {
+      try store.replaceURL(of: record.id, with: url)
+    } catch let error as DownloadStoreError {
+      // Another record has the URL, or this one is about to go or to be complete.
+      trace.note("refused", "\(error.code)")
+    }
+  }
+
+  private func purge(_ record: DownloadRecord) throws {
+    purged.insert(record.id)
+    unwantedFiles = [:]
+    generations[record.id] = nil
+    try store.purge(try store.purgePlan([record], withFiles: false))
+    disk.noteRemovals()
+  }
+}

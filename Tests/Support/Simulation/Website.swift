@@ -1,0 +1,85 @@
+internal import DownloadStore
+internal import SimulatedTransport
+
+/// The servers of a simulation: some files, each under some URLs, in one version after the other.
+struct Website: Sendable {
+  /// One file.
+  struct Page: Sendable {
+    var urls: [String]
+    /// Where the same versions are to be had, of which some downloads know.
+    var mirror: String
+    /// Every version that was ever served, the newest last.
+    var versions: [SimulatedResource]
+    /// Whether downloads of it say which digest they must have; it has one version then.
+    var hasDigest: Bool
+  }
+
+  var pages: [Page] = []
+
+  init(_ chance: Chance, _ profile: Profile) {
+    for index in 0..<profile.recordCount {
+      let host = chance.number(in: 1...profile.hostCount)
+      let url = "https://host\(host).test/file\(index)"
+      let size = chance.number(in: 0...profile.largestBody)
+      var resource = SimulatedResource(
+        SimulatedBody(seed: UInt64(index) << 32 | 1, byteCount: Int64(size))
+      )
+      switch chance.number(in: 0...4) {
+      case 0: break
+      case 1: resource.lastModified = Self.date(1)
+      case 2: resource.entityTag = "W/\"1\""
+      default:
+        resource.entityTag = "\"1\""
+        resource.lastModified = Self.date(1)
+      }
+      pages.append(
+        Page(
+          urls: [url, "\(url)?again"],
+          mirror: "https://mirror.test/file\(index)",
+          versions: [resource],
+          hasDigest: chance.happens(0.3)
+        )
+      )
+    }
+  }
+
+  /// Every URL under which a page is served.
+  func urls(_ index: Int) -> [String] { pages[index].urls + [pages[index].mirror] }
+
+  /// The page that a URL shows.
+  func page(of url: String) -> Page? {
+    pages.first { $0.urls.contains(url) }
+  }
+
+  /// Puts another file under the URLs of a page.
+  mutating func change(_ index: Int, _ chance: Chance, _ profile: Profile) {
+    guard !pages[index].hasDigest, var resource = pages[index].versions.last else { return }
+    let version = pages[index].versions.count + 1
+    let size = chance.happens(0.5) ? Int(resource.body.byteCount) : profile.largestBody
+    resource.body = SimulatedBody(
+      seed: UInt64(index) << 32 | UInt64(version),
+      byteCount: Int64(chance.happens(0.5) ? size : chance.number(in: 0...size))
+    )
+    if let tag = resource.entityTag {
+      resource.entityTag = tag.hasPrefix("W/") ? "W/\"\(version)\"" : "\"\(version)\""
+    }
+    if resource.lastModified != nil { resource.lastModified = Self.date(version) }
+    pages[index].versions.append(resource)
+  }
+
+  private static func date(_ version: Int) -> String {
+    "Mon, 01 Jan 2024 00:\(version / 10 % 6)\(version % 10):00 GMT"
+  }
+}
+
+extension Website.Page {
+  /// Whether the bytes are the first of some version with that tag; all of it where they are to be
+  /// whole.
+  func serves(_ bytes: some Collection<UInt8>, entityTag: String?, isWhole: Bool) -> Bool {
+    versions.contains { version in
+      (entityTag == nil || version.entityTag == entityTag)
+        && (!isWhole || Int64(bytes.count) == version.body.byteCount)
+        && version.body.matches(bytes)
+    }
+  }
+}

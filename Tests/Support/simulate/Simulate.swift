@@ -1,0 +1,72 @@
+import Foundation
+import Simulation
+import Synchronization
+
+/// Runs simulations.
+///
+/// With `--seeds N` and `--from S`, so many on all processors; with `--seed S` one, and says all that
+/// happens. `--defect NAME` breaks something on purpose.
+@main
+enum Simulate {
+  static func main() {
+    let arguments = CommandLine.arguments
+    func value(_ name: String) -> String? {
+      guard let index = arguments.firstIndex(of: name) else { return nil }
+      return arguments.dropFirst(index + 1).first
+    }
+    func number(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
+
+    var defects: Set<Defect> = []
+    if let name = value("--defect") {
+      guard let defect = Defect(rawValue: name) else {
+        print("no defect '\(name)': \(Defect.allCases.map(\.rawValue).joined(separator: ", "))")
+        exit(64)
+      }
+      defects = [defect]
+    }
+    if let seed = number("--seed") {
+      replay(seed, defects)
+    } else {
+      let first = number("--from") ?? .random(in: 0..<1 << 48)
+      explore(Int(number("--seeds") ?? 1_000), from: first, defects)
+    }
+  }
+
+  private static func replay(_ seed: UInt64, _ defects: Set<Defect>) {
+    do {
+      let report = try Simulation.run(seed: seed, defects: defects) { print($0) }
+      print("seed \(seed) holds, digest \(String(report.digest, radix: 16))")
+    } catch {
+      print("\(error)")
+      exit(1)
+    }
+  }
+
+  private static func explore(_ count: Int, from first: UInt64, _ defects: Set<Defect>) {
+    let start = ContinuousClock.now
+    let failures = Mutex(0)
+    let counts = Mutex<[String: Int]>([:])
+    DispatchQueue.concurrentPerform(iterations: count) { index in
+      do {
+        let report = try Simulation.run(seed: first &+ UInt64(index), defects: defects)
+        counts.withLock { $0.merge(report.counts) { $0 + $1 } }
+      } catch {
+        // At once: who waits for ten thousand seeds wants to look at the first that fails.
+        say("\(error)")
+        failures.withLock { $0 += 1 }
+      }
+    }
+    let elapsed = start.duration(to: .now)
+    let failed = failures.withLock { $0 }
+    let kinds = counts.withLock { $0 }.sorted { $0.key < $1.key }
+    say(kinds.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    let rate = Int(Double(count) / (elapsed / .seconds(60)))
+    say("\(count) seeds from \(first), \(failed) failed, \(rate) seeds a minute")
+    if failed > 0 { exit(1) }
+  }
+
+  /// Prints without waiting for more.
+  private static func say(_ text: String) {
+    FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+  }
+}
