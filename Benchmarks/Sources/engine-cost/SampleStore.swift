@@ -33,9 +33,9 @@ struct SampleStore {
   }
 
   private static func request(_ number: Int) -> DownloadRequest {
-    DownloadRequest(
-      url: "https://mirror\(number % 50).example.com/releases/2026/\(number / 1_000)/package-\(number).tar.zst"
-    )
+    let host = "mirror\(number % 50).example.com"
+    let folder = "releases/2026/\(number / 1_000)"
+    return DownloadRequest(url: "https://\(host)/\(folder)/package-\(number).tar.zst")
   }
 
   /// How long it takes from nothing to an engine that knows what to start: the store is opened, and
