@@ -25,12 +25,16 @@ extension DownloadEngine {
       let moment = now()
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.
+      let transferred = Set(live.values.map(\.record.id))
       let (starts, moved) = try await commit { tx in
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
         for candidate in chosen {
           guard var record = try tx.get(DownloadRecord.self, candidate.url), record.mayStart
           else { continue }
+          // A record that has got this URL meanwhile may have a transfer from its old one, whose end
+          // lines it up.
+          guard !transferred.contains(record.id) else { continue }
           // Somebody may have had it ask another host meanwhile, which has a limit of its own.
           guard RecordIdentity.origin(of: record.source) == candidate.origin else {
             moved.append(record)
