@@ -124,6 +124,19 @@ import Testing
     #expect(record.updatedAt == fixture.now)
   }
 
+  @Test func `a record that is added anew has another generation than the one before it ever had`()
+    throws
+  {
+    let url = "https://example.com/a"
+    try fixture.add(url)
+    for _ in 0..<5 { try fixture.change(url) { $0.generation += 1 } }
+    let old = try fixture.store.record(named: url)
+    try fixture.store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, url) }
+    let new = try fixture.add(url).record
+    #expect(new.id == old.id)
+    #expect(new.generation > old.generation)
+  }
+
   @Test(arguments: [DownloadState.waiting, .running, .finalizing])
   func `what is under way stays as it is, and is wanted again`(state: DownloadState) throws {
     try fixture.add(url)

@@ -66,7 +66,8 @@ public struct DownloadRecord: Sendable, Hashable {
   public var attempts: [Attempt] = []
   /// When the next attempt may begin.
   public var nextRetryAt: Date?
-  /// Counts the transfers that were started, and the times that it was begun from nothing.
+  /// Counts the transfers that were started, and the times that it was begun from nothing, on from
+  /// the number of the commit that added the record.
   ///
   /// What is heard of an older one is not applied.
   public var generation: Int64 = 0

@@ -81,6 +81,9 @@ extension DownloadStore {
       expectedDigest: request.digest?.text,
       verifiedDigest: nil,
       nextRetryAt: nil,
+      // Greater than that of any record before it: what is still heard of a transfer whose record was
+      // purged is not the new one's.
+      generation: Int64(clamping: tx.changeCount),
       createdAt: moment,
       updatedAt: moment,
       completedAt: nil,
