@@ -42,10 +42,12 @@ import Testing
     try store.roots().layout(of: try store.record(named: url))
   }
 
-  private func engine(_ gate: Recorder) throws -> DownloadEngine {
+  private func engine(_ gate: Recorder, overlap: Int64 = 0) throws -> DownloadEngine {
     let transport = SimulatedTransport()
     let body = SimulatedBody(seed: 1, byteCount: 1_000)
-    transport.serve(SimulatedResource(body, entityTag: "\"1\""), at: url)
+    var resource = SimulatedResource(body, entityTag: "\"1\"")
+    resource.overlap = overlap
+    transport.serve(resource, at: url)
     var environment = EngineEnvironment.live
     environment.gate = gate
     return try DownloadEngine(
@@ -104,5 +106,33 @@ import Testing
     try store.resume(.all)
     #expect(try await engine(Recorder()).run(until: .idle) == RunSummary(completed: 1))
     #expect(FileStamp(ofFileAt: try layout().finalPath) != nil)
+  }
+
+  @Test
+  func `bytes that are counted stay when a server begins before them and nothing can be written`()
+    async throws
+  {
+    let layout = try layout()
+    let bytes = SimulatedBody(seed: 1, byteCount: 1_000)[0..<300]
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data(bytes).write(to: URL(filePath: layout.partialPath))
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, url) { record in
+        record.received = 300
+        record.expected = 1_000
+        record.entityTag = "\"1\""
+      }
+    }
+    let broken = Recorder { effect in
+      if case .write = effect { true } else { false }
+    }
+    let summary = try await engine(broken, overlap: 300).run(until: .idle)
+    #expect(summary == RunSummary(failed: 1))
+    #expect(try Data(contentsOf: URL(filePath: layout.partialPath)) == Data(bytes))
+    try store.resume(.all)
+    #expect(try await engine(Recorder()).run(until: .idle) == RunSummary(completed: 1))
   }
 }

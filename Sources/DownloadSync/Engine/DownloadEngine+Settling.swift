@@ -66,7 +66,7 @@ extension DownloadEngine {
       try await rollBack(download, failure)
     case .failed(let failure, let retryAfter):
       // A file of nothing says nothing; what has begun says where to go on.
-      if download.transfer.file.position == 0 {
+      if download.transfer.file.stamp?.size == 0 {
         placement.remove(download.layout.partialPath)
       }
       live[download.record.url] = nil

@@ -34,7 +34,8 @@ extension Simulation {
     try checkGenerations(records)
     for record in records {
       let layout = try roots.layout(of: record)
-      if record.received == 0 { uncertain.remove(record.id) }
+      // While it is being cancelled, a checkpoint may still come.
+      if record.received == 0, record.intent != .keep { uncertain.remove(record.id) }
       switch record.state {
       case .completed: try checkComplete(record, layout)
       case .waiting, .running, .paused, .failedRetryable, .failedPermanent:
