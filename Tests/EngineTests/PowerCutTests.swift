@@ -93,6 +93,19 @@ import Testing
     #expect(try store.record(named: url).state == .removed)
   }
 
+  @Test func `a partial file that went just before a kill is gone for good before its record is`()
+    async throws
+  {
+    let folder = try layout().folderPath
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try store.remove(.named(url))
+    // The commit is not reached.
+    let gate = Recorder { $0 == .commit }
+    await #expect(throws: CommitRefusal.self) { _ = try await engine(gate).reconcile() }
+    #expect(gate.all == [.synchronizeFolder(path: folder)])
+    #expect(try store.record(named: url).state == .removed)
+  }
+
   @Test func `a folder that cannot be synced fails the download and not the engine`() async throws {
     let broken = Recorder { effect in
       if case .synchronizeFolder = effect { true } else { false }

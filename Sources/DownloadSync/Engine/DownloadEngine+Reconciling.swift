@@ -75,6 +75,10 @@ extension DownloadEngine {
       ] where actions.contains(action) && placement.remove(path) {
         cleared.append(found.layout)
       }
+      // Its file may have gone just before a kill.
+      if actions.contains(.deleteRecord) || found.decision.result == .state(.cancelled) {
+        cleared.append(found.layout)
+      }
     }
     // On a disk that fails, the worst is a file that comes back with no record.
     _ = try await synchronizeFolders(of: cleared)
