@@ -126,6 +126,7 @@ final class Life: EffectGate, Transport {
     guard !isDead else { return EIO }
     if let code = failure(of: effect) {
       trace.note("refuse", "\(effect.name) \(code)")
+      disk.didRefuse(effect)
       return code
     }
     trace.note("effect", effect.name)

@@ -19,6 +19,8 @@ final class SimulatedDisk: Sendable {
     var journal = NameJournal()
     /// What files had when their sync began.
     var syncs: [String: (inode: UInt64, bytes: [UInt8], identity: FileCalls.Identity)] = [:]
+    /// The paths of files that were deleted when a sync of their folder failed.
+    var unsyncedRemovals: Set<String> = []
   }
 
   /// The folder that the engine is given.
@@ -46,6 +48,22 @@ final class SimulatedDisk: Sendable {
       let bytes = try? FileCalls.read(path)
     else { return }
     state.withLock { $0.syncs[path] = (identity.inode, bytes, identity) }
+  }
+
+  /// An effect has failed.
+  func didRefuse(_ effect: Effect) {
+    guard case .synchronizeFolder(let folder) = effect else { return }
+    state.withLock { state in
+      for change in state.journal.changes
+      where change.inode == nil && change.path.hasPrefix(folder + "/") {
+        state.unsyncedRemovals.insert(change.path)
+      }
+    }
+  }
+
+  /// Whether a file was deleted, and its folder could not be synced: a power cut may bring it back.
+  func mayReturn(_ path: String) -> Bool {
+    state.withLock { $0.unsyncedRemovals.contains(path) }
   }
 
   /// An effect has happened.
