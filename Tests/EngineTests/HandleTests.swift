@@ -153,7 +153,7 @@ struct HandleTests {
     let size: Int64 = 4_000_000
     var resource = Resource(.generated(byteCount: size, seed: 2))
     // Slow enough to be seen on the way on a busy machine.
-    resource.bytesPerSecond = 1_000_000
+    resource.bytesPerSecond = 300_000
     fixture.server.route("/a", resource)
     try fixture.add("/a")
     let engine = try fixture.engine()

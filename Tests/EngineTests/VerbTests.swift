@@ -19,7 +19,7 @@ struct VerbTests {
 
   private func slow(_ path: String, etag: String? = "\"1\"") {
     var resource = Resource(body, etag: etag)
-    resource.bytesPerSecond = 1_000_000
+    resource.bytesPerSecond = 400_000
     fixture.server.route(path, resource)
   }
 
