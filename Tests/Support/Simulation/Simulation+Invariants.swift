@@ -174,7 +174,7 @@ extension Simulation {
       guard foreignFiles[path] == nil, !partials.contains(path) else { continue }
       if let id = FileLayout.recordID(ofPartialNamed: name) {
         // What nobody could know of is there to be found.
-        guard purged.contains(id) || disk.mayReturn(path), orphans.contains(path) else {
+        guard disk.mayReturn(path) || (purged.contains(id) && orphans.contains(path)) else {
           throw failure(.noOrphans, "'\(name)' is left over")
         }
         continue
