@@ -206,7 +206,8 @@ let package = Package(
     .target(
       name: "EngineTestSupport",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TransportTesting",
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport",
+        "TransportTesting",
       ],
       path: "Tests/Support/EngineTestSupport"
     ),

@@ -11,17 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct EventTests {
   private func name(_ event: DownloadEvent) -> String {
-    switch event {
-    case .started: "started"
-    case .rolledBack: "rolledBack"
-    case .completed: "completed"
-    case .retrying: "retrying"
-    case .failed: "failed"
-    case .waitsForRoom: "waitsForRoom"
-    case .released: "released"
-    case .interceptorFailed: "interceptorFailed"
-    case .missed(let count): "missed \(count)"
-    }
+    if case .missed(let count) = event { "missed \(count)" } else { event.word }
   }
 
   @Test func `ZY53 FK26 every consumer is told everything`() async throws {

@@ -10,82 +10,28 @@ import Testing
 /// Who runs, of downloads that do what the test says.
 @Suite(.timeLimit(.minutes(2)))
 struct SchedulingTests {
-  private let folder: TemporaryFolder
-  private let store: DownloadStore
-  private let transport = HandTransport()
+  private let fixture: HandFixture
+  private var store: DownloadStore { fixture.store }
+  private var transport: HandTransport { fixture.transport }
 
   init() throws {
-    folder = try TemporaryFolder()
-    store = try DownloadStore(at: folder.path("store"))
+    fixture = try HandFixture()
   }
 
-  private func url(_ name: String) -> String { "https://example.com/\(name)" }
-
-  private func add(_ names: String..., priority: Int32 = 0) throws {
-    try store.add(
-      names.map { name in
-        var request = DownloadRequest(url: url(name))
-        request.priority = priority
-        return request
-      }
-    )
-  }
-
-  private func engine(_ maximumRunning: Int, perHost: Int = 100) throws -> DownloadEngine {
-    try DownloadEngine(
-      store: store,
-      transport: transport,
-      options: EngineOptions(maximumRunning: maximumRunning, maximumPerHost: perHost)
-    )
-  }
-
-  /// Runs an engine for as long as `body` takes.
-  private func running(
-    _ engine: DownloadEngine,
-    _ body: () async throws -> Void
-  ) async throws {
-    let run = Task { try await engine.run(until: .stopped) }
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await body())
-    } catch {
-      result = .failure(error)
-    }
-    transport.endCancelled()
-    engine.stop()
-    _ = try await run.value
-    try result.get()
-  }
+  private func url(_ name: String) -> String { fixture.url(name) }
 
   /// The names of those that were started, in order.
   private var started: [String] {
     transport.started.map { String($0.request.url.split(separator: "/").last ?? "") }
   }
 
-  private func started(_ count: Int) async throws {
-    try await waitUntil("\(count) starts") { transport.started.count >= count }
-  }
-
-  private func state(_ name: String) throws -> DownloadRecord {
-    try store.record(named: url(name))
-  }
-
-  /// Waits until an engine has dealt with all that was written before.
-  private func settle(_ engine: DownloadEngine) async throws {
-    // What is followed is followed in the order of commits.
-    let mark = "mark-\(UUID().uuidString)"
-    try store.add([DownloadRequest(url: url(mark))])
-    try store.remove(.named(url(mark)))
-    try await waitUntil("the mark to go") { (try? state(mark)) == nil }
-  }
-
   @Test func `priorities go first, and within one whoever came first`() async throws {
-    try add("a", "b")
-    try add("urgent", priority: 5)
-    try add("later", priority: -1)
-    try await running(try engine(1)) {
+    try fixture.add("a", "b")
+    try fixture.add("urgent", priority: 5)
+    try fixture.add("later", priority: -1)
+    try await fixture.running(try fixture.engine(1)) {
       for count in 1...4 {
-        try await started(count)
+        try await fixture.started(count)
         transport.started[count - 1].complete()
       }
     }
@@ -93,16 +39,16 @@ struct SchedulingTests {
   }
 
   @Test func `ZY64 a priority that is changed while it waits counts at once`() async throws {
-    try add("a", "b", "c")
-    let engine = try engine(1)
-    try await running(engine) {
-      try await started(1)
+    try fixture.add("a", "b", "c")
+    let engine = try fixture.engine(1)
+    try await fixture.running(engine) {
+      try await fixture.started(1)
       var update = RecordUpdate()
       update.priority = 7
       try await engine.update(url("c"), update)
-      try await settle(engine)
+      try await fixture.settle()
       transport.started[0].complete()
-      try await started(2)
+      try await fixture.started(2)
     }
     #expect(started == ["a", "c"])
   }
@@ -110,31 +56,31 @@ struct SchedulingTests {
   @Test func `ZY60 ZY61 ZY62 what is resumed at once takes the place of the oldest, which is held`()
     async throws
   {
-    try add("a", "b", "c", "d")
-    let engine = try engine(2)
-    try await running(engine) {
-      try await started(2)
+    try fixture.add("a", "b", "c", "d")
+    let engine = try fixture.engine(2)
+    try await fixture.running(engine) {
+      try await fixture.started(2)
       try await engine.resume(.named(url("d")), atOnce: true)
       try await waitUntil("a to end") { !transport.cancelled.isEmpty }
       #expect(transport.cancelled == [TaskID(rawValue: 1)])
       // No slot is free before it has ended.
       #expect(started == ["a", "b"])
       transport.started[0].sink.finish(.cancelled)
-      try await started(3)
+      try await fixture.started(3)
       #expect(started == ["a", "b", "d"])
-      #expect(try state("a").state == .waiting && state("a").isHeldByHand)
-      #expect(try !state("d").startsAtOnce)
+      #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeldByHand)
+      #expect(try !fixture.record("d").startsAtOnce)
       // It is not the next one, nor the one after.
       transport.started[1].complete()
-      try await started(4)
+      try await fixture.started(4)
       transport.started[2].complete()
       transport.started[3].complete()
       try await waitUntil("all to end") { await engine.progress().isEmpty }
       #expect(started == ["a", "b", "d", "c"])
-      #expect(try state("a").state == .waiting)
+      #expect(try fixture.record("a").state == .waiting)
       // Until somebody resumes it.
       try await engine.resume(.named(url("a")))
-      try await started(5)
+      try await fixture.started(5)
       #expect(started.last == "a")
     }
   }
@@ -142,49 +88,49 @@ struct SchedulingTests {
   @Test func `ZY61 nothing that is held starts at launch, and it keeps no run from ending`()
     async throws
   {
-    try add("a", "b")
+    try fixture.add("a", "b")
     try store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, url("a")) { $0.isHeldByHand = true }
     }
-    let engine = try engine(4)
+    let engine = try fixture.engine(4)
     async let summary = engine.run(until: .idle)
-    try await started(1)
+    try await fixture.started(1)
     #expect(started == ["b"])
     transport.started[0].complete()
     #expect(try await summary == RunSummary(completed: 1))
-    #expect(try state("a").state == .waiting && state("a").isHeldByHand)
+    #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeldByHand)
   }
 
   @Test func `ZY58 FK2 a higher limit counts at once, a lower one stops nobody`() async throws {
-    try add("a", "b", "c", "d", "e")
-    let engine = try engine(1)
-    try await running(engine) {
-      try await started(1)
+    try fixture.add("a", "b", "c", "d", "e")
+    let engine = try fixture.engine(1)
+    try await fixture.running(engine) {
+      try await fixture.started(1)
       await engine.setLimits(Scheduler(maximumRunning: 3, maximumPerHost: 100))
-      try await started(3)
+      try await fixture.started(3)
       await engine.setLimits(Scheduler(maximumRunning: 1))
-      try await settle(engine)
+      try await fixture.settle()
       #expect(transport.cancelled.isEmpty && transport.started.count == 3)
       transport.started[0].complete()
       transport.started[1].complete()
       try await waitUntil("two to end") { await engine.progress().count == 1 }
       #expect(transport.started.count == 3)
       transport.started[2].complete()
-      try await started(4)
+      try await fixture.started(4)
       #expect(transport.started.count == 4)
     }
   }
 
   @Test func `one host has no more than its share`() async throws {
-    try add("a", "b", "c")
+    try fixture.add("a", "b", "c")
     try store.add([DownloadRequest(url: "https://other.example/x")])
-    let engine = try engine(10, perHost: 2)
-    try await running(engine) {
-      try await started(3)
-      try await settle(engine)
+    let engine = try fixture.engine(10, perHost: 2)
+    try await fixture.running(engine) {
+      try await fixture.started(3)
+      try await fixture.settle()
       #expect(started == ["a", "b", "x"])
       transport.started[0].complete()
-      try await started(4)
+      try await fixture.started(4)
       #expect(started.last == "c")
     }
   }
@@ -192,7 +138,7 @@ struct SchedulingTests {
   @Test func `what is to ask another host by the time it starts counts as of that one`()
     async throws
   {
-    try add("a", "b")
+    try fixture.add("a", "b")
     let failure = DownloadFailure(.connectionLost, "lost")
     try store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, url("b")) { record in
@@ -215,24 +161,24 @@ struct SchedulingTests {
       now: { Date() },
       environment: environment
     )
-    try await running(engine) {
-      try await started(1)
-      try await settle(engine)
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      try await fixture.settle()
       #expect(meddler.hasMeddled)
       #expect(started == ["a"])
       transport.started[0].complete()
-      try await started(2)
+      try await fixture.started(2)
       #expect(transport.started[1].request.url == url("b"))
     }
   }
 
   @Test func `many wait, some go, and every slot is used`() async throws {
     try store.add((0..<300).map { DownloadRequest(url: url("n\($0)")) })
-    let engine = try engine(7)
-    try await running(engine) {
+    let engine = try fixture.engine(7)
+    try await fixture.running(engine) {
       var done = 0
       while done < 150 {
-        try await started(min(300, done + 7))
+        try await fixture.started(min(300, done + 7))
         #expect(transport.started.count <= done + 7)
         // Those at the end of the queue leave it.
         if done < 100 { try store.remove(.named(url("n\(299 - done)"))) }

@@ -1,36 +1,43 @@
-import DownloadStore
-import DownloadSync
-import EngineTestSupport
-import Foundation
-import ObjectStore
-import TestSupport
+package import DownloadStore
+package import DownloadSync
+internal import Foundation
+internal import ObjectStore
+package import TestSupport
 
 /// A store whose downloads do what the test says.
-struct HandFixture {
-  let folder: TemporaryFolder
-  let store: DownloadStore
-  let transport: HandTransport
+package struct HandFixture {
+  package let folder: TemporaryFolder
+  package let store: DownloadStore
+  package let transport: HandTransport
 
-  init(left: [TaskSnapshot] = []) throws {
+  package init(left: [TaskSnapshot] = []) throws {
     folder = try TemporaryFolder()
     store = try DownloadStore(at: folder.path("store"))
     transport = HandTransport(left: left)
   }
 
-  func url(_ name: String) -> String { "https://example.com/\(name)" }
+  package func url(_ name: String) -> String { "https://example.com/\(name)" }
 
-  func record(_ name: String) throws -> DownloadRecord { try store.record(named: url(name)) }
+  package func record(_ name: String) throws -> DownloadRecord {
+    try store.record(named: url(name))
+  }
 
-  func layout(_ name: String) throws -> FileLayout {
+  package func layout(_ name: String) throws -> FileLayout {
     try store.roots().layout(of: try record(name))
   }
 
-  func add(_ names: String...) throws {
-    try store.add(names.map { DownloadRequest(url: url($0)) })
+  package func add(_ names: String..., priority: Int32 = 0) throws {
+    try store.add(
+      names.map { name in
+        var request = DownloadRequest(url: url(name))
+        request.priority = priority
+        return request
+      }
+    )
   }
 
   /// Changes a record as an engine would, and puts a partial file there.
-  func change(
+  package func change(
     _ name: String,
     partial: Int? = nil,
     _ change: @escaping @Sendable (inout DownloadRecord) -> Void
@@ -47,16 +54,22 @@ struct HandFixture {
     try store.objects.writeNow { tx in _ = try tx.update(DownloadRecord.self, url, change) }
   }
 
-  func engine(_ maximumRunning: Int = 4) throws -> DownloadEngine {
+  package func engine(
+    _ maximumRunning: Int = 4,
+    perHost: Int = 100
+  ) throws -> DownloadEngine {
     try DownloadEngine(
       store: store,
       transport: transport,
-      options: EngineOptions(maximumRunning: maximumRunning, maximumPerHost: 100)
+      options: EngineOptions(maximumRunning: maximumRunning, maximumPerHost: perHost)
     )
   }
 
   /// Runs an engine for as long as `body` takes; what runs then is cancelled.
-  func running(_ engine: DownloadEngine, _ body: () async throws -> Void) async throws {
+  package func running(
+    _ engine: DownloadEngine,
+    _ body: () async throws -> Void
+  ) async throws {
     let run = Task { try await engine.run(until: .stopped) }
     let result: Result<Void, any Error>
     do {
@@ -72,17 +85,17 @@ struct HandFixture {
   }
 
   /// Waits until so many tasks were started.
-  func started(_ count: Int) async throws {
+  package func started(_ count: Int) async throws {
     try await waitUntil("\(count) starts") { transport.started.count >= count }
   }
 
   /// Waits until a record is in a state.
-  func reached(_ state: DownloadState, _ name: String) async throws {
+  package func reached(_ state: DownloadState, _ name: String) async throws {
     try await waitUntil("\(name) to be \(state)") { try record(name).state == state }
   }
 
   /// Waits until an engine has dealt with all that was written before.
-  func settle() async throws {
+  package func settle() async throws {
     // What is followed is followed in the order of commits.
     let mark = "mark-\(UUID().uuidString)"
     var request = DownloadRequest(url: url(mark))
@@ -95,7 +108,7 @@ struct HandFixture {
 
 extension DownloadEvent {
   /// Its name, without what it is about.
-  var word: String {
+  package var word: String {
     switch self {
     case .started: "started"
     case .rolledBack: "rolledBack"
