@@ -24,7 +24,7 @@
   /// and may call every method of the transport.
   public final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
-    private let fetches = FetchTable()
+    private let fetches = LiveTaskTable<Fetch>()
     private let limiter: RateLimiter
     private let idleTimeout: Duration
     private let executor = SinkExecutor()
@@ -93,7 +93,7 @@
     /// `unsupportedURL`, and a header field with a line break or the like with `unknown`: both through
     /// the sink, on another thread.
     public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
-      let fetch = fetches.add(recordID: request.recordID, sink: sink)
+      let fetch = fetches.add(recordID: request.recordID, sink: sink) { Fetch(gate: $0) }
       do throws(TaskFailure) {
         let hop = try Hop(request)
         fetch.begin(
