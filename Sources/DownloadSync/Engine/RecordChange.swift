@@ -41,18 +41,28 @@ struct RecordChange: Sendable {
 
   /// Makes the change, unless somebody has changed the record since it was looked at.
   ///
+  /// Most records stay as they are at a launch, and are not read a second time: whoever changes one
+  /// meanwhile is followed.
+  ///
   /// - Returns: The record as it is then; `nil` when there is none or it was left alone.
   func apply(at moment: Date, in tx: inout StoreTransaction) throws -> DownloadRecord? {
+    guard deletesRecord || changed(record, at: moment) != record else { return record }
     guard let stored = try tx.get(DownloadRecord.self, record.url),
       stored.generation == record.generation, stored.state == record.state,
       stored.intent == record.intent
     else { return nil }
-    var changed = stored
     if deletesRecord {
       try tx.delete(DownloadRecord.self, record.url)
       try tx.delete(RequestHeaders.self, record.id)
       return nil
     }
+    let changed = changed(stored, at: moment)
+    if changed != stored { try tx.upsert(changed) }
+    return changed
+  }
+
+  private func changed(_ stored: DownloadRecord, at moment: Date) -> DownloadRecord {
+    var changed = stored
     if dropsBlob { changed.resumeBlob = nil }
     if rollsBack { changed.rollBack() }
     if taskHasEnded { changed.unresolvedStarts = 0 }
@@ -61,7 +71,6 @@ struct RecordChange: Sendable {
     } else if let state {
       proceed(&changed, to: state, at: moment)
     }
-    if changed != stored { try tx.upsert(changed) }
     return changed
   }
 
