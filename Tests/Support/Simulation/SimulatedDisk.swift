@@ -122,6 +122,12 @@ final class SimulatedDisk: Sendable {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
   }
 
+  /// Whether a file is there, and has no second name in the folder.
+  func isOnlyName(_ path: String) -> Bool {
+    guard let identity = FileCalls.identity(of: path) else { return false }
+    return names.count { FileCalls.identity(of: "\(folder)/\($0)")?.inode == identity.inode } == 1
+  }
+
   // MARK: What others do
 
   /// Somebody puts a file there, or changes one, in a way that lasts.

@@ -83,11 +83,9 @@ extension Simulation {
   func tamper() throws {
     let records = try store.records(DownloadRecord.all)
     let roots = try store.roots()
-    // One that is about to get its name may have two.
-    let possible = try records.filter { $0.state != .finalizing }.map {
-      ($0, try roots.layout(of: $0).partialPath)
-    }
-    .filter { FileCalls.identity(of: $0.1) != nil }
+    // One that has got its name may still have both: what is done to it is done to a whole file.
+    let possible = try records.map { ($0, try roots.layout(of: $0).partialPath) }
+      .filter { disk.isOnlyName($0.1) }
     guard let (record, path) = chance.pick(possible) else { return }
     var bytes = try FileCalls.read(path)
     let way = chance.number(in: 0...3)
