@@ -88,7 +88,10 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
-    .target(name: "SimulatedTransport", dependencies: ["DownloadStore", "DownloadSync"]),
+    .target(
+      name: "SimulatedTransport",
+      dependencies: ["DownloadStore", "DownloadSync", "ResumeData"]
+    ),
     .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
     .target(
       name: "AsyncHTTPClientTransport",
@@ -222,7 +225,8 @@ let package = Package(
       name: "PredecessorTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "TestSupport", "TransportTesting", "URLSessionTransport",
+        "ResumeData", "SimulatedTransport", "TestSupport", "TransportTesting",
+        "URLSessionTransport",
       ]
     ),
     .target(

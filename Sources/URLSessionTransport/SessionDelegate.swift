@@ -124,18 +124,3 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     #endif
   }
 }
-
-extension ResponseHead {
-  /// The head of a response, its fields by name so that two runs agree.
-  fileprivate init(_ response: HTTPURLResponse) {
-    let fields = response.allHeaderFields.compactMap { name, value -> HeaderField? in
-      guard let name = name as? String, let value = value as? String else { return nil }
-      return HeaderField(name: name, value: value)
-    }
-    self.init(
-      status: response.statusCode,
-      fields: fields.sorted { $0.name < $1.name },
-      url: response.url?.absoluteString
-    )
-  }
-}

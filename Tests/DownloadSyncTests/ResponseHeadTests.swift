@@ -101,4 +101,34 @@ import Testing
       }
     }
   }
+
+  @Test(
+    arguments: [
+      // The last response was about the rest; what is delivered is the whole.
+      (206, "bytes 400-999/1000", 1_000, 0, 200, nil),
+      // Or all of the part that was asked for.
+      (206, "bytes 700-999/1000", 600, 400, 206, "bytes 400-999/1000"),
+      (206, "bytes 700-999/*", 600, 400, 206, "bytes 400-999/*"),
+      (200, nil, 1_000, 0, 200, nil), (404, nil, 9, 0, 404, nil),
+      (416, "bytes */300", 9, 0, 416, "bytes */300"),
+    ] as [(Int, String?, Int64, Int64, Int, String?)]
+  )
+  func `the head of a delivered file describes the file`(
+    status: Int,
+    range: String?,
+    byteCount: Int64,
+    offset: Int64,
+    newStatus: Int,
+    newRange: String?
+  ) {
+    var fields = [HeaderField(name: "ETag", value: "\"1\"")]
+    if let range { fields.append(HeaderField(name: "content-range", value: range)) }
+    if status == 206 { fields.append(HeaderField(name: "Content-Length", value: "1")) }
+    let head = ResponseHead(status: status, fields: fields)
+      .ofDelivery(byteCount: byteCount, from: offset)
+    #expect(head.status == newStatus)
+    #expect(head["Content-Range"] == newRange)
+    #expect(head["Content-Length"] == (status == 206 ? "\(byteCount)" : nil))
+    #expect(head["ETag"] == "\"1\"")
+  }
 }

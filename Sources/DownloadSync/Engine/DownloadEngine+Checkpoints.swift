@@ -40,10 +40,13 @@ extension DownloadEngine {
   func commit(_ checkpoints: [Checkpoint]) async throws {
     guard !checkpoints.isEmpty else { return }
     let moment = now()
+    let takesBlobs = takesBlobs
     try await commit { tx in
       for checkpoint in checkpoints {
         try tx.update(DownloadRecord.self, checkpoint.url) { record in
           guard record.generation == checkpoint.generation else { return }
+          // A task that hands over its bytes has used up what it went on from.
+          if takesBlobs { record.resumeBlob = nil }
           record.checkpoint(checkpoint.synced, checkpoint.entity, at: moment)
         }
       }
@@ -58,15 +61,16 @@ extension DownloadEngine {
   func releaseAll() async throws {
     try await checkpoint()
     let urls = live.urls.compactMap { live[$0] }.filter { !$0.isReleased }
-      .map { (url: $0.record.url, generation: $0.record.generation) }
+      .map { ($0.record.url, $0.record.generation, $0.transfer.resumeData) }
     live.removeAll()
     guard !urls.isEmpty else { return }
     let moment = now()
     try await commit { tx in
-      for (url, generation) in urls {
+      for (url, generation, resumeData) in urls {
         try tx.update(DownloadRecord.self, url) { record in
           guard record.generation == generation, record.state == .running else { return }
           record.state = .waiting
+          if let resumeData { record.resumeBlob = resumeData }
           // The transfer ended in an orderly way.
           record.unresolvedStarts = 0
           record.updatedAt = moment

@@ -65,7 +65,7 @@ extension DownloadEngine {
         queue.remove(record.url)
         // Where a transfer still ends that is the record's, its end is waited for.
         if DownloadState.active.contains(record.state), !isTransferred(record.id) {
-          idle.append(try Reconciliation(of: record, in: roots, now: now()))
+          idle.append(try examine(record))
         }
       }
     }
@@ -79,7 +79,7 @@ extension DownloadEngine {
     guard let download = live[url], !download.isReleased else { return }
     // A record of another generation was begun anew, or removed and added again.
     guard record.generation == download.record.generation else { return release(url) }
-    let found = try Reconciliation(of: record, in: roots, task: .running, now: now())
+    let found = try examine(record, task: .running)
     if found.decision.cancelsTask {
       log("reconcile", record, ["rules": found.decision.ruleNames])
       release(url)
@@ -116,8 +116,7 @@ extension DownloadEngine {
     if owner == nil { placement.remove(layout.partialPath) }
     let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
     try await carryOut(
-      records.filter { isInScope($0.url) }
-        .map { try Reconciliation(of: $0, in: roots, now: now()) }
+      records.filter { isInScope($0.url) }.map { try examine($0) }
     )
   }
 
@@ -126,7 +125,7 @@ extension DownloadEngine {
     try await store.objects.read { tx in try tx.get(DownloadRecord.self, url) }
   }
 
-  private func isInScope(_ url: String) -> Bool {
+  func isInScope(_ url: String) -> Bool {
     options.scope?.contains(url) ?? true
   }
 }

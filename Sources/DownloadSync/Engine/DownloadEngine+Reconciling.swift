@@ -8,14 +8,34 @@ extension DownloadEngine {
 
   /// Makes records and files agree with there being no live task, and lines up what may run.
   ///
-  /// Costs O(active): finished records are not looked at.
-  func reconcileAtLaunch() async throws -> [Reconciliation] {
-    // What an engine before this one has left in the transport tells that engine's sinks, so it can
-    // be ended and not adopted.
-    for task in await transport.liveTasks() { transport.cancel(task.id) }
-    let found = try Reconciliation.ofActive(in: store, urls: options.scope, now: now())
+  /// Records with those ids are left alone. Costs O(active): finished records are not looked at.
+  func reconcileAtLaunch(leavingOut ids: Set<String> = []) async throws -> [Reconciliation] {
+    let found = try Reconciliation.ofActive(
+      in: store,
+      urls: options.scope,
+      now: now(),
+      takesBlobs: takesBlobs
+    )
+    // Those with a task are dealt with when it has ended.
+    .filter { live[$0.record.url] == nil && !ids.contains($0.record.id) }
     try await carryOut(found)
     return found
+  }
+
+  /// Looks at a record and its files, and decides.
+  func examine(
+    _ record: DownloadRecord,
+    task: ReconcileCase.LiveTask = .none,
+    hasFreeSlot: Bool = true
+  ) throws(DownloadStoreError) -> Reconciliation {
+    try Reconciliation(
+      of: record,
+      in: roots,
+      task: task,
+      now: now(),
+      hasFreeSlot: hasFreeSlot,
+      takesBlobs: takesBlobs
+    )
   }
 
   // MARK: Carrying out
@@ -27,15 +47,26 @@ extension DownloadEngine {
   /// leaves a record that still owns them, and a power cut no file without one; what is cut for a
   /// later request is cut after it, so that what is counted is always on disk.
   ///
-  /// With `taskHasEnded` a task of this engine has ended for each of them just now.
-  func carryOut(_ found: [Reconciliation], taskHasEnded: Bool = false) async throws {
+  /// With `taskHasEnded` a task of this engine has ended for each of them just now, and may have
+  /// left resume data.
+  func carryOut(
+    _ found: [Reconciliation],
+    taskHasEnded: Bool = false,
+    resumeData: Data? = nil
+  ) async throws {
     let found = try await settleNames(of: found)
     guard !found.isEmpty else { return }
     let options = options
     let moment = now()
     let changed = try await commit { tx in
       try found.map { found in
-        try RecordChange(found, taskHasEnded: taskHasEnded, options).apply(at: moment, in: &tx)
+        try RecordChange(
+          found,
+          taskHasEnded: taskHasEnded,
+          resumeData: resumeData,
+          options
+        )
+        .apply(at: moment, in: &tx)
       }
     }
     var renames: [Reconciliation] = []

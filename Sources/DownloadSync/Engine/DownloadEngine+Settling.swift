@@ -29,7 +29,11 @@ extension DownloadEngine {
       default:
         live[url] = nil
         if download.isReleased { emit(.released(url: url)) }
-        try await carryOut([found], taskHasEnded: true)
+        try await carryOut(
+          [found],
+          taskHasEnded: true,
+          resumeData: download.transfer.resumeData
+        )
       }
     }
     if !complete.isEmpty { try await finalize(complete) }
@@ -43,12 +47,15 @@ extension DownloadEngine {
     _ result: TransferResult
   ) async throws -> Reconciliation? {
     let url = download.record.url
-    let task = ReconcileCase.LiveTask(result)
+    let task = ReconcileCase.LiveTask(
+      result,
+      leavesResumeData: download.transfer.resumeData != nil
+    )
     func look() async throws -> Reconciliation? {
       guard let record = try await current(url),
         record.generation == download.record.generation
       else { return nil }
-      return try Reconciliation(of: record, in: roots, task: task, now: now())
+      return try examine(record, task: task)
     }
     let found = try await look()
     // Whole files are synced on their way to their names; of others what will be used is.
@@ -74,9 +81,14 @@ extension DownloadEngine {
         download.record,
         failure,
         retryAfter: retryAfter,
-        head: download.transfer.head
+        head: download.transfer.head,
+        resumeData: download.resumeDataChange(after: failure)
       )
-    case .complete, .cancelled:
+    case .cancelled:
+      // Not by us: the system, or somebody in its settings.
+      let failure = DownloadFailure(.connectionLost, "the system has ended the transfer")
+      try await fail(download, .failed(failure, retryAfter: nil))
+    case .complete:
       break
     }
   }
@@ -110,6 +122,7 @@ extension DownloadEngine {
         guard record.generation == generation, record.state == .running else { return }
         record.note(failure, url: asked, at: moment)
         record.rollBack()
+        record.resumeBlob = nil
         record.failedAttempts += 1
         record.unresolvedStarts = 0
         record.state = .waiting
@@ -136,14 +149,18 @@ extension DownloadEngine {
   ///   - failure: Why it failed.
   ///   - retryAfter: What the server asked for.
   ///   - head: The last response's, for interceptors.
+  ///   - resumeData: What becomes of the record's resume data.
   /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
   func settleFailure(
     _ download: DownloadRecord,
     _ failure: DownloadFailure,
     retryAfter: Duration?,
-    head: ResponseHead? = nil
+    head: ResponseHead? = nil,
+    resumeData: ResumeDataChange = .none
   ) async throws {
-    guard failure.code != .diskFull else { return try await waitForRoom(download, failure) }
+    guard failure.code != .diskFull else {
+      return try await waitForRoom(download, failure, resumeData)
+    }
     let moment = now()
     let retry = options.retry
     let random = environment.random()
@@ -151,6 +168,7 @@ extension DownloadEngine {
       guard var record = try tx.failing(download) else { return nil }
       let failure = failure.afterProgress(of: record)
       record.note(failure, url: download.source, at: moment)
+      resumeData.apply(to: &record)
       record.unresolvedStarts = 0
       record.failedAttempts += 1
       let wait = SourceRotation.wait(
@@ -185,7 +203,8 @@ extension DownloadEngine {
   /// That is nobody's pause, and no attempt.
   private func waitForRoom(
     _ download: DownloadRecord,
-    _ failure: DownloadFailure
+    _ failure: DownloadFailure,
+    _ resumeData: ResumeDataChange
   ) async throws {
     try await holdVolume(of: download)
     let moment = now()
@@ -195,6 +214,7 @@ extension DownloadEngine {
       if record.attempts.last?.failure != failure {
         record.note(failure, url: download.source, at: moment)
       }
+      resumeData.apply(to: &record)
       record.unresolvedStarts = 0
       record.state = .waiting
       record.updatedAt = moment

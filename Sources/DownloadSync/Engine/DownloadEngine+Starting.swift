@@ -22,6 +22,7 @@ extension DownloadEngine {
       try await makeRoom(leaving)
       guard !chosen.isEmpty else { return }
       let roots = roots
+      let takesBlobs = takesBlobs
       let moment = now()
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.
@@ -40,7 +41,13 @@ extension DownloadEngine {
             moved.append(record)
             continue
           }
-          if let start = try Self.prepare(&record, candidate, roots, at: moment, in: &tx) {
+          let found = try Reconciliation(
+            of: record,
+            in: roots,
+            now: moment,
+            takesBlobs: takesBlobs
+          )
+          if let start = try Self.prepare(&record, found, candidate, at: moment, in: &tx) {
             starts.append(start)
           }
         }
@@ -56,15 +63,15 @@ extension DownloadEngine {
   /// Decides where the record's next byte comes from, and commits that it starts.
   private static func prepare(
     _ record: inout DownloadRecord,
+    _ found: Reconciliation,
     _ candidate: Scheduler.Candidate,
-    _ roots: Roots,
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> Start? {
-    let found = try Reconciliation(of: record, in: roots, now: moment)
     // Where there is no plan, a launch or whoever follows the change deals with the record.
     guard let plan = found.decision.plan else { return nil }
-    if plan.beginsAnew { record.rollBack() }
+    // Resume data is of the whole: the system has what it counts, and our file has none of it.
+    if plan.beginsAnew || plan.source == .blob && record.received > 0 { record.rollBack() }
     if plan.actions.contains(.dropBlob) { record.resumeBlob = nil }
     record.state = .running
     record.generation += 1
@@ -100,28 +107,22 @@ extension DownloadEngine {
       try await settleFailure(record, error.asDownloadFailure, retryAfter: nil)
       return
     }
-    let transfer = Transfer(
-      record: record,
-      offset: offset,
-      file: file,
-      checkpointBytes: options.checkpointBytes,
-      now: now,
-      inbox: inbox,
-      startWork: environment.startLongWork,
-      rollBack: rollBack(record.url, generation: record.generation),
-      naming: options.naming,
-      rename: rename(record.url, generation: record.generation)
-    )
     order += 1
     live[record.url] = Live(
       record: record,
       layout: start.layout,
-      transfer: transfer,
+      transfer: transfer(
+        of: record,
+        into: file,
+        from: offset,
+        usesResumeData: start.plan.source == .blob
+      ),
       task: nil,
       candidate: start.candidate,
       started: order,
       startedAt: environment.instant(),
-      committed: offset
+      committed: offset,
+      usesResumeData: start.plan.source == .blob
     )
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
     emit(.started(record, offset: offset))
@@ -135,10 +136,33 @@ extension DownloadEngine {
       offset: offset,
       validator: offset > 0 ? Validator(of: record)?.ifRange : nil,
       headers: start.headers,
+      resumeData: start.plan.source == .blob ? record.resumeBlob : nil,
       allowsCellular: record.allowsCellular,
       prefersBackground: record.prefersBackground
     )
     send(request, for: record)
+  }
+
+  /// The sink of a task for a record.
+  func transfer(
+    of record: DownloadRecord,
+    into file: PartialFile,
+    from offset: Int64,
+    usesResumeData: Bool
+  ) -> Transfer {
+    Transfer(
+      record: record,
+      offset: offset,
+      usesResumeData: usesResumeData,
+      file: file,
+      checkpointBytes: options.checkpointBytes,
+      now: now,
+      inbox: inbox,
+      startWork: environment.startLongWork,
+      rollBack: rollBack(record.url, generation: record.generation),
+      naming: options.naming,
+      rename: rename(record.url, generation: record.generation)
+    )
   }
 
   /// Commits, from the transport's queue, that the bytes on disk are dropped.

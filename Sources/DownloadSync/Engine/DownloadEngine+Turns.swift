@@ -19,19 +19,23 @@ extension DownloadEngine {
     // Whoever is asked for at once arrives anew: what started since is not in its way.
     let keepsPlace = known.map { $0.startsAtOnce || !record.startsAtOnce } ?? false
     if !keepsPlace { order += 1 }
-    let source = record.source
     queue.insert(
-      Scheduler.Candidate(
-        url: record.url,
-        origin: RecordIdentity.origin(of: source),
-        priority: record.priority,
-        order: keepsPlace ? known?.order ?? order : order,
-        isSuspect: record.unresolvedStarts > 0,
-        startsAtOnce: record.startsAtOnce,
-        volume: volume(of: record),
-        missingBytes: record.expected.map { max(0, $0 - record.received) }
-      ),
+      candidate(of: record, order: keepsPlace ? known?.order ?? order : order),
       notBefore: record.state == .failedRetryable ? record.nextRetryAt : nil
+    )
+  }
+
+  /// What a turn is decided by.
+  func candidate(of record: DownloadRecord, order: Int) -> Scheduler.Candidate {
+    Scheduler.Candidate(
+      url: record.url,
+      origin: RecordIdentity.origin(of: record.source),
+      priority: record.priority,
+      order: order,
+      isSuspect: record.unresolvedStarts > 0,
+      startsAtOnce: record.startsAtOnce,
+      volume: volume(of: record),
+      missingBytes: record.expected.map { max(0, $0 - record.received) }
     )
   }
 

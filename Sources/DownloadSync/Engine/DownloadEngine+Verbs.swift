@@ -7,6 +7,14 @@ public import ObjectStore
 /// one or one of another process, follows within a tenth of a second. So they may be used before
 /// the run, beside it, and after it. The work is done off the actor.
 extension DownloadEngine {
+  /// Has tasks go on that the system has let fall silent; to be called when an application comes to
+  /// the front.
+  ///
+  /// Does something over a ``BackgroundTransport`` alone.
+  public nonisolated func wakeTasks() {
+    (transport as? any BackgroundTransport)?.wake()
+  }
+
   /// Stores what is asked for, all of it or nothing; a known URL goes on.
   ///
   /// - Throws: As `DownloadStore.add(_:)`.

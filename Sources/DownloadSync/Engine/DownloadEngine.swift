@@ -28,6 +28,8 @@ public actor DownloadEngine {
     var startedAt: ContinuousClock.Instant
     /// The bytes that the store knows of.
     var committed: Int64
+    /// Whether its task goes on from resume data.
+    var usesResumeData = false
     var isReleased = false
 
     /// The bytes that are still to come; `nil` when the size is not known.
@@ -148,6 +150,7 @@ public actor DownloadEngine {
       hub.end()
       lock = nil
     }
+    try await takeOverTasks()
     _ = try await reconcileAtLaunch()
     let endWaking = environment.wake(store.objects) { [inbox] signal in
       switch signal {
@@ -201,7 +204,14 @@ public actor DownloadEngine {
       hub.end()
       lock = nil
     }
-    let found = try await reconcileAtLaunch()
+    var left: Set<String> = []
+    if takesBlobs {
+      // What they bring is for a run.
+      left = Set(await transport.liveTasks().map(\.recordID))
+    } else {
+      try await takeOverTasks()
+    }
+    let found = try await reconcileAtLaunch(leavingOut: left)
     await awaitTellings()
     if let fatal { throw fatal }
     return found
@@ -282,7 +292,9 @@ public actor DownloadEngine {
         case .taskEnded(let url, let generation, let result)
         where live[url]?.record.generation == generation:
           live[url]?.task = nil
-          if result == .complete { try await settle([(url, result)]) }
+          // What somebody held before keeps what its task has left; of others `releaseAll` does.
+          let leaves = live[url].map { $0.isReleased && $0.transfer.resumeData != nil } ?? false
+          if result == .complete || leaves { try await settle([(url, result)]) }
         case .endTold:
           tellings -= 1
         default:

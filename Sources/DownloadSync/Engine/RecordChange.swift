@@ -9,6 +9,8 @@ struct RecordChange: Sendable {
   private let deletesRecord: Bool
   private let completes: Bool
   private let dropsBlob: Bool
+  /// What the task has left, if it is to be kept.
+  private let resumeData: Data?
   private let state: DownloadState?
   /// What is on disk is of no use, or gone.
   private let rollsBack: Bool
@@ -21,14 +23,21 @@ struct RecordChange: Sendable {
   /// - Parameters:
   ///   - found: The record and the decision.
   ///   - taskHasEnded: Whether a task of this engine has ended for the record, in an orderly way.
+  ///   - resumeData: What that task has left to go on from.
   ///   - options: What to do about starts of which nothing was heard.
-  init(_ found: Reconciliation, taskHasEnded: Bool, _ options: EngineOptions) {
+  init(
+    _ found: Reconciliation,
+    taskHasEnded: Bool,
+    resumeData: Data?,
+    _ options: EngineOptions
+  ) {
     let decision = found.decision
     let plan = decision.plan
     record = found.record
     deletesRecord = decision.actions.contains(.deleteRecord)
     completes = decision.actions.contains(.commitCompleted)
     dropsBlob = decision.actions.contains(.dropBlob) || plan?.actions.contains(.dropBlob) == true
+    self.resumeData = decision.actions.contains(.storeBlob) ? resumeData : nil
     // A file that gets its name is committed when it has it.
     let states = decision.result.states
     state = decision.result == .placed || states.count > 1 ? nil : states.first?.state
@@ -64,6 +73,7 @@ struct RecordChange: Sendable {
   private func changed(_ stored: DownloadRecord, at moment: Date) -> DownloadRecord {
     var changed = stored
     if dropsBlob { changed.resumeBlob = nil }
+    if let resumeData { changed.resumeBlob = resumeData }
     if rollsBack { changed.rollBack() }
     if taskHasEnded { changed.unresolvedStarts = 0 }
     if completes {

@@ -27,6 +27,9 @@ final class Transfer: TaskSink {
   private struct State {
     var entity: Entity
     var head: ResponseHead?
+    /// The bytes that the transport keeps to itself so far, those before the offset included.
+    var held: Int64 = 0
+    var resumeData: Data?
     var finding: TransferResult?
     var hasFinished = false
     var hasProgressed = false
@@ -39,6 +42,7 @@ final class Transfer: TaskSink {
   /// Of the bytes in the file, if the record said at the start that they must have one.
   private let streamedDigest: StreamedDigest?
   private let offset: Int64
+  private let usesResumeData: Bool
   private let validator: Validator?
   private let checkpointBytes: Int64
   private let now: @Sendable () -> Date
@@ -53,6 +57,7 @@ final class Transfer: TaskSink {
   init(
     record: DownloadRecord,
     offset: Int64,
+    usesResumeData: Bool,
     file: PartialFile,
     checkpointBytes: Int64,
     now: @escaping @Sendable () -> Date,
@@ -68,6 +73,7 @@ final class Transfer: TaskSink {
     streamedDigest = record.expectedDigest.flatMap { try? Digest($0) }
       .map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
     self.offset = offset
+    self.usesResumeData = usesResumeData
     validator = Validator(of: record)
     self.checkpointBytes = checkpointBytes
     self.now = now
@@ -92,7 +98,26 @@ final class Transfer: TaskSink {
   /// What is known of the entity.
   var entity: Entity { state.withLock { $0.entity } }
 
+  /// How many bytes have arrived, here or in what the transport keeps to itself.
+  var received: Int64 { max(file.position, state.withLock { $0.held }) }
+  /// What the task has left to go on from.
+  var resumeData: Data? { state.withLock { $0.resumeData } }
+
   // MARK: The transport's calls
+
+  func report(held byteCount: Int64, of total: Int64?) {
+    let isFirst = state.withLock { state in
+      state.held = offset + byteCount
+      if let total { state.entity.total = offset + total }
+      defer { state.hasProgressed = true }
+      return !state.hasProgressed
+    }
+    if isFirst { inbox.post(.progressed(url: url, generation: generation)) }
+  }
+
+  func receive(resumeData: Data) {
+    state.withLock { $0.resumeData = resumeData }
+  }
 
   func receive(_ head: ResponseHead) -> BodyDisposition {
     state.withLock { $0.head = head }
@@ -126,6 +151,13 @@ final class Transfer: TaskSink {
       return end(.complete)
     case .askAgainFromZero(let failure):
       return end(.startOver(failure))
+    case .fail where usesResumeData && (head.status == 412 || head.status == 416):
+      // The whole was not asked for: what was is not there any more.
+      return end(
+        .startOver(
+          DownloadFailure(.entityChanged, "the resume data is of no use (status \(head.status))")
+        )
+      )
     case .fail(let failure, let retryAfter):
       return end(.failed(failure, retryAfter: retryAfter))
     }

@@ -62,7 +62,7 @@ extension DownloadEngine {
   func measure() {
     let now = SuspendingClock.now
     for url in live.urls {
-      guard let received = live[url]?.transfer.file.position else { continue }
+      guard let received = live[url]?.transfer.received else { continue }
       live[url]?.meter.note(received, at: now)
     }
   }
@@ -75,7 +75,7 @@ extension DownloadEngine.Live {
       url: record.url,
       filename: record.filename,
       state: .running,
-      received: transfer.file.position,
+      received: transfer.received,
       expected: transfer.entity.total,
       bytesPerSecond: meter.bytesPerSecond(at: .now)
     )

@@ -12,7 +12,7 @@ extension ReconcileCase {
   ///   - blob: What its resume data is worth; without, ``ReconcileCase/Blob/init(of:)`` reads it.
   ///   - now: The time, for the next try.
   ///   - hasFreeSlot: Whether one more download may run.
-  ///   - takesBlobs: Whether the transport takes resume data; requests carry none so far.
+  ///   - takesBlobs: Whether the transport takes resume data.
   public init(
     record: DownloadRecord,
     files: FileFacts,
@@ -82,11 +82,12 @@ extension ReconcileCase.LiveTask {
   /// How a task has ended.
   ///
   /// One that was asked to end and has is none any more.
-  init(_ result: TransferResult) {
+  init(_ result: TransferResult, leavesResumeData: Bool) {
     self =
       switch result {
       case .complete: .doneOK
       case .failed(let failure, _) where failure.code.isOfStatus: .doneBadStatus
+      case .failed where leavesResumeData, .cancelled where leavesResumeData: .errResume
       case .failed, .startOver: .errNoResume
       case .cancelled: .none
       }

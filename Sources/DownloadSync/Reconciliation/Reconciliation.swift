@@ -23,13 +23,15 @@ public struct Reconciliation: Sendable, Hashable {
   ///   - task: What works for the record.
   ///   - now: The time, for the next try.
   ///   - hasFreeSlot: Whether one more download may run.
+  ///   - takesBlobs: Whether the transport takes resume data.
   /// - Throws: `DownloadStoreError` with `missingRoot`.
   public init(
     of record: DownloadRecord,
     in roots: Roots,
     task: ReconcileCase.LiveTask = .none,
     now: Date,
-    hasFreeSlot: Bool = true
+    hasFreeSlot: Bool = true,
+    takesBlobs: Bool = false
   ) throws(DownloadStoreError) {
     self.record = record
     layout = try roots.layout(of: record)
@@ -38,7 +40,8 @@ public struct Reconciliation: Sendable, Hashable {
       files: FileFacts(of: record, in: layout),
       task: task,
       now: now,
-      hasFreeSlot: hasFreeSlot
+      hasFreeSlot: hasFreeSlot,
+      takesBlobs: takesBlobs
     )
     decision = Reconciler.decide(reconcileCase)
   }
@@ -51,20 +54,22 @@ public struct Reconciliation: Sendable, Hashable {
   ///   - store: The records.
   ///   - urls: The records to look at; `nil` for all.
   ///   - now: The time, for the next try.
+  ///   - takesBlobs: Whether the transport takes resume data.
   /// - Returns: What was found and decided.
   /// - Throws: `DownloadStoreError` with `missingRoot`; `StoreError`.
   /// - Complexity: O(active) records, and two `lstat` for each that is looked at.
   public static func ofActive(
     in store: DownloadStore,
     urls: Set<String>? = nil,
-    now: Date
+    now: Date,
+    takesBlobs: Bool = false
   ) throws -> [Self] {
     let roots = try store.roots()
     let active = try store.records(
       DownloadRecord.where { $0.state.isIn(DownloadState.active) }
     )
     let found = try active.filter { urls?.contains($0.url) ?? true }
-      .map { try Self(of: $0, in: roots, now: now) }
+      .map { try Self(of: $0, in: roots, now: now, takesBlobs: takesBlobs) }
     return found.filter { $0.decision.result == .waitingFirst }
       + found.filter { $0.decision.result != .waitingFirst }
   }

@@ -1,4 +1,5 @@
 public import DownloadStore
+public import Foundation
 
 /// What a transport needs to start a task: a GET, from an offset, if the entity is still the same.
 public struct TaskRequest: Sendable, Hashable {
@@ -19,6 +20,11 @@ public struct TaskRequest: Sendable, Hashable {
   ///
   /// `Range`, `If-Range` and `Accept-Encoding` are the transport's own and are ignored here.
   public var headers: [HeaderField]
+  /// What an earlier task has left, to go on from; only for a ``BackgroundTransport``.
+  ///
+  /// Apple's property list, of any form (see `ResumeData`), and always of the whole entity: `offset`
+  /// is zero then.
+  public var resumeData: Data?
   /// Whether a transport that can tell may use a cellular network.
   public var allowsCellular: Bool
   /// Whether a transport that can do that should go on while the application does not run.
@@ -31,6 +37,7 @@ public struct TaskRequest: Sendable, Hashable {
     offset: Int64 = 0,
     validator: String? = nil,
     headers: [HeaderField] = [],
+    resumeData: Data? = nil,
     allowsCellular: Bool = true,
     prefersBackground: Bool = false
   ) {
@@ -39,6 +46,7 @@ public struct TaskRequest: Sendable, Hashable {
     self.offset = offset
     self.validator = validator
     self.headers = headers
+    self.resumeData = resumeData
     self.allowsCellular = allowsCellular
     self.prefersBackground = prefersBackground
   }
@@ -52,22 +60,5 @@ public struct TaskID: Sendable, Hashable, RawRepresentable {
   /// Names the task that the transport numbered `rawValue`.
   public init(rawValue: UInt64) {
     self.rawValue = rawValue
-  }
-}
-
-/// A live task as a value.
-public struct TaskSnapshot: Sendable, Hashable {
-  /// The task's name within its transport.
-  public var id: TaskID
-  /// The record that the task works for.
-  public var recordID: String
-  /// Body bytes handed to the sink so far, not counting those before the request's offset.
-  public var bytesReceived: Int64
-
-  /// Describes a live task.
-  public init(id: TaskID, recordID: String, bytesReceived: Int64) {
-    self.id = id
-    self.recordID = recordID
-    self.bytesReceived = bytesReceived
   }
 }

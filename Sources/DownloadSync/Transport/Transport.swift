@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The live side of a download: starts tasks, cancels them, and says which are running.
 ///
 /// A transport moves bytes and knows nothing of records. One value serves every download of an
@@ -29,8 +31,26 @@ public protocol TaskSink: Sendable {
   /// The next bytes of the body, lent for the length of the call.
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition
 
+  /// How many bytes the task has of how many, where the transport keeps them to itself so far.
+  ///
+  /// Only a ``BackgroundTransport`` tells it.
+  func report(held byteCount: Int64, of total: Int64?)
+
+  /// What the task leaves for another one to go on from; the end follows.
+  ///
+  /// Only a ``BackgroundTransport`` tells it.
+  func receive(resumeData: Data)
+
   /// The end of the task. The last call that a sink gets.
   func finish(_ outcome: TaskOutcome)
+}
+
+extension TaskSink {
+  /// Does nothing: for sinks that are given to no ``BackgroundTransport``.
+  public func report(held byteCount: Int64, of total: Int64?) {}
+
+  /// Does nothing: for sinks that are given to no ``BackgroundTransport``.
+  public func receive(resumeData: Data) {}
 }
 
 /// Whether a sink wants (more of) the body.

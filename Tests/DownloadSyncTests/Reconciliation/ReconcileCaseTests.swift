@@ -140,6 +140,57 @@ import Testing
     ] as [(TransferResult, ReconcileCase.LiveTask)]
   )
   func `a task that has ended says how`(result: TransferResult, task: ReconcileCase.LiveTask) {
-    #expect(ReconcileCase.LiveTask(result) == task)
+    #expect(ReconcileCase.LiveTask(result, leavesResumeData: false) == task)
+  }
+
+  @Test(
+    arguments: [
+      (.complete, .doneOK), (.cancelled, .errResume),
+      (.failed(DownloadFailure(.notFound, ""), retryAfter: nil), .doneBadStatus),
+      (.failed(DownloadFailure(.timedOut, ""), retryAfter: nil), .errResume),
+      (.startOver(DownloadFailure(.entityChanged, "")), .errNoResume),
+    ] as [(TransferResult, ReconcileCase.LiveTask)]
+  )
+  func `a task that has left resume data broke`(
+    result: TransferResult,
+    task: ReconcileCase.LiveTask
+  ) {
+    #expect(ReconcileCase.LiveTask(result, leavesResumeData: true) == task)
+  }
+
+  @Test(
+    arguments: [
+      ([], .none), ([.running], .running), ([.suspended], .suspended), ([.canceling], .canceling),
+      ([.canceling, .canceling], .canceling), ([.running, .canceling], .running),
+      ([.suspended, .canceling], .suspended), ([.running, .suspended], .dupRunning),
+      ([.running, .running, .canceling], .dupRunning),
+      // Whether it has delivered anything is known when it is adopted.
+      ([.ended], .canceling), ([.ended, .running], .canceling),
+    ] as [([TaskSnapshot.State], ReconcileCase.LiveTask)]
+  )
+  func `the tasks that are left of a record come to one`(
+    states: [TaskSnapshot.State],
+    task: ReconcileCase.LiveTask
+  ) {
+    let tasks = states.enumerated().map { number, state in
+      TaskSnapshot(
+        id: TaskID(rawValue: UInt64(number)),
+        recordID: "a",
+        bytesReceived: 0,
+        state: state
+      )
+    }
+    #expect(ReconcileCase.LiveTask(of: tasks) == task)
+  }
+
+  @Test func `of several tasks the one that has ended counts, then the one with most bytes`() {
+    func task(_ id: UInt64, _ bytes: Int64, _ state: TaskSnapshot.State) -> TaskSnapshot {
+      TaskSnapshot(id: TaskID(rawValue: id), recordID: "a", bytesReceived: bytes, state: state)
+    }
+    let (less, more) = (task(1, 10, .running), task(2, 20, .suspended))
+    #expect(TaskSnapshot.keeper(of: []) == nil)
+    #expect(TaskSnapshot.keeper(of: [less, more]) == more)
+    #expect(TaskSnapshot.keeper(of: [more, task(3, 0, .ended)])?.id.rawValue == 3)
+    #expect(TaskSnapshot.keeper(of: [task(4, 10, .running), less]) == less)
   }
 }

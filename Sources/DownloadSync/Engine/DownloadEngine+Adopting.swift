@@ -1,0 +1,144 @@
+internal import DownloadStore
+internal import Foundation
+internal import Logging
+internal import ObjectStore
+
+extension DownloadEngine {
+  /// Whether tasks keep what arrives to themselves, and leave resume data.
+  var takesBlobs: Bool { transport is any BackgroundTransport }
+
+  /// Deals with the tasks that an engine before this one has left.
+  ///
+  /// Those of most transports tell that engine's sinks, so they are ended. Those of a
+  /// ``BackgroundTransport`` are compared with their records: they go on, or end and leave resume
+  /// data, and those that have ended say how.
+  func takeOverTasks() async throws {
+    let left = await transport.liveTasks()
+    guard let transport = transport as? any BackgroundTransport else {
+      for task in left { transport.cancel(task.id) }
+      return
+    }
+    let tasks = Dictionary(grouping: left, by: \.recordID)
+    for (id, tasks) in tasks.sorted(by: { $0.key < $1.key }) {
+      let record = try await store.objects.read { tx in
+        try tx.first(DownloadRecord.where { $0.id == id })
+      }
+      if let record {
+        if isInScope(record.url) { try await takeOver(tasks, of: record, transport) }
+      } else {
+        for task in tasks { transport.cancel(task.id) }
+        logger?.debug("task of no record", metadata: ["record": "\(id)"])
+      }
+    }
+  }
+
+  private func takeOver(
+    _ tasks: [TaskSnapshot],
+    of record: DownloadRecord,
+    _ transport: any BackgroundTransport
+  ) async throws {
+    let hasFreeSlot = live.count < limits.maximumRunning
+    let found = try examine(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot)
+    log("take over", record, ["rules": found.decision.ruleNames])
+    let keeper = TaskSnapshot.keeper(of: tasks)
+    for task in tasks where task.id != keeper?.id { transport.cancel(task.id) }
+    // What it brings must be what our file lacks.
+    guard let task = keeper, found.lacks(from: task.offset) else {
+      if let keeper { transport.cancel(keeper.id) }
+      return
+    }
+    let adopts = found.decision.actions.contains(.adopt)
+    guard let record = adopts ? try await commitAdopted(record) : record else {
+      return transport.cancel(task.id)
+    }
+    let file: PartialFile
+    do {
+      try placement.makeFolder(found.layout.folderPath)
+      file = try PartialFile(
+        path: found.layout.partialPath,
+        offset: task.offset,
+        gate: environment.gate
+      )
+    } catch {
+      transport.cancel(task.id)
+      return try await settleFailure(record, error.asDownloadFailure, retryAfter: nil)
+    }
+    order += 1
+    var download = Live(
+      record: record,
+      layout: found.layout,
+      // Whether it went on from resume data is not known: a status that says so begins anew.
+      transfer: transfer(of: record, into: file, from: task.offset, usesResumeData: true),
+      task: task.id,
+      candidate: candidate(of: record, order: order),
+      started: order,
+      startedAt: environment.instant(),
+      committed: task.offset
+    )
+    // Of one that nobody wants to run, only what it leaves is waited for.
+    download.isReleased = !adopts && !(task.state == .ended && record.intent == .run)
+    live[record.url] = download
+    transport.adopt(task.id, sink: download.transfer)
+    if adopts {
+      emit(.started(record, offset: task.offset))
+      if task.state == .suspended { transport.resume(task.id) }
+    } else if task.state == .running || task.state == .suspended {
+      transport.cancel(task.id)
+    }
+  }
+
+  /// Commits that a record's transfer is under way.
+  ///
+  /// The task has used up the resume data that it went on from. It is the system that it would
+  /// crash, so it is no suspect.
+  private func commitAdopted(_ adopted: DownloadRecord) async throws -> DownloadRecord? {
+    let moment = now()
+    return try await commit { tx in
+      guard var record = try tx.get(DownloadRecord.self, adopted.url),
+        record.generation == adopted.generation, record.intent == adopted.intent
+      else { return nil }
+      record.state = .running
+      record.resumeBlob = nil
+      record.unresolvedStarts = 0
+      record.nextRetryAt = nil
+      record.updatedAt = moment
+      try tx.upsert(record)
+      return record
+    }
+  }
+}
+
+extension Reconciliation {
+  /// Whether our file has all bytes before that one, and none that are counted after it.
+  fileprivate func lacks(from offset: Int64) -> Bool {
+    record.received == offset && (offset == 0 || [.equal, .longer].contains(reconcileCase.partial))
+  }
+}
+
+extension TaskSnapshot {
+  /// Of several tasks for one record, the one that counts: one that has ended, or the one that has
+  /// received most (rules D1 and D2).
+  static func keeper(of tasks: [TaskSnapshot]) -> TaskSnapshot? {
+    tasks.max { one, other in
+      (one.state == .ended ? 1 : 0, one.bytesReceived, other.id.rawValue)
+        < (other.state == .ended ? 1 : 0, other.bytesReceived, one.id.rawValue)
+    }
+  }
+}
+
+extension ReconcileCase.LiveTask {
+  /// What the tasks of one record come to.
+  ///
+  /// How one has ended is not known before it is adopted: its end is waited for.
+  init(of tasks: [TaskSnapshot]) {
+    let states = tasks.map(\.state)
+    self =
+      if states.contains(.ended) || states.allSatisfy({ $0 == .canceling }) {
+        states.isEmpty ? .none : .canceling
+      } else if states.count(where: { $0 != .canceling }) > 1 {
+        .dupRunning
+      } else {
+        states.contains(.running) ? .running : .suspended
+      }
+  }
+}

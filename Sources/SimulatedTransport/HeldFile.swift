@@ -1,0 +1,82 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import ResumeData
+
+/// The file of a task of a background session.
+struct HeldFile: Sendable {
+  let path: String
+  /// The bytes that an earlier task has left in it.
+  let kept: Int64
+  /// The validator of those.
+  private let validator: String?
+
+  /// Makes the file of a new task, or finds that of one that goes on.
+  ///
+  /// - Throws: `TaskFailure` with `unknown` when the resume data cannot be read, or its file is gone
+  ///   or too short.
+  init(for request: TaskRequest, number: UInt64, in folder: String) throws(TaskFailure) {
+    guard let resumeData = request.resumeData else {
+      let digits = String(number, radix: 36, uppercase: true)
+      let name = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+      path = "\(folder)/CFNetworkDownload_\(name).tmp"
+      kept = 0
+      validator = nil
+      guard FileManager.default.createFile(atPath: path, contents: nil) else {
+        throw TaskFailure(code: .unknown, message: "the file cannot be made")
+      }
+      return
+    }
+    guard let data = try? ResumeData(Array(resumeData)), let name = data.partialFileName else {
+      throw TaskFailure(code: .unknown, message: "the resume data cannot be used")
+    }
+    path = "\(folder)/\(name)"
+    validator = data.entityTag ?? data.lastModified
+    guard let size = FileStamp(ofFileAt: path)?.size, size >= data.received ?? 0 else {
+      throw TaskFailure(code: .unknown, message: "the file of the resume data is gone")
+    }
+    kept = data.received ?? size
+    do {
+      try cut(to: kept)
+    } catch {
+      throw TaskFailure(code: .unknown, message: "the file cannot be cut: \(error)")
+    }
+  }
+
+  /// What the network is asked for.
+  func networkRequest(for request: TaskRequest) -> TaskRequest {
+    var request = request
+    request.resumeData = nil
+    if kept > 0 {
+      request.offset = kept
+      request.validator = validator
+    }
+    return request
+  }
+
+  func append(_ bytes: [UInt8]) throws {
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    defer { try? file.close() }
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(bytes))
+  }
+
+  func cut(to size: Int64) throws {
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    defer { try? file.close() }
+    try file.truncate(atOffset: UInt64(size))
+  }
+
+  /// Calls `body` with the bytes, a part at a time, for as long as it says true.
+  func forEachPart(_ body: (Span<UInt8>) -> Bool) throws {
+    let file = try FileHandle(forReadingFrom: URL(filePath: path))
+    defer { try? file.close() }
+    while let part = try file.read(upToCount: 262_144), !part.isEmpty {
+      guard body(Array(part).span) else { return }
+    }
+  }
+
+  func remove() {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}

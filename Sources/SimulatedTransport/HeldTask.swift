@@ -1,0 +1,199 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import ResumeData
+internal import Synchronization
+
+/// A task of a background session: takes what the network brings into its file, and hands it over
+/// when it has ended and somebody hears.
+final class HeldTask: TaskSink {
+  private struct State: Sendable {
+    /// Whoever hears of the task; `nil` after the application has died.
+    var sink: (any TaskSink)?
+    var work: TaskID?
+    var head: ResponseHead?
+    var held: Int64
+    var outcome: TaskOutcome?
+    var resumeData: Data?
+    var isSuspended = false
+    var isSilent = false
+    var isCanceling = false
+    var leavesResumeData: @Sendable () -> Bool = { true }
+  }
+
+  let id: TaskID
+  let file: HeldFile
+  private let request: TaskRequest
+  private let onEnd: @Sendable () -> Void
+  // Held for a look, and never while a sink is told something.
+  private let state: Mutex<State>
+
+  /// Makes a task; `onEnd` is called right before its sink hears the end.
+  init(
+    id: TaskID,
+    request: TaskRequest,
+    file: HeldFile,
+    sink: any TaskSink,
+    onEnd: @escaping @Sendable () -> Void
+  ) {
+    self.id = id
+    self.request = request
+    self.file = file
+    self.onEnd = onEnd
+    state = Mutex(State(sink: sink, held: file.kept))
+  }
+
+  /// The task of the network that works for it.
+  var work: TaskID? {
+    get { state.withLock { $0.work } }
+    set { state.withLock { $0.work = newValue } }
+  }
+
+  var isSuspended: Bool {
+    get { state.withLock { $0.isSuspended } }
+    set { state.withLock { $0.isSuspended = newValue } }
+  }
+
+  var isSilent: Bool {
+    get { state.withLock { $0.isSilent } }
+    set { state.withLock { $0.isSilent = newValue } }
+  }
+
+  var isCanceling: Bool {
+    get { state.withLock { $0.isCanceling } }
+    set { state.withLock { $0.isCanceling = newValue } }
+  }
+
+  var leavesResumeData: @Sendable () -> Bool {
+    get { state.withLock { $0.leavesResumeData } }
+    set { state.withLock { $0.leavesResumeData = newValue } }
+  }
+
+  /// Whether anything happens to it.
+  var moves: Bool {
+    state.withLock { $0.isCanceling || !$0.isSuspended && !$0.isSilent }
+  }
+
+  var snapshot: TaskSnapshot {
+    state.withLock { state in
+      TaskSnapshot(
+        id: id,
+        recordID: request.recordID,
+        bytesReceived: state.held,
+        offset: request.offset,
+        state: state.outcome != nil
+          ? .ended : state.isCanceling ? .canceling : state.isSuspended ? .suspended : .running
+      )
+    }
+  }
+
+  // MARK: The application
+
+  /// The application has died.
+  func letGo() {
+    state.withLock { $0.sink = nil }
+  }
+
+  /// Another one hears of the task.
+  func adopt(_ sink: any TaskSink) {
+    let (hasEnded, held) = state.withLock { state in
+      state.sink = sink
+      return (state.outcome != nil, state.held)
+    }
+    sink.report(held: held, of: nil)
+    if hasEnded { handOver() }
+  }
+
+  // MARK: The network
+
+  func receive(_ head: ResponseHead) -> BodyDisposition {
+    // What an earlier task has left is continued by its rest, and by nothing else.
+    let goesOn = file.kept > 0 && head.status == 206
+    if !goesOn {
+      guard (try? file.cut(to: 0)) != nil else { return .cancel }
+    }
+    state.withLock { state in
+      state.head = head
+      if !goesOn { state.held = 0 }
+    }
+    return .proceed
+  }
+
+  func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
+    var copy: [UInt8] = []
+    for index in bytes.indices { copy.append(bytes[index]) }
+    guard (try? file.append(copy)) != nil else { return .cancel }
+    let (sink, held, head) = state.withLock { state in
+      state.held += Int64(copy.count)
+      return (state.sink, state.held, state.head)
+    }
+    let length = head?["Content-Length"].flatMap { Int64($0) }
+    sink?.report(held: held, of: length.map { $0 + (head?.status == 206 ? file.kept : 0) })
+    return .proceed
+  }
+
+  func finish(_ outcome: TaskOutcome) {
+    let leaves = outcome != .completed && leavesResumeData()
+    let isHeard = state.withLock { state in
+      state.resumeData = leaves ? Self.resumeData(of: request, file, state.head, state.held) : nil
+      state.outcome = outcome
+      return state.sink != nil
+    }
+    if isHeard { handOver() }
+  }
+
+  // MARK: -
+
+  /// Tells the sink all that there is, and forgets the task.
+  private func handOver() {
+    let (sink, head, outcome, resumeData) = state.withLock { state in
+      // Both the end and an adoption may ask for it.
+      (state.sink.take(), state.head, state.outcome, state.resumeData)
+    }
+    guard let sink, let outcome else { return }
+    if let resumeData { sink.receive(resumeData: resumeData) }
+    var end = outcome
+    if outcome == .completed, let head { end = deliver(head, to: sink) }
+    if resumeData == nil { file.remove() }
+    onEnd()
+    sink.finish(end)
+  }
+
+  /// Hands over the file; the end that comes after it.
+  private func deliver(_ head: ResponseHead, to sink: any TaskSink) -> TaskOutcome {
+    let head = head.ofDelivery(byteCount: snapshot.bytesReceived, from: request.offset)
+    guard sink.receive(head) == .proceed else { return .cancelled }
+    var end = TaskOutcome.completed
+    do {
+      try file.forEachPart { part in
+        if sink.receive(part) == .cancel { end = .cancelled }
+        return end == .completed
+      }
+    } catch {
+      end = .failed(TaskFailure(code: .unknown, message: "the delivered file: \(error)"))
+    }
+    return end
+  }
+
+  /// What the system makes of what has arrived: something only where the whole was asked for and a
+  /// validator tells two versions of it apart.
+  private static func resumeData(
+    of request: TaskRequest,
+    _ file: HeldFile,
+    _ head: ResponseHead?,
+    _ held: Int64
+  ) -> Data? {
+    let old = request.resumeData.flatMap { try? ResumeData(Array($0)) }
+    let tag = head.map { $0["ETag"] } ?? old?.entityTag
+    let date = head.map { $0["Last-Modified"] } ?? old?.lastModified
+    guard request.offset == 0, held > 0, tag != nil || date != nil else { return nil }
+    let draft = ResumeData.Draft(
+      url: request.url,
+      received: held,
+      file: .temporaryName(String(file.path.split(separator: "/").last ?? "")),
+      entityTag: tag,
+      lastModified: date
+    )
+    return (try? ResumeData(draft, form: .keyedArchive)).map { Data($0.bytes) }
+  }
+}

@@ -1,0 +1,37 @@
+import DownloadSync
+import EngineTestSupport
+import Testing
+
+/// The handler that an application is given with the events of its background session.
+@Suite struct BackgroundEventsTests {
+  @MainActor private final class Calls {
+    var names: [String] = []
+  }
+
+  @Test @MainActor
+  func `FK4 a handler is taken for our session alone, called once on the main actor`()
+    async throws
+  {
+    let calls = Calls()
+    let events = BackgroundEvents(identifier: "ours")
+    #expect(!events.accept(identifier: "another") { calls.names.append("another") })
+    #expect(events.accept(identifier: "ours") { calls.names.append("ours") })
+    #expect(calls.names.isEmpty)
+    events.finish()
+    events.finish()
+    try await waitUntil("the call") { calls.names == ["ours"] }
+    #expect(events.accept(identifier: "ours") { calls.names.append("next") })
+    events.finish()
+    try await waitUntil("the next call") { calls.names == ["ours", "next"] }
+  }
+
+  @Test @MainActor func `FK4 a second handler calls the first`() async throws {
+    let calls = Calls()
+    let events = BackgroundEvents(identifier: "ours")
+    events.accept(identifier: "ours") { calls.names.append("first") }
+    events.accept(identifier: "ours") { calls.names.append("second") }
+    try await waitUntil("the first call") { calls.names == ["first"] }
+    events.finish()
+    try await waitUntil("the second call") { calls.names == ["first", "second"] }
+  }
+}

@@ -1,0 +1,309 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import ResumeData
+import SimulatedTransport
+import TestSupport
+import Testing
+
+/// What the predecessors do over a background session of Apple's, done by our engine over a session
+/// that is simulated.
+@Suite struct BackgroundSessionTests {
+  private let fixture: BackgroundFixture
+
+  init() throws {
+    fixture = try BackgroundFixture()
+  }
+
+  @Test
+  func `ZY31 ZY32 ZY33 ZY35 SC8 MO10 a pause leaves resume data, and a resume goes on from it`()
+    async throws
+  {
+    try fixture.add("a")
+    try await fixture.running(try fixture.engine()) {
+      let first = try await fixture.task(1)
+      fixture.receive(400, first)
+      try fixture.store.pause(.all)
+      try await fixture.endCancelled(first)
+      try await waitUntil("resume data") { try fixture.record().resumeBlob != nil }
+      let data = try #require(try fixture.resumeData())
+      #expect(try fixture.record().state == .paused)
+      #expect(data.received == 400 && data.entityTag == "\"1\"" && data.form.isKeyedArchive)
+      #expect(data.temporaryFileName?.hasPrefix("CFNetworkDownload_") == true)
+      #expect(try fixture.sessionFiles() == [data.temporaryFileName])
+
+      try fixture.store.resume(.all)
+      let second = try await fixture.task(2)
+      #expect(fixture.session.requests[1].resumeData != nil)
+      #expect(fixture.session.network.requests[1].offset == 400)
+      #expect(fixture.session.network.requests[1].validator == "\"1\"")
+      fixture.finish(second)
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.body.matches(try fixture.file()))
+    #expect(try fixture.record().resumeBlob == nil)
+    #expect(try fixture.sessionFiles().isEmpty)
+  }
+
+  @Test
+  func `ZY30 SC1 MO2 a task goes on without the application, and the next launch takes it over`()
+    async throws
+  {
+    try fixture.add("a")
+    let task = try fixture.leave(400, as: .running)
+    // Nobody hears of these.
+    fixture.session.advance(task, atMost: 100)
+    let engine = try fixture.engine()
+    try await fixture.running(engine) {
+      try await waitUntil("what the session has") {
+        await engine.progress().map(\.received) == [500]
+      }
+      fixture.finish(task)
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.session.requests.count == 1)
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test(arguments: [DownloadState.running, .waiting, .paused])
+  func `FK5 FK30 ZY34 what has ended without the application is delivered to the next launch`(
+    state: DownloadState
+  ) async throws {
+    try fixture.add("a")
+    fixture.finish(try fixture.leave(400, as: state))
+    #expect(await fixture.session.liveTasks().map(\.state) == [.ended])
+    try await fixture.running(try fixture.engine()) { try await fixture.reached(.completed) }
+    #expect(fixture.session.requests.count == 1)
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test func `ZY33 ZY34 ZY35 FK32 SC10 what a relaunch hands over is stored, and goes on`()
+    async throws
+  {
+    try fixture.add("a", "b")
+    for name in ["a", "b"] {
+      let lost = TaskFailure(code: .connectionLost, message: "the system has ended it")
+      fixture.session.network.interrupt(fixture.url(name), afterBytes: 400, with: lost)
+    }
+    let held = fixture.url("b")
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, held) { $0 = $0.granting(.pause) }
+    }
+    fixture.finish(try fixture.leave(400, "a", as: .running))
+    fixture.finish(try fixture.leave(400, "b", as: .paused))
+    try await fixture.running(try fixture.engine()) {
+      let next = try await fixture.task(3)
+      #expect(fixture.session.requests[2].url == fixture.url("a"))
+      #expect(fixture.session.network.requests[2].offset == 400)
+      fixture.finish(next)
+      try await fixture.reached(.completed, "a")
+      try await waitUntil("resume data") { try fixture.record("b").resumeBlob != nil }
+      #expect(try fixture.record("b").state == .paused)
+    }
+    #expect(fixture.body.matches(try fixture.file("a")))
+    #expect(try fixture.resumeData("b")?.received == 400)
+  }
+
+  @Test func `ZY32 SC8 a task of what is held ends at the next launch, with resume data`()
+    async throws
+  {
+    try fixture.add("a")
+    try fixture.store.pause(.all)
+    let task = try fixture.leave(400, as: .paused)
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.endCancelled(task)
+      try await waitUntil("resume data") { try fixture.record().resumeBlob != nil }
+    }
+    #expect(try fixture.record().state == .paused)
+    #expect(try fixture.resumeData()?.received == 400)
+  }
+
+  @Test func `ZY38 ZY63 who makes room leaves resume data, and goes on from it`() async throws {
+    try fixture.add("a")
+    try await fixture.running(try fixture.engine(1)) {
+      let first = try await fixture.task(1)
+      fixture.receive(400, first)
+      try fixture.add("b")
+      try fixture.store.resume(.named(try fixture.record("b").id), atOnce: true)
+      try await fixture.endCancelled(first)
+      let second = try await fixture.task(2)
+      #expect(try fixture.resumeData()?.received == 400)
+      try fixture.store.resume(.named(try fixture.record().id))
+      fixture.finish(second)
+      let third = try await fixture.task(3)
+      #expect(fixture.session.network.requests[2].offset == 400)
+      fixture.finish(third)
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test func `ZY36 SC11 a launch without a network damages no resume data`() async throws {
+    try await pauseWithResumeData()
+    let blob = try fixture.record().resumeBlob
+    fixture.session.leavesResumeData = false
+    let offline = TaskFailure(code: .cannotFindHost, message: "there is no network")
+    fixture.session.network.interrupt(fixture.url("a"), afterBytes: -1, with: offline)
+    try fixture.store.resume(.all)
+    try await fixture.running(try fixture.engine(firstRetry: .seconds(3600))) {
+      fixture.finish(try await fixture.task(2))
+      try await waitUntil("the failure") { try fixture.record().attempts.count == 1 }
+      #expect(try fixture.record().resumeBlob == blob)
+    }
+  }
+
+  @Test func `ZY34 ZY39 ZY46 resume data whose file is gone is dropped, and all is asked for anew`()
+    async throws
+  {
+    try await pauseWithResumeData()
+    for name in try fixture.sessionFiles() {
+      try FileManager.default.removeItem(atPath: fixture.folder.path("session/\(name)"))
+    }
+    try fixture.store.resume(.all)
+    try await fixture.running(try fixture.engine()) {
+      // The second could not even start.
+      let third = try await fixture.task(3)
+      #expect(fixture.session.requests.map { $0.resumeData != nil } == [false, true, false])
+      #expect(try fixture.record().resumeBlob == nil)
+      fixture.finish(third)
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test func `ZY39 ZY40 ZY41 ZY44 ZY45 a lost network costs nothing that our copy has`()
+    async throws
+  {
+    // Resume data is taken once, early, and the download goes on from it.
+    try await pauseWithResumeData()
+    let blob = try #require(try fixture.record().resumeBlob)
+    let file = fixture.folder.path("session/\(try #require(try fixture.sessionFiles().first))")
+    fixture.session.leavesResumeData = false
+    let lost = TaskFailure(code: .connectionLost, message: "and the system has nothing")
+    fixture.session.network.interrupt(fixture.url("a"), afterBytes: 300, with: lost)
+    try fixture.store.resume(.all)
+    var copy = Data()
+    try await fixture.running(try fixture.engine(firstRetry: .seconds(3600))) {
+      let second = try await fixture.task(2)
+      fixture.receive(300, second)
+      copy = try Data(contentsOf: URL(filePath: file))
+      fixture.finish(second)
+      try await waitUntil("the failure") { try fixture.record().attempts.count == 1 }
+      try fixture.store.pause(.all)
+      try await fixture.reached(.paused)
+    }
+    #expect(copy.count == 700)
+    #expect(try fixture.sessionFiles().isEmpty)
+    // The copy takes the place of the file, and of the resume data its count alone changes.
+    try copy.write(to: URL(filePath: file))
+    let changed = try ResumeData(Array(blob)).settingReceived(Int64(copy.count))
+    try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
+      _ = try tx.update(DownloadRecord.self, url) { $0.resumeBlob = Data(changed.bytes) }
+    }
+    try fixture.store.resume(.all)
+    try await fixture.running(try fixture.engine()) {
+      fixture.finish(try await fixture.task(3))
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.session.network.requests[2].offset == 700)
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test(arguments: [200, 416])
+  func `SC4 a file that has changed since is downloaded anew, whatever the server says`(
+    status: Int
+  ) async throws {
+    try await pauseWithResumeData()
+    let new = SimulatedBody(seed: 8, byteCount: status == 200 ? 900 : 300)
+    var resource = SimulatedResource(new, entityTag: "\"2\"")
+    // Without a look at the validator, a file that has got too short is what is noticed.
+    resource.heedsIfRange = status == 200
+    fixture.session.network.serve(resource, at: fixture.url("a"))
+    try fixture.store.resume(.all)
+    try await fixture.running(try fixture.engine()) {
+      fixture.finish(try await fixture.task(2))
+      if status == 416 { fixture.finish(try await fixture.task(3)) }
+      try await fixture.reached(.completed)
+    }
+    #expect(new.matches(try fixture.file()))
+  }
+
+  @Test func `a stop leaves resume data, from which the next run goes on`() async throws {
+    try fixture.add("a")
+    try await fixture.running(try fixture.engine()) {
+      fixture.receive(400, try await fixture.task(1))
+    }
+    #expect(try fixture.record().state == .waiting)
+    #expect(try fixture.resumeData()?.received == 400)
+    try await fixture.running(try fixture.engine()) {
+      fixture.finish(try await fixture.task(2))
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.session.network.requests[1].offset == 400)
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test
+  func `FK31 a task of no record keeps back no other, and of several the one with most goes on`()
+    async throws
+  {
+    try fixture.add("a", "b")
+    let less = try fixture.leave(100, "a", as: .running)
+    let more = try fixture.leave(400, "a", as: .running)
+    let nobodys = try fixture.leave(100, "b", as: .running)
+    try fixture.store.objects.writeNow { [url = fixture.url("b")] tx in
+      try tx.delete(DownloadRecord.self, url)
+    }
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.endCancelled(less)
+      try await fixture.endCancelled(nobodys)
+      fixture.finish(more)
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.session.requests.count == 3)
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test func `a suspended task of what is to run goes on`() async throws {
+    try fixture.add("a")
+    let task = try fixture.leave(400, as: .running)
+    fixture.session.suspend(task)
+    try await fixture.running(try fixture.engine()) {
+      let adopted = try await fixture.task(1)
+      fixture.finish(adopted)
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test func `FK34 tasks that have fallen silent go on when the application comes to the front`()
+    async throws
+  {
+    try fixture.add("a")
+    let engine = try fixture.engine()
+    try await fixture.running(engine) {
+      let task = try await fixture.task(1)
+      fixture.receive(400, task)
+      fixture.session.fallSilent()
+      #expect(!fixture.session.advance(task))
+      engine.wakeTasks()
+      fixture.finish(task)
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.session.requests.count == 1)
+  }
+
+  /// Has a download stand still with 400 bytes that the session has.
+  private func pauseWithResumeData() async throws {
+    try fixture.add("a")
+    try await fixture.running(try fixture.engine()) {
+      let first = try await fixture.task(1)
+      fixture.receive(400, first)
+      try fixture.store.pause(.all)
+      try await fixture.endCancelled(first)
+      try await waitUntil("resume data") { try fixture.record().resumeBlob != nil }
+    }
+  }
+}
