@@ -114,28 +114,11 @@ struct BackgroundFixture {
     _ engine: DownloadEngine,
     _ body: () async throws -> Void
   ) async throws {
-    let run = Task { try await engine.run(until: .stopped) }
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await body())
-    } catch {
-      result = .failure(error)
-    }
-    engine.stop()
-    let tasks = await session.liveTasks()
-    let ended = Task {
-      while !Task.isCancelled {
-        for task in tasks { finishIfCancelled(task.id) }
-        await Task.yield()
+    try await EngineTestSupport.running(engine, body) {
+      try await waitUntil("the tasks to end") {
+        for task in await session.liveTasks() where task.state == .canceling { finish(task.id) }
+        return await session.liveTasks().allSatisfy { $0.state == .ended }
       }
     }
-    _ = try await run.value
-    ended.cancel()
-    try result.get()
-  }
-
-  private func finishIfCancelled(_ task: TaskID) {
-    let work = session.network.tasks.filter(\.isCancelled)
-    if !work.isEmpty { finish(task) }
   }
 }

@@ -266,6 +266,36 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
+  @Test func `ZY25 FK17 what was removed without the application goes when its task has ended`()
+    async throws
+  {
+    try fixture.add("a")
+    let task = try fixture.leave(400, as: .running)
+    try fixture.store.remove(.all, withFile: true)
+    try await fixture.running(try fixture.engine()) {
+      #expect(throws: Never.self) { try fixture.record() }
+      try await fixture.endCancelled(task)
+      try await waitUntil("the record to go") {
+        try fixture.store.records(DownloadRecord.all).isEmpty
+      }
+    }
+    #expect(try fixture.folder.names(in: "store/files").isEmpty)
+  }
+
+  @Test func `a task that was asked to end before a launch is waited for`() async throws {
+    try fixture.add("a")
+    let task = try fixture.leave(400, as: .running)
+    fixture.session.cancel(task)
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.endCancelled(task)
+      // Its bytes are not asked for again.
+      fixture.finish(try await fixture.task(2))
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.session.network.requests.map(\.offset) == [0, 400])
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
   @Test func `a suspended task of what is to run goes on`() async throws {
     try fixture.add("a")
     let task = try fixture.leave(400, as: .running)

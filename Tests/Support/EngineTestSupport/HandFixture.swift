@@ -70,18 +70,7 @@ package struct HandFixture {
     _ engine: DownloadEngine,
     _ body: () async throws -> Void
   ) async throws {
-    let run = Task { try await engine.run(until: .stopped) }
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await body())
-    } catch {
-      result = .failure(error)
-    }
-    // Stopped first: what is cancelled before that would start again.
-    engine.stop()
-    transport.endCancelled()
-    _ = try await run.value
-    try result.get()
+    try await EngineTestSupport.running(engine, body) { transport.endCancelled() }
   }
 
   /// Waits until so many tasks were started.
