@@ -35,8 +35,9 @@ struct SimulationTests {
     for failure in failures(0..<100) { Issue.record(failure) }
   }
 
-  /// In order: a limit and a mirror; a record that gets the URL of another that waited.
-  @Test(arguments: [3_851, 702_641] as [UInt64])
+  /// In order: a limit and a mirror; a record that gets the URL of another that waited; a file that
+  /// gets another name before its record is complete.
+  @Test(arguments: [3_851, 702_641, 251_751_789_761_210] as [UInt64])
   func `a seed that has failed holds`(seed: UInt64) throws {
     try Simulation.run(seed: seed)
   }

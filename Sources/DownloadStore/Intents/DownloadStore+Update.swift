@@ -1,8 +1,8 @@
 internal import ObjectStore
 
 extension DownloadStore {
-  /// Changes what is said of a download; the file of a complete one gets its new name with the
-  /// record, or neither changes.
+  /// Changes what is said of a download; a file that has its name gets the new one with the record,
+  /// or neither changes.
   ///
   /// While the change is written, the finished file has both names, so that after a kill the one
   /// in the record is there. A download that is not complete ends under its new name. A finished
@@ -58,7 +58,8 @@ extension DownloadStore {
       )
     }
     let old = try roots.layout(of: record)
-    let isOurs = record.state == .completed && FileFacts(of: record, in: old).final == .ours
+    // Whatever the state: an engine may be about to say that it is complete.
+    let isOurs = FileFacts(of: record, in: old).final == .ours
     guard try take(filename, for: &record, roots, in: &tx) else {
       throw DownloadStoreError(.nameTaken, "another download or a file has the name '\(filename)'")
     }

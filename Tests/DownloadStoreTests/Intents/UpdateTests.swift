@@ -83,6 +83,18 @@ import Testing
     #expect(try !rename(to: "b.bin").isDone)
   }
 
+  @Test(arguments: [DownloadState.waiting, .failedPermanent])
+  func `a file that has its name before its record says so is renamed with it`(
+    state: DownloadState
+  ) throws {
+    try fixture.finish(url, "body")
+    try fixture.change(url) { $0.state = state }
+    #expect(try rename(to: "b.bin").isDone)
+    let record = try fixture.store.record(named: url)
+    #expect(text("b.bin") == "body" && text("a.bin") == nil)
+    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+  }
+
   @Test func `ZY22 nothing changes when somebody's file has the name`() throws {
     let before = try fixture.finish(url, "ours")
     try fixture.write("theirs", to: fixture.folder.path("\(StoreFixture.files)/b.bin"))
