@@ -23,7 +23,7 @@ final class HeldTask: TaskSink {
 
   let id: TaskID
   let file: HeldFile
-  private let request: TaskRequest
+  let request: TaskRequest
   private let onEnd: @Sendable () -> Void
   // Held for a look, and never while a sink is told something.
   private let state: Mutex<State>

@@ -59,6 +59,13 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   /// Every request so far, in the order of the starts.
   public var requests: [TaskRequest] { state.withLock { $0.requests } }
 
+  /// The tasks of the session, and those that have ended and nobody has heard how; in the order of
+  /// their starts.
+  public var tasks: [TaskSnapshot] { all.map(\.snapshot) }
+
+  /// The URL that a task asks; `nil` when there is no such task.
+  public func url(of task: TaskID) -> String? { self[task]?.request.url }
+
   /// Has the application die: no sink hears of its tasks any more, which go on and can be adopted.
   public func crash() {
     for task in all { task.letGo() }
@@ -119,9 +126,9 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     drive(task)
   }
 
-  /// The tasks of the session, and those that have ended and nobody has heard how.
+  /// What ``tasks`` has.
   public func liveTasks() async -> [TaskSnapshot] {
-    all.map(\.snapshot)
+    tasks
   }
 
   /// Has a sink hear of a task that was left.

@@ -19,16 +19,21 @@ extension DownloadEngine {
       return
     }
     let tasks = Dictionary(grouping: left, by: \.recordID)
-    for (id, tasks) in tasks.sorted(by: { $0.key < $1.key }) {
-      let record = try await store.objects.read { tx in
+    let records = try await store.objects.read { tx in
+      try tasks.keys.sorted().compactMap { id in
         try tx.first(DownloadRecord.where { $0.id == id })
       }
-      if let record {
-        if isInScope(record.url) { try await takeOver(tasks, of: record, transport) }
-      } else {
-        for task in tasks { transport.cancel(task.id) }
-        logger?.debug("task of no record", metadata: ["record": "\(id)"])
-      }
+    }
+    // What runs has its slot before others get one.
+    for record in records.filter({ $0.state == .running })
+      + records.filter({ $0.state != .running })
+    where isInScope(record.url) {
+      try await takeOver(tasks[record.id] ?? [], of: record, transport)
+    }
+    let known = Set(records.map(\.id))
+    for task in left where !known.contains(task.recordID) {
+      transport.cancel(task.id)
+      logger?.debug("task of no record", metadata: ["record": "\(task.recordID)"])
     }
   }
 
@@ -37,8 +42,7 @@ extension DownloadEngine {
     of record: DownloadRecord,
     _ transport: any BackgroundTransport
   ) async throws {
-    let hasFreeSlot = live.count < limits.maximumRunning
-    let found = try examine(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot)
+    let found = try examine(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
     log("take over", record, ["rules": found.decision.ruleNames])
     let keeper = TaskSnapshot.keeper(of: tasks)
     for task in tasks where task.id != keeper?.id { transport.cancel(task.id) }
@@ -85,6 +89,12 @@ extension DownloadEngine {
     } else if task.state == .running || task.state == .suspended {
       transport.cancel(task.id)
     }
+  }
+
+  private func hasFreeSlot(for record: DownloadRecord) -> Bool {
+    let origin = RecordIdentity.origin(of: record.source)
+    return live.count < limits.maximumRunning
+      && live.values.count { $0.candidate.origin == origin } < limits.maximumPerHost
   }
 
   /// Commits that a record's transfer is under way.

@@ -1,4 +1,5 @@
 internal import DownloadSync
+internal import Foundation
 
 /// A sink that does not hear everything.
 struct DefectiveSink: TaskSink {
@@ -21,6 +22,14 @@ struct DefectiveSink: TaskSink {
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
     if defects.contains(.bytesGetLost), chance.happens(0.1) { return .proceed }
     return sink.receive(bytes)
+  }
+
+  func report(held byteCount: Int64, of total: Int64?) {
+    sink.report(held: byteCount, of: total)
+  }
+
+  func receive(resumeData: Data) {
+    sink.receive(resumeData: resumeData)
   }
 
   func finish(_ outcome: TaskOutcome) {

@@ -25,7 +25,7 @@ final class Life: EffectGate, Transport {
     /// How many effects there are before the death; `nil` for no death to come.
     var effectsLeft: Int?
     var post: Post?
-    var started: Set<TaskID> = []
+    var known: Set<TaskID> = []
     /// The calls of the clock since the death.
     var lookCount = 0
     var outcome: Result<Void, any Error>?
@@ -66,8 +66,8 @@ final class Life: EffectGate, Transport {
     get { state.withLock { $0.outcome } }
     set { state.withLock { $0.outcome = newValue } }
   }
-  /// The tasks that it has started.
-  var started: Set<TaskID> { state.withLock { $0.started } }
+  /// The tasks that it has started or taken over.
+  var known: Set<TaskID> { state.withLock { $0.known } }
   /// Counts what it has changed.
   var effectCount: Int { state.withLock { $0.effectCount } }
 
@@ -163,12 +163,12 @@ final class Life: EffectGate, Transport {
   func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     guard !isDead else { return TaskID(rawValue: 0) }
     let sink = DefectiveSink.wrapping(sink, defects, chance)
-    let id = network.transport.start(request, sink: sink)
-    trace.note("start", "\(id.rawValue) \(request.recordID) from \(request.offset)")
-    state.withLock { _ = $0.started.insert(id) }
+    let id = network.engineTransport.start(request, sink: sink)
+    let source = request.resumeData.map { _ in "resume data" } ?? "\(request.offset)"
+    trace.note("start", "\(id.rawValue) \(request.recordID) from \(source)")
+    know(id)
     if defects.contains(.tasksStartTwice), chance.happens(0.1) {
-      let second = network.transport.start(request, sink: sink)
-      state.withLock { _ = $0.started.insert(second) }
+      know(network.engineTransport.start(request, sink: sink))
     }
     return id
   }
@@ -176,11 +176,16 @@ final class Life: EffectGate, Transport {
   func cancel(_ task: TaskID) {
     guard !isDead else { return }
     trace.note("cancel", "\(task.rawValue)")
-    network.transport.cancel(task)
+    network.engineTransport.cancel(task)
   }
 
   func liveTasks() async -> [TaskSnapshot] {
-    await network.transport.liveTasks()
+    await network.engineTransport.liveTasks()
+  }
+
+  /// Notes that a task works for this life.
+  func know(_ task: TaskID) {
+    state.withLock { _ = $0.known.insert(task) }
   }
 }
 

@@ -25,8 +25,11 @@ struct Profile: Sendable {
   var clockJumps: Double
   var foreignFiles: Double
   var leftTasks: Double
+  /// Whether downloads go by a background session, whose tasks outlive the process.
+  var isInBackground: Bool
 
-  init(_ chance: Chance) {
+  init(_ chance: Chance, isInBackground: Bool) {
+    self.isInBackground = isInBackground
     func one(of numbers: [Int]) -> Int { numbers[chance.number(in: 0...numbers.count - 1)] }
     func sometimes(_ probability: Double) -> Double { chance.happens(0.5) ? probability : 0 }
     recordCount = chance.number(in: 1...5)

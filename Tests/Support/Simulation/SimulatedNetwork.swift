@@ -3,15 +3,43 @@ internal import SimulatedTransport
 
 /// Moves the tasks of a simulation, one thing of one task at a time.
 final class SimulatedNetwork: Sendable {
-  let transport = SimulatedTransport(pace: .byHand)
+  /// What moves the bytes; of a background session, for that.
+  let transport: SimulatedTransport
+  /// The background session that engines download by, in some seeds.
+  let session: SimulatedBackgroundTransport?
   private let chance: Chance
   private let profile: Profile
   private let trace: Trace
 
-  init(_ chance: Chance, _ profile: Profile, _ trace: Trace) {
+  init(_ chance: Chance, _ profile: Profile, _ trace: Trace, sessionFolder: String) throws {
     self.chance = chance
     self.profile = profile
     self.trace = trace
+    session =
+      profile.isInBackground
+      ? try SimulatedBackgroundTransport(folder: sessionFolder, pace: .byHand) : nil
+    transport = session?.network ?? SimulatedTransport(pace: .byHand)
+  }
+
+  /// The transport that an engine is given.
+  var engineTransport: any Transport { session ?? transport }
+
+  /// The tasks that work for an engine: those that it has started or taken over, as long as nobody
+  /// has asked them to end.
+  func working(_ known: Set<TaskID>) -> [(recordID: String, url: String)] {
+    if let session {
+      return session.tasks.filter { known.contains($0.id) && $0.state == .running }
+        .map { ($0.recordID, session.url(of: $0.id) ?? "") }
+    }
+    return transport.tasks.filter { known.contains($0.id) }
+      .map { ($0.request.recordID, $0.request.url) }
+  }
+
+  /// The process dies that engines ran in.
+  func crash() {
+    // The choice is made in any case, so that a seed is the same with and without a session.
+    let keepsTasks = chance.happens(profile.leftTasks)
+    if let session { session.crash() } else { transport.crash(keepsTasks: keepsTasks) }
   }
 
   /// Has something happen to some task, perhaps something bad.
@@ -26,7 +54,9 @@ final class SimulatedNetwork: Sendable {
       let codes = [TaskFailure.Code.timedOut, .connectionLost, .cannotConnect]
       let code = codes[chance.number(in: 0...codes.count - 1)]
       trace.note("break", "\(id.rawValue) \(code)")
+      session?.leavesResumeData = chance.happens(0.7)
       transport.end(id, .failed(TaskFailure(code: code, message: "simulated")))
+      session?.leavesResumeData = true
     } else {
       proceed(task, false)
     }

@@ -8,19 +8,18 @@ extension Simulation {
   /// Looks at the tasks and events of the engine.
   func checkTasks() throws {
     if let wrong = events.wrong { throw failure(.oneEnd, wrong) }
-    let started = life.started
-    let tasks = network.transport.tasks.filter { started.contains($0.id) }
+    let tasks = network.working(life.known)
     guard tasks.count > 1 else { return }
     guard tasks.count <= profile.maximumRunning else {
       throw failure(.limits, "\(tasks.count) of \(profile.maximumRunning) tasks run")
     }
     for (index, task) in tasks.enumerated() {
       let others = tasks[..<index]
-      if others.contains(where: { $0.request.recordID == task.request.recordID }) {
-        throw failure(.oneTask, "two tasks work for \(task.request.recordID)")
+      if others.contains(where: { $0.recordID == task.recordID }) {
+        throw failure(.oneTask, "two tasks work for \(task.recordID)")
       }
     }
-    let hosts = Dictionary(grouping: tasks) { RecordIdentity.origin(of: $0.request.url) }
+    let hosts = Dictionary(grouping: tasks) { RecordIdentity.origin(of: $0.url) }
     if let host = hosts.first(where: { $0.value.count > profile.maximumPerHost }) {
       let (count, limit) = (host.value.count, profile.maximumPerHost)
       throw failure(.limits, "\(count) of \(limit) tasks run on \(host.key)")

@@ -30,7 +30,7 @@ extension Simulation {
     options.previousExit = previousExit
     let engine = try DownloadEngine(
       store: store,
-      transport: life,
+      transport: network.session.map { BackgroundLife(life: life, session: $0) } ?? life,
       options: options,
       now: { [clock] in clock.date },
       environment: life.environment(executor)
@@ -79,7 +79,7 @@ extension Simulation {
 
   /// Has what is left of a dead engine come to its end.
   func bury() throws {
-    network.transport.crash(keepsTasks: chance.happens(profile.leftTasks))
+    network.crash()
     engine?.stop()
     var jobCount = 0
     while life.outcome == nil || executor.jobCount + executor.workCount > 0 {

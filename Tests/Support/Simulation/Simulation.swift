@@ -73,10 +73,10 @@ public final class Simulation {
     self.defects = defects
     trace = Trace(listener)
     chance = Chance(seed: seed)
-    profile = Profile(chance)
+    profile = Profile(chance, isInBackground: Chance(seed: ~seed).happens(0.3))
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)
-    network = SimulatedNetwork(chance, profile, trace)
+    network = try SimulatedNetwork(chance, profile, trace, sessionFolder: "\(scratch)/session")
     website = Website(chance, profile)
     store = try DownloadStore(at: "\(scratch)/store", now: { [clock] in clock.date })
     events = EventLog(trace)

@@ -1,0 +1,35 @@
+internal import DownloadSync
+internal import SimulatedTransport
+
+/// The link of a life to a background session, which is cut with the others.
+struct BackgroundLife: BackgroundTransport {
+  let life: Life
+  let session: SimulatedBackgroundTransport
+
+  func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
+    life.start(request, sink: sink)
+  }
+
+  func cancel(_ task: TaskID) {
+    life.cancel(task)
+  }
+
+  func liveTasks() async -> [TaskSnapshot] {
+    await life.liveTasks()
+  }
+
+  func adopt(_ task: TaskID, sink: any TaskSink) {
+    guard !life.isDead else { return }
+    life.trace.note("adopt", "\(task.rawValue)")
+    life.know(task)
+    session.adopt(task, sink: DefectiveSink.wrapping(sink, life.defects, life.chance))
+  }
+
+  func resume(_ task: TaskID) {
+    if !life.isDead { session.resume(task) }
+  }
+
+  func wake() {
+    if !life.isDead { session.wake() }
+  }
+}
