@@ -62,6 +62,25 @@ struct ResponseTests {
     #expect(fixture.ranges("/a") == [nil])
   }
 
+  @Test func `bytes without a validator are continued where somebody wants that`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, etag: nil))
+    try fixture.interrupted("/a", Self.body, entityTag: nil)
+    try await fixture.run { $0.continuesUnvalidated = true }
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-"])
+  }
+
+  @Test func `another size is noticed without a validator too`() async throws {
+    let fixture = try EngineFixture()
+    let other = Body.generated(byteCount: 2_500_001, seed: 8)
+    fixture.server.route("/a", Resource(other, etag: nil))
+    try fixture.interrupted("/a", Self.body, entityTag: nil)
+    try await fixture.run { $0.continuesUnvalidated = true }
+    #expect(other.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
+  }
+
   @Test func `status 416 with our size means that every byte is there`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 1_000_000, seed: 7)

@@ -30,7 +30,7 @@ import Testing
         task: task,
         now: record.createdAt,
         hasFreeSlot: hasFreeSlot,
-        takesBlobs: true
+        policy: ReconcilePolicy(takesBlobs: true)
       )
     )
   }

@@ -31,6 +31,14 @@ struct EngineLimits: ParsableArguments {
   )
   var maxAttempts = RetryPolicy().maximumAttempts
 
+  @Flag(
+    help: """
+      Go on with bytes of which the server gave no validator. A file that has changed meanwhile and \
+      kept its size is not noticed.
+      """
+  )
+  var continueUnvalidated = false
+
   @Option(help: ArgumentHelp("What moves the bytes.", valueName: "name"))
   var transport = TransportChoice.urlSession
 
@@ -46,6 +54,7 @@ struct EngineLimits: ParsableArguments {
     var options = EngineOptions()
     options.scheduler = Scheduler(maximumRunning: maxConcurrent, maximumPerHost: perHost)
     options.retry.maximumAttempts = maxAttempts
+    options.continuesUnvalidated = continueUnvalidated
     options.previousExit = Worker.current?.previousExit ?? .innocent
     // A suspect that hangs the process is found out after ten seconds: until then, nobody else starts
     // that would be taken for one too.

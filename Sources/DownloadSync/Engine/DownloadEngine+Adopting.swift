@@ -7,6 +7,14 @@ extension DownloadEngine {
   /// Whether tasks keep what arrives to themselves, and leave resume data.
   var takesBlobs: Bool { transport is any BackgroundTransport }
 
+  /// What decisions depend on besides what is found.
+  var policy: ReconcilePolicy {
+    ReconcilePolicy(
+      takesBlobs: takesBlobs,
+      continuesUnvalidated: options.continuesUnvalidated
+    )
+  }
+
   /// Deals with the tasks that an engine before this one has left.
   ///
   /// Those of most transports tell that engine's sinks, so they are ended. Those of a

@@ -14,7 +14,7 @@ extension DownloadEngine {
       in: store,
       urls: options.scope,
       now: now(),
-      takesBlobs: takesBlobs
+      policy: policy
     )
     // Those with a task are dealt with when it has ended.
     .filter { live[$0.record.url] == nil && !ids.contains($0.record.id) }
@@ -34,7 +34,7 @@ extension DownloadEngine {
       task: task,
       now: now(),
       hasFreeSlot: hasFreeSlot,
-      takesBlobs: takesBlobs
+      policy: policy
     )
   }
 

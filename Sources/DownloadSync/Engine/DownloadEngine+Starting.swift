@@ -22,7 +22,7 @@ extension DownloadEngine {
       try await makeRoom(leaving)
       guard !chosen.isEmpty else { return }
       let roots = roots
-      let takesBlobs = takesBlobs
+      let policy = policy
       let moment = now()
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.
@@ -45,7 +45,7 @@ extension DownloadEngine {
             of: record,
             in: roots,
             now: moment,
-            takesBlobs: takesBlobs
+            policy: policy
           )
           if let start = try Self.prepare(&record, found, candidate, at: moment, in: &tx) {
             starts.append(start)

@@ -20,6 +20,12 @@ public struct EngineOptions: Sendable {
   public var maximumUnresolvedStarts: Int32 = 3
   /// How long a suspect runs alone when it shows neither progress nor an end.
   public var probation = Duration.seconds(5)
+  /// Whether bytes on disk are continued of which neither a validator nor a digest tells whether they
+  /// still belong to the server's file.
+  ///
+  /// The size alone tells then: a file that has changed and kept its size becomes a mixture of both.
+  /// Without it such a download begins anew.
+  public var continuesUnvalidated = false
   /// Where the name of a file comes from that nobody has named.
   public var naming = FileNaming.fromResponse
   /// See each request before it is sent, in ascending priority.

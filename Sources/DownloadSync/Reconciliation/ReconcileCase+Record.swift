@@ -12,7 +12,7 @@ extension ReconcileCase {
   ///   - blob: What its resume data is worth; without, ``ReconcileCase/Blob/init(of:)`` reads it.
   ///   - now: The time, for the next try.
   ///   - hasFreeSlot: Whether one more download may run.
-  ///   - takesBlobs: Whether the transport takes resume data.
+  ///   - policy: What else the decision depends on.
   public init(
     record: DownloadRecord,
     files: FileFacts,
@@ -20,7 +20,7 @@ extension ReconcileCase {
     blob: Blob? = nil,
     now: Date,
     hasFreeSlot: Bool = true,
-    takesBlobs: Bool = false
+    policy: ReconcilePolicy = ReconcilePolicy()
   ) {
     self.init(
       stored: Stored(of: record, files: files, task: task),
@@ -30,9 +30,10 @@ extension ReconcileCase {
       blob: blob ?? Blob(of: record),
       facts: Facts(
         hasFreeSlot: hasFreeSlot,
-        takesBlobs: takesBlobs,
+        takesBlobs: policy.takesBlobs,
         removesFile: record.removesFile,
-        canContinue: Validator(of: record) != nil || record.expectedDigest != nil,
+        canContinue: Validator(of: record) != nil || record.expectedDigest != nil
+          || policy.continuesUnvalidated,
         isRetryDue: record.nextRetryAt.map { $0 <= now } ?? true
       )
     )

@@ -23,7 +23,7 @@ public struct Reconciliation: Sendable, Hashable {
   ///   - task: What works for the record.
   ///   - now: The time, for the next try.
   ///   - hasFreeSlot: Whether one more download may run.
-  ///   - takesBlobs: Whether the transport takes resume data.
+  ///   - policy: What else the decision depends on.
   /// - Throws: `DownloadStoreError` with `missingRoot`.
   public init(
     of record: DownloadRecord,
@@ -31,7 +31,7 @@ public struct Reconciliation: Sendable, Hashable {
     task: ReconcileCase.LiveTask = .none,
     now: Date,
     hasFreeSlot: Bool = true,
-    takesBlobs: Bool = false
+    policy: ReconcilePolicy = ReconcilePolicy()
   ) throws(DownloadStoreError) {
     self.record = record
     layout = try roots.layout(of: record)
@@ -41,7 +41,7 @@ public struct Reconciliation: Sendable, Hashable {
       task: task,
       now: now,
       hasFreeSlot: hasFreeSlot,
-      takesBlobs: takesBlobs
+      policy: policy
     )
     decision = Reconciler.decide(reconcileCase)
   }
@@ -54,7 +54,7 @@ public struct Reconciliation: Sendable, Hashable {
   ///   - store: The records.
   ///   - urls: The records to look at; `nil` for all.
   ///   - now: The time, for the next try.
-  ///   - takesBlobs: Whether the transport takes resume data.
+  ///   - policy: What else the decision depends on.
   /// - Returns: What was found and decided.
   /// - Throws: `DownloadStoreError` with `missingRoot`; `StoreError`.
   /// - Complexity: O(active) records, and two `lstat` for each that is looked at.
@@ -62,14 +62,14 @@ public struct Reconciliation: Sendable, Hashable {
     in store: DownloadStore,
     urls: Set<String>? = nil,
     now: Date,
-    takesBlobs: Bool = false
+    policy: ReconcilePolicy = ReconcilePolicy()
   ) throws -> [Self] {
     let roots = try store.roots()
     let active = try store.records(
       DownloadRecord.where { $0.state.isIn(DownloadState.active) }
     )
     let found = try active.filter { urls?.contains($0.url) ?? true }
-      .map { try Self(of: $0, in: roots, now: now, takesBlobs: takesBlobs) }
+      .map { try Self(of: $0, in: roots, now: now, policy: policy) }
     return found.filter { $0.decision.result == .waitingFirst }
       + found.filter { $0.decision.result != .waitingFirst }
   }

@@ -41,6 +41,16 @@ import Testing
     )
   }
 
+  @Test func `a policy has bytes continued that nothing tells of`() {
+    var record = DownloadRecord.sample()
+    record.entityTag = nil
+    record.lastModified = nil
+    record.expectedDigest = nil
+    let policy = ReconcilePolicy(continuesUnvalidated: true)
+    #expect(!ReconcileCase(record: record, files: files, now: now).facts.canContinue)
+    #expect(ReconcileCase(record: record, files: files, now: now, policy: policy).facts.canContinue)
+  }
+
   @Test(arguments: [(nil, true), (-1, true), (0, true), (1, false)] as [(Double?, Bool)])
   func `a try is due from its time on`(wait: Double?, isDue: Bool) {
     var record = DownloadRecord.sample()
