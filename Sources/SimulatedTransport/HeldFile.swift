@@ -9,12 +9,12 @@ struct HeldFile: Sendable {
   /// The bytes that an earlier task has left in it.
   let kept: Int64
   /// The validator of those.
-  private let validator: String?
+  let validator: Validator?
 
   /// Makes the file of a new task, or finds that of one that goes on.
   ///
-  /// - Throws: `TaskFailure` with `unknown` when the resume data cannot be read, or its file is gone
-  ///   or too short.
+  /// - Throws: `TaskFailure` with `unknown` when the resume data cannot be read, has no validator,
+  ///   or its file is gone or too short.
   init(for request: TaskRequest, number: UInt64, in folder: String) throws(TaskFailure) {
     guard let resumeData = request.resumeData else {
       let digits = String(number, radix: 36, uppercase: true)
@@ -31,7 +31,10 @@ struct HeldFile: Sendable {
       throw TaskFailure(code: .unknown, message: "the resume data cannot be used")
     }
     path = "\(folder)/\(name)"
-    validator = data.entityTag ?? data.lastModified
+    validator = Validator(entityTag: data.entityTag, lastModified: data.lastModified)
+    guard validator != nil || data.received == 0 else {
+      throw TaskFailure(code: .unknown, message: "nothing tells whether the file has changed")
+    }
     guard let size = FileStamp(ofFileAt: path)?.size, size >= data.received ?? 0 else {
       throw TaskFailure(code: .unknown, message: "the file of the resume data is gone")
     }
@@ -49,7 +52,7 @@ struct HeldFile: Sendable {
     request.resumeData = nil
     if kept > 0 {
       request.offset = kept
-      request.validator = validator
+      request.validator = validator?.ifRange
     }
     return request
   }

@@ -13,6 +13,10 @@ final class HeldTask: TaskSink {
     var work: TaskID?
     var head: ResponseHead?
     var held: Int64
+    /// Where the body of the response begins.
+    var start: Int64 = 0
+    /// Why the task cannot go on.
+    var failure: TaskFailure?
     var outcome: TaskOutcome?
     var resumeData: Data?
     var isSuspended = false
@@ -107,14 +111,30 @@ final class HeldTask: TaskSink {
   // MARK: The network
 
   func receive(_ head: ResponseHead) -> BodyDisposition {
-    // What an earlier task has left is continued by its rest, and by nothing else.
-    let goesOn = file.kept > 0 && head.status == 206
-    if !goesOn {
-      guard (try? file.cut(to: 0)) != nil else { return .cancel }
+    var start: Int64 = 0
+    if file.kept > 0, head.status == 206 {
+      // What an earlier task has left is continued by its rest, and by nothing else.
+      let verdict = ResponseVerdict(
+        head,
+        offset: file.kept,
+        expected: nil,
+        validator: file.validator,
+        now: Date()
+      )
+      guard case .write(let offset, _) = verdict else {
+        return fail("the server has sent another part than the rest")
+      }
+      start = offset
+    }
+    do {
+      try file.cut(to: start)
+    } catch {
+      return fail("the file cannot be cut: \(error)")
     }
     state.withLock { state in
       state.head = head
-      if !goesOn { state.held = 0 }
+      state.start = start
+      state.held = start
     }
     return .proceed
   }
@@ -122,18 +142,24 @@ final class HeldTask: TaskSink {
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
     var copy: [UInt8] = []
     for index in bytes.indices { copy.append(bytes[index]) }
-    guard (try? file.append(copy)) != nil else { return .cancel }
-    let (sink, held, head) = state.withLock { state in
-      state.held += Int64(copy.count)
-      return (state.sink, state.held, state.head)
+    do {
+      try file.append(copy)
+    } catch {
+      return fail("the file cannot be written: \(error)")
     }
-    let length = head?["Content-Length"].flatMap { Int64($0) }
-    sink?.report(held: held, of: length.map { $0 + (head?.status == 206 ? file.kept : 0) })
+    let (sink, held, total) = state.withLock { state in
+      state.held += Int64(copy.count)
+      let length = state.head?["Content-Length"].flatMap { Int64($0) }
+      return (state.sink, state.held, length.map { $0 + state.start })
+    }
+    sink?.report(held: held, of: total)
     return .proceed
   }
 
   func finish(_ outcome: TaskOutcome) {
-    let leaves = outcome != .completed && leavesResumeData()
+    let failure = state.withLock { $0.failure }
+    let outcome = failure.map { .failed($0) } ?? outcome
+    let leaves = outcome != .completed && failure == nil && leavesResumeData()
     let isHeard = state.withLock { state in
       state.resumeData = leaves ? Self.resumeData(of: request, file, state.head, state.held) : nil
       state.outcome = outcome
@@ -143,6 +169,11 @@ final class HeldTask: TaskSink {
   }
 
   // MARK: -
+
+  private func fail(_ message: String) -> BodyDisposition {
+    state.withLock { $0.failure = TaskFailure(code: .unknown, message: message) }
+    return .cancel
+  }
 
   /// Tells the sink all that there is, and forgets the task.
   private func handOver() {
@@ -186,7 +217,8 @@ final class HeldTask: TaskSink {
     let old = request.resumeData.flatMap { try? ResumeData(Array($0)) }
     let tag = head.map { $0["ETag"] } ?? old?.entityTag
     let date = head.map { $0["Last-Modified"] } ?? old?.lastModified
-    guard request.offset == 0, held > 0, tag != nil || date != nil else { return nil }
+    guard request.offset == 0, held > 0, Validator(entityTag: tag, lastModified: date) != nil
+    else { return nil }
     let draft = ResumeData.Draft(
       url: request.url,
       received: held,

@@ -36,8 +36,13 @@ struct SimulationTests {
   }
 
   /// In order: a limit and a mirror; a record that gets the URL of another that waited; a file that
-  /// gets another name before its record is complete.
-  @Test(arguments: [3_851, 702_641, 251_751_789_761_210] as [UInt64])
+  /// gets another name before its record is complete; a record that gets the URL and the generation
+  /// of another that is gone; a clock that is put back while a wait begins.
+  @Test(
+    arguments: [
+      3_851, 702_641, 251_751_789_761_210, 106_858_482_316_215, 106_858_482_285_325,
+    ] as [UInt64]
+  )
   func `a seed that has failed holds`(seed: UInt64) throws {
     try Simulation.run(seed: seed)
   }

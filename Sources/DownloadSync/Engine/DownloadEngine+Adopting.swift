@@ -11,7 +11,8 @@ extension DownloadEngine {
   var policy: ReconcilePolicy {
     ReconcilePolicy(
       takesBlobs: takesBlobs,
-      continuesUnvalidated: options.continuesUnvalidated
+      continuesUnvalidated: options.continuesUnvalidated,
+      longestWait: options.retry.cap
     )
   }
 
@@ -113,7 +114,7 @@ extension DownloadEngine {
     let moment = now()
     return try await commit { tx in
       guard var record = try tx.get(DownloadRecord.self, adopted.url),
-        record.generation == adopted.generation, record.intent == adopted.intent
+        record.isSameGeneration(as: adopted), record.intent == adopted.intent
       else { return nil }
       record.state = .running
       record.resumeBlob = nil

@@ -5,8 +5,7 @@ internal import ObjectStore
 extension DownloadEngine {
   /// What a checkpoint commits for one download.
   struct Checkpoint: Sendable {
-    var url: String
-    var generation: Int64
+    var key: TransferKey
     var synced: Int64
     var entity: Transfer.Entity
   }
@@ -17,15 +16,14 @@ extension DownloadEngine {
   func checkpoint() async throws {
     let due = live.urls.compactMap { live[$0] }
       .filter { $0.transfer.file.unsynced > 0 && !$0.isReleased }
-      .map { ($0.record.url, $0.transfer) }
+      .map(\.transfer)
     guard !due.isEmpty else { return }
     let checkpoints = try await environment.blocking { () -> [Checkpoint] in
-      due.compactMap { url, transfer in
+      due.compactMap { transfer in
         // What cannot be synced is not committed; the write that follows will fail and say why.
         guard let synced = try? transfer.synchronize() else { return nil }
         return Checkpoint(
-          url: url,
-          generation: transfer.generation,
+          key: transfer.key,
           synced: synced,
           entity: transfer.entity
         )
@@ -43,32 +41,32 @@ extension DownloadEngine {
     let takesBlobs = takesBlobs
     try await commit { tx in
       for checkpoint in checkpoints {
-        try tx.update(DownloadRecord.self, checkpoint.url) { record in
-          guard record.generation == checkpoint.generation else { return }
+        try tx.update(DownloadRecord.self, checkpoint.key.url) { record in
+          guard checkpoint.key.isOf(record) else { return }
           // A task that hands over its bytes has used up what it went on from.
           if takesBlobs { record.resumeBlob = nil }
           record.checkpoint(checkpoint.synced, checkpoint.entity, at: moment)
         }
       }
     }
-    for checkpoint in checkpoints {
-      live[checkpoint.url]?.committed = checkpoint.synced
-      live[checkpoint.url]?.candidate.isSuspect = false
+    for checkpoint in checkpoints where transfer(checkpoint.key) != nil {
+      live[checkpoint.key.url]?.committed = checkpoint.synced
+      live[checkpoint.key.url]?.candidate.isSuspect = false
     }
   }
 
   /// Commits what has arrived and has every running record wait for the next run.
   func releaseAll() async throws {
     try await checkpoint()
-    let urls = live.urls.compactMap { live[$0] }.filter { !$0.isReleased }
-      .map { ($0.record.url, $0.record.generation, $0.transfer.resumeData) }
+    let left = live.urls.compactMap { live[$0] }.filter { !$0.isReleased }
+      .map { (TransferKey($0.record), $0.transfer.resumeData) }
     live.removeAll()
-    guard !urls.isEmpty else { return }
+    guard !left.isEmpty else { return }
     let moment = now()
     try await commit { tx in
-      for (url, generation, resumeData) in urls {
-        try tx.update(DownloadRecord.self, url) { record in
-          guard record.generation == generation, record.state == .running else { return }
+      for (key, resumeData) in left {
+        try tx.update(DownloadRecord.self, key.url) { record in
+          guard key.isOf(record), record.state == .running else { return }
           record.state = .waiting
           if let resumeData { record.resumeBlob = resumeData }
           // The transfer ended in an orderly way.

@@ -23,14 +23,14 @@ extension DownloadEngine {
     }
     live[url]?.record.expectedDigest = expected
     let digest = download.transfer.digest(algorithm)
-    environment.startTask { [inbox, generation = download.record.generation] in
+    environment.startTask { [inbox, key = TransferKey(download.record)] in
       let result: Result<Digest, PartialFile.Failure>
       do throws(PartialFile.Failure) {
         result = .success(try await digest.digest())
       } catch {
         result = .failure(error)
       }
-      inbox.post(.digestComputed(url: url, generation: generation, result))
+      inbox.post(.digestComputed(key, result))
     }
   }
 
@@ -61,11 +61,11 @@ extension DownloadEngine {
   /// The file does not have its digest: bytes that are wrong somewhere are of no use for a next try.
   private func failCheck(_ download: Live, _ message: String) async throws {
     let url = download.record.url
-    let generation = download.record.generation
+    let key = TransferKey(download.record)
     live[url] = nil
     try await commit { tx in
       _ = try tx.update(DownloadRecord.self, url) { record in
-        if record.generation == generation { record.rollBack() }
+        if key.isOf(record) { record.rollBack() }
       }
     }
     try await settleFailure(
@@ -143,7 +143,7 @@ extension DownloadEngine {
     return try await commit { tx in
       try finished.compactMap { file -> Finished? in
         guard var record = try tx.get(DownloadRecord.self, file.record.url),
-          record.generation == file.record.generation,
+          record.isSameGeneration(as: file.record),
           try Reconciliation(of: record, in: roots, task: .doneOK, now: moment)
             .decision.result == .placed
         else { return nil }
@@ -227,7 +227,7 @@ extension DownloadEngine {
     let roots = roots
     return try await commit { tx in
       guard var record = try tx.get(DownloadRecord.self, file.record.url),
-        record.generation == file.record.generation
+        record.isSameGeneration(as: file.record)
       else { return nil }
       try store.reserveName(for: &record, roots, in: &tx)
       try tx.upsert(record)
@@ -280,7 +280,7 @@ extension DownloadEngine {
       try files.compactMap { file -> Finished? in
         // What somebody wants else by now is dealt with when it is followed.
         guard var record = try tx.get(DownloadRecord.self, file.record.url),
-          record.generation == file.record.generation,
+          record.isSameGeneration(as: file.record),
           record.intent == .run || record.intent == .hold
         else { return nil }
         record.complete(at: moment)

@@ -78,7 +78,7 @@ extension DownloadEngine {
     let url = record.url
     guard let download = live[url], !download.isReleased else { return }
     // A record of another generation was begun anew, or removed and added again.
-    guard record.generation == download.record.generation else { return release(url) }
+    guard record.isSameGeneration(as: download.record) else { return release(url) }
     let found = try examine(record, task: .running)
     if found.decision.cancelsTask {
       log("reconcile", record, ["rules": found.decision.ruleNames])
@@ -86,7 +86,7 @@ extension DownloadEngine {
     } else if found.decision.result == .state(.running), record.state != .running {
       try await commit { tx in
         _ = try tx.update(DownloadRecord.self, url) { changed in
-          if changed.generation == record.generation, changed.state == record.state {
+          if changed.isSameGeneration(as: record), changed.state == record.state {
             changed.state = .running
           }
         }

@@ -53,7 +53,7 @@ extension DownloadEngine {
     )
     func look() async throws -> Reconciliation? {
       guard let record = try await current(url),
-        record.generation == download.record.generation
+        record.isSameGeneration(as: download.record)
       else { return nil }
       return try examine(record, task: task)
     }
@@ -101,8 +101,7 @@ extension DownloadEngine {
     else { return false }
     try await commit([
       Checkpoint(
-        url: download.record.url,
-        generation: download.record.generation,
+        key: TransferKey(download.record),
         synced: synced,
         entity: transfer.entity
       )
@@ -113,13 +112,13 @@ extension DownloadEngine {
   /// Drops what is on disk, as the server's answer asks for, and lines the download up again.
   private func rollBack(_ download: Live, _ failure: DownloadFailure) async throws {
     let url = download.record.url
-    let generation = download.record.generation
+    let key = TransferKey(download.record)
     let asked = download.record.source
     let moment = now()
     live[url] = nil
     let record = try await commit { tx in
       try tx.update(DownloadRecord.self, url) { record in
-        guard record.generation == generation, record.state == .running else { return }
+        guard key.isOf(record), record.state == .running else { return }
         record.note(failure, url: asked, at: moment)
         record.rollBack()
         record.resumeBlob = nil
@@ -235,7 +234,7 @@ extension StoreTransaction {
   /// now, which a failure that comes late does not undo.
   fileprivate func failing(_ download: DownloadRecord) throws -> DownloadRecord? {
     guard let record = try get(DownloadRecord.self, download.url),
-      record.generation == download.generation,
+      record.isSameGeneration(as: download),
       record.intent == .run || record.intent == .hold,
       [.running, .finalizing, .waiting].contains(record.state)
     else { return nil }

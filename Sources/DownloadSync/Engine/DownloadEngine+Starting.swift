@@ -127,7 +127,7 @@ extension DownloadEngine {
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
     emit(.started(record, offset: offset))
     if start.plan.source == .finalise {
-      inbox.post(.taskEnded(url: record.url, generation: record.generation, .complete))
+      inbox.post(.taskEnded(TransferKey(record), .complete))
       return
     }
     let request = TaskRequest(
@@ -159,22 +159,22 @@ extension DownloadEngine {
       now: now,
       inbox: inbox,
       startWork: environment.startLongWork,
-      rollBack: rollBack(record.url, generation: record.generation),
+      rollBack: rollBack(TransferKey(record)),
       naming: options.naming,
-      rename: rename(record.url, generation: record.generation)
+      rename: rename(TransferKey(record))
     )
   }
 
   /// Commits, from the transport's queue, that the bytes on disk are dropped.
-  private func rollBack(_ url: String, generation: Int64) -> Transfer.RollBack {
+  private func rollBack(_ key: TransferKey) -> Transfer.RollBack {
     let objects = store.objects
     let now = now
     let gate = environment.gate
     return { head, total in
       try gate?.passCommit()
       try objects.write { tx in
-        _ = try tx.update(DownloadRecord.self, url) { record in
-          guard record.generation == generation else { return }
+        _ = try tx.update(DownloadRecord.self, key.url) { record in
+          guard key.isOf(record) else { return }
           record.rollBack()
           record.expected = total
           record.entityTag = head["ETag"]
@@ -186,7 +186,7 @@ extension DownloadEngine {
   }
 
   /// Commits, from the transport's queue, that the file is called what the server calls it.
-  private func rename(_ url: String, generation: Int64) -> Transfer.Rename {
+  private func rename(_ key: TransferKey) -> Transfer.Rename {
     let store = store
     let roots = roots
     let now = now
@@ -195,7 +195,7 @@ extension DownloadEngine {
     return { name in
       try gate?.passCommit()
       let renamed = try store.objects.write { tx -> DownloadRecord? in
-        guard var record = try tx.get(DownloadRecord.self, url), record.generation == generation
+        guard var record = try tx.get(DownloadRecord.self, key.url), key.isOf(record)
         else { return nil }
         let before = record.filename
         try store.adoptName(name, for: &record, roots, in: &tx)

@@ -19,9 +19,10 @@ extension DownloadEngine {
     // Whoever is asked for at once arrives anew: what started since is not in its way.
     let keepsPlace = known.map { $0.startsAtOnce || !record.startsAtOnce } ?? false
     if !keepsPlace { order += 1 }
+    let waits = record.state == .failedRetryable && !policy.isRetryDue(of: record, at: now())
     queue.insert(
       candidate(of: record, order: keepsPlace ? known?.order ?? order : order),
-      notBefore: record.state == .failedRetryable ? record.nextRetryAt : nil
+      notBefore: waits ? record.nextRetryAt : nil
     )
   }
 
@@ -88,13 +89,13 @@ extension DownloadEngine {
     _ urls: [String],
     _ change: @escaping @Sendable (inout DownloadRecord) -> Void = { _ in }
   ) async throws {
-    let leaving = urls.compactMap { url in live[url].map { (url, $0.record.generation) } }
+    let leaving = urls.compactMap { url in live[url].map { TransferKey($0.record) } }
     guard !leaving.isEmpty else { return }
     let moment = now()
     try await commit { tx in
-      for (url, generation) in leaving {
-        try tx.update(DownloadRecord.self, url) { record in
-          guard record.generation == generation, record.state == .running else { return }
+      for key in leaving {
+        try tx.update(DownloadRecord.self, key.url) { record in
+          guard key.isOf(record), record.state == .running else { return }
           record.state = .waiting
           record.updatedAt = moment
           change(&record)

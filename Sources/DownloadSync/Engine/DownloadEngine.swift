@@ -234,29 +234,29 @@ public actor DownloadEngine {
       lastCheckpoint.duration(to: environment.instant()) >= options.checkpointInterval
     for input in batch {
       switch input {
-      case .progressed(let url, let generation):
-        guard let download = live[url], download.record.generation == generation else { continue }
+      case .progressed(let key):
+        guard let download = transfer(key) else { continue }
         // A suspect is cleared by its first bytes, and others wait for that.
         if download.candidate.isSuspect { isCheckpointDue = true }
       case .renamed(let record):
-        guard live[record.url]?.record.generation == record.generation else { continue }
+        guard transfer(TransferKey(record)) != nil else { continue }
         live[record.url]?.record.filename = record.filename
         live[record.url]?.record.destination = record.destination
         live[record.url]?.layout = try roots.layout(of: record)
       case .checkpointDue:
         isCheckpointDue = true
-      case .taskEnded(let url, let generation, let result):
-        guard live[url]?.record.generation == generation else { continue }
-        live[url]?.task = nil
-        ended.append((url, result))
-      case .requestMade(let url, let generation, let result):
-        guard live[url]?.record.generation == generation else { continue }
-        if let end = goOn(url, with: result) { ended.append((url, end)) }
+      case .taskEnded(let key, let result):
+        guard transfer(key) != nil else { continue }
+        live[key.url]?.task = nil
+        ended.append((key.url, result))
+      case .requestMade(let key, let result):
+        guard transfer(key) != nil else { continue }
+        if let end = goOn(key.url, with: result) { ended.append((key.url, end)) }
       case .endTold:
         tellings -= 1
-      case .digestComputed(let url, let generation, let digest):
-        guard live[url]?.record.generation == generation else { continue }
-        try await finishChecked(url, digest)
+      case .digestComputed(let key, let digest):
+        guard transfer(key) != nil else { continue }
+        try await finishChecked(key.url, digest)
       case .storeChanged:
         hasStoreChanged = true
       case .ticked:
@@ -276,6 +276,11 @@ public actor DownloadEngine {
     if !isStopping { try await startWhatMay() }
   }
 
+  /// The live download whose transfer that is; `nil` when it is over, or another one by now.
+  func transfer(_ key: TransferKey) -> Live? {
+    live[key.url].flatMap { key.isOf($0.record) ? $0 : nil }
+  }
+
   /// Cancels every task, waits for the ends, and commits what has arrived.
   private func stopAll() async throws {
     for url in live.urls {
@@ -289,12 +294,12 @@ public actor DownloadEngine {
     {
       for input in await inbox.next() {
         switch input {
-        case .taskEnded(let url, let generation, let result)
-        where live[url]?.record.generation == generation:
-          live[url]?.task = nil
+        case .taskEnded(let key, let result):
+          guard let download = transfer(key) else { continue }
+          live[key.url]?.task = nil
           // What somebody held before keeps what its task has left; of others `releaseAll` does.
-          let leaves = live[url].map { $0.isReleased && $0.transfer.resumeData != nil } ?? false
-          if result == .complete || leaves { try await settle([(url, result)]) }
+          let leaves = download.isReleased && download.transfer.resumeData != nil
+          if result == .complete || leaves { try await settle([(key.url, result)]) }
         case .endTold:
           tellings -= 1
         default:

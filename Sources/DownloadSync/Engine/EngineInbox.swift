@@ -4,19 +4,19 @@ internal import Synchronization
 /// Everything that an engine hears, in the past tense.
 enum EngineInput: Sendable {
   /// The first bytes of a body arrived.
-  case progressed(url: String, generation: Int64)
+  case progressed(TransferKey)
   /// The record has got the name that its server has for the file.
   case renamed(DownloadRecord)
   /// So many bytes are not synced that a checkpoint is due.
   case checkpointDue
   /// A task ended, and its sink knows how.
-  case taskEnded(url: String, generation: Int64, TransferResult)
+  case taskEnded(TransferKey, TransferResult)
   /// The interceptors have made a request, or refused to.
-  case requestMade(url: String, generation: Int64, Result<TaskRequest, DownloadFailure>)
+  case requestMade(TransferKey, Result<TaskRequest, DownloadFailure>)
   /// The interceptors were told of an end.
   case endTold
   /// The digest of a complete file was computed.
-  case digestComputed(url: String, generation: Int64, Result<Digest, PartialFile.Failure>)
+  case digestComputed(TransferKey, Result<Digest, PartialFile.Failure>)
   /// Somebody committed to the store, perhaps this engine.
   case storeChanged
   /// Time passed.

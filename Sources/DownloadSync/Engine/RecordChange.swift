@@ -57,7 +57,7 @@ struct RecordChange: Sendable {
   func apply(at moment: Date, in tx: inout StoreTransaction) throws -> DownloadRecord? {
     guard deletesRecord || changed(record, at: moment) != record else { return record }
     guard let stored = try tx.get(DownloadRecord.self, record.url),
-      stored.generation == record.generation, stored.state == record.state,
+      stored.isSameGeneration(as: record), stored.state == record.state,
       stored.intent == record.intent
     else { return nil }
     if deletesRecord {

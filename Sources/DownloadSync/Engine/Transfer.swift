@@ -36,8 +36,7 @@ final class Transfer: TaskSink {
     var hasAskedForCheckpoint = false
   }
 
-  let url: String
-  let generation: Int64
+  let key: TransferKey
   let file: PartialFile
   /// Of the bytes in the file, if the record said at the start that they must have one.
   private let streamedDigest: StreamedDigest?
@@ -67,8 +66,7 @@ final class Transfer: TaskSink {
     naming: FileNaming,
     rename: @escaping Rename
   ) {
-    url = record.url
-    generation = record.generation
+    key = TransferKey(record)
     self.file = file
     streamedDigest = record.expectedDigest.flatMap { try? Digest($0) }
       .map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
@@ -112,7 +110,7 @@ final class Transfer: TaskSink {
       defer { state.hasProgressed = true }
       return !state.hasProgressed
     }
-    if isFirst { inbox.post(.progressed(url: url, generation: generation)) }
+    if isFirst { inbox.post(.progressed(key)) }
   }
 
   func receive(resumeData: Data) {
@@ -186,7 +184,7 @@ final class Transfer: TaskSink {
       if asks { state.hasAskedForCheckpoint = true }
       return (isFirst, asks)
     }
-    if isFirst { inbox.post(.progressed(url: url, generation: generation)) }
+    if isFirst { inbox.post(.progressed(key)) }
     if asks { inbox.post(.checkpointDue) }
     return .proceed
   }
@@ -204,7 +202,7 @@ final class Transfer: TaskSink {
       position: file.position,
       total: entity.total
     )
-    inbox.post(.taskEnded(url: url, generation: generation, result))
+    inbox.post(.taskEnded(key, result))
   }
 
   // MARK: The engine's calls
@@ -242,7 +240,7 @@ final class Transfer: TaskSink {
 
   /// Has the file called what the server calls it, before it is complete.
   private func takeName(_ head: ResponseHead) -> BodyDisposition {
-    guard let name = naming.name(forURL: url, head) else { return .proceed }
+    guard let name = naming.name(forURL: key.url, head) else { return .proceed }
     do {
       try rename(name)
       return .proceed

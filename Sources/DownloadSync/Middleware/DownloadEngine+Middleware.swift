@@ -15,7 +15,7 @@ extension DownloadEngine {
       } catch {
         result = .failure(error)
       }
-      inbox.post(.requestMade(url: record.url, generation: record.generation, result))
+      inbox.post(.requestMade(TransferKey(record), result))
     }
   }
 

@@ -34,7 +34,7 @@ extension ReconcileCase {
         removesFile: record.removesFile,
         canContinue: Validator(of: record) != nil || record.expectedDigest != nil
           || policy.continuesUnvalidated,
-        isRetryDue: record.nextRetryAt.map { $0 <= now } ?? true
+        isRetryDue: policy.isRetryDue(of: record, at: now)
       )
     )
   }

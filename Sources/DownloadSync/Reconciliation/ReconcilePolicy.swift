@@ -1,3 +1,6 @@
+internal import DownloadStore
+internal import Foundation
+
 /// What decisions depend on besides what is found.
 public struct ReconcilePolicy: Sendable, Hashable {
   /// Whether the transport takes resume data, as a ``BackgroundTransport`` does.
@@ -5,10 +8,25 @@ public struct ReconcilePolicy: Sendable, Hashable {
   /// Whether bytes are continued of which neither a validator nor a digest tells whether they still
   /// belong to the server's file.
   public var continuesUnvalidated: Bool
+  /// The longest wait before a next try that there is, if there is one.
+  ///
+  /// A try that is further away was set before the clock was put back, and is due.
+  public var longestWait: Duration?
 
   /// States a policy; the usual one is that of a transport that moves bytes, and careful.
-  public init(takesBlobs: Bool = false, continuesUnvalidated: Bool = false) {
+  public init(
+    takesBlobs: Bool = false,
+    continuesUnvalidated: Bool = false,
+    longestWait: Duration? = nil
+  ) {
     self.takesBlobs = takesBlobs
     self.continuesUnvalidated = continuesUnvalidated
+    self.longestWait = longestWait
+  }
+
+  /// Whether the next try of a record is due.
+  func isRetryDue(of record: DownloadRecord, at now: Date) -> Bool {
+    guard let wait = record.nextRetryAt?.timeIntervalSince(now), wait > 0 else { return true }
+    return longestWait.map { wait > $0 / .seconds(1) } ?? false
   }
 }

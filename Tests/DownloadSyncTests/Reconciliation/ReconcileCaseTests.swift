@@ -41,6 +41,18 @@ import Testing
     )
   }
 
+  @Test(arguments: [(299, false), (301, true)] as [(Double, Bool)])
+  func `a try that is further away than any wait was set before the clock was put back`(
+    wait: Double,
+    isDue: Bool
+  ) {
+    var record = DownloadRecord.sample()
+    record.nextRetryAt = now.addingTimeInterval(wait)
+    let policy = ReconcilePolicy(longestWait: .seconds(300))
+    let given = ReconcileCase(record: record, files: files, now: now, policy: policy)
+    #expect(given.facts.isRetryDue == isDue)
+  }
+
   @Test func `a policy has bytes continued that nothing tells of`() {
     var record = DownloadRecord.sample()
     record.entityTag = nil
