@@ -116,6 +116,7 @@ final class ModelWriter {
   func flushPending(in transaction: WriteTransactionReference) throws {
     unsafe try work.value.keys.flush(in: transaction)
     for index in pending { unsafe try index.flush(in: transaction) }
+    unsafe try hot.flushNew(in: transaction)
   }
 
   /// The primary key of the record in the encoder: valid until the next one is begun.
