@@ -12,7 +12,7 @@ extension StoreTransaction {
   ///
   /// - Returns: How many were added.
   /// - Throws: ``StoreError`` as ``upsert(_:)``; any of the objects may have been written then.
-  /// - Complexity: O(m log n) for m objects, in the n objects of the model.
+  /// - Complexity: O(m log(m + n)) for m objects, in the n objects of the model.
   @discardableResult
   @inlinable
   public mutating func upsert<M: Model>(contentsOf objects: some Sequence<M>) throws -> Int {
@@ -38,7 +38,7 @@ extension StoreTransaction {
   ///
   /// - Throws: ``StoreError`` with `duplicateKey` when there is one of the same primary key as an
   ///   object, of which those before it are added then; and as ``insert(_:)``.
-  /// - Complexity: O(m log n) for m objects, in the n objects of the model.
+  /// - Complexity: O(m log(m + n)) for m objects, in the n objects of the model.
   @inlinable
   public mutating func insert<M: Model>(contentsOf objects: some Sequence<M>) throws {
     let objects = Array(objects)
