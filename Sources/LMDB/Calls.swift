@@ -307,6 +307,22 @@ func cursorGet(
   unsafe try found(mdb_cursor_get(cursor, &key, &value, operation), "mdb_cursor_get")
 }
 
+/// False when `MDB_APPEND` was given and there is a key not smaller.
+@inline(__always)
+func cursorPut(
+  _ cursor: OpaquePointer,
+  _ key: UnsafeRawBufferPointer,
+  _ value: UnsafeRawBufferPointer,
+  flags: Int32
+) throws(LMDBError) -> Bool {
+  var key = unsafe MDB_val(key)
+  var value = unsafe MDB_val(value)
+  let code = unsafe mdb_cursor_put(cursor, &key, &value, UInt32(bitPattern: flags))
+  if code == MDB_KEYEXIST { return false }
+  try check(code, "mdb_cursor_put")
+  return true
+}
+
 // MARK: Assertions
 
 func environmentReportAssertions(_ environment: OpaquePointer) throws(LMDBError) {

@@ -2,14 +2,17 @@ internal import LMDB
 
 /// The chunks of hot parts that a write has changed and not yet stored.
 ///
-/// Neighbours change together: a chunk is checked, changed and stored once for all of them. Each
-/// chunk here has an entry in the table, so that a cursor over the table meets it.
+/// Neighbours change together: a chunk is checked, changed and stored once for all of them. One
+/// that the table does not have yet is stored when somebody reads the table entry by entry, so that
+/// he meets it.
 final class HotCache {
   /// More are stored before others are taken in: some megabytes of them.
   private static let limit = 8_192
 
   private let tables: ModelTables
   private var chunks: [UInt64: HotChunkBuilder] = [:]
+  /// The numbers of those that the table does not have.
+  private var new: Set<UInt64> = []
   /// The chunk used last, which is nearly always the one used next.
   private var last: (number: UInt64, chunk: HotChunkBuilder)?
 
@@ -51,17 +54,36 @@ final class HotCache {
   /// Stores every changed chunk.
   func flush(in transaction: inout WriteTransaction) throws {
     guard !chunks.isEmpty else { return }
-    for (number, chunk) in chunks.sorted(by: { $0.key < $1.key }) where chunk.isChanged {
-      if unsafe chunk.view.presence == 0 {
-        _ = try unsafe withUnsafeBytes(of: number) {
-          unsafe try transaction.delete($0, in: tables.hot)
+    unsafe try store(chunks.keys, in: WriteTransactionReference(transaction))
+    chunks.removeAll(keepingCapacity: true)
+    new.removeAll(keepingCapacity: true)
+    last = nil
+  }
+
+  /// Stores the chunks that the table does not have, for who reads it entry by entry.
+  func flushNew(in transaction: WriteTransactionReference) throws {
+    guard !new.isEmpty else { return }
+    unsafe try store(new, in: transaction)
+    new = new.filter { number in chunks[number].map { unsafe $0.view.presence == 0 } ?? false }
+  }
+
+  /// Stores the chunks of those numbers as they are now, in the order of the table.
+  private func store(
+    _ numbers: some Sequence<UInt64>,
+    in transaction: WriteTransactionReference
+  ) throws {
+    var writer = unsafe try OrderedWriter(tables.hot, in: transaction)
+    for number in numbers.sorted() {
+      guard let chunk = chunks[number], chunk.isChanged else { continue }
+      try unsafe withUnsafeBytes(of: number) { key in
+        if unsafe chunk.view.presence > 0 {
+          chunk.seal(number: number)
+          unsafe try writer.put(chunk.view.bytes, for: key)
+        } else if !new.contains(number) {
+          unsafe try writer.delete(key)
         }
-      } else {
-        try store(chunk, number, in: &transaction)
       }
     }
-    chunks.removeAll(keepingCapacity: true)
-    last = nil
   }
 
   /// The chunk of that number, to be looked at and perhaps changed.
@@ -81,7 +103,7 @@ final class HotCache {
         chunk = unsafe HotChunkBuilder(unsafe stored)
       } else {
         chunk = HotChunkBuilder()
-        try store(chunk, number, in: &transaction)
+        new.insert(number)
       }
     } catch let error as RecordError {
       throw StoreError(error, model: tables.name, objectID: number << HotChunk.shift)
@@ -89,16 +111,5 @@ final class HotCache {
     chunks[number] = chunk
     last = (number, chunk)
     return chunk
-  }
-
-  private func store(
-    _ chunk: HotChunkBuilder,
-    _ number: UInt64,
-    in transaction: inout WriteTransaction
-  ) throws {
-    chunk.seal(number: number)
-    try unsafe withUnsafeBytes(of: number) {
-      unsafe try transaction.put(chunk.view.bytes, for: $0, in: tables.hot)
-    }
   }
 }

@@ -30,6 +30,11 @@ struct KeyTable: ~Copyable {
     return unsafe .stored(ids)
   }
 
+  /// Notes that neither the table nor what was put off has that hash.
+  mutating func noteAbsent(_ hash: UInt64) {
+    absentHash = hash
+  }
+
   mutating func add(
     _ id: UInt64,
     withHash hash: UInt64,

@@ -16,12 +16,15 @@ final class ModelWriter {
   private let pending: [PendingIndex]
 
   /// What changes with every record.
+  @safe  // Although it holds an appender: that is used for what ends before the transaction.
   struct Work: ~Copyable {
     var ids: IDSequence
     var keys: KeyTable
     var entries = IndexEntries()
     var changes = ChangeLog()
     var references: ReferenceCheck
+    /// Appends the records of a batch; see ``ModelWriter/endAppending()``.
+    var appender: OrderedWriter?
   }
 
   /// The record that is to be written.
@@ -66,7 +69,7 @@ final class ModelWriter {
     self.metadata = metadata
     hot = HotCache(tables)
     encoderPlace = InPlace(RecordEncoder(current))
-    work = InPlace(
+    work = unsafe InPlace(
       Work(
         ids: IDSequence(tables: tables, metadata: metadata),
         keys: KeyTable(tables),
@@ -108,6 +111,18 @@ final class ModelWriter {
     }
   }
 
+  /// An object whose primary key has that hash, the first of several; 0 when there is none.
+  func firstID(withHash hash: UInt64, in transaction: borrowing WriteTransaction) throws -> UInt64 {
+    switch unsafe try work.value.keys.ids(withHash: hash, in: reader(in: transaction)) {
+    case .nothing: return 0
+    case .pending(let id): return id
+    case .stored(let ids):
+      return unsafe ids.isEmpty
+        ? 0 : UInt64(littleEndian: ids.loadUnaligned(as: UInt64.self))
+    }
+  }
+
+  @usableFromInline
   func hash(of key: UnsafeRawBufferPointer) -> UInt64 {
     unsafe XXHash64.hash(key, seed: tables.hashSeed)
   }
@@ -116,6 +131,7 @@ final class ModelWriter {
   func flushPending(in transaction: WriteTransactionReference) throws {
     unsafe try work.value.keys.flush(in: transaction)
     for index in pending { unsafe try index.flush(in: transaction) }
+    unsafe try hot.flushNew(in: transaction)
   }
 
   /// The primary key of the record in the encoder: valid until the next one is begun.
@@ -145,6 +161,27 @@ final class ModelWriter {
     unsafe try add(keyHash: hash(of: try encodedKey), in: &transaction)
   }
 
+  /// Adds the record in the encoder, as one of a batch; no primary key has that hash.
+  ///
+  /// The place at the end of the records is kept for the next one: ``endAppending()`` must follow
+  /// before any other write of them, and before the transaction ends.
+  func append(unlistedHash hash: UInt64, in transaction: inout WriteTransaction) throws {
+    if unsafe work.value.appender == nil {
+      unsafe work.value.appender = unsafe try OrderedWriter(
+        tables.records,
+        in: WriteTransactionReference(transaction)
+      )
+    }
+    work.value.keys.noteAbsent(hash)
+    try add(keyHash: hash, in: &transaction)
+  }
+
+  /// Ends a batch of new records.
+  @usableFromInline
+  func endAppending() {
+    unsafe work.value.appender = nil
+  }
+
   /// Adds the record in the encoder, whose primary key has that hash and no object has.
   func add(keyHash: UInt64, in transaction: inout WriteTransaction) throws {
     encoder.finish()
@@ -159,8 +196,9 @@ final class ModelWriter {
     encoder.seal(objectID: id)
     try work.value.keys.add(id, withHash: keyHash, in: &transaction)
     // A new id is greater than every other, so its place need not be searched for.
-    let isLast = try unsafe withUnsafeBytes(of: id) {
-      unsafe try transaction.append(encoder.cold.buffer, for: $0, in: tables.records)
+    let isLast = try unsafe withUnsafeBytes(of: id) { key in
+      unsafe try work.value.appender?.append(encoder.cold.buffer, for: key)
+        ?? transaction.append(encoder.cold.buffer, for: key, in: tables.records)
     }
     guard isLast else {
       throw StoreError(.damaged, "object \(id) of \(tables.name) exists, which is to be added")

@@ -67,19 +67,17 @@ struct PendingEntries: ~Copyable {
     var sorted: [Change] = []
     swap(&sorted, &changes)
     sorted.sort { precedes($0, $1) }
-    var appends = true
+    var writer = unsafe try OrderedWriter(database, in: transaction)
     for index in sorted.indices {
       let key = unsafe key(of: sorted[index])
       // Of several changes of one key, which lie in the order in which they came, the last counts.
       let next = index + 1
       if next < sorted.count, unsafe key.isSame(as: self.key(of: sorted[next])) { continue }
-      let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-      if !sorted[index].isAdded {
-        unsafe try transaction.delete(key, in: database)
-        continue
+      if sorted[index].isAdded {
+        unsafe try writer.put(UnsafeRawBufferPointer(start: nil, count: 0), for: key)
+      } else {
+        unsafe try writer.delete(key)
       }
-      if appends { appends = unsafe try transaction.append(nothing, for: key, in: database) }
-      if !appends { unsafe try transaction.put(nothing, for: key, in: database) }
     }
     keys.removeAll()
     sorted.removeAll(keepingCapacity: sorted.count < 4_096)

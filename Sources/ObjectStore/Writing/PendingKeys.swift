@@ -16,7 +16,11 @@ struct PendingKeys: ~Copyable {
   /// More are stored before others are taken in: 32 MB of them.
   static let limit = 1 << 20
 
+  /// As many as a power of two, or none.
+  ///
+  /// The leading bits of a hash say where it belongs, so that they lie nearly in the order of hashes.
   private var slots: [Slot] = []
+  private var shift: UInt64 = 0
   private(set) var count = 0
 
   /// The id under that hash, if there is one here.
@@ -36,7 +40,7 @@ struct PendingKeys: ~Copyable {
   /// The slot of the hash, or the empty one where it would be.
   private func index(of hash: UInt64) -> Int {
     let mask = slots.count - 1
-    var index = Int(truncatingIfNeeded: hash) & mask
+    var index = Int(truncatingIfNeeded: hash >> shift)
     while slots[index].id != 0, slots[index].hash != hash { index = (index + 1) & mask }
     return index
   }
@@ -44,6 +48,7 @@ struct PendingKeys: ~Copyable {
   private mutating func grow() {
     let old = slots
     slots = Array(repeating: Slot(), count: max(64, old.count * 2))
+    shift = UInt64(UInt64.bitWidth - slots.count.trailingZeroBitCount)
     for slot in old where slot.id != 0 { slots[index(of: slot.hash)] = slot }
   }
 
@@ -53,25 +58,34 @@ struct PendingKeys: ~Copyable {
     in transaction: WriteTransactionReference
   ) throws(LMDBError) {
     guard count > 0 else { return }
-    slots.removeAll { $0.id == 0 }
-    slots.sort { $0.hash < $1.hash }
-    var appends = true
-    for slot in slots {
-      var (hash, id) = (slot.hash, slot.id.littleEndian)
-      let result = unsafe withUnsafeBytes(of: &hash) { key in
-        unsafe withUnsafeBytes(of: &id) { value in
-          Result { () throws(LMDBError) in
-            // In a table that is new all come behind the last.
-            if appends {
-              appends = unsafe try transaction.append(value, for: key, in: database)
-            }
-            if !appends { unsafe try transaction.put(value, for: key, in: database) }
-          }
+    var sorted: [Slot] = []
+    swap(&sorted, &slots)
+    count = 0
+    sorted.removeAll { $0.id == 0 }
+    Self.sort(&sorted)
+    var writer = unsafe try OrderedWriter(database, in: transaction)
+    for slot in sorted {
+      let (hash, id) = (slot.hash, slot.id.littleEndian)
+      let result = unsafe withUnsafeBytes(of: hash) { key in
+        unsafe withUnsafeBytes(of: id) { value in
+          Result { () throws(LMDBError) in unsafe try writer.put(value, for: key) }
         }
       }
       try result.get()
     }
-    slots.removeAll()
-    count = 0
+  }
+
+  /// Sorts by insertion, since few slots lie far from their place: those of one run of full slots,
+  /// and those that had no room before the end.
+  private static func sort(_ slots: inout [Slot]) {
+    for index in slots.indices.dropFirst() {
+      let slot = slots[index]
+      var place = index
+      while place > 0, slots[place - 1].hash > slot.hash {
+        slots[place] = slots[place - 1]
+        place -= 1
+      }
+      slots[place] = slot
+    }
   }
 }

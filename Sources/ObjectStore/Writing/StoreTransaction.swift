@@ -52,12 +52,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     let writer = try writer(for: M.self)
     writer.encoder.start()
     object.encode(to: &writer.encoder)
-    guard try insert(writer) else {
-      throw StoreError(
-        .duplicateKey,
-        "there is an object of \(M.schema.name) with key \(object.primaryKey)"
-      )
-    }
+    guard try insert(writer) else { throw Self.duplicate(object) }
   }
 
   // MARK: Changing
@@ -108,6 +103,14 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
       try remove(found, writer)
     }
     return isFound
+  }
+
+  @usableFromInline
+  static func duplicate<M: Model>(_ object: M) -> StoreError {
+    StoreError(
+      .duplicateKey,
+      "there is an object of \(M.schema.name) with key \(object.primaryKey)"
+    )
   }
 
   // MARK: Without the model's type

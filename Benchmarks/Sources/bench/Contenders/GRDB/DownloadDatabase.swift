@@ -52,9 +52,12 @@ extension DatabasePool {
   ) throws {
     stopwatch.start()
     try write { database in
+      var chunk: [Download]?
       while true {
         stopwatch.stop()
-        let chunk = nextChunk()
+        // The one before is freed here at the earliest: that is no work of the database.
+        withExtendedLifetime(chunk) {}
+        chunk = nextChunk()
         stopwatch.start()
         guard let chunk else { return }
         for download in chunk { try insert(database, download) }
