@@ -15,9 +15,11 @@ func references(_ store: ObjectStore) throws {
 
 func conditionsOnTargets(_ store: ObjectStore) throws {
   try store.read { tx in
-    let victorians = try tx.fetch(Author.where { $0.born.isIn(1810...1840) })
-    let theirs = try tx.fetch(Book.where { $0.author.isIn(victorians.map { Reference(to: $0) }) })
-    expect(theirs.count == 1)
+    let theirs = try tx.fetch(Book.where { $0.author.matches { $0.born.isIn(1810...1840) } })
+    expect(theirs.map(\.isbn) == ["9780141439556"])
+    let poets = try tx.fetch(Author.where { _ in Author.books.anyMatch { $0.genre == .poetry } })
+    let idle = try tx.count(Author.where { $0.born > 1800 && Author.books.isEmpty })
+    expect(poets.isEmpty && idle == 0)
   }
 }
 

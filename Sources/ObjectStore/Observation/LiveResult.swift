@@ -5,7 +5,7 @@ struct LiveResult<Root: Model>: Followed {
   typealias Entry = ResultSnapshot<Root>.Entry
   typealias Edit = ChunkedArray<Entry>.Edit
 
-  private let query: ObservedQuery<Root>
+  private var query: ObservedQuery<Root>
   /// A change of these fields is told, as ``ChangeLog/Change/fields``.
   private let fields: UInt64
   private var snapshot = ResultSnapshot<Root>()
@@ -15,7 +15,7 @@ struct LiveResult<Root: Model>: Followed {
   private(set) var position: CommitPosition?
 
   init(_ query: Query<Root>, fields: UInt64) {
-    self.query = ObservedQuery(query: query)
+    self.query = ObservedQuery(query)
     self.fields = fields
   }
 
@@ -26,6 +26,7 @@ struct LiveResult<Root: Model>: Followed {
   ) throws -> ResultChange<Root>? {
     let now = try CommitPosition(transaction.source)
     guard let then = position else {
+      _ = try query.resolve(in: transaction.source)
       try start(in: transaction)
       position = now
       return ResultChange(snapshot: snapshot, isInitial: true, token: now.token)
@@ -33,8 +34,14 @@ struct LiveResult<Root: Model>: Followed {
     guard now.number != then.number else { return nil }
     let changes = try transaction.source.changes(of: Root.self, from: then, to: now, feed)
     var change = ResultChange(snapshot: snapshot, token: now.token)
+    var isOtherNow = false
+    if try query.dependsOnChanges(transaction.source, from: then, to: now, feed) {
+      isOtherNow = try query.resolve(in: transaction.source)
+    }
     if let changes, !changes.isWhole {
-      if !changes.isEmpty {
+      if isOtherNow {
+        try runAgain(in: transaction, changed: changes, &change)
+      } else if !changes.isEmpty {
         if query.isIncremental {
           try apply(changes, in: transaction, &change)
         } else {
