@@ -25,6 +25,7 @@ struct Articles {
     try history(store)
     try await observing(store)
     try await observingOne(store)
+    try ownWrites(store)
     live(store)
     try migrating(folder + "/notes")
     try inspection(store)

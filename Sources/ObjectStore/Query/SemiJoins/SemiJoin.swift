@@ -71,7 +71,7 @@ struct MatchingKeys<Other: Model>: KeySource {
     to now: CommitPosition,
     _ feed: CommitFeed
   ) throws -> Bool {
-    let changes = try source.changes(of: Other.self, from: old, to: now, feed)
+    let changes = try source.changes(of: Other.self, from: old, to: now, feed)?.all
     guard let changes, !changes.isWhole else { return true }
     let read = predicate.node.positions.union([position])
     let fields = read.reduce(0 as UInt64) { $0 | ChangeLog.bit(ofFieldAt: $1) }
