@@ -13,6 +13,7 @@ struct Articles {
     try editing(store)
     try conditions(store)
     try results(store)
+    try foundationPredicates(store)
     try pages(store)
     try views(store)
     try plans(store)
