@@ -107,6 +107,34 @@ import Testing
     #expect(try plan(.all, [index(1, 12)], order: order, isLimited: true).access == .scan)
   }
 
+  @Test func `primary keys are looked up when there is one or no index serves`() throws {
+    let c = Self.columns
+    func access(_ predicate: Query<M>.Condition) -> Access {
+      QueryPlanner(indexes: [index(1)], primaryKeyPosition: 0)
+        .plan(predicate.node, order: .stored, isLimited: false).access
+    }
+    #expect(access(c.id == 3) == .keys([3.storedBytes]))
+    #expect(access(c.id == -3 && c.rank == 1) == .keys([(-3).storedBytes]))
+    #expect(access(c.id.isIn([3, -3]) && c.flag == true).keyCount == 2)
+    #expect(access(c.id.isIn([3, -3]) && c.id == 3) == .keys([3.storedBytes]))
+    #expect(access(c.id.isIn([3, -3]) && c.rank == 1).keyCount == nil)
+    #expect(access(c.id > 3) == .scan)
+    #expect(access(!(c.id == 3)) == .scan)
+    let order = try #require(M.all.order(by: \.rank).sortOrder)
+    let ordered = QueryPlanner(indexes: [], primaryKeyPosition: 0)
+      .plan(c.id.isIn([3, 4]).node, order: order, isLimited: false)
+    #expect(ordered.isExact && !ordered.isOrdered)
+  }
+
+  @Test func `a query of many values asks an index for each`() throws {
+    let plan = try plan(Self.columns.rank.isIn((0..<5_000).map { $0 * 2 }), [index(1)])
+    guard case .shortest(let paths) = plan.access else {
+      Issue.record("\(plan)")
+      return
+    }
+    #expect(paths[0].ranges.count == 5_000 && plan.isExact)
+  }
+
   @Test func `an or takes all of its sides or none`() throws {
     let c = Self.columns
     let either = c.rank == 1 || c.name == "a"
@@ -185,12 +213,13 @@ import Testing
       let shapes = (0..<Int.random(in: 1...4, using: &random)).map { _ in shape(&random) }
       var order = RandomOrder<M>(M.all)
       if random.chance(50) { order.addRandom(&random) }
-      let planned = QueryPlanner(indexes: shapes)
-        .plan(
-          condition.predicate.node,
-          order: order.query.sortOrder ?? .stored,
-          isLimited: random.chance(50)
-        )
+      var planner = QueryPlanner(indexes: shapes)
+      if random.chance(50) { planner.primaryKeyPosition = 0 }
+      let planned = planner.plan(
+        condition.predicate.node,
+        order: order.query.sortOrder ?? .stored,
+        isLimited: random.chance(50)
+      )
       for number in 0..<6 {
         let row = random.row(number)
         let isCandidate = isCandidate(row, planned.access, shapes)
@@ -228,6 +257,7 @@ import Testing
     switch access {
     case .nothing: return false
     case .scan: return true
+    case .keys(let keys): return keys.contains(row.id.storedBytes)
     case .walk(let path, _): return isIn(path)
     case .shortest(let paths): return paths.allSatisfy(isIn)
     case .union(let paths): return paths.contains(where: isIn)
@@ -263,5 +293,13 @@ import Testing
     case 12: row.tags.map { key($0) }
     default: row.marks.map { key($0) }
     }
+  }
+}
+
+extension Access {
+  /// So many primary keys are looked up, if any are.
+  fileprivate var keyCount: Int? {
+    if case .keys(let keys) = self { return keys.count }
+    return nil
   }
 }

@@ -51,7 +51,7 @@ struct Condition<M: SampleModel> {
     let date = random.element(Samples.dates)
     let seconds = date.timeIntervalSinceReferenceDate
     let (low, high) = (min(rank, other), max(rank, other))
-    switch Int.random(in: 0..<26, using: &random) {
+    switch Int.random(in: 0..<27, using: &random) {
     case 0: return Condition("rank == \(rank)", column.rank == rank) { $0.rank == rank }
     case 1: return Condition("rank != \(rank)", column.rank != rank) { $0.rank != rank }
     case 2: return Condition("rank < \(rank)", column.rank < rank) { $0.rank < rank }
@@ -115,6 +115,9 @@ struct Condition<M: SampleModel> {
         row.date.map { $0.timeIntervalSinceReferenceDate >= seconds } ?? false
       }
     case 24: return Condition("date == \(seconds)", column.date == date) { $0.date == date }
+    case 25:
+      let ids = [rank & 15, other & 15, -1]
+      return Condition("id in \(ids)", column.id.isIn(ids)) { ids.contains($0.id) }
     default:
       return Condition("id in \(low & 15)...40", column.id.isIn((low & 15)...40)) {
         ((low & 15)...40).contains($0.id)

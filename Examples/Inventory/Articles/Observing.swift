@@ -30,6 +30,15 @@ func observingOne(_ store: ObjectStore) async throws {
   }
 }
 
+func ownWrites(_ store: ObjectStore) throws {
+  let authors = store.observe(Author.all)
+  try store.write(withoutNotifying: [authors.observer]) { tx in
+    try tx.update(Author.self, 8) { $0.name = "Mary Shelley" }
+  }
+  let author = try store.read { try $0.get(Author.self, 8) }
+  expect(author?.name == "Mary Shelley")
+}
+
 @MainActor
 func live(_ store: ObjectStore) {
   let authors = LiveQuery(Author.all.order(by: \.name), in: store)

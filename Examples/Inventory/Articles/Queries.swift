@@ -29,6 +29,23 @@ func results(_ store: ObjectStore) throws {
   }
 }
 
+extension Author {
+  static func fieldPosition(of property: PartialKeyPath<Author>) -> Int? {
+    switch property {
+    case \.name: columns.name.position
+    case \.born: columns.born.position
+    default: nil
+    }
+  }
+}
+
+func foundationPredicates(_ store: ObjectStore) throws {
+  let predicate = #Predicate<Author> { $0.name.starts(with: "E") && $0.born != nil }
+  let query = try Query(translating: predicate)
+  let names = try store.read { try $0.fetch(query).map(\.name) }
+  expect(names.allSatisfy { $0.hasPrefix("E") })
+}
+
 func pages(_ store: ObjectStore) throws {
   let query = Book.all.order(by: \.title)
   var token: PageToken?

@@ -15,9 +15,14 @@ func references(_ store: ObjectStore) throws {
 
 func conditionsOnTargets(_ store: ObjectStore) throws {
   try store.read { tx in
-    let victorians = try tx.fetch(Author.where { $0.born.isIn(1810...1840) })
-    let theirs = try tx.fetch(Book.where { $0.author.isIn(victorians.map { Reference(to: $0) }) })
-    expect(theirs.count == 1)
+    let theirs = try tx.fetch(Book.where { $0.author.matches { $0.born.isIn(1810...1840) } })
+    expect(theirs.map(\.isbn) == ["9780141439556"])
+    let poets = try tx.fetch(Author.where { _ in Author.books.anyMatch { $0.genre == .poetry } })
+    let idle = try tx.count(Author.where { $0.born > 1800 && Author.books.isEmpty })
+    let written = Set(try tx.fetch(Book.all).map(\.author.key))
+    let authors = try tx.fetch(Author.all)
+    expect(poets.isEmpty)
+    expect(idle == authors.count { ($0.born ?? 0) > 1800 && !written.contains($0.id) })
   }
 }
 

@@ -52,3 +52,10 @@ extension UnsafeRawBufferPointer {
     }
   }
 }
+
+extension [UInt8] {
+  /// Whether the bytes come before others, as in a dictionary.
+  func precedes(_ other: [UInt8]) -> Bool {
+    unsafe withUnsafeBytes { unsafe $0.compare(to: other) < 0 }
+  }
+}

@@ -112,17 +112,19 @@ struct HistoryTable: Sendable {
     }
   }
 
-  /// Calls `body` with each entry after `number`, with what it did to one model.
+  /// Calls `body` with the number and the entry of each commit after `number`, with what it did to
+  /// one model.
   func forEach(
     after number: UInt64,
     of model: String,
     in transaction: borrowing some Transaction & ~Copyable,
-    _ body: (HistoryEntry) throws -> Void
+    _ body: (UInt64, HistoryEntry) throws -> Void
   ) throws {
     // The floor of a history that was stopped.
     guard number < .max else { return }
     unsafe try forEachEncoded(from: number + 1, in: transaction) { number, bytes in
       try body(
+        number,
         unsafe decode(bytes, number) { reader throws(RecordError) in
           try HistoryEntry(from: &reader, of: model)
         }

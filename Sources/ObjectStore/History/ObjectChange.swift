@@ -50,6 +50,13 @@ struct CoalescedChanges: Sendable, Hashable {
     objects[id] = earlier.followed(by: change)
   }
 
+  /// The changes of some of the objects, of which the ids are asked for.
+  func filter(_ isWanted: (UInt64) -> Bool) -> CoalescedChanges {
+    var some = self
+    some.objects = objects.filter { isWanted($0.key) }
+    return some
+  }
+
   mutating func addWhole() {
     objects = [:]
     isWhole = true

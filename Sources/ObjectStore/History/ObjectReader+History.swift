@@ -67,7 +67,7 @@ extension ReaderSource {
       after: token.number,
       of: tables.name,
       in: unsafe transaction
-    ) { entry in
+    ) { _, entry in
       for model in entry.models { changes.add(model.changes(for: tables)) }
     }
     for (changed, log) in state?.changesFromOutermost.models ?? [] where changed === tables {

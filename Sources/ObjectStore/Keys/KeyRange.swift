@@ -34,6 +34,13 @@ struct KeyRange: Sendable, Hashable {
     return !key.lexicographicallyPrecedes(upper)
   }
 
+  /// Whether the other range goes as far at least.
+  private func endsNoLater(than other: KeyRange) -> Bool {
+    guard let end = other.upper else { return true }
+    guard let upper else { return false }
+    return !end.lexicographicallyPrecedes(upper)
+  }
+
   /// The keys that are in both.
   func intersection(_ other: KeyRange) -> KeyRange {
     let later = lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower
@@ -65,10 +72,14 @@ struct KeyRange: Sendable, Hashable {
   /// The keys that are in a range of the one list and in one of the other; both are in order.
   static func intersection(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {
     var common: [KeyRange] = []
-    for one in left {
-      for other in right { common.append(one.intersection(other)) }
+    var (one, other) = (0, 0)
+    while one < left.count, other < right.count {
+      let both = left[one].intersection(right[other])
+      if !both.isEmpty { common.append(both) }
+      // The one that ends first meets no more of the other list.
+      if left[one].endsNoLater(than: right[other]) { one += 1 } else { other += 1 }
     }
-    return union(common)
+    return common
   }
 
   /// The keys of an index that begin with `prefix` and go on with a key of this range.

@@ -48,4 +48,15 @@ public protocol Model: Sendable {
 
   /// Writes every field, in the order of ``schema``.
   func encode(to record: inout RecordEncoder)
+
+  /// Where the field of a property stands in ``schema``; `nil` for one that is not stored.
+  ///
+  /// For ``Query/init(translating:)``, which needs it of the properties that the predicate names. A
+  /// model need not say it: by default it is `nil` for every one.
+  static func fieldPosition(of property: PartialKeyPath<Self>) -> Int?
+}
+
+extension Model {
+  /// `nil`, for a model that is in no predicate of Foundation.
+  public static func fieldPosition(of property: PartialKeyPath<Self>) -> Int? { nil }
 }

@@ -8,6 +8,12 @@ final class CommitFeed: Sendable {
     var lastWaiter: UInt64 = 0
     var observers = 0
     var watch: DoorbellWatch?
+    /// The observers' names, and the commits since each has last looked of which it is not to hear.
+    var unheard: [UInt64: (observer: ObserverID, commits: Set<UInt64>)] = [:]
+    var lastLease: UInt64 = 0
+    /// Commits that are about to be made, and who is not to hear of them.
+    var announced: [Announcement: (number: UInt64, observers: Set<ObserverID>)] = [:]
+    var lastAnnouncement: UInt64 = 0
     /// The last commit that the observers were woken for.
     var lastNumber: UInt64 = 0
     /// What the last commits of this store value have changed, in the order in which they were
@@ -37,10 +43,40 @@ final class CommitFeed: Sendable {
 
   // MARK: Commits
 
+  /// Stands for a commit that is about to be made, until it is settled whether it was.
+  struct Announcement: Hashable {
+    fileprivate let number: UInt64
+  }
+
+  /// Says before a commit that some observers are not to hear of it, since they may see it before it
+  /// is published.
+  ///
+  /// ``publish(_:_:_:)`` or ``withdraw(_:)`` must follow.
+  func announce(_ number: UInt64, without observers: Set<ObserverID>) -> Announcement? {
+    guard !observers.isEmpty else { return nil }
+    return state.withLock { state in
+      state.lastAnnouncement += 1
+      let announcement = Announcement(number: state.lastAnnouncement)
+      state.announced[announcement] = (number, observers)
+      return announcement
+    }
+  }
+
+  /// Takes back the announcement of a commit that has failed: the next one may get its number.
+  func withdraw(_ announcement: Announcement?) {
+    guard let announcement else { return }
+    state.withLock { $0.announced[announcement] = nil }
+  }
+
   /// Tells of a commit of this store value, which is visible already, and what it changed, if that
   /// is known.
-  func publish(_ number: UInt64, _ models: [HistoryEntry.ModelEntry]?) {
+  func publish(
+    _ number: UInt64,
+    _ models: [HistoryEntry.ModelEntry]?,
+    _ announcement: Announcement? = nil
+  ) {
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      if let announcement { state.settle(announcement) }
       guard state.observers > 0 else { return [] }
       if let models { state.recent.append((number, models)) }
       if state.recent.count > Self.mostRecent { state.recent.removeFirst() }
@@ -64,29 +100,48 @@ final class CommitFeed: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// What the commits after one number, up to another, have changed; `nil` unless each of them was
-  /// this store value's and is remembered.
-  func commits(after first: UInt64, through last: UInt64) -> [HistoryEntry.ModelEntry]? {
+  /// What the commits after one number, up to another, have changed, in their order; `nil` unless
+  /// each of them was this store value's and is remembered.
+  func commits(
+    after first: UInt64,
+    through last: UInt64
+  ) -> [(number: UInt64, models: [HistoryEntry.ModelEntry])]? {
     state.withLock { state in
       guard last - first <= UInt64(state.recent.count) else { return nil }
       // Two threads may have told of their commits in the other order.
       let wanted = state.recent.filter { $0.number > first && $0.number <= last }
         .sorted { $0.number < $1.number }
       guard wanted.count == last - first else { return nil }
-      return wanted.flatMap(\.models)
+      return wanted
     }
   }
 
   // MARK: Observers
 
   /// Counts an observer in for as long as the lease lives.
-  func lease() -> ObserverLease {
-    let isFirst = state.withLock { state in
+  func lease(_ observer: ObserverID) -> ObserverLease {
+    let (isFirst, id) = state.withLock { state in
       state.observers += 1
-      return state.observers == 1
+      state.lastLease += 1
+      state.unheard[state.lastLease] = (observer, [])
+      return (state.observers == 1, state.lastLease)
     }
     if isFirst { beginWatching() }
-    return ObserverLease(feed: self)
+    return ObserverLease(feed: self, id: id)
+  }
+
+  /// The commits up to that number of which the observer is not to hear, and which it is not told
+  /// again; `nil` while one of them is not settled.
+  fileprivate func takeUnheard(_ lease: UInt64, through number: UInt64) -> Set<UInt64>? {
+    state.withLock { state in
+      guard let (observer, commits) = state.unheard[lease] else { return [] }
+      let isOpen = state.announced.values.contains { announced in
+        announced.number <= number && announced.observers.contains(observer)
+      }
+      guard !isOpen else { return nil }
+      state.unheard[lease]?.commits = commits.filter { $0 > number }
+      return commits.filter { $0 <= number }
+    }
   }
 
   private func beginWatching() {
@@ -97,9 +152,10 @@ final class CommitFeed: Sendable {
     }
   }
 
-  fileprivate func leave() {
+  fileprivate func leave(_ lease: UInt64) {
     let watch = state.withLock { state -> DoorbellWatch? in
       state.observers -= 1
+      state.unheard[lease] = nil
       guard state.observers == 0 else { return nil }
       state.recent = []
       defer { state.watch = nil }
@@ -147,6 +203,14 @@ final class CommitFeed: Sendable {
 }
 
 extension CommitFeed.State {
+  /// Notes for those who are not to hear of a commit that it was made.
+  fileprivate mutating func settle(_ announcement: CommitFeed.Announcement) {
+    guard let (number, observers) = announced.removeValue(forKey: announcement) else { return }
+    for (lease, entry) in unheard where observers.contains(entry.observer) {
+      unheard[lease]?.commits.insert(number)
+    }
+  }
+
   fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
     defer { waiters.removeAll(keepingCapacity: true) }
     return Array(waiters.values)
@@ -156,10 +220,18 @@ extension CommitFeed.State {
 /// Keeps a store's feed attentive while somebody observes.
 final class ObserverLease: Sendable {
   private let feed: CommitFeed
+  private let id: UInt64
 
-  fileprivate init(feed: CommitFeed) {
+  fileprivate init(feed: CommitFeed, id: UInt64) {
     self.feed = feed
+    self.id = id
   }
 
-  deinit { feed.leave() }
+  deinit { feed.leave(id) }
+
+  /// The commits up to that number of which the observer is not to hear, and which it is not told
+  /// again; `nil` while one of them is not settled, which will be in a moment.
+  func takeUnheard(through number: UInt64) -> Set<UInt64>? {
+    feed.takeUnheard(id, through: number)
+  }
 }

@@ -13,6 +13,14 @@ struct CommitPosition: Sendable, Hashable {
   }
 }
 
+/// What commits have done to the objects of a model.
+struct CommittedChanges {
+  /// Taken together.
+  var all = CoalescedChanges()
+  /// Without the commits of which the observer is not to hear.
+  var heard = CoalescedChanges()
+}
+
 extension ReaderSource {
   /// What commits have done to the objects of a model since an observer looked, from this process's
   /// own memory where it has seen all of them, otherwise from the history; `nil` when neither
@@ -21,16 +29,32 @@ extension ReaderSource {
     of model: M.Type,
     from old: CommitPosition,
     to now: CommitPosition,
-    _ feed: CommitFeed
-  ) throws -> CoalescedChanges? {
-    guard let tables = try schema.tables(of: model) else { return CoalescedChanges() }
-    if old.number < now.number, let entries = feed.commits(after: old.number, through: now.number) {
-      var changes = CoalescedChanges()
+    _ feed: CommitFeed,
+    unheard: Set<UInt64> = []
+  ) throws -> CommittedChanges? {
+    var changes = CommittedChanges()
+    guard let tables = try schema.tables(of: model) else { return changes }
+    func add(_ number: UInt64, _ entries: [HistoryEntry.ModelEntry]) {
       for entry in entries where entry.model == tables.name {
-        changes.add(entry.changes(for: tables))
+        let own = entry.changes(for: tables)
+        changes.all.add(own)
+        if !unheard.contains(number) { changes.heard.add(own) }
       }
+    }
+    if old.number < now.number, let commits = feed.commits(after: old.number, through: now.number) {
+      for commit in commits { add(commit.number, commit.models) }
       return changes
     }
-    return try old.token.flatMap { try self.changes(since: $0, of: tables) }
+    guard let token = old.token, let history = schema.history,
+      unsafe try history.reaches(token, in: transaction)
+    else { return nil }
+    unsafe try history.forEach(
+      after: token.number,
+      of: tables.name,
+      in: unsafe transaction
+    ) { number, entry in
+      add(number, entry.models)
+    }
+    return changes
   }
 }

@@ -18,10 +18,12 @@ public struct Commits: AsyncSequence, Sendable {
   public typealias Failure = StoreError
 
   let store: ObjectStore
+  /// What a write names that this sequence shall not hear of.
+  public let observer = ObserverID()
 
   /// Begins to wait for commits.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(store: store, lease: store.feed.lease())
+    Iterator(store: store, lease: store.feed.lease(observer))
   }
 
   /// Waits for the commits of one store.
@@ -44,8 +46,15 @@ public struct Commits: AsyncSequence, Sendable {
     ) async throws(StoreError) -> UInt64? {
       while !Task.isCancelled, !store.feed.isClosed {
         let number = try store.lastCommit()
-        guard number == last else {
-          last = number
+        guard let unheard = lease.takeUnheard(through: number) else {
+          // The commit can be read, and is published next.
+          await Task.yield()
+          continue
+        }
+        let before = last
+        last = number
+        // Commits are numbered without gaps.
+        guard let before, number &- before == UInt64(unheard.count(where: { $0 > before })) else {
           return number
         }
         await store.feed.wait(after: number)

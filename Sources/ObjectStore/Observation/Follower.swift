@@ -5,8 +5,13 @@ protocol Followed: Sendable {
   /// Which commit it has been brought to; `nil` before the first time.
   var position: CommitPosition? { get }
 
-  /// Brings it to the transaction's commit; returns what is to be told of it, if anything.
-  mutating func refresh(in transaction: borrowing Snapshot, _ feed: CommitFeed) throws -> Change?
+  /// Brings it to the transaction's commit; returns what is to be told of it, if anything: nothing
+  /// of what the commits `unheard` have changed alone.
+  mutating func refresh(
+    in transaction: borrowing Snapshot,
+    _ feed: CommitFeed,
+    unheard: Set<UInt64>
+  ) throws -> Change?
 }
 
 /// One iterator's way through the commits.
@@ -16,16 +21,16 @@ struct Follower<Value: Followed> {
   /// `nil` once it has ended.
   private var value: Value?
 
-  init(_ store: ObjectStore, _ value: Value) {
+  init(_ store: ObjectStore, _ observer: ObserverID, _ value: Value) {
     self.store = store
     self.value = value
-    lease = store.feed.lease()
+    lease = store.feed.lease(observer)
   }
 
   mutating func next() async throws(StoreError) -> Value.Change? {
     // Given away, so that its parts are changed in place.
     guard let value = value.take() else { return nil }
-    let (change, next) = try await Self.next(value, store)
+    let (change, next) = try await Self.next(value, store, lease)
     if change != nil { self.value = next }
     return change
   }
@@ -33,13 +38,24 @@ struct Follower<Value: Followed> {
   @concurrent
   private static func next(
     _ value: consuming Value,
-    _ store: ObjectStore
+    _ store: ObjectStore,
+    _ lease: ObserverLease
   ) async throws(StoreError) -> (Value.Change?, Value) {
     do {
       while !Task.isCancelled, !store.feed.isClosed {
-        let change = try await store.read { try value.refresh(in: $0, store.feed) }
+        let (isSettled, change) = try await store.read { snapshot in
+          guard let unheard = lease.takeUnheard(through: snapshot.changeCount) else {
+            return (false, nil as Value.Change?)
+          }
+          return (true, try value.refresh(in: snapshot, store.feed, unheard: unheard))
+        }
         if let change { return (change, value) }
-        if let position = value.position { await store.feed.wait(after: position.number) }
+        if isSettled, let position = value.position {
+          await store.feed.wait(after: position.number)
+        } else {
+          // The commit can be read, and is published next.
+          await Task.yield()
+        }
       }
     } catch is CancellationError {
       // Ends as between two looks.

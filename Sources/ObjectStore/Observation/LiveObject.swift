@@ -24,7 +24,8 @@ struct LiveObject<Root: Model>: Followed {
 
   mutating func refresh(
     in transaction: borrowing Snapshot,
-    _ feed: CommitFeed
+    _ feed: CommitFeed,
+    unheard: Set<UInt64>
   ) throws -> ObservedObject<Root>? {
     let now = try CommitPosition(transaction.source)
     guard let then = position else {
@@ -33,12 +34,20 @@ struct LiveObject<Root: Model>: Followed {
       return ObservedObject(object: current?.object, changedFields: .all, token: now.token)
     }
     guard now.number != then.number else { return nil }
-    let changes = try transaction.source.changes(of: Root.self, from: then, to: now, feed)
+    let changes = try transaction.source.changes(
+      of: Root.self,
+      from: then,
+      to: now,
+      feed,
+      unheard: unheard
+    )
     position = now
-    if let changes, !changes.isWhole, changes.isEmpty { return nil }
+    if let changes, changes.all.isEmpty { return nil }
     let before = current
     current = try find(in: transaction)
-    guard let fields = try changedFields(from: before, changes), fields != 0 else { return nil }
+    guard now.number &- then.number > UInt64(unheard.count),
+      let fields = try changedFields(from: before, changes?.heard), fields != 0
+    else { return nil }
     return ObservedObject(
       object: current?.object,
       changedFields: ChangedFields(bits: fields),
@@ -46,11 +55,15 @@ struct LiveObject<Root: Model>: Followed {
     )
   }
 
-  /// `nil` when nothing has changed.
+  /// `nil` when nothing has changed of which there is to be heard.
   private func changedFields(
     from before: (id: UInt64, object: Root)?,
     _ changes: CoalescedChanges?
   ) throws -> UInt64? {
+    if let changes, !changes.isWhole {
+      let ids = [before?.id, current?.id].compactMap(\.self)
+      guard ids.contains(where: { changes.objects[$0] != nil }) else { return nil }
+    }
     guard let before, let current, before.id == current.id else {
       return before == nil && current == nil ? nil : .max
     }

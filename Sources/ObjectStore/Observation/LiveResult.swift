@@ -5,7 +5,7 @@ struct LiveResult<Root: Model>: Followed {
   typealias Entry = ResultSnapshot<Root>.Entry
   typealias Edit = ChunkedArray<Entry>.Edit
 
-  private let query: ObservedQuery<Root>
+  private var query: ObservedQuery<Root>
   /// A change of these fields is told, as ``ChangeLog/Change/fields``.
   private let fields: UInt64
   private var snapshot = ResultSnapshot<Root>()
@@ -15,37 +15,52 @@ struct LiveResult<Root: Model>: Followed {
   private(set) var position: CommitPosition?
 
   init(_ query: Query<Root>, fields: UInt64) {
-    self.query = ObservedQuery(query: query)
+    self.query = ObservedQuery(query)
     self.fields = fields
   }
 
   /// Brings the result to the transaction's commit; returns what is to be told of it, if anything.
   mutating func refresh(
     in transaction: borrowing Snapshot,
-    _ feed: CommitFeed
+    _ feed: CommitFeed,
+    unheard: Set<UInt64>
   ) throws -> ResultChange<Root>? {
     let now = try CommitPosition(transaction.source)
     guard let then = position else {
+      _ = try query.resolve(in: transaction.source)
       try start(in: transaction)
       position = now
-      return ResultChange(snapshot: snapshot, isInitial: true, token: now.token)
+      return ResultChange(snapshot: snapshot, base: snapshot, isInitial: true, token: now.token)
     }
     guard now.number != then.number else { return nil }
-    let changes = try transaction.source.changes(of: Root.self, from: then, to: now, feed)
-    var change = ResultChange(snapshot: snapshot, token: now.token)
-    if let changes, !changes.isWhole {
-      if !changes.isEmpty {
-        if query.isIncremental {
-          try apply(changes, in: transaction, &change)
-        } else {
-          try runAgain(in: transaction, changed: changes, &change)
-        }
+    let changes = try transaction.source.changes(
+      of: Root.self,
+      from: then,
+      to: now,
+      feed,
+      unheard: unheard
+    )
+    var isOtherNow = false
+    if try query.dependsOnChanges(transaction.source, from: then, to: now, feed) {
+      isOtherNow = try query.resolve(in: transaction.source)
+    }
+    var change = ResultChange(snapshot: snapshot, base: snapshot, token: now.token)
+    if let changes, !changes.all.isWhole {
+      if isOtherNow || !query.isIncremental && !changes.all.isEmpty {
+        try runAgain(in: transaction, changes, &change)
+      } else if !changes.all.isEmpty {
+        var silent = change
+        try apply(changes.unheard, in: transaction, &silent)
+        change.base = snapshot
+        try apply(changes.told, in: transaction, &change)
       }
     } else {
-      try runAgain(in: transaction, changed: nil, &change)
+      try runAgain(in: transaction, nil, &change)
     }
     position = now
     change.snapshot = snapshot
+    // Of a commit of which it is not to hear, it is not told either what follows for other objects.
+    guard now.number &- then.number > UInt64(unheard.count) else { return nil }
     return change.isEmpty ? nil : change
   }
 
@@ -149,22 +164,56 @@ struct LiveResult<Root: Model>: Followed {
   /// which did.
   private mutating func runAgain(
     in transaction: borrowing Snapshot,
-    changed: CoalescedChanges?,
+    _ changes: CommittedChanges?,
     _ told: inout ResultChange<Root>
   ) throws {
-    let before = snapshot.entries
     try start(in: transaction)
     let entries = snapshot.entries
+    if let unheard = changes?.unheard, !unheard.isEmpty {
+      told.base = told.base.replacing(entries) { unheard.objects[$0] != nil }
+    }
+    let before = told.base.entries
     let difference = ResultDifference(from: before.allIDs(), to: entries.allIDs())
     told.deletions = difference.deletions
     told.insertions = difference.insertions
     var comparison = FieldComparison<Root>()
     for places in difference.kept {
       let entry = entries[places.new]
-      if let changed, changed.objects[entry.id] == nil { continue }
+      if let changes, changes.all.objects[entry.id] == nil { continue }
       let differing = try comparison.differences(before[places.old].object, entry.object)
       if differing & fields != 0 { told.modifications.append(places.new) }
     }
+  }
+}
+
+extension CommittedChanges {
+  /// Of the objects that only commits have changed of which the observer is not to hear.
+  fileprivate var unheard: CoalescedChanges { all.filter { heard.objects[$0] == nil } }
+
+  /// Of the other objects, those commits' share in them too.
+  fileprivate var told: CoalescedChanges { all.filter { heard.objects[$0] != nil } }
+}
+
+extension ResultSnapshot {
+  /// The same objects but for some, which are, or are not, as they are in a later result; each after
+  /// the one that it follows there.
+  fileprivate func replacing(
+    _ later: ChunkedArray<Entry>,
+    _ isReplaced: (UInt64) -> Bool
+  ) -> ResultSnapshot {
+    let kept = entries.chunks.joined().filter { !isReplaced($0.id) }
+    let keptIDs = Set(kept.map(\.id))
+    var first: [Entry] = []
+    var followers: [UInt64: [Entry]] = [:]
+    var last: UInt64?
+    for entry in later.chunks.joined() {
+      if isReplaced(entry.id) {
+        if let last { followers[last, default: []].append(entry) } else { first.append(entry) }
+      } else if keptIDs.contains(entry.id) {
+        last = entry.id
+      }
+    }
+    return ResultSnapshot(first + kept.flatMap { [$0] + (followers[$0.id] ?? []) })
   }
 }
 

@@ -5,6 +5,41 @@ internal import LMDB
 /// The one place that depends on how queries find and order their objects.
 struct ObservedQuery<Root: Model>: Sendable {
   let query: Query<Root>
+  /// The condition as of the last look at the other models that it speaks of.
+  private var condition: Predicate<Root>.Resolved
+  private let semiJoins: [SemiJoin]
+
+  init(_ query: Query<Root>) {
+    self.query = query
+    condition = Predicate.Resolved(predicate: query.predicate)
+    semiJoins = query.predicate.node.semiJoins
+  }
+
+  // MARK: Other models
+
+  /// Whether commits between the two may have changed, at the other ends of references, which
+  /// objects match.
+  func dependsOnChanges(
+    _ source: ReaderSource,
+    from old: CommitPosition,
+    to now: CommitPosition,
+    _ feed: CommitFeed
+  ) throws -> Bool {
+    try semiJoins.contains { join in
+      try join.other.mayDiffer(source, from: old, to: now, feed)
+    }
+  }
+
+  /// Looks at the other models; says whether objects that have not changed may match now that did
+  /// not, or the other way round.
+  mutating func resolve(in source: ReaderSource) throws -> Bool {
+    guard !semiJoins.isEmpty else { return false }
+    let keys = condition.keys
+    condition = try query.predicate.resolved(in: source)
+    return condition.keys != keys
+  }
+
+  // MARK: Objects
 
   /// Whether an object's membership and place follow from its own record, so that a change of it
   /// needs no look at others.
@@ -17,7 +52,7 @@ struct ObservedQuery<Root: Model>: Sendable {
 
   /// Whether the record meets the condition.
   func matches(_ record: borrowing RecordView, _ id: UInt64) throws -> Bool {
-    try translating(id) { () throws(RecordError) in try query.predicate.matches(record) }
+    try translating(id) { () throws(RecordError) in try condition.predicate.matches(record) }
   }
 
   /// Bytes of which the order is that of the query, ties settled by the id.
@@ -28,11 +63,14 @@ struct ObservedQuery<Root: Model>: Sendable {
     return try translating(id) { () throws(RecordError) in try query.sortKey(of: record, id: id) }
   }
 
-  /// Runs the query; lends each object with its sort key, in order.
+  /// Runs the query with the other models as last looked at; lends each object with its sort key, in
+  /// order.
   func forEach(
     in snapshot: borrowing Snapshot,
     _ body: (ResultSnapshot<Root>.Entry, _ key: [UInt8]) -> Void
   ) throws {
+    var query = query
+    query.predicate = condition.predicate
     guard query.sortOrder == nil else {
       return unsafe try snapshot.forEachRecord(query) { reader, id, record in
         let object: Root = unsafe try reader.decode(record, id)

@@ -2,8 +2,11 @@
 public struct ResultChange<Root: Model>: Sendable {
   /// The objects as they are now.
   public var snapshot: ResultSnapshot<Root>
-  /// The places, in the snapshot before, of objects that are not in the result any more, or have
-  /// moved; in order.
+  /// The objects to which the differences are: the snapshot of the element before, and in it, as
+  /// they are now, the objects that only writes of which the sequence does not hear have changed
+  /// since.
+  public var base: ResultSnapshot<Root>
+  /// The places, in ``base``, of objects that are not in the result any more, or have moved; in order.
   public var deletions: [Int] = []
   /// The places, in this snapshot, of objects that were not in the result before, or have moved;
   /// in order.

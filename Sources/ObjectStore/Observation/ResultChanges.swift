@@ -13,10 +13,12 @@ public struct ResultChanges<Root: Model>: AsyncSequence, Sendable {
   let store: ObjectStore
   let query: Query<Root>
   let fields: UInt64
+  /// What a write names that this sequence shall not hear of.
+  public let observer = ObserverID()
 
   /// Begins to observe.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(follower: Follower(store, LiveResult(query, fields: fields)))
+    Iterator(follower: Follower(store, observer, LiveResult(query, fields: fields)))
   }
 
   /// Observes one query.
@@ -47,10 +49,12 @@ public struct ObservedChanges<Root: Model>: AsyncSequence, Sendable {
 
   let store: ObjectStore
   let key: Root.PrimaryKey
+  /// What a write names that this sequence shall not hear of.
+  public let observer = ObserverID()
 
   /// Begins to observe.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(follower: Follower(store, LiveObject(key)))
+    Iterator(follower: Follower(store, observer, LiveObject(key)))
   }
 
   /// Observes one object.

@@ -74,9 +74,9 @@ extension ObjectReader where Self: ~Copyable {
       direction: direction
     )
     let predicate = query.predicate && column.hasComparableValue
-    let core = QueryCore(
-      predicate.node,
-      predicate.matches,
+    let core = try QueryCore(
+      predicate,
+      in: source,
       order: SortOrder(columns: [order], tieDirection: direction),
       takeCount: 1
     )
@@ -239,8 +239,8 @@ extension ObjectReader where Self: ~Copyable {
     guard let form = NumberForm(Value.fieldType) else {
       preconditionFailure("a column of \(Value.self) has no numbers to be summed")
     }
-    let core = QueryCore(query.predicate.node, query.predicate.matches)
-    unsafe try forEachContent(core, of: M.self, at: column.position) { content in
+    let core = try QueryCore(query.predicate, in: source)
+    unsafe try source.forEachContent(core, of: M.self, at: column.position) { content in
       guard case .present(let bytes) = unsafe content else { return }
       guard bytes.count == form.width, let base = bytes.baseAddress else {
         throw StoreError(
@@ -257,11 +257,7 @@ extension ObjectReader where Self: ~Copyable {
     _ column: Column<M, Value>,
     _ body: (Value) throws -> Void
   ) throws {
-    try forEachValue(
-      QueryCore(query.predicate.node, query.predicate.matches),
-      column,
-      body
-    )
+    try forEachValue(QueryCore(query.predicate, in: source), column, body)
   }
 
   private func forEachValue<M: Model, Value: FieldValue>(
@@ -269,7 +265,7 @@ extension ObjectReader where Self: ~Copyable {
     _ column: Column<M, Value>,
     _ body: (Value) throws -> Void
   ) throws {
-    unsafe try forEachContent(core, of: M.self, at: column.position) { content in
+    unsafe try source.forEachContent(core, of: M.self, at: column.position) { content in
       guard case .present(let bytes) = unsafe content else { return }
       var reader = unsafe ByteReader(bytes)
       let value: Value
@@ -283,45 +279,6 @@ extension ObjectReader where Self: ~Copyable {
         )
       }
       try body(value)
-    }
-  }
-
-  /// Calls `body` with the bytes of one field of every match, reading no other part of records than
-  /// it must.
-  func forEachContent<M: Model>(
-    _ core: QueryCore,
-    of model: M.Type,
-    at position: Int,
-    _ body: (RecordView.Content) throws -> Void
-  ) throws {
-    guard let reader = unsafe try source.reader(of: model) else { return }
-    let parts = unsafe reader.tables.parts(ofFieldsAt: [position])
-    if core.node.isAlways, core.order.isStored, core.takeCount == .max {
-      // All that is read is the column.
-      var pace = ReadPace()
-      return unsafe try reader.forEachRecord(parts: parts) { id, record in
-        try pace.step()
-        unsafe try body(content(of: record, id, model, position))
-        return true
-      }
-    }
-    var run = unsafe try QueryRun(reader, core)
-    unsafe try run.forEach(wanted: parts) { id, record in
-      unsafe try body(content(of: record, id, model, position))
-      return true
-    }
-  }
-
-  private func content<M: Model>(
-    of record: borrowing RecordView,
-    _ id: UInt64,
-    _ model: M.Type,
-    _ position: Int
-  ) throws -> RecordView.Content {
-    do throws(RecordError) {
-      return unsafe try record.content(at: position)
-    } catch {
-      throw StoreError(error, model: M.schema.name, objectID: id)
     }
   }
 }

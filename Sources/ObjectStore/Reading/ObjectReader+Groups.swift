@@ -80,8 +80,10 @@ extension ObjectReader where Self: ~Copyable {
       groups = unsafe try reader.groups(in: index, at: column.position, isCounting: isCounting)
     } else {
       var counts = ContentCounts(type)
-      let core = QueryCore(query.predicate.node, query.predicate.matches)
-      unsafe try forEachContent(core, of: M.self, at: column.position) { unsafe counts.add($0) }
+      let core = try QueryCore(query.predicate, in: source)
+      unsafe try source.forEachContent(core, of: M.self, at: column.position) {
+        unsafe counts.add($0)
+      }
       groups = counts.sorted()
     }
     var offset = 0

@@ -24,9 +24,9 @@ extension ObjectReader where Self: ~Copyable {
       return Page(objects: [], next: nil)
     }
     // One more tells whether there is a page after this one.
-    var core = QueryCore(
-      query.predicate.node,
-      query.predicate.matches,
+    var core = try QueryCore(
+      query.predicate,
+      in: source,
       order: order,
       takeCount: size == .max ? size : size + 1
     )

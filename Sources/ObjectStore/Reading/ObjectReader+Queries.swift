@@ -42,7 +42,7 @@ extension ObjectReader where Self: ~Copyable {
   public func count<M: Model>(_ query: Query<M>) throws -> Int {
     guard let reader = unsafe try source.reader(of: M.self) else { return 0 }
     guard query.takeCount > 0 else { return 0 }
-    let core = QueryCore(query.predicate.node, query.predicate.matches)
+    let core = try QueryCore(query.predicate, in: source)
     let count = unsafe try reader.countMatches(core, most: query.neededCount)
     return Swift.max(count - query.skipCount, 0)
   }
@@ -73,22 +73,12 @@ extension ObjectReader where Self: ~Copyable {
 
   /// How the query finds its objects: through which index, or by looking at every one.
   ///
-  /// Reads nothing but how many objects there are.
+  /// Reads nothing but how many objects there are; but of a condition across a reference, the other
+  /// side is run, since the plan depends on how many objects it finds.
   ///
-  /// - Throws: ``StoreError`` with `unknownModel`.
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   public func explain<M: Model>(_ query: Query<M>) throws -> QueryPlan {
-    guard let reader = unsafe try source.reader(of: M.self) else {
-      return QueryPlan(ofMissing: M.schema.name)
-    }
-    let core = QueryCore(query)
-    var plan = unsafe core.plan(reader.tables)
-    if query.sortOrder == nil { plan.isOrdered = false }
-    return unsafe QueryPlan(
-      plan,
-      of: reader.tables,
-      objectCount: try reader.count(),
-      parts: core.parts(reader.tables)
-    )
+    try source.explain(query)
   }
 
   // MARK: Inside the module
@@ -99,7 +89,7 @@ extension ObjectReader where Self: ~Copyable {
     _ body: (ModelReader, UInt64, borrowing RecordView) throws -> Bool
   ) throws {
     guard let reader = unsafe try source.reader(of: M.self) else { return }
-    var run = unsafe try QueryRun(reader, QueryCore(query))
+    var run = unsafe try QueryRun(reader, QueryCore(query, in: source))
     unsafe try run.forEach(wanted: .all) { id, record in
       unsafe try body(reader, id, record)
     }
@@ -109,7 +99,7 @@ extension ObjectReader where Self: ~Copyable {
   private func sortedByComputing<M: Model>(_ query: Query<M>) throws -> ArraySlice<M> {
     guard let reader = unsafe try source.reader(of: M.self) else { return [] }
     var ranked: [Ranked<M>] = []
-    var run = unsafe try QueryRun(reader, QueryCore(query, isOrdered: false))
+    var run = unsafe try QueryRun(reader, QueryCore(query, in: source, isOrdered: false))
     unsafe try run.forEach(wanted: .all) { id, record in
       ranked.append(unsafe try Ranked(reader.decode(record, id), query, record, id))
       return true
@@ -166,20 +156,5 @@ extension ModelReader {
     } catch {
       throw StoreError(error, model: M.schema.name, objectID: id)
     }
-  }
-}
-
-extension QueryPlan {
-  /// The plan for a model that the store has never seen.
-  fileprivate init(ofMissing model: String) {
-    self.init(
-      model: model,
-      objectCount: 0,
-      access: .nothing,
-      isOrderServed: true,
-      isExact: true,
-      readsColdFields: false,
-      readsHotFields: false
-    )
   }
 }

@@ -11,40 +11,45 @@
 /// }
 /// ```
 public struct Inverse<Target: Model, Referrer: Model>: Sendable {
-  private let condition: @Sendable (Reference<Target>) -> Predicate<Referrer>
+  /// The field that refers.
+  let position: Int
+  /// Whether it is a collection of references.
+  let isCollection: Bool
 
   /// The objects that refer in a field of one reference.
   public init(_ column: KeyPath<Referrer.Columns, Column<Referrer, Reference<Target>>>) {
-    let column = Referrer.columns[keyPath: column]
-    condition = { column == $0 }
+    position = Referrer.columns[keyPath: column].position
+    isCollection = false
   }
 
   /// The objects that refer in a field of an optional reference.
   public init(_ column: KeyPath<Referrer.Columns, Column<Referrer, Reference<Target>?>>) {
-    let column = Referrer.columns[keyPath: column]
-    condition = { column == $0 }
+    position = Referrer.columns[keyPath: column].position
+    isCollection = false
   }
 
   /// The objects that refer in a field of references in order.
   public init(_ column: KeyPath<Referrer.Columns, Column<Referrer, [Reference<Target>]>>) {
-    let column = Referrer.columns[keyPath: column]
-    condition = { column.contains($0) }
+    position = Referrer.columns[keyPath: column].position
+    isCollection = true
   }
 
   /// The objects that refer in a field of a set of references.
   public init(_ column: KeyPath<Referrer.Columns, Column<Referrer, Set<Reference<Target>>>>) {
-    let column = Referrer.columns[keyPath: column]
-    condition = { column.contains($0) }
+    position = Referrer.columns[keyPath: column].position
+    isCollection = true
   }
 
   /// The objects that refer to that one; any transaction can run the query.
   public func callAsFunction(of target: Target) -> Query<Referrer> {
-    Query(condition(Reference(to: target)))
+    callAsFunction(of: Reference(to: target))
   }
 
   /// The objects that refer to what the reference refers to, which need not be there.
   public func callAsFunction(of target: Reference<Target>) -> Query<Referrer> {
-    Query(condition(target))
+    let field = Column<Referrer, Reference<Target>>(position: position)
+    guard isCollection else { return Query(field == target) }
+    return Query(Column<Referrer, [Reference<Target>]>(position: position).contains(target))
   }
 }
 

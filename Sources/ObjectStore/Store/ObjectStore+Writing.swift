@@ -11,6 +11,8 @@ extension ObjectStore {
   /// - Parameters:
   ///   - durability: What the commit outlasts once this returns: by default a power cut too, for
   ///     two waits for the disk.
+  ///   - observers: Sequences of changes, by their ``ResultChanges/observer``, that do not hear of
+  ///     this commit, because who reads them knows already what it changes.
   ///   - body: Writes; it must not wait for another write of the store.
   /// - Returns: What `body` returns.
   /// - Throws: ``StoreError`` with `permissionDenied`, `full`, `diskFull`, `inputOutput`,
@@ -19,12 +21,13 @@ extension ObjectStore {
   @discardableResult
   public func write<R>(
     durability: Durability = .full,
+    withoutNotifying observers: Set<ObserverID> = [],
     _ body: (inout StoreTransaction) throws -> R
   ) throws -> R {
     try translating("writing \(path)") {
       var transaction = try beginWrite()
       let result = try run(body, in: &transaction)
-      try commit(transaction, durability)
+      try commit(transaction, durability, withoutNotifying: observers)
       return result
     }
   }
@@ -43,12 +46,15 @@ extension ObjectStore {
   ///
   /// - Parameters:
   ///   - durability: What the commit outlasts once this returns: by default a power cut too.
+  ///   - observers: As with the synchronous twin. A commit is shared only with writes of which the
+  ///     same sequences do not hear.
   ///   - body: Writes; it must not wait for another write of the store.
   /// - Returns: What `body` returns.
   /// - Throws: ``StoreError`` as the synchronous twin, `CancellationError`, or what `body` throws.
   @discardableResult
   public func write<R: Sendable>(
     durability: Durability = .full,
+    withoutNotifying observers: Set<ObserverID> = [],
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
   ) async throws -> R {
     let ticket = WriteQueue.Ticket()
@@ -56,6 +62,7 @@ extension ObjectStore {
       try await withCheckedThrowingContinuation { continuation in
         let write = WriteQueue.Write(
           durability: durability,
+          unheardBy: observers,
           run: { transaction in
             let result = try body(&transaction)
             return { continuation.resume(returning: result) }
@@ -94,17 +101,27 @@ extension ObjectStore {
     return try body(&transaction)
   }
 
-  func commit(_ transaction: consuming StoreTransaction, _ durability: Durability) throws {
+  func commit(
+    _ transaction: consuming StoreTransaction,
+    _ durability: Durability,
+    withoutNotifying observers: Set<ObserverID>
+  ) throws {
     let start = ContinuousClock.now
     let changes = try transaction.recordHistory(
       limit: historyLimit,
       isObserved: feed.isObserved
     )
     let (number, hasChanges) = (transaction.changeCount, transaction.hasChanges)
-    try transaction.commit(durability)
+    let announcement = hasChanges ? feed.announce(number, without: observers) : nil
+    do {
+      try transaction.commit(durability)
+    } catch {
+      feed.withdraw(announcement)
+      throw error
+    }
     // From here on readers see it. What changes nothing is no commit.
     guard hasChanges else { return }
     metrics.add(.commit, since: start)
-    feed.publish(number, changes)
+    feed.publish(number, changes, announcement)
   }
 }

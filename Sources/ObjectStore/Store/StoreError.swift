@@ -8,7 +8,7 @@ public struct StoreError: Error, Sendable {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
       case alreadyExists, busy, invalidInput, referenced, danglingReference
-      case missingField, invalidPageToken, overflow, closed, conflict, other
+      case missingField, invalidPageToken, unsupportedPredicate, overflow, closed, conflict, other
     }
 
     private let value: Value
@@ -63,6 +63,8 @@ public struct StoreError: Error, Sendable {
     public static let missingField = Self(value: .missingField)
     /// The page token is of a query with another order, or no token.
     public static let invalidPageToken = Self(value: .invalidPageToken)
+    /// A predicate of Foundation says what no query can.
+    public static let unsupportedPredicate = Self(value: .unsupportedPredicate)
     /// A sum does not fit the type of its column.
     public static let overflow = Self(value: .overflow)
     /// The snapshot was closed.

@@ -6,6 +6,8 @@ final class WriteQueue: Sendable {
   /// A write that waits.
   struct Write: Sendable {
     var durability: Durability
+    /// What observes and is not to hear of the commit.
+    var unheardBy: Set<ObserverID>
     /// Runs the caller's closure; what it gives back resumes the caller, once committed.
     var run: @Sendable (inout StoreTransaction) throws -> @Sendable () -> Void
     var fail: @Sendable (any Error) -> Void
@@ -53,13 +55,16 @@ final class WriteQueue: Sendable {
     write?.fail(CancellationError())
   }
 
-  /// Takes the writes that are to share the next commit; after none, the drain is over.
+  /// Takes the writes that are to share the next commit, of which the same observers are not to hear;
+  /// after none, the drain is over.
   func takeBatch() -> ArraySlice<Write> {
     state.withLock { state in
+      let observers = state.writes.first?.write.unheardBy
       let batch = state.writes.prefix(Self.largestBatch).map(\.write)
+        .prefix { $0.unheardBy == observers }
       state.writes.removeFirst(batch.count)
       if batch.isEmpty { state.isDrained = false }
-      return batch[...]
+      return batch
     }
   }
 }

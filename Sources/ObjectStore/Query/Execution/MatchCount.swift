@@ -95,7 +95,7 @@ extension PredicateNode {
     switch self {
     case .always: return unsafe parts.all
     case .never: return 0
-    case .elements: return nil
+    case .elements, .semiJoin: return nil
     case .not(let node):
       guard let mask = unsafe node.mask(parts) else { return nil }
       return unsafe ~mask & parts.all

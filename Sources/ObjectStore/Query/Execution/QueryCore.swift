@@ -12,9 +12,22 @@ struct QueryCore: Sendable {
 
   /// Takes a query as it is; an order by computed values is left to the caller, with the offset and
   /// the limit, and `isOrdered` is then false.
-  init<M: Model>(_ query: Query<M>, isOrdered: Bool = true) {
-    node = query.predicate.node
-    matches = query.predicate.matches
+  ///
+  /// Runs the queries of other models on which the condition depends.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  init<M: Model>(
+    _ query: Query<M>,
+    in source: ReaderSource,
+    isOrdered: Bool = true
+  ) throws {
+    self.init(query, try query.predicate.resolved(in: source).predicate, isOrdered: isOrdered)
+  }
+
+  /// Takes a query with its condition resolved.
+  init<M: Model>(_ query: Query<M>, _ resolved: Predicate<M>, isOrdered: Bool = true) {
+    node = resolved.node
+    matches = resolved.matches
     let order = query.sortOrder
     self.order = isOrdered ? order ?? .stored : .stored
     let isCut = order != nil
@@ -23,14 +36,19 @@ struct QueryCore: Sendable {
   }
 
   /// All that meet a condition, in an order.
-  init(
-    _ node: PredicateNode,
-    _ matches: @escaping @Sendable (borrowing RecordView) throws(RecordError) -> Bool,
+  ///
+  /// Runs the queries of other models on which the condition depends.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  init<M: Model>(
+    _ predicate: Predicate<M>,
+    in source: ReaderSource,
     order: SortOrder = .stored,
     takeCount: Int = .max
-  ) {
-    self.node = node
-    self.matches = matches
+  ) throws {
+    let resolved = try predicate.resolved(in: source).predicate
+    node = resolved.node
+    matches = resolved.matches
     self.order = order
     skipCount = 0
     self.takeCount = takeCount
@@ -43,8 +61,11 @@ struct QueryCore: Sendable {
   }
 
   func plan(_ tables: ModelTables) -> AccessPlan {
-    QueryPlanner(indexes: tables.indexes.map { IndexShape($0) })
-      .plan(node, order: order, isLimited: takeCount != .max)
+    QueryPlanner(
+      indexes: tables.indexes.map { IndexShape($0) },
+      primaryKeyPosition: tables.primaryKeyPosition
+    )
+    .plan(node, order: order, isLimited: takeCount != .max)
   }
 
   /// The parts of records that the condition and the order read.

@@ -49,6 +49,8 @@ struct QueryRun: ~Copyable {
           unsafe try run.give(id, wanted, body)
         }
       }
+    case .keys(let keys):
+      unsafe try give(candidates: objectIDs(of: keys), wanted, body)
     case .shortest(let paths):
       unsafe try give(candidates: shortest(paths), wanted, body)
     case .union(let paths):
@@ -158,6 +160,19 @@ struct QueryRun: ~Copyable {
     } catch {
       throw StoreError(error, model: unsafe reader.tables.name, objectID: id)
     }
+  }
+
+  // MARK: Primary keys
+
+  /// The ids of the objects that have one of the keys, in order.
+  private mutating func objectIDs(of keys: [[UInt8]]) throws -> [UInt64] {
+    var ids: [UInt64] = []
+    for key in keys {
+      unsafe try pace.step()
+      let id = try unsafe key.withUnsafeBytes { unsafe try reader.objectID(of: $0) }
+      if let id { ids.append(id) }
+    }
+    return ids.sorted()
   }
 
   // MARK: Every object

@@ -84,9 +84,3 @@ struct Sorter: ~Copyable {
     }
   }
 }
-
-extension [UInt8] {
-  fileprivate func precedes(_ other: [UInt8]) -> Bool {
-    unsafe withUnsafeBytes { unsafe $0.compare(to: other) < 0 }
-  }
-}

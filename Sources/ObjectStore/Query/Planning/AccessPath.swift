@@ -35,6 +35,8 @@ enum Access: Sendable, Hashable {
   case nothing
   /// Every object, in the order of ids.
   case scan
+  /// The objects of those primary keys, each given as it is stored.
+  case keys([[UInt8]])
   /// The entries of an index one after another, in the order of the query or against it.
   case walk(AccessPath, isReversed: Bool)
   /// The objects of one of the paths: of that which ends first.

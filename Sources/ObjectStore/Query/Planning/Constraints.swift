@@ -109,7 +109,7 @@ extension PredicateNode {
         all.append(keys)
       }
       return position.map { ($0, .oneOf(all)) }
-    case .always, .never, .elements, .and, .not:
+    case .always, .never, .elements, .semiJoin, .and, .not:
       return nil
     }
   }

@@ -14,10 +14,24 @@ public struct QueryPlan: Sendable, Hashable {
     public let rangeCount: Int
   }
 
+  /// One condition across a reference: how the objects at its other end are found, before those of
+  /// the query.
+  public struct SemiJoin: Sendable, Hashable {
+    /// The field that the keys found are compared with: the one that refers, or the primary key
+    /// where the objects at the other end refer to those of the query.
+    public let field: String
+    /// How many different keys were found.
+    public let keyCount: Int
+    /// How they were found.
+    public let plan: QueryPlan
+  }
+
   /// Where the candidates come from.
   public enum Access: Sendable, Hashable {
     /// No object can meet the condition; nothing is read.
     case nothing
+    /// The objects of so many primary keys, each looked up.
+    case primaryKeys(Int)
     /// Every object is looked at.
     case scan
     /// The entries of an index, in the order of the query, no more of them than are wanted.
@@ -44,21 +58,30 @@ public struct QueryPlan: Sendable, Hashable {
   public let readsColdFields: Bool
   /// Whether the condition or the order reads the fields that change often.
   public let readsHotFields: Bool
+  /// The conditions across references, in the order in which they were written.
+  public let semiJoins: [SemiJoin]
 
-  /// Whether every object is looked at although there are more than a thousand: a sign that an index
-  /// is missing, where the query is run often.
+  /// Whether every object is looked at although there are more than a thousand, here or at the other
+  /// end of a reference: a sign that an index is missing, where the query is run often.
   public var isLargeScan: Bool {
+    if semiJoins.contains(where: \.plan.isLargeScan) { return true }
     guard case .scan = access, !isExact || !isOrderServed else { return false }
     return objectCount > 1_000
   }
 }
 
 extension QueryPlan: CustomStringConvertible {
-  /// One line, such as `index (state, updatedAt), 1 equal, ordered; tests candidates (cold)`.
+  /// One line, such as `index (state, updatedAt), 1 equal, ordered; tests each (cold)`.
   public var description: String {
+    ([own] + semiJoins.map { "\($0)" }).joined(separator: "; ")
+  }
+
+  /// The line without the other ends of references.
+  private var own: String {
     let found =
       switch access {
       case .nothing: "nothing"
+      case .primaryKeys(let count): "primary key, \(count) equal"
       case .scan: "scan of \(objectCount)"
       case .orderedIndex(let use): "\(use), ordered"
       case .index(let use): "\(use)"
@@ -78,6 +101,13 @@ extension QueryPlan: CustomStringConvertible {
   }
 }
 
+extension QueryPlan.SemiJoin: CustomStringConvertible {
+  /// The field and where its keys come from, such as `author among 3 from Author (index (born), range)`.
+  public var description: String {
+    "\(field) among \(keyCount) from \(plan.model) (\(plan))"
+  }
+}
+
 extension QueryPlan.IndexUse: CustomStringConvertible {
   /// The index and how much of it is used, such as `index (state, updatedAt), 1 equal, range`.
   public var description: String {
@@ -90,7 +120,13 @@ extension QueryPlan.IndexUse: CustomStringConvertible {
 }
 
 extension QueryPlan {
-  init(_ plan: AccessPlan, of tables: ModelTables, objectCount: Int, parts: RecordParts) {
+  init(
+    _ plan: AccessPlan,
+    of tables: ModelTables,
+    objectCount: Int,
+    parts: RecordParts,
+    _ semiJoins: [SemiJoin]
+  ) {
     func use(_ path: AccessPath) -> IndexUse {
       let index = tables.indexes[path.index]
       return IndexUse(
@@ -109,10 +145,12 @@ extension QueryPlan {
     isOrderServed = plan.isOrdered
     readsColdFields = parts.contains(.cold)
     readsHotFields = parts.contains(.hot)
+    self.semiJoins = semiJoins
     access =
       switch plan.access {
       case .nothing: .nothing
       case .scan: .scan
+      case .keys(let keys): .primaryKeys(keys.count)
       case .walk(let path, _): .orderedIndex(use(path))
       case .shortest(let paths):
         paths.count == 1 ? .index(use(paths[0])) : .shortestIndex(paths.map(use))

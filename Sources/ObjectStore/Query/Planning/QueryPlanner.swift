@@ -1,8 +1,10 @@
 /// Finds the best access for a condition and an order, from what the indexes are: pure.
 struct QueryPlanner {
   let indexes: [IndexShape]
+  /// Objects are found by the field there without an index.
+  var primaryKeyPosition: Int?
 
-  /// An index is asked for at most so many ranges.
+  /// An index is asked for at most so many ranges, unless the query itself has more values.
   private static let mostRanges = 1_000
   /// So many indexes are read side by side at most.
   private static let mostPaths = 4
@@ -31,6 +33,14 @@ struct QueryPlanner {
     // The order by stored fields that the query fixes says nothing.
     let open = order.columns.filter { !constraints.fixedPositions.contains($0.position) }
     let isStoredOrder = open.isEmpty && order.tieDirection == .ascending
+    // Several keys cost a search each, where an index may end sooner.
+    if let keys = primaryKeys(conjuncts), keys.count == 1 || selective.isEmpty {
+      return AccessPlan(
+        access: .keys(keys),
+        isExact: conjuncts.count == 1,
+        isOrdered: keys.count == 1 || isStoredOrder
+      )
+    }
     let rivals = undominated(selective)
     if rivals.count < 2,
       let walk = walk(paths, best, open, order.tieDirection, conjuncts, isLimited: isLimited)
@@ -48,6 +58,17 @@ struct QueryPlanner {
       return AccessPlan(access: .union(union), isExact: false, isOrdered: isStoredOrder)
     }
     return AccessPlan(access: .scan, isExact: conjuncts.isEmpty, isOrdered: isStoredOrder)
+  }
+
+  /// The fewest primary keys of which a condition says that a match has one.
+  private func primaryKeys(_ conjuncts: [PredicateNode]) -> [[UInt8]]? {
+    let lists = conjuncts.compactMap { node -> [[UInt8]]? in
+      guard case .field(let condition) = node, condition.position == primaryKeyPosition else {
+        return nil
+      }
+      return condition.keys?.storedValues
+    }
+    return lists.min { $0.count < $1.count }
   }
 
   private func isExact(_ path: AccessPath, _ conjuncts: [PredicateNode]) -> Bool {
@@ -89,7 +110,7 @@ struct QueryPlanner {
         path.ranges = []
         return path
       }
-      guard prefixes.count * ranges.count <= Self.mostRanges else {
+      guard prefixes.count == 1 || prefixes.count * ranges.count <= Self.mostRanges else {
         // One range around all of them finds some more.
         path.exactConjuncts.subtract(found.conjuncts)
         let hull = KeyRange(lower: ranges[0].lower, upper: ranges[ranges.count - 1].upper)

@@ -86,6 +86,22 @@ indirect enum KeyCondition: Sendable, Hashable {
   }
 }
 
+extension KeyCondition {
+  /// The values of which a match has one, as they are stored; `nil` when they are not so few that
+  /// each is said, and when equal values may have different bytes.
+  var storedValues: [[UInt8]]? {
+    switch self {
+    case .values(let values, let type): return type.hasOneEncoding ? values : nil
+    case .numbers(let form, let words):
+      guard form.form != .number, words.allSatisfy({ $0.lowerBound == $0.upperBound }) else {
+        return nil
+      }
+      return words.map { form.storedBytes(ofWord: $0.lowerBound) }
+    case .null, .present, .bounds, .prefix, .oneOf: return nil
+    }
+  }
+}
+
 extension FieldType {
   /// Whether equal values have equal bytes and different ones different.
   ///

@@ -77,6 +77,12 @@ struct NumberForm: Sendable, Hashable {
     }
   }
 
+  /// The bytes of the integer of a word, as they are stored.
+  func storedBytes(ofWord word: UInt64) -> [UInt8] {
+    let bits = form == .signed ? word ^ sign : word
+    return (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64($0 * 8)) }
+  }
+
   /// The words of all values that compare: not those of what is no number.
   var comparable: ClosedRange<UInt64> {
     guard form == .number else { return 0...mask }

@@ -7,6 +7,8 @@ indirect enum PredicateNode: Sendable {
   ///
   /// The fields of `condition` all stand for the element.
   case elements(position: Int, type: FieldType, condition: PredicateNode, isEvery: Bool)
+  /// A condition on objects of another model; none is left in a query that runs.
+  case semiJoin(SemiJoin)
   case and([PredicateNode])
   case or([PredicateNode])
   case not(PredicateNode)
@@ -29,6 +31,7 @@ indirect enum PredicateNode: Sendable {
     case .always, .never: []
     case .field(let condition): [condition.position]
     case .elements(let position, _, _, _): [position]
+    case .semiJoin(let join): [join.position]
     case .and(let nodes), .or(let nodes): nodes.reduce(into: []) { $0.formUnion($1.positions) }
     case .not(let node): node.positions
     }
@@ -53,6 +56,8 @@ indirect enum PredicateNode: Sendable {
           throw RecordError(error.code, field: record.name(at: position))
         }
       }
+    case .semiJoin:
+      return { _ in Self.refuseOpen() }
     case .and(let nodes):
       let tests = nodes.map { $0.makeTest() }
       return { record throws(RecordError) in
@@ -78,6 +83,7 @@ indirect enum PredicateNode: Sendable {
     case .never: return false
     case .field(let condition): return unsafe try condition.test.matches(value)
     case .elements: return unsafe try testElements(value)
+    case .semiJoin: Self.refuseOpen()
     case .and(let nodes):
       for node in nodes { guard unsafe try node.test(value: value) else { return false } }
       return true
@@ -86,6 +92,10 @@ indirect enum PredicateNode: Sendable {
       return false
     case .not(let node): return unsafe !(try node.test(value: value))
     }
+  }
+
+  private static func refuseOpen() -> Never {
+    preconditionFailure("a condition across a reference is resolved before it tests a record")
   }
 
   private func testElements(_ bytes: UnsafeRawBufferPointer) throws(RecordError) -> Bool {

@@ -1,0 +1,113 @@
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@Suite struct FoundationPredicateTests {
+  let folder: TemporaryFolder
+  let store: ObjectStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try ObjectStore(at: folder.path, models: [Card.self])
+  }
+
+  @Test(arguments: RandomQueryTests.seeds)
+  func `a translated predicate finds what it evaluates to`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<5 {
+      let cards = (0..<40).map { Card.random($0, &random) }
+      try store.write { tx in
+        try tx.delete(Card.all)
+        for card in cards { try tx.insert(card) }
+      }
+      // What is compared to has been stored, and is what a query sees.
+      let stored = try store.read { try $0.fetch(Card.all) }
+      for number in 0..<100 {
+        let predicate = RandomFoundationPredicate.make(&random)
+        let query = try Query(translating: predicate)
+        let expected = try stored.filter { try predicate.evaluate($0) }.map(\.id)
+        let found = try store.read { try $0.fetch(query).map(\.id) }
+        guard found != expected else { continue }
+        let plan = try store.read { try $0.explain(query) }
+        Issue.record("seed \(seed), \(number): \(found), not \(expected): \(predicate) by \(plan)")
+      }
+    }
+  }
+
+  // MARK: Plans
+
+  private func explain(_ predicate: FoundationPredicate<Card>) throws -> QueryPlan.Access {
+    let query = try Query(translating: predicate)
+    return try store.read { try $0.explain(query).access }
+  }
+
+  private func isIndexed(_ predicate: FoundationPredicate<Card>) throws -> Bool {
+    switch try explain(predicate) {
+    case .index, .orderedIndex, .shortestIndex, .unionOfIndexes: true
+    case .nothing, .scan, .primaryKeys: false
+    }
+  }
+
+  @Test func `indexes serve what they serve of other conditions`() throws {
+    let cut = Date.now
+    let names = ["a", "b"]
+    #expect(try isIndexed(#Predicate { $0.rank == 3 && $0.isOpen }))
+    #expect(try isIndexed(#Predicate { $0.date >= cut }))
+    #expect(try isIndexed(#Predicate { $0.text == "plain" }))
+    #expect(try isIndexed(#Predicate { $0.text.starts(with: "plain") }))
+    #expect(try isIndexed(#Predicate { names.contains($0.text) }))
+    #expect(try isIndexed(#Predicate { $0.nick == nil }))
+    #expect(try isIndexed(#Predicate { $0.tags.contains("a") }))
+    #expect(try isIndexed(#Predicate { $0.tags.contains { $0 == "a" } }))
+    #expect(try isIndexed(#Predicate { ($0.level ?? 0) > 3 }))
+    #expect(try explain(#Predicate { $0.id == 3 }) == .primaryKeys(1))
+    // Other bytes may be the same text.
+    #expect(try explain(#Predicate { $0.text == "Kelvin" }) == .scan)
+    #expect(try explain(#Predicate { $0.text == "é" }) == .scan)
+    #expect(try explain(#Predicate { $0.text < "plain" }) == .scan)
+  }
+
+  // MARK: What is refused
+
+  private func expectRefusal(
+    _ predicate: FoundationPredicate<Card>,
+    _ name: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
+      try Query(translating: predicate)
+    }
+    #expect(error?.code == .unsupportedPredicate, sourceLocation: sourceLocation)
+    #expect(error?.message.contains(name) == true, sourceLocation: sourceLocation)
+  }
+
+  @Test func `what cannot be translated is named`() {
+    expectRefusal(#Predicate { $0.rank + 1 > 4 }, "Arithmetic")
+    expectRefusal(#Predicate { $0.size.width > 4 }, "KeyPath<KeyPath<Variable<Card>, Size>, Int>")
+    expectRefusal(#Predicate { $0.text == $0.note }, "Equal")
+    expectRefusal(#Predicate { $0.note == "a" }, "no stored property")
+    expectRefusal(#Predicate { $0.nick! == "a" }, "ForcedUnwrap")
+    expectRefusal(#Predicate { card in card.tags.contains { $0 == card.text } }, "Equal")
+    expectRefusal(#Predicate { card in card.tags.contains { _ in card.isOpen } }, "KeyPath")
+    expectRefusal(#Predicate { $0.rank == 1 || $0.rank / 2 == 3 }, "IntDivision")
+  }
+
+  @Test func `a model that does not say which fields its properties are has no predicates`() {
+    let error = #expect(throws: StoreError.self) {
+      try Query(translating: #Predicate<Town> { $0.size > 3 })
+    }
+    #expect(error?.code == .unsupportedPredicate)
+  }
+
+  @Test func `what is constant is computed once`() throws {
+    struct Limits: Codable { var most = 3 }
+    let limits = Limits()
+    try store.write { tx in
+      for id in 0..<6 { try tx.insert(Card(id)) }
+    }
+    let query = try Query(translating: #Predicate<Card> { $0.id < limits.most + 1 })
+    #expect(try store.read { try $0.count(query.limit(3)) } == 3)
+    #expect(try store.read { try $0.count(query) } == 4)
+  }
+}

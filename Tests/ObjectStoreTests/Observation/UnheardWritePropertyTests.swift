@@ -1,0 +1,127 @@
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+/// Random writes, of some of which the observers do not hear.
+@Suite(.timeLimit(.minutes(5))) struct UnheardWritePropertyTests {
+  private static let queries: [Query<Everything>] = [
+    Everything.all,
+    Everything.where { $0.small > 1 },
+    Everything.where { $0.received < 4 }.order(by: \.small, .descending),
+    Everything.all.order(by: \.received).limit(6),
+    Everything.where { $0.small < 5 }.order(computing: { $0.received }),
+  ]
+
+  @Test(arguments: 0..<6 as Range<UInt64>)
+  func `every element leads from its base to what there is, and the base from the last`(
+    seed: UInt64
+  ) async throws {
+    let folder = try TemporaryFolder()
+    var random = SplitMix64(seed: seed)
+    let store = try ObjectStore(at: folder.path, models: [Everything.self])
+    let other = try ObjectStore(at: folder.path, models: [Everything.self])
+    var observers: [Observer] = []
+    for query in Self.queries { observers.append(try await Observer(query, store)) }
+    let names = Set(observers.map(\.name))
+    // An object that comes back under its key is another one, so none does.
+    for nextID in Int64(0)..<300 {
+      let before = try all(in: store)
+      let isHeard = Bool.random(using: &random)
+      let writer = isHeard && Bool.random(using: &random) ? other : store
+      try write(to: writer, without: isHeard ? [] : names, nextID, &random)
+      let now = try all(in: store)
+      let changed = Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }
+      for index in observers.indices {
+        observers[index].note(changed, isHeard: isHeard)
+        if Int.random(in: 0..<4, using: &random) == 0 { try await observers[index].look(store) }
+      }
+    }
+    for observer in observers { #expect(observer.told > 3) }
+  }
+
+  private func all(in store: ObjectStore) throws -> [Int64: Everything] {
+    let objects = try store.read { try $0.fetch(Everything.all) }
+    return Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) })
+  }
+
+  private func write(
+    to store: ObjectStore,
+    without observers: Set<ObserverID>,
+    _ nextID: Int64,
+    _ random: inout SplitMix64
+  ) throws {
+    try store.write(durability: .deferred, withoutNotifying: observers) { tx in
+      try Self.change(&tx, nextID, &random)
+    }
+  }
+
+  /// One change of one object.
+  private static func change(
+    _ tx: inout StoreTransaction,
+    _ nextID: Int64,
+    _ random: inout SplitMix64
+  ) throws {
+    let id = max(0, nextID - Int64.random(in: 1..<40, using: &random))
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0, 1:
+      let small = UInt16.random(in: 0..<6, using: &random)
+      let received = Int64.random(in: 0..<6, using: &random)
+      try tx.insert(Everything(id: nextID, small: small, received: received))
+    case 2: try tx.delete(Everything.self, id)
+    case 3, 4: try tx.update(Everything.self, id) { $0.received = ($0.received + 1) % 6 }
+    default: try tx.update(Everything.self, id) { $0.small = ($0.small + 1) % 6 }
+    }
+  }
+
+  private struct Observer {
+    let query: Query<Everything>
+    let name: ObserverID
+    var changes: ResultChanges<Everything>.Iterator
+    var last: [Everything]
+    /// What commits have changed since, of which it hears and of which it does not.
+    var heard: Set<Int64> = []
+    var unheard: Set<Int64> = []
+    var told = 0
+
+    init(_ query: Query<Everything>, _ store: ObjectStore) async throws {
+      self.query = query
+      let sequence = store.observe(query)
+      name = sequence.observer
+      changes = sequence.makeAsyncIterator()
+      last = Array(try #require(try await changes.next()).snapshot)
+    }
+
+    mutating func note(_ ids: Set<Int64>, isHeard: Bool) {
+      if isHeard { heard.formUnion(ids) } else { unheard.formUnion(ids) }
+    }
+
+    mutating func look(_ store: ObjectStore) async throws {
+      let query = query
+      let now = try await store.read { try $0.fetch(query) }
+      let own = unheard.subtracting(heard)
+      let base = last.filter { !own.contains($0.id) } + now.filter { own.contains($0.id) }
+      // Without a commit of which it hears nothing is told, not even what follows for others.
+      guard !heard.isEmpty, sorted(base) != sorted(now) else { return }
+      let change = try #require(try await changes.next())
+      told += 1
+      #expect(Array(change.snapshot) == now)
+      #expect(sorted(Array(change.base)) == sorted(base))
+      var replayed = Array(change.base)
+      for place in change.deletions.reversed() { replayed.remove(at: place) }
+      for place in change.insertions { replayed.insert(change.snapshot[place], at: place) }
+      for place in change.modifications {
+        #expect(!own.contains(change.snapshot[place].id))
+        replayed[place] = change.snapshot[place]
+      }
+      #expect(replayed == now)
+      last = now
+      heard = []
+      unheard = []
+    }
+
+    private func sorted(_ objects: [Everything]) -> [Everything] {
+      objects.sorted { $0.id < $1.id }
+    }
+  }
+}
