@@ -27,7 +27,7 @@ struct ModelExpansion {
     // Without `nonisolated`, code that is isolated by default would isolate the conformance.
     let header = "\(availability)nonisolated extension \(typeName)\(declaringIt ? ": Model" : "") {"
     let described = model.isNested ? [] : descriptions(isolation: "")
-    let body = (described + [decoding, encoding]).joined(separator: "\n\n")
+    let body = (described + [decoding, encoding, positions]).joined(separator: "\n\n")
     return try ExtensionDeclSyntax("\(raw: header)\n\(raw: body.indented)\n}")
   }
 
@@ -84,6 +84,20 @@ struct ModelExpansion {
       /// The stored fields, each under its name.
       \(access)nonisolated struct Columns: Sendable {
       \(columns.joined(separator: "\n").indented)
+      }
+      """
+  }
+
+  private var positions: String {
+    var properties = model.fields.map { "\\.\($0.name.text)" }
+    if compositeKey != nil { properties.append("\\.\(CompositeKey.fieldName)") }
+    return """
+      /// Where the field of a property stands, for predicates of Foundation.
+      \(access)static func fieldPosition(of property: PartialKeyPath<\(typeName)>) -> Int? {
+        let properties: [PartialKeyPath<\(typeName)>] = [
+      \(Self.list(properties).indented.indented)
+        ]
+        return properties.firstIndex(of: property)
       }
       """
   }

@@ -39,7 +39,8 @@
   named(PrimaryKey),
   named(primaryKey),
   named(init(from:)),
-  named(encode(to:))
+  named(encode(to:)),
+  named(fieldPosition(of:))
 )
 @attached(
   member,

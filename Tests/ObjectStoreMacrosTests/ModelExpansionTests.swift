@@ -115,6 +115,22 @@ import Testing
             record.encode(attemptCount)
             record.encode(history)
           }
+
+          /// Where the field of a property stands, for predicates of Foundation.
+          public static func fieldPosition(of property: PartialKeyPath<Download>) -> Int? {
+            let properties: [PartialKeyPath<Download>] = [
+              \\.url,
+              \\.tags,
+              \\.received,
+              \\.created,
+              \\.blob,
+              \\.priority,
+              \\.note,
+              \\.attemptCount,
+              \\.history,
+            ]
+            return properties.firstIndex(of: property)
+          }
         }
         """
     )
@@ -221,6 +237,18 @@ import Testing
             record.encode(owner)
             record.encode(primaryKey)
           }
+
+          /// Where the field of a property stands, for predicates of Foundation.
+          public static func fieldPosition(of property: PartialKeyPath<Seat>) -> Int? {
+            let properties: [PartialKeyPath<Seat>] = [
+              \\.hall,
+              \\.`in`,
+              \\.ticket,
+              \\.owner,
+              \\.primaryKey,
+            ]
+            return properties.firstIndex(of: property)
+          }
         }
         """
       )
@@ -273,6 +301,14 @@ import Testing
           /// Writes every stored field.
           package func encode(to record: inout RecordEncoder) {
             record.encode(id)
+          }
+
+          /// Where the field of a property stands, for predicates of Foundation.
+          package static func fieldPosition(of property: PartialKeyPath<Library.Book>) -> Int? {
+            let properties: [PartialKeyPath<Library.Book>] = [
+              \\.id
+            ]
+            return properties.firstIndex(of: property)
           }
         }
         """
@@ -332,6 +368,16 @@ import Testing
             record.encode(primaryKey)
             record.encode(self.record)
             record.encode(`default`)
+          }
+
+          /// Where the field of a property stands, for predicates of Foundation.
+          static func fieldPosition(of property: PartialKeyPath<New>) -> Int? {
+            let properties: [PartialKeyPath<New>] = [
+              \\.primaryKey,
+              \\.record,
+              \\.`default`,
+            ]
+            return properties.firstIndex(of: property)
           }
         }
         """,

@@ -58,6 +58,22 @@ import Testing
     }
   }
 
+  @Test func `a predicate of Foundation finds objects of a model that a macro has made`() throws {
+    try withStore { store in
+      let seats = (1...3).map { Cinema.Seat(hall: one, number: $0, label: "A\($0)") }
+      try store.write { tx in
+        try tx.insert(hall)
+        for seat in seats { try tx.insert(seat) }
+      }
+      let query = try Query(
+        translating: #Predicate<Cinema.Seat> { $0.number > 1 && $0.label.starts(with: "A") }
+      )
+      #expect(try store.read { try $0.fetch(query) } == Array(seats[1...]))
+      #expect(Cinema.Seat.fieldPosition(of: \.primaryKey) == Cinema.Seat.schema.fields.count - 1)
+      #expect(Cinema.Seat.fieldPosition(of: \.label.count) == nil)
+    }
+  }
+
   @Test func `unique values are unique, alone and together`() throws {
     try withStore { store in
       try store.write { tx in

@@ -29,16 +29,6 @@ func results(_ store: ObjectStore) throws {
   }
 }
 
-extension Author {
-  static func fieldPosition(of property: PartialKeyPath<Author>) -> Int? {
-    switch property {
-    case \.name: columns.name.position
-    case \.born: columns.born.position
-    default: nil
-    }
-  }
-}
-
 func foundationPredicates(_ store: ObjectStore) throws {
   let predicate = #Predicate<Author> { $0.name.starts(with: "E") && $0.born != nil }
   let query = try Query(translating: predicate)

@@ -323,4 +323,48 @@ nonisolated extension DownloadRecord: Model {
     record.encode(allowsCellular)
     record.encode(prefersBackground)
   }
+
+  /// Where the field of a property stands, for predicates of Foundation.
+  public static func fieldPosition(of property: PartialKeyPath<DownloadRecord>) -> Int? {
+    let properties: [PartialKeyPath<DownloadRecord>] = [
+      \.url,
+      \.id,
+      \.filename,
+      \.folder,
+      \.root,
+      \.destination,
+      \.type,
+      \.state,
+      \.intent,
+      \.tags,
+      \.priority,
+      \.received,
+      \.expected,
+      \.entityTag,
+      \.lastModified,
+      \.resumeBlob,
+      \.mirrors,
+      \.expectedDigest,
+      \.verifiedDigest,
+      \.isHeldByHand,
+      \.failedAttempts,
+      \.attempts,
+      \.nextRetryAt,
+      \.generation,
+      \.createdAt,
+      \.updatedAt,
+      \.completedAt,
+      \.hasHeaders,
+      \.unresolvedStarts,
+      \.resolvedBytes,
+      \.stamp,
+      \.startsAtOnce,
+      \.removesFile,
+      \.replacedStamp,
+      \.isNameGiven,
+      \.allowsCellular,
+      \.prefersBackground,
+    ]
+    return properties.firstIndex(of: property)
+  }
 }

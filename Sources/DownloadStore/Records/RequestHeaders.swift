@@ -46,4 +46,13 @@ nonisolated extension RequestHeaders: Model {
     record.encode(recordID)
     record.encode(fields)
   }
+
+  /// Where the field of a property stands, for predicates of Foundation.
+  public static func fieldPosition(of property: PartialKeyPath<RequestHeaders>) -> Int? {
+    let properties: [PartialKeyPath<RequestHeaders>] = [
+      \.recordID,
+      \.fields,
+    ]
+    return properties.firstIndex(of: property)
+  }
 }

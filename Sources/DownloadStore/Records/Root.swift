@@ -47,4 +47,13 @@ nonisolated extension Root: Model {
     record.encode(name)
     record.encode(path)
   }
+
+  /// Where the field of a property stands, for predicates of Foundation.
+  public static func fieldPosition(of property: PartialKeyPath<Root>) -> Int? {
+    let properties: [PartialKeyPath<Root>] = [
+      \.name,
+      \.path,
+    ]
+    return properties.firstIndex(of: property)
+  }
 }

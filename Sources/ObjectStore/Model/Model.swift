@@ -51,8 +51,8 @@ public protocol Model: Sendable {
 
   /// Where the field of a property stands in ``schema``; `nil` for one that is not stored.
   ///
-  /// For ``Query/init(translating:)``, which needs it of the properties that the predicate names. A
-  /// model need not say it: by default it is `nil` for every one.
+  /// For ``Query/init(translating:)``, which needs it of the properties that the predicate names.
+  /// `@Model` says it of all; a model that is written by hand need not: by default it is `nil`.
   static func fieldPosition(of property: PartialKeyPath<Self>) -> Int?
 }
 

@@ -24,7 +24,7 @@ extension Query {
   /// of a text; `isEmpty` and `count`. Whatever else is refused, such as properties of an embedded
   /// value, and arithmetic with a property. Nothing is ever found by calling `evaluate`.
   ///
-  /// The model must say which field a property is: ``Model/fieldPosition(of:)``.
+  /// The model must say which field a property is: ``Model/fieldPosition(of:)``, which `@Model` makes.
   ///
   /// It finds what `evaluate` is true for, where the conditions of columns are different too: texts
   /// are equal and ordered as in Swift, so that an index serves `==` and `starts(with:)` of texts in
