@@ -22,12 +22,12 @@ final class HeldTask: TaskSink {
     var isSuspended = false
     var isSilent = false
     var isCanceling = false
-    var leavesResumeData: @Sendable () -> Bool = { true }
   }
 
   let id: TaskID
   let file: HeldFile
   let request: TaskRequest
+  private let leavesResumeData: @Sendable () -> Bool
   private let onEnd: @Sendable () -> Void
   // Held for a look, and never while a sink is told something.
   private let state: Mutex<State>
@@ -38,11 +38,13 @@ final class HeldTask: TaskSink {
     request: TaskRequest,
     file: HeldFile,
     sink: any TaskSink,
+    leavesResumeData: @escaping @Sendable () -> Bool,
     onEnd: @escaping @Sendable () -> Void
   ) {
     self.id = id
     self.request = request
     self.file = file
+    self.leavesResumeData = leavesResumeData
     self.onEnd = onEnd
     state = Mutex(State(sink: sink, held: file.kept))
   }
@@ -66,11 +68,6 @@ final class HeldTask: TaskSink {
   var isCanceling: Bool {
     get { state.withLock { $0.isCanceling } }
     set { state.withLock { $0.isCanceling = newValue } }
-  }
-
-  var leavesResumeData: @Sendable () -> Bool {
-    get { state.withLock { $0.leavesResumeData } }
-    set { state.withLock { $0.leavesResumeData = newValue } }
   }
 
   /// Whether anything happens to it.

@@ -102,14 +102,18 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     let task: HeldTask
     do {
       let file = try HeldFile(for: request, number: number, in: folder)
-      task = HeldTask(id: id, request: request, file: file, sink: sink) { [weak self] in
-        self?.forget(id)
-      }
+      task = HeldTask(
+        id: id,
+        request: request,
+        file: file,
+        sink: sink,
+        leavesResumeData: { [weak self] in self?.leavesResumeData ?? false },
+        onEnd: { [weak self] in self?.forget(id) }
+      )
     } catch {
       sink.finish(.failed(error))
       return id
     }
-    task.leavesResumeData = { [weak self] in self?.leavesResumeData ?? false }
     state.withLock { $0.tasks[id] = task }
     task.work = network.start(task.file.networkRequest(for: request), sink: task)
     drive(task)

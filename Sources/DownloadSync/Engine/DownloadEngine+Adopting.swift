@@ -4,18 +4,6 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// Whether tasks keep what arrives to themselves, and leave resume data.
-  var takesBlobs: Bool { transport is any BackgroundTransport }
-
-  /// What decisions depend on besides what is found.
-  var policy: ReconcilePolicy {
-    ReconcilePolicy(
-      takesBlobs: takesBlobs,
-      continuesUnvalidated: options.continuesUnvalidated,
-      longestWait: options.retry.cap
-    )
-  }
-
   /// Deals with the tasks that an engine before this one has left.
   ///
   /// Those of most transports tell that engine's sinks, so they are ended. Those of a

@@ -59,7 +59,7 @@ extension DownloadEngine {
   func releaseAll() async throws {
     try await checkpoint()
     let left = live.urls.compactMap { live[$0] }.filter { !$0.isReleased }
-      .map { (TransferKey($0.record), $0.transfer.resumeData) }
+      .map { ($0.transfer.key, $0.transfer.resumeData) }
     live.removeAll()
     guard !left.isEmpty else { return }
     let moment = now()

@@ -23,7 +23,7 @@ extension DownloadEngine {
     }
     live[url]?.record.expectedDigest = expected
     let digest = download.transfer.digest(algorithm)
-    environment.startTask { [inbox, key = TransferKey(download.record)] in
+    environment.startTask { [inbox, key = download.transfer.key] in
       let result: Result<Digest, PartialFile.Failure>
       do throws(PartialFile.Failure) {
         result = .success(try await digest.digest())
@@ -61,7 +61,7 @@ extension DownloadEngine {
   /// The file does not have its digest: bytes that are wrong somewhere are of no use for a next try.
   private func failCheck(_ download: Live, _ message: String) async throws {
     let url = download.record.url
-    let key = TransferKey(download.record)
+    let key = download.transfer.key
     live[url] = nil
     try await commit { tx in
       _ = try tx.update(DownloadRecord.self, url) { record in

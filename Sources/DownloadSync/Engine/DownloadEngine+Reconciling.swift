@@ -22,6 +22,18 @@ extension DownloadEngine {
     return found
   }
 
+  /// Whether tasks keep what arrives to themselves, and leave resume data.
+  var takesBlobs: Bool { transport is any BackgroundTransport }
+
+  /// What decisions depend on besides what is found.
+  var policy: ReconcilePolicy {
+    ReconcilePolicy(
+      takesBlobs: takesBlobs,
+      continuesUnvalidated: options.continuesUnvalidated,
+      longestWait: options.retry.cap
+    )
+  }
+
   /// Looks at a record and its files, and decides.
   func examine(
     _ record: DownloadRecord,

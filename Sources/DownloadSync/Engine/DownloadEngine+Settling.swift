@@ -101,7 +101,7 @@ extension DownloadEngine {
     else { return false }
     try await commit([
       Checkpoint(
-        key: TransferKey(download.record),
+        key: transfer.key,
         synced: synced,
         entity: transfer.entity
       )
@@ -112,7 +112,7 @@ extension DownloadEngine {
   /// Drops what is on disk, as the server's answer asks for, and lines the download up again.
   private func rollBack(_ download: Live, _ failure: DownloadFailure) async throws {
     let url = download.record.url
-    let key = TransferKey(download.record)
+    let key = download.transfer.key
     let asked = download.record.source
     let moment = now()
     live[url] = nil

@@ -89,7 +89,7 @@ extension DownloadEngine {
     _ urls: [String],
     _ change: @escaping @Sendable (inout DownloadRecord) -> Void = { _ in }
   ) async throws {
-    let leaving = urls.compactMap { url in live[url].map { TransferKey($0.record) } }
+    let leaving = urls.compactMap { live[$0]?.transfer.key }
     guard !leaving.isEmpty else { return }
     let moment = now()
     try await commit { tx in
