@@ -19,15 +19,27 @@ struct ExclusiveRename {
     case refused(Int32)
   }
 
+  /// Syncs the folder of a file; returns the error number, or 0.
+  typealias SynchronizeFolder = @Sendable (_ path: String) -> Int32
+
   private let old: String
   private let new: String
+  private let synchronizeFolder: SynchronizeFolder
   /// Whether the file has its old name still.
   private let hasBothNames: Bool
 
   /// Gives the file its new name, durably.
-  init(from old: String, to new: String) throws(Failure) {
+  ///
+  /// - Throws: ``Failure``; the file has its old name alone then. A folder that cannot be synced
+  ///   counts as a refusal: the record must not name a file that a power cut may take away.
+  init(
+    from old: String,
+    to new: String,
+    synchronizingFolder synchronizeFolder: @escaping SynchronizeFolder = Self.synchronizeFolder(of:)
+  ) throws(Failure) {
     self.old = old
     self.new = new
+    self.synchronizeFolder = synchronizeFolder
     if unsafe link(old, new) == 0 {
       hasBothNames = true
     } else {
@@ -39,20 +51,27 @@ struct ExclusiveRename {
       }
       hasBothNames = false
     }
-    synchronizeFolder()
+    let code = synchronizeFolder(new)
+    guard code == 0 else {
+      revert()
+      throw .refused(code)
+    }
   }
 
   /// Takes the old name away.
   func finish() {
     guard hasBothNames else { return }
     unsafe unlink(old)
-    synchronizeFolder()
+    // The record names the new file, whose name is durable: if this fails, a power cut may leave the
+    // old name as well, and nothing is lost.
+    _ = synchronizeFolder(new)
   }
 
   /// Takes the new name away again.
   func revert() {
     if hasBothNames { unsafe unlink(new) } else { unsafe rename(new, old) }
-    synchronizeFolder()
+    // The record names the old file, whose name was durable before: as in ``finish()``.
+    _ = synchronizeFolder(old)
   }
 
   /// Makes an empty file that must not exist, and renames over that.
@@ -67,13 +86,16 @@ struct ExclusiveRename {
     }
   }
 
-  /// Both names are in one folder.
-  private func synchronizeFolder() {
-    let end = new.utf8.lastIndex(of: UInt8(ascii: "/")) ?? new.startIndex
-    let descriptor = unsafe open(String(new[..<end]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
+  /// Syncs the folder of a file, in which both names are.
+  ///
+  /// Returns the error number, or 0; a file system that cannot sync a folder is no error.
+  @Sendable private static func synchronizeFolder(of path: String) -> Int32 {
+    let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+    let descriptor = unsafe open(String(path[..<end]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    guard fsync(descriptor) != 0, errno != EINVAL else { return 0 }
+    return errno
   }
 }
 

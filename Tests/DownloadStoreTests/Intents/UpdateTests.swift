@@ -162,4 +162,14 @@ import Testing
       _ = try ExclusiveRename(from: fixture.folder.path("none"), to: fixture.folder.path("x"))
     }
   }
+
+  @Test func `a file keeps its name alone when the folder of the new one cannot be synced`() throws
+  {
+    let old = try fixture.folder.makeFile("old", "1")
+    let new = fixture.folder.path("new")
+    #expect(throws: ExclusiveRename.Failure.refused(EIO)) {
+      _ = try ExclusiveRename(from: old, to: new, synchronizingFolder: { _ in EIO })
+    }
+    #expect(try fixture.folder.names().filter { ["old", "new"].contains($0) } == ["old"])
+  }
 }
