@@ -1,5 +1,6 @@
 import DownloadStore
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -8,6 +9,28 @@ import Testing
 #if canImport(Glibc)
   import Glibc
 #endif
+
+/// Refuses the first sync, and counts them.
+private final class OneFailedSync: EffectGate {
+  private let code: Int32
+  private let syncs = Mutex(0)
+
+  init(_ code: Int32) {
+    self.code = code
+  }
+
+  var syncCount: Int { syncs.withLock { $0 } }
+
+  func refusal(of effect: Effect) -> Int32? {
+    guard case .synchronize = effect else { return nil }
+    return syncs.withLock { count in
+      count += 1
+      return count == 1 ? code : nil
+    }
+  }
+
+  func didPerform(_ effect: Effect) {}
+}
 
 @Suite struct PartialFileTests {
   let folder: TemporaryFolder
@@ -43,6 +66,23 @@ import Testing
     #expect(try text() == "committed")
     try file.write(Array("!".utf8).span)
     #expect(try text() == "committed!")
+  }
+
+  @Test func `a file whose sync has failed is neither written nor synced again`() throws {
+    let gate = OneFailedSync(EIO)
+    let file = try PartialFile(path: path, offset: 0, gate: gate)
+    try file.write(Array("hello".utf8).span)
+    let failure = PartialFile.Failure(code: EIO, operation: "syncing \(path)")
+    #expect(throws: failure) { try file.synchronize() }
+    // The kernel would let these succeed.
+    #expect(throws: failure) { try file.synchronize() }
+    #expect(throws: failure) { try file.write(Array("!".utf8).span) }
+    #expect(throws: failure) { try file.removeAll() }
+    #expect(gate.syncCount == 1)
+    #expect(file.unsynced == 5)
+    // Opened again at the last byte that is known to be durable, it has none of the others.
+    #expect(try PartialFile(path: path, offset: 0).synchronize() == 0)
+    #expect(try text() == "")
   }
 
   @Test func `bytes that come again are written in their place`() throws {

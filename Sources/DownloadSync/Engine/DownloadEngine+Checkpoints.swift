@@ -1,5 +1,6 @@
 internal import DownloadStore
 internal import Foundation
+internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
@@ -12,24 +13,46 @@ extension DownloadEngine {
 
   /// Syncs every partial file that has grown, then commits how far they are, in one transaction.
   ///
-  /// The order is the promise: `received` never exceeds the bytes that are on disk.
+  /// The order is the promise: `received` never exceeds the bytes that are on disk. A transfer whose
+  /// file cannot be synced ends, and its record keeps what an earlier checkpoint has committed.
   func checkpoint() async throws {
     let due = live.urls.compactMap { live[$0] }
       .filter { $0.transfer.file.unsynced > 0 && !$0.isReleased }
       .map(\.transfer)
     guard !due.isEmpty else { return }
-    let checkpoints = try await environment.blocking { () -> [Checkpoint] in
-      due.compactMap { transfer in
-        // What cannot be synced is not committed; the write that follows will fail and say why.
-        guard let synced = try? transfer.synchronize() else { return nil }
-        return Checkpoint(
-          key: transfer.key,
-          synced: synced,
-          entity: transfer.entity
+    typealias Attempt = (transfer: Transfer, result: Result<Checkpoint, PartialFile.Failure>)
+    let attempts = try await environment.blocking { () -> [Attempt] in
+      due.map { transfer in
+        (
+          transfer,
+          Result { () throws(PartialFile.Failure) in
+            Checkpoint(
+              key: transfer.key,
+              synced: try transfer.synchronize(),
+              entity: transfer.entity
+            )
+          }
         )
       }
     }
+    var checkpoints: [Checkpoint] = []
+    for (transfer, result) in attempts {
+      switch result {
+      case .success(let checkpoint): checkpoints.append(checkpoint)
+      case .failure(let failure): end(transfer, after: failure)
+      }
+    }
     try await commit(checkpoints)
+  }
+
+  /// Ends a transfer whose file could not be synced.
+  ///
+  /// One without a live task meets the same error when its file is synced for its name.
+  private func end(_ transfer: Transfer, after failure: PartialFile.Failure) {
+    guard let download = self.transfer(transfer.key) else { return }
+    log("sync failed", download.record, ["error": "\(failure)"])
+    transfer.fail(failure)
+    if let task = download.task { transport.cancel(task) }
   }
 
   /// Commits how far downloads are.

@@ -94,11 +94,18 @@ extension DownloadEngine {
   }
 
   /// Commits the bytes that arrived before the end, and says whether there were any.
+  ///
+  /// Bytes that cannot be synced are not committed: the next attempt fetches them again.
   private func keepProgress(of download: Live) async throws -> Bool {
     let transfer = download.transfer
-    guard transfer.file.unsynced > 0,
-      let synced = try? await environment.blocking({ try transfer.synchronize() })
-    else { return false }
+    guard transfer.file.unsynced > 0 else { return false }
+    let synced: Int64
+    do {
+      synced = try await environment.blocking { try transfer.synchronize() }
+    } catch {
+      log("sync failed", download.record, ["error": "\(error)"])
+      return false
+    }
     try await commit([
       Checkpoint(
         key: transfer.key,
@@ -116,20 +123,23 @@ extension DownloadEngine {
     let asked = download.record.source
     let moment = now()
     live[url] = nil
-    let record = try await commit { tx in
-      try tx.update(DownloadRecord.self, url) { record in
-        guard key.isOf(record), record.state == .running else { return }
-        record.note(failure, url: asked, at: moment)
-        record.rollBack()
-        record.resumeBlob = nil
-        record.failedAttempts += 1
-        record.unresolvedStarts = 0
-        record.state = .waiting
-      }
-      return try tx.get(DownloadRecord.self, url)
+    let rolledBack = try await commit { tx -> DownloadRecord? in
+      guard var record = try tx.get(DownloadRecord.self, url), key.isOf(record),
+        record.state == .running
+      else { return nil }
+      record.note(failure, url: asked, at: moment)
+      record.rollBack()
+      record.resumeBlob = nil
+      record.failedAttempts += 1
+      record.unresolvedStarts = 0
+      record.state = .waiting
+      try tx.upsert(record)
+      return record
+    }
+    guard let record = rolledBack else {
+      return try await letGo(download.record, download.layout)
     }
     emit(.rolledBack(url: url, from: download.committed))
-    guard let record else { return }
     guard options.retry.maximumAttempts > record.failedAttempts else {
       return try await settleFailure(
         record,

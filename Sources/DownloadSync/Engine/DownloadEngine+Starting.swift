@@ -166,6 +166,8 @@ extension DownloadEngine {
   }
 
   /// Commits, from the transport's queue, that the bytes on disk are dropped.
+  ///
+  /// Throws where the record has changed meanwhile: its bytes are not this transfer's to drop.
   private func rollBack(_ key: TransferKey) -> Transfer.RollBack {
     let objects = store.objects
     let now = now
@@ -173,14 +175,15 @@ extension DownloadEngine {
     return { head, total in
       try gate?.passCommit()
       try objects.write { tx in
-        _ = try tx.update(DownloadRecord.self, key.url) { record in
-          guard key.isOf(record) else { return }
-          record.rollBack()
-          record.expected = total
-          record.entityTag = head["ETag"]
-          record.lastModified = head["Last-Modified"]
-          record.updatedAt = now()
+        guard var record = try tx.get(DownloadRecord.self, key.url), key.isOf(record) else {
+          throw Transfer.RecordChanged()
         }
+        record.rollBack()
+        record.expected = total
+        record.entityTag = head["ETag"]
+        record.lastModified = head["Last-Modified"]
+        record.updatedAt = now()
+        try tx.upsert(record)
       }
     }
   }

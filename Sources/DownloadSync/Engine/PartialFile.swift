@@ -39,6 +39,11 @@ final class PartialFile: Sendable {
     /// Counts how often the position was set back: a sync that began before says nothing of what
     /// was written since.
     var epoch = 0
+    /// The first sync that failed.
+    ///
+    /// The kernel reports the loss once and marks the pages clean, so the next sync would succeed
+    /// although their bytes never reached the disk.
+    var syncFailure: Failure?
   }
 
   let path: String
@@ -87,6 +92,7 @@ final class PartialFile: Sendable {
 
   /// Cuts the file to nothing.
   func removeAll() throws(Failure) {
+    try checkSyncs()
     try Self.pass(gate, .cut(path: path, size: 0), "cutting \(path)")
     guard ftruncate(descriptor, 0) == 0 else {
       throw Failure(code: errno, operation: "cutting \(path)")
@@ -96,7 +102,10 @@ final class PartialFile: Sendable {
   }
 
   /// Writes all of the bytes at the position.
+  ///
+  /// - Throws: The file system's error; after a failed ``synchronize()`` always that sync's.
   func write(_ bytes: Span<UInt8>) throws(Failure) {
+    try checkSyncs()
     let start = position
     let effect = Effect.write(path: path, offset: start, byteCount: bytes.count)
     try Self.pass(gate, effect, "writing \(path)")
@@ -152,20 +161,45 @@ final class PartialFile: Sendable {
   /// Syncs what is written, and returns up to where that is.
   ///
   /// Blocks for as long as the disk takes.
+  ///
+  /// - Throws: The file system's error. A failed sync is final: from then on this method and
+  ///   ``write(_:)`` throw that error, until the file is opened again at a byte that an earlier sync
+  ///   has made durable.
   func synchronize() throws(Failure) -> Int64 {
+    try checkSyncs()
     let (end, epoch) = state.withLock { ($0.position, $0.epoch) }
-    try Self.pass(gate, .synchronize(path: path), "syncing \(path)")
-    #if canImport(Darwin)
-      let code = fcntl(descriptor, F_FULLFSYNC)
-    #else
-      let code = fdatasync(descriptor)
-    #endif
-    guard code == 0 else { throw Failure(code: errno, operation: "syncing \(path)") }
+    do throws(Failure) {
+      try Self.pass(gate, .synchronize(path: path), "syncing \(path)")
+      guard Self.synchronize(descriptor) == 0 else {
+        throw Failure(code: errno, operation: "syncing \(path)")
+      }
+    } catch {
+      state.withLock { $0.syncFailure = $0.syncFailure ?? error }
+      throw error
+    }
     gate?.didPerform(.synchronize(path: path))
-    return state.withLock { state in
+    return try state.withLock { state throws(Failure) in
+      // Another sync may have failed since this one began, and taken the report of the loss.
+      if let failure = state.syncFailure { throw failure }
       if state.epoch == epoch { state.synced = end }
       return state.synced
     }
+  }
+
+  private static func synchronize(_ descriptor: Int32) -> Int32 {
+    while true {
+      #if canImport(Darwin)
+        let code = fcntl(descriptor, F_FULLFSYNC)
+      #else
+        let code = fdatasync(descriptor)
+      #endif
+      // An interrupted sync has reported nothing yet.
+      guard code != 0, errno == EINTR else { return code }
+    }
+  }
+
+  private func checkSyncs() throws(Failure) {
+    if let failure = state.withLock({ $0.syncFailure }) { throw failure }
   }
 
   private static func pass(

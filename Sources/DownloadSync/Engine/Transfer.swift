@@ -9,8 +9,12 @@ internal import Synchronization
 final class Transfer: TaskSink {
   /// Commits that what is on disk is dropped, before it is.
   ///
-  /// Called on the transport's queue.
+  /// Called on the transport's queue. Throws ``RecordChanged`` where the partial file belongs to
+  /// another URL or generation of the record by now.
   typealias RollBack = @Sendable (_ head: ResponseHead, _ total: Int64?) throws -> Void
+
+  /// The record of a transfer was removed, restarted or given another URL while the transfer ran.
+  struct RecordChanged: Error {}
 
   /// Commits that the file is called what the server calls it.
   ///
@@ -138,6 +142,9 @@ final class Transfer: TaskSink {
         try rollBack(head, total)
         streamedDigest?.seek(to: 0)
         try file.removeAll()
+      } catch is RecordChanged {
+        // The bytes on disk are what the record counts under its new URL: leave the file alone.
+        return end(.cancelled)
       } catch let failure as PartialFile.Failure {
         return end(.failed(failure.asDownloadFailure, retryAfter: nil))
       } catch {
@@ -213,6 +220,13 @@ final class Transfer: TaskSink {
   func synchronize() throws(PartialFile.Failure) -> Int64 {
     state.withLock { $0.hasAskedForCheckpoint = false }
     return try file.synchronize()
+  }
+
+  /// Makes the transfer end with a failure of its file, whatever the task says at its end.
+  func fail(_ failure: PartialFile.Failure) {
+    state.withLock { state in
+      state.finding = state.finding ?? .failed(failure.asDownloadFailure, retryAfter: nil)
+    }
   }
 
   /// The digest of what is written; of a kind that the record did not ask for when this began, the

@@ -5,6 +5,7 @@ final class DiskFaults: Sendable {
   private struct State {
     var isFull = false
     var errorProbability = 0.0
+    var failedSyncProbability = 0.0
   }
 
   // Used by the thread of the simulation alone.
@@ -20,5 +21,11 @@ final class DiskFaults: Sendable {
   var errorProbability: Double {
     get { state.withLock { $0.errorProbability } }
     set { state.withLock { $0.errorProbability = newValue } }
+  }
+
+  /// How often a sync of a file fails, and loses what it was to write.
+  var failedSyncProbability: Double {
+    get { state.withLock { $0.failedSyncProbability } }
+    set { state.withLock { $0.failedSyncProbability = newValue } }
   }
 }

@@ -153,7 +153,11 @@ final class Life: EffectGate, Transport {
       return isFull && chance.happens(0.2) ? ENOSPC : nil
     // What cannot be deleted stays, and there is nothing that anybody could do about it.
     case .remove: return nil
-    case .synchronizeFolder, .synchronize, .cut, .rename: break
+    case .synchronize:
+      if chance.happens(faults.failedSyncProbability) {
+        return [EIO, ENOSPC, EDQUOT][chance.number(in: 0...2)]
+      }
+    case .synchronizeFolder, .cut, .rename: break
     }
     return chance.happens(faults.errorProbability) ? EIO : nil
   }

@@ -25,11 +25,21 @@ struct Profile: Sendable {
   var clockJumps: Double
   var foreignFiles: Double
   var leftTasks: Double
+  /// How often a sync of a file fails, and loses what it was to write.
+  var failedSyncs: Double
+  /// Whether only some URLs of a page get a new version of it.
+  var dividesVersions: Bool
   /// Whether downloads go by a background session, whose tasks outlive the process.
   var isInBackground: Bool
 
-  init(_ chance: Chance, isInBackground: Bool) {
+  /// Draws a profile.
+  ///
+  /// Faults that were added later are drawn from `later`, so that a seed keeps the history that it
+  /// had without them.
+  init(_ chance: Chance, later: Chance, isInBackground: Bool) {
     self.isInBackground = isInBackground
+    failedSyncs = later.happens(0.2) ? 0.1 : 0
+    dividesVersions = later.happens(0.3)
     func one(of numbers: [Int]) -> Int { numbers[chance.number(in: 0...numbers.count - 1)] }
     func sometimes(_ probability: Double) -> Double { chance.happens(0.5) ? probability : 0 }
     recordCount = chance.number(in: 1...5)
@@ -55,5 +65,14 @@ struct Profile: Sendable {
     clockJumps = sometimes(0.01)
     foreignFiles = sometimes(0.01)
     leftTasks = sometimes(0.5)
+    if dividesVersions {
+      // Versions are joined only where a URL is replaced while a transfer continues another version:
+      // many transfers have to break in the middle.
+      brokenTasks = 0.1
+      checkpointBytes = 1
+      largestBody = 1_000
+      largestChunk = 100
+      stepCount = 260
+    }
   }
 }

@@ -7,11 +7,38 @@ internal import Synchronization
 /// The model is a journaling file system: a sync of a file makes its bytes and its name outlast a
 /// power cut, a sync of a folder the names in it. Of other bytes a power cut keeps all, none, or
 /// the first, with zeros for some; of other changes of names it keeps the first.
+///
+/// A sync that fails loses what it was to write, as on Linux: the bytes can still be read, but no
+/// later sync writes them, unless they are written again.
 final class SimulatedDisk: Sendable {
   private struct Inode: Sendable {
     /// The bytes that outlast a power cut.
     var synced: [UInt8] = []
     var identity: FileCalls.Identity
+    /// By position, whether a failed sync has lost the byte.
+    var lost: [Bool] = []
+
+    /// What a sync puts on the disk when the file has those bytes.
+    func written(_ bytes: [UInt8]) -> [UInt8] {
+      guard lost.contains(true) else { return bytes }
+      return bytes.enumerated().map { index, byte in
+        guard index < lost.count, lost[index] else { return byte }
+        return index < synced.count ? synced[index] : 0
+      }
+    }
+
+    /// A sync fails while the file has those bytes.
+    mutating func lose(_ bytes: [UInt8]) {
+      let written = written(bytes)
+      lost = bytes.indices.map { $0 >= synced.count || synced[$0] != written[$0] || isLost($0) }
+    }
+
+    /// Bytes are written, so that the next sync is about them.
+    mutating func rewrite(_ part: Range<Int>) {
+      for index in part.clamped(to: lost.indices) { lost[index] = false }
+    }
+
+    private func isLost(_ index: Int) -> Bool { index < lost.count && lost[index] }
   }
 
   private struct State: Sendable {
@@ -52,6 +79,11 @@ final class SimulatedDisk: Sendable {
 
   /// An effect has failed.
   func didRefuse(_ effect: Effect) {
+    if case .synchronize(let path) = effect, let identity = FileCalls.identity(of: path),
+      let bytes = try? FileCalls.read(path)
+    {
+      state.withLock { $0.inodes[identity.inode]?.lose(bytes) }
+    }
     guard case .synchronizeFolder(let folder) = effect else { return }
     state.withLock { state in
       for change in state.journal.changes
@@ -79,7 +111,20 @@ final class SimulatedDisk: Sendable {
     case .synchronizeFolder(let folder):
       guard !defects.contains(.foldersAreNotSynced) else { return }
       state.withLock { $0.journal.settle { $0.path.hasPrefix(folder + "/") } }
-    case .cut, .write, .makeFolder, .commit: break
+    case .write(let path, let offset, let count):
+      change(path) { $0.rewrite(Int(offset)..<Int(offset) + count) }
+    case .cut(let path, let size):
+      change(path) { $0.lost.removeLast(max(0, $0.lost.count - Int(size))) }
+    case .makeFolder, .commit: break
+    }
+  }
+
+  private func change(_ path: String, _ change: (inout Inode) -> Void) {
+    guard let identity = FileCalls.identity(of: path) else { return }
+    state.withLock { state in
+      guard var inode = state.inodes[identity.inode] else { return }
+      change(&inode)
+      state.inodes[identity.inode] = inode
     }
   }
 
@@ -100,7 +145,9 @@ final class SimulatedDisk: Sendable {
     guard !defects.contains(.filesAreNotSynced) else { return }
     state.withLock { state in
       guard let sync = state.syncs.removeValue(forKey: path) else { return }
-      state.inodes[sync.inode]?.synced = sync.bytes
+      if let written = state.inodes[sync.inode]?.written(sync.bytes) {
+        state.inodes[sync.inode]?.synced = written
+      }
       state.inodes[sync.inode]?.identity = sync.identity
       if state.journal.inode(named: path) == sync.inode {
         state.journal.settle { $0.path == path }
@@ -137,6 +184,7 @@ final class SimulatedDisk: Sendable {
     guard let identity = FileCalls.identity(of: path) else { return }
     state.withLock { state in
       state.inodes[identity.inode]?.synced = bytes
+      state.inodes[identity.inode]?.lost = []
       state.inodes[identity.inode]?.identity = identity
       state.journal.settle { $0.path == path }
     }
@@ -180,12 +228,13 @@ final class SimulatedDisk: Sendable {
       guard var file = state.inodes[inode] else { continue }
       let place = "\(vault)/\(inode)"
       let bytes = try FileCalls.read(place)
-      let left = Self.torn(bytes, synced: file.synced, chance)
+      let left = Self.torn(file.written(bytes), synced: file.synced, chance)
       if left != bytes {
         try FileCalls.write(left, to: place)
         if left == file.synced { try FileCalls.setTime(of: place, to: file.identity) }
       }
       file.synced = left
+      file.lost = []
       if let identity = FileCalls.identity(of: place) { file.identity = identity }
       state.inodes[inode] = file
       try FileCalls.link(place, path)

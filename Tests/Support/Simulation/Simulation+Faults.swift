@@ -41,14 +41,14 @@ extension Simulation {
 
   /// Has a page answer as it should.
   func serve(_ index: Int, at url: String) {
-    network.transport.serve(website.pages[index].versions.last, at: url)
+    network.transport.serve(website.pages[index].version(at: url), at: url)
   }
 
   /// Has a page answer in some other way, or as it should again.
   private func changeServer() {
     guard let index = chance.pick(website.pages.indices),
       let url = chance.pick(website.urls(index)),
-      var resource = website.pages[index].versions.last
+      var resource = website.pages[index].version(at: url)
     else { return }
     let way = chance.number(in: 0...8)
     switch way {

@@ -104,6 +104,7 @@ extension Simulation {
     if life.isDead || life.outcome != nil { try beginAgain() }
     faults.isFull = false
     faults.errorProbability = 0
+    faults.failedSyncProbability = 0
     for index in website.pages.indices {
       for url in website.urls(index) { serve(index, at: url) }
     }

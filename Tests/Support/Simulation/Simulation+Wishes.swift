@@ -1,4 +1,5 @@
 internal import DownloadStore
+internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
 internal import SimulatedTransport
@@ -76,15 +77,43 @@ extension Simulation {
     disk.noteRenames()
   }
 
+  /// Perhaps replaces the URL of a record whose transfer continues and has no answer yet; says
+  /// whether it does.
+  func replaceContinuedURL() throws -> Bool {
+    guard profile.dividesVersions,
+      let task = network.transport.tasks.first(where: {
+        $0.request.offset > 0 && $0.answer == nil && !$0.isCancelled
+      }),
+      chance.happens(0.3),
+      let record = try store.records(DownloadRecord.all)
+        .first(where: { $0.id == task.request.recordID })
+    else { return false }
+    events.forget(record.id)
+    trace.note("replace", record.id)
+    try replaceURL(of: record)
+    return true
+  }
+
   private func replaceURL(of record: DownloadRecord) throws {
-    guard let page = website.page(of: record.url) else { return }
+    guard let index = website.pages.firstIndex(where: { $0.urls.contains(record.url) }) else {
+      return
+    }
+    let page = website.pages[index]
     let url = page.urls[record.url == page.urls[0] ? 1 : 0]
+    if profile.dividesVersions, chance.happens(0.5) {
+      // The reason to replace it: the old URL has begun to serve something else.
+      website.change(index, at: [record.url], chance, profile)
+      for url in website.urls(index) { serve(index, at: url) }
+    }
     do {
       try store.replaceURL(of: record.id, with: url)
     } catch let error as DownloadStoreError {
       // Another record has the URL, or this one is about to go or to be complete.
       trace.note("refused", "\(error.code)")
     }
+    guard profile.dividesVersions else { return }
+    // The engine is slow to hear of it, and the network goes on.
+    for _ in 0..<chance.number(in: 0...20) { network.calmStep() }
   }
 
   private func purge(_ record: DownloadRecord) throws {

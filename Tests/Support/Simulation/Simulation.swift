@@ -73,7 +73,11 @@ public final class Simulation {
     self.defects = defects
     trace = Trace(listener)
     chance = Chance(seed: seed)
-    profile = Profile(chance, isInBackground: Chance(seed: ~seed).happens(0.3))
+    profile = Profile(
+      chance,
+      later: Chance(seed: seed ^ 0x5EED),
+      isInBackground: Chance(seed: ~seed).happens(0.3)
+    )
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)
     network = try SimulatedNetwork(chance, profile, trace, sessionFolder: "\(scratch)/session")
@@ -136,6 +140,7 @@ public final class Simulation {
       for url in website.urls(index) { serve(index, at: url) }
       try add(website.pages[index])
     }
+    faults.failedSyncProbability = profile.failedSyncs
     try begin()
     while step < profile.stepCount {
       step += 1
@@ -151,6 +156,7 @@ public final class Simulation {
   private func act() throws {
     if life.isDead || life.outcome != nil { return try beginAgain() }
     if chance.happens(profile.wishes) { return try wish() }
+    if try replaceContinuedURL() { return }
     if try introduceFault() { return }
     goOn(isCalm: false)
   }

@@ -10,6 +10,8 @@ struct Website: Sendable {
     var mirror: String
     /// Every version that was ever served, the newest last.
     var versions: [SimulatedResource]
+    /// The URLs that still serve an older version, and which.
+    var outdated: [String: Int] = [:]
     /// Whether downloads of it say which digest they must have; it has one version then.
     var hasDigest: Bool
   }
@@ -51,8 +53,19 @@ struct Website: Sendable {
     pages.first { $0.urls.contains(url) }
   }
 
-  /// Puts another file under the URLs of a page.
+  /// Puts another file under the URLs of a page, or under some of them.
   mutating func change(_ index: Int, _ chance: Chance, _ profile: Profile) {
+    let changed = urls(index).filter { _ in !profile.dividesVersions || chance.happens(0.5) }
+    change(index, at: changed, chance, profile)
+  }
+
+  /// Puts another file under those URLs of a page.
+  mutating func change(
+    _ index: Int,
+    at changed: [String],
+    _ chance: Chance,
+    _ profile: Profile
+  ) {
     guard !pages[index].hasDigest, var resource = pages[index].versions.last else { return }
     let version = pages[index].versions.count + 1
     let size = chance.happens(0.5) ? Int(resource.body.byteCount) : profile.largestBody
@@ -65,6 +78,10 @@ struct Website: Sendable {
     }
     if resource.lastModified != nil { resource.lastModified = Self.date(version) }
     pages[index].versions.append(resource)
+    for url in urls(index) {
+      let current = pages[index].outdated[url] ?? version - 2
+      pages[index].outdated[url] = changed.contains(url) ? nil : current
+    }
   }
 
   private static func date(_ version: Int) -> String {
@@ -73,6 +90,11 @@ struct Website: Sendable {
 }
 
 extension Website.Page {
+  /// What a URL of the page serves.
+  func version(at url: String) -> SimulatedResource? {
+    outdated[url].map { versions[$0] } ?? versions.last
+  }
+
   /// Whether the bytes are the first of some version with that tag; all of it where they are to be
   /// whole.
   func serves(_ bytes: some Collection<UInt8>, entityTag: String?, isWhole: Bool) -> Bool {

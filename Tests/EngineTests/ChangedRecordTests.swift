@@ -1,0 +1,82 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import Testing
+
+/// A transfer whose record another process changes before the engine hears of it.
+@Suite(.timeLimit(.minutes(2)))
+struct ChangedRecordTests {
+  /// The answer of a server that has another entity than the one that was continued.
+  private static let otherEntity = ResponseHead(
+    status: 200,
+    fields: [
+      HeaderField(name: "Content-Length", value: "6"), HeaderField(name: "ETag", value: "\"2\""),
+    ]
+  )
+
+  private let fixture: HandFixture
+
+  init() throws {
+    fixture = try HandFixture()
+    try fixture.add("a")
+    try fixture.change("a", partial: 3) { record in
+      record.received = 3
+      record.expected = 6
+      record.entityTag = "\"1\""
+    }
+  }
+
+  @Test func `a changed entity leaves the file of a record alone that has another URL by now`()
+    async throws
+  {
+    let engine = try fixture.engine()
+    let path = try fixture.layout("a").partialPath
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      let task = fixture.transport.started[0]
+      #expect(task.request.offset == 3)
+      try fixture.store.replaceURL(of: fixture.url("a"), with: fixture.url("b"))
+      // Whether the engine has heard of it or not.
+      #expect(task.sink.receive(Self.otherEntity) == .cancel)
+      #expect(try Data(contentsOf: URL(filePath: path)) == Data(repeating: 7, count: 3))
+      task.sink.finish(.cancelled)
+      try await fixture.started(2)
+      let next = fixture.transport.started[1].request
+      #expect(next.url == fixture.url("b"))
+      #expect(next.offset == 3)
+      #expect(next.validator == "\"1\"")
+      #expect(try Data(contentsOf: URL(filePath: path)) == Data(repeating: 7, count: 3))
+    }
+    #expect(try fixture.record("b").received == 3)
+  }
+
+  @Test func `a changed entity leaves the file of a record alone that was begun anew`() async throws
+  {
+    let engine = try fixture.engine()
+    let path = try fixture.layout("a").partialPath
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      try fixture.store.restart(.named(fixture.url("a")))
+      #expect(fixture.transport.started[0].sink.receive(Self.otherEntity) == .cancel)
+      #expect(try Data(contentsOf: URL(filePath: path)).count == 3)
+      fixture.transport.started[0].sink.finish(.cancelled)
+      try await fixture.started(2)
+      #expect(fixture.transport.started[1].request.offset == 0)
+    }
+  }
+
+  @Test func `a changed entity drops the bytes of a record that is as it was`() async throws {
+    let engine = try fixture.engine()
+    let path = try fixture.layout("a").partialPath
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      #expect(fixture.transport.started[0].sink.receive(Self.otherEntity) == .proceed)
+      let record = try fixture.record("a")
+      #expect(record.received == 0)
+      #expect(record.entityTag == "\"2\"")
+      #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import Synchronization
+import Testing
+
+/// A sync of a partial file that fails: the kernel reports the loss once, marks the pages clean, and
+/// lets the next sync succeed.
+@Suite(.timeLimit(.minutes(2)))
+struct FailedSyncTests {
+  /// Refuses one sync of a file, and lets every other effect happen.
+  private final class OneFailedSync: EffectGate {
+    private let code: Int32
+    // Read and changed by the engine's threads.
+    private let syncsBefore: Mutex<Int>
+
+    /// Refuses the sync after `syncsBefore` others, with the error number `code`.
+    init(after syncsBefore: Int, _ code: Int32) {
+      self.code = code
+      self.syncsBefore = Mutex(syncsBefore)
+    }
+
+    var hasFailed: Bool { syncsBefore.withLock { $0 < 0 } }
+
+    func refusal(of effect: Effect) -> Int32? {
+      guard case .synchronize = effect else { return nil }
+      return syncsBefore.withLock { count in
+        count -= 1
+        return count == -1 ? code : nil
+      }
+    }
+
+    func didPerform(_ effect: Effect) {}
+  }
+
+  private let fixture: HandFixture
+
+  init() throws {
+    fixture = try HandFixture()
+    try fixture.add("a")
+  }
+
+  /// An engine that checkpoints after every byte.
+  private func engine(_ gate: OneFailedSync?) throws -> DownloadEngine {
+    var environment = EngineEnvironment.live
+    environment.gate = gate
+    var options = EngineOptions()
+    options.checkpointBytes = 1
+    return try DownloadEngine(
+      store: fixture.store,
+      transport: fixture.transport,
+      options: options,
+      now: { Date() },
+      environment: environment
+    )
+  }
+
+  private func partialFile() throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: try fixture.layout("a").partialPath)))
+  }
+
+  @Test func `a failed sync ends the transfer and counts none of its bytes`() async throws {
+    let gate = OneFailedSync(after: 0, EIO)
+    let engine = try engine(gate)
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      fixture.transport.started[0].receive([1, 2, 3], of: 6)
+      try await waitUntil("the task to be cancelled") { fixture.transport.cancelled.count == 1 }
+      // Whatever the task still delivers, no byte of it is counted.
+      #expect(fixture.transport.started[0].sink.receive(([4, 5, 6] as [UInt8]).span) == .cancel)
+      fixture.transport.started[0].sink.finish(.completed)
+      try await fixture.reached(.failedPermanent, "a")
+    }
+    #expect(gate.hasFailed)
+    let record = try fixture.record("a")
+    #expect(record.received == 0)
+    #expect(record.attempts.last?.failure.code == .fileSystem)
+    #expect(record.attempts.last?.failure.message.contains("syncing") == true)
+  }
+
+  @Test func `after a failed sync a download goes on at the last byte that was committed`()
+    async throws
+  {
+    let gate = OneFailedSync(after: 1, EIO)
+    let engine = try engine(gate)
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      fixture.transport.started[0].receive([1, 2, 3], of: 6)
+      try await waitUntil("a checkpoint") { try fixture.record("a").received == 3 }
+      _ = fixture.transport.started[0].sink.receive(([4, 5] as [UInt8]).span)
+      try await waitUntil("the task to be cancelled") { fixture.transport.cancelled.count == 1 }
+      fixture.transport.started[0].sink.finish(.cancelled)
+      try await fixture.reached(.failedPermanent, "a")
+      #expect(try fixture.record("a").received == 3)
+      try fixture.store.resume(.all)
+      try await fixture.started(2)
+      #expect(fixture.transport.started[1].request.offset == 3)
+      // The bytes that may be lost are gone from the file, and are fetched again.
+      #expect(try partialFile() == [1, 2, 3])
+    }
+  }
+
+  @Test(arguments: [ENOSPC, EDQUOT])
+  func `a sync that finds the disk full makes the download wait for room`(code: Int32) async throws
+  {
+    let gate = OneFailedSync(after: 0, code)
+    let engine = try engine(gate)
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      fixture.transport.started[0].receive([1, 2, 3], of: 6)
+      try await waitUntil("the task to be cancelled") { fixture.transport.cancelled.count == 1 }
+      fixture.transport.started[0].sink.finish(.cancelled)
+      // The disk has room again, so that it goes on by itself.
+      try await fixture.started(2)
+      #expect(fixture.transport.started[1].request.offset == 0)
+    }
+    let record = try fixture.record("a")
+    #expect(record.received == 0)
+    #expect(record.failedAttempts == 0)
+    #expect(record.attempts.map(\.failure.code) == [.diskFull])
+  }
+
+  @Test func `a digest does not vouch for a file whose bytes could not be synced`() async throws {
+    let url = fixture.url("a")
+    let digest = try Digest(
+      "sha256:" + "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
+    )
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, url) { $0.expectedDigest = digest.text }
+    }
+    let gate = OneFailedSync(after: 0, EIO)
+    let engine = try engine(gate)
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      fixture.transport.started[0].receive([1, 2, 3], of: 3)
+      try await waitUntil("the sync to fail") { gate.hasFailed }
+      fixture.transport.started[0].sink.finish(.completed)
+      try await fixture.reached(.failedPermanent, "a")
+    }
+    let record = try fixture.record("a")
+    #expect(record.verifiedDigest == nil)
+    #expect(record.received == 0)
+    #expect(FileStamp(ofFileAt: try fixture.layout("a").finalPath) == nil)
+  }
+}
