@@ -123,19 +123,24 @@ let package = Package(
     .testTarget(
       name: "ResumeDataTests",
       dependencies: [
-        "ResumeData", "ResumeDataFuzzing", "TestSupport", "resume-data-fuzz",
+        "FuzzSupport", "ResumeData", "ResumeDataFuzzing", "TestSupport", "resume-data-fuzz",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["Corpus", "Fixtures"]
     ),
     .target(
+      name: "FuzzSupport",
+      dependencies: ["TestSupport"],
+      path: "Tests/Support/FuzzSupport"
+    ),
+    .target(
       name: "ResumeDataFuzzing",
-      dependencies: ["ResumeData", "TestSupport"],
+      dependencies: ["FuzzSupport", "ResumeData", "TestSupport"],
       path: "Tests/Support/ResumeDataFuzzing"
     ),
     .executableTarget(
       name: "resume-data-fuzz",
-      dependencies: ["ResumeDataFuzzing"],
+      dependencies: ["FuzzSupport", "ResumeDataFuzzing"],
       path: "Tests/Support/resume-data-fuzz"
     ),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),

@@ -1,4 +1,5 @@
 import Foundation
+import FuzzSupport
 import ResumeDataFuzzing
 import TestSupport
 import Testing
@@ -25,12 +26,8 @@ struct FuzzTests {
   @Test(.timeLimit(.minutes(10))) func `a run finds nothing`() async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
-      "--seconds",
-      Self.seconds,
-      "--corpus",
-      Self.folder,
-      "--crashes",
-      crashes.path
+      ResumeDataFuzzer.name,
+      ["--seconds", Self.seconds, "--corpus", Self.folder, "--crashes", crashes.path]
     )
     #expect(run.status == 0, "\(run.output)")
     #expect(try crashes.names() == [])
@@ -47,68 +44,16 @@ struct FuzzTests {
   func `a reader that fails would be found`(fault: String, end: String) async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
-      "--seconds",
-      "200",
-      "--corpus",
-      Self.folder,
-      "--crashes",
-      crashes.path,
-      "--seed",
-      "1",
-      "--hang-seconds",
-      "15",
-      "--fault",
-      fault
+      ResumeDataFuzzer.name,
+      [
+        "--seconds", "200", "--corpus", Self.folder, "--crashes", crashes.path, "--seed", "1",
+        "--hang-seconds", "15", "--fault", fault,
+      ]
     )
     #expect(run.status == 1)
     #expect(run.output.contains("\(end)"), "\(run.output)")
     let name = try #require(try crashes.names().first)
     let input = try Data(contentsOf: URL(filePath: crashes.path(name)))
     #expect(run.output.contains(input.base64EncodedString()))
-  }
-}
-
-/// The built `resume-data-fuzz` as a process of its own.
-enum FuzzProcess {
-  static func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
-    let folder = try TemporaryFolder()
-    let process = Process()
-    process.executableURL = try program
-    process.arguments = arguments
-    let output = try folder.makeFile("output")
-    process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
-    process.standardError = FileHandle.nullDevice
-    return try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { process in
-        let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-        // The folder is needed until here.
-        withExtendedLifetime(folder) {
-          continuation.resume(returning: (process.terminationStatus, text))
-        }
-      }
-      do {
-        try process.run()
-      } catch {
-        continuation.resume(throwing: error)
-      }
-    }
-  }
-
-  /// The program beside the test program.
-  private static var program: URL {
-    get throws {
-      let arguments = CommandLine.arguments
-      var own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-      if let index = arguments.firstIndex(of: "--test-bundle-path"), index + 1 < arguments.count {
-        own = URL(filePath: arguments[index + 1])
-      }
-      var parent = own.deletingLastPathComponent()
-      while parent.path.count > 1 {
-        let program = parent.appending(path: "resume-data-fuzz")
-        if FileManager.default.isExecutableFile(atPath: program.path) { return program }
-        parent.deleteLastPathComponent()
-      }
-      throw CocoaError(.fileNoSuchFile)
-    }
   }
 }

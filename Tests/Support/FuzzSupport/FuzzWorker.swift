@@ -1,16 +1,19 @@
-import Foundation
-import ResumeDataFuzzing
+internal import Foundation
 
 /// The process that may crash.
-struct Worker {
-  let options: Options
+struct FuzzWorker<F: Fuzzer> {
+  let options: FuzzOptions
   let state: String
 
   /// Runs until its time is up.
   ///
   /// - Returns: The exit code: 0, or 1 when a property does not hold.
-  func run() throws -> Int32 {
-    var run = FuzzRun(corpus: try options.corpusInputs(), seed: options.seed)
+  func run() async throws -> Int32 {
+    var run = try FuzzRun<F>(
+      corpus: try options.corpusInputs(),
+      seed: options.seed,
+      skipping: options.skippedCount
+    )
     let clock = ContinuousClock()
     let end = clock.now.advanced(by: .seconds(options.seconds))
     guard let file = FileHandle(forWritingAtPath: state) else { throw CocoaError(.fileNoSuchFile) }
@@ -21,21 +24,22 @@ struct Worker {
       let input = run.next()
       count += 1
       try file.seek(toOffset: 0)
-      try file.write(contentsOf: WorkerState(count: count, input: input).data)
+      try file.write(contentsOf: FuzzWorkerState(count: count, input: input).data)
       if count == 100, let fault = options.fault { fail(fault) }
       do {
         let begin = clock.now
-        let outcome = try ResumeDataProperties.check(input)
+        let isNew = try await run.check(input)
         slowest = max(slowest, clock.now - begin)
-        if run.note(outcome, of: input), options.grows, let corpus = options.corpus {
-          try Data(input).write(to: URL(filePath: corpus).appending(path: Digest.name(of: input)))
+        if isNew, options.grows, let corpus = options.corpus {
+          let name = FuzzInputName.name(of: input)
+          try Data(input).write(to: URL(filePath: corpus).appending(path: name))
         }
       } catch {
         print("violation: \(error)")
         return 1
       }
     }
-    let milliseconds = Double(slowest.components.attoseconds) / 1e15
+    let milliseconds = slowest / .milliseconds(1)
     print("outcomes \(run.outcomeCount), slowest \(milliseconds) ms, peak \(Self.peak)")
     return 0
   }
@@ -46,7 +50,7 @@ struct Worker {
     return line.map { $0.dropFirst(6).trimmingCharacters(in: .whitespaces) } ?? "unknown"
   }
 
-  private func fail(_ fault: Options.Fault) {
+  private func fail(_ fault: FuzzOptions.Fault) {
     switch fault {
     case .trap: preconditionFailure("a trap on purpose")
     case .hang: while true { Thread.sleep(forTimeInterval: 1) }
@@ -61,7 +65,7 @@ struct Worker {
 }
 
 /// Names for inputs that follow from their bytes (FNV-1a).
-enum Digest {
+enum FuzzInputName {
   static func name(of bytes: [UInt8]) -> String {
     let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01B3

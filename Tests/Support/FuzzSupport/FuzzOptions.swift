@@ -1,8 +1,8 @@
-import Foundation
+internal import Foundation
 
 /// What the command line asks for.
-struct Options {
-  /// What a worker does wrong on purpose, to show that it would be noticed.
+struct FuzzOptions {
+  /// What a worker does wrong on purpose, to show that the supervisor notices it.
   enum Fault: String {
     case trap
     case hang
@@ -14,16 +14,6 @@ struct Options {
     var description: String
   }
 
-  static let usage = """
-    usage: resume-data-fuzz [--seconds N] [--seed N] [--corpus FOLDER] [--crashes FOLDER]
-           [--hang-seconds N] [--grow] [--fault trap|hang|memory|violation]
-           resume-data-fuzz FILE...
-
-    Feeds changed property lists to the readers of resume data in a process of limited memory. What
-    crashes it, hangs it or breaks a property is saved in the folder for crashes, and the exit code is
-    1. --grow adds inputs that were taken in a new way to the corpus. With files, checks just these.
-    """
-
   var seconds = 10.0
   var seed = UInt64.random(in: 0...UInt64(UInt32.max))
   var corpus: String?
@@ -34,8 +24,10 @@ struct Options {
   var files: [String] = []
   /// The file between a worker and its supervisor; set in a worker.
   var state: String?
+  /// How many inputs of the corpus earlier workers checked; set in a worker.
+  var skippedCount = 0
 
-  init(_ arguments: [String]) throws {
+  init<F: Fuzzer>(_ arguments: [String], for fuzzer: F.Type) throws {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
@@ -45,12 +37,27 @@ struct Options {
       case "--corpus": corpus = try Self.value(&rest, argument)
       case "--crashes": crashes = try Self.value(&rest, argument)
       case "--state": state = try Self.value(&rest, argument)
+      case "--skip": skippedCount = try Self.number(&rest, argument)
       case "--grow": grows = true
       case "--fault": fault = Fault(rawValue: try Self.value(&rest, argument))
-      case _ where argument.hasPrefix("--"): throw Mistake(description: Self.usage)
+      case _ where argument.hasPrefix("--"):
+        throw Mistake(description: Self.usage(F.name, F.summary))
       default: files.append(argument)
       }
     }
+  }
+
+  private static func usage(_ name: String, _ summary: String) -> String {
+    """
+    usage: \(name) [--seconds N] [--seed N] [--corpus FOLDER] [--crashes FOLDER]
+           [--hang-seconds N] [--grow] [--fault trap|hang|memory|violation]
+           \(name) FILE...
+
+    \(summary)
+    What crashes the worker, hangs it or breaks a property is saved in the folder for crashes, and
+    the exit code is 1. --grow adds inputs with a new outcome to the corpus. With files, checks just
+    these.
+    """
   }
 
   private static func value(_ rest: inout ArraySlice<String>, _ name: String) throws -> String {

@@ -1,9 +1,9 @@
-import Foundation
+internal import Foundation
 
-/// What a worker says to its supervisor: how many inputs it has begun, and the last one.
+/// What a worker reports to its supervisor: the number of inputs it has begun, and the last one.
 ///
-/// It lies in a file, which outlives the worker.
-struct WorkerState {
+/// It is kept in a file, which outlives the worker.
+struct FuzzWorkerState {
   var count: UInt64
   var input: [UInt8]
 
