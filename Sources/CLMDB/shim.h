@@ -1,4 +1,9 @@
 #ifndef CLMDB_SHIM_H
 #define CLMDB_SHIM_H
 #include <lmdb.h>
+
+#if defined(__linux__)
+/* <fcntl.h> declares it with _GNU_SOURCE alone. */
+extern int fallocate(int descriptor, int mode, off_t offset, off_t length);
+#endif
 #endif

@@ -71,6 +71,7 @@ public final class Environment: Sendable {
   ) throws(LMDBError) -> Environment {
     var options = options
     options.isReadOnly = false
+    EnvironmentFile.occupyStandardDescriptors()
     let folder = try EnvironmentFile.makeMemoryFolder()
     // LMDB has the files open by then, and needs their names no more.
     defer { EnvironmentFile.removeFolder(folder) }
@@ -142,9 +143,10 @@ public final class Environment: Sendable {
         )
         unsafe try environmentReportAssertions(handle)
         unsafe try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
-        let identity = unsafe EnvironmentRegistry.Identity(
-          try EnvironmentFile.status(of: try environmentDescriptor(handle))
-        )
+        let descriptor = unsafe try environmentDescriptor(handle)
+        // LMDB sets this for its other files alone.
+        try EnvironmentFile.closeOnExec(descriptor)
+        let identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
         // One that opens for reading has the file before the lock, and then waits while the file is
         // replaced.
         guard identity == EnvironmentRegistry.identity(of: path + "/data.mdb") ?? identity else {
@@ -281,6 +283,7 @@ public final class Environment: Sendable {
   /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `noSpace` or `inputOutput`.
   public func sync() throws(LMDBError) {
     do throws(LMDBError) {
+      try DurableFile.check(.sync(path + "/data.mdb"), "mdb_env_sync")
       unsafe try environmentSync(handle)
     } catch {
       throw examined(error)

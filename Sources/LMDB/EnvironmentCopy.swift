@@ -19,7 +19,7 @@ extension Environment {
     do throws(LMDBError) {
       defer { EnvironmentFile.close(target) }
       try copy(to: target, compacting: compacting)
-      try EnvironmentFile.sync(target)
+      try DurableFile.sync(target, at: path)
       try EnvironmentFile.syncFolder(of: path)
     } catch {
       EnvironmentFile.remove(path)

@@ -1,3 +1,5 @@
+internal import CLMDB
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -8,10 +10,14 @@
 
 /// What must be true of the files of an environment that LMDB itself does not see to.
 enum EnvironmentFile {
-  /// Gives the lock file its room on disk before LMDB maps it: writing to a mapped page for which
-  /// a full disk has no room ends the process.
+  /// Allocates the disk space of the lock file before LMDB maps it.
   ///
-  /// Only while this process has the file not open: closing any descriptor drops its locks.
+  /// Writing to a mapped page that has no disk space ends the process when the disk is full. The
+  /// size of the file stays as it is: LMDB sizes it while no other process has it open. A longer
+  /// file would let this process use slots for readers beyond the end of what others have mapped.
+  ///
+  /// Call this only while this process does not have the file open, because closing a descriptor
+  /// drops all of the process's locks on the file.
   static func reserveLockFile(
     in folder: String,
     options: EnvironmentOptions
@@ -23,10 +29,15 @@ enum EnvironmentFile {
       // LMDB is about to meet the same error, and reports it.
       guard file >= 0 else { return }
       defer { close(file) }
+      // FALLOC_FL_KEEP_SIZE
+      let keepsSize: Int32 = 1
       let slotSize = 64
       let size = (options.maximumReaders + 4) * slotSize
-      guard posix_fallocate(file, 0, off_t(size)) == ENOSPC else { return }
-      throw LMDBError(.noSpace, operation: "posix_fallocate")
+      // File systems without this call allocate when LMDB writes.
+      guard fallocate(file, keepsSize, 0, off_t(size)) != 0, errno == ENOSPC else {
+        return
+      }
+      throw LMDBError(.noSpace, operation: "fallocate")
     #endif
   }
 
@@ -70,6 +81,29 @@ enum EnvironmentFile {
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
   }
 
+  // MARK: Descriptors
+
+  /// Opens `/dev/null` in the place of each standard descriptor that is closed.
+  ///
+  /// Otherwise `data.mdb` could become descriptor 1 or 2, and what the program prints would be
+  /// written into it. Reading from and writing to such a descriptor fail with `EBADF`, as before.
+  static func occupyStandardDescriptors() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+    where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
+      let access = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY
+      let opened = unsafe open("/dev/null", access | O_CLOEXEC)
+      // Another thread has opened a file meanwhile.
+      if opened > STDERR_FILENO { close(opened) }
+    }
+  }
+
+  /// Closes the descriptor in programs that this process starts.
+  static func closeOnExec(_ descriptor: Int32) throws(LMDBError) {
+    guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fcntl")
+    }
+  }
+
   // MARK: Copies
 
   /// Makes a file that was not there, and opens it for writing.
@@ -96,35 +130,10 @@ enum EnvironmentFile {
     _ = unsafe unlink(path)
   }
 
-  static func sync(_ descriptor: Int32) throws(LMDBError) {
-    guard fsync(descriptor) == 0 else {
-      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fsync")
-    }
-  }
-
   /// Makes the names in the folder of the file at `path` durable.
   static func syncFolder(of path: String) throws(LMDBError) {
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
-    let descriptor = unsafe open(String(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
-    }
-    defer { close(descriptor) }
-    try sync(descriptor)
-  }
-
-  /// Puts a complete file in the place of another.
-  static func rename(_ path: String, to target: String) throws(LMDBError) {
-    #if canImport(Darwin)
-      let code = unsafe Darwin.rename(path, target)
-    #elseif canImport(Musl)
-      let code = unsafe Musl.rename(path, target)
-    #else
-      let code = unsafe Glibc.rename(path, target)
-    #endif
-    guard code == 0 else {
-      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "rename")
-    }
+    try DurableFile.syncFolder(String(folder))
   }
 
   // MARK: Memory

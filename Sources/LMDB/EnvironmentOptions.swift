@@ -8,6 +8,9 @@ public struct EnvironmentOptions: Sendable, Hashable {
   /// comes near it.
   public var mapSize: Int
   /// The most read transactions that may be open at one time, over all processes.
+  ///
+  /// The process that opens the environment while no other has it open decides. The others get that
+  /// number whatever they ask for.
   public var maximumReaders: Int
   /// The most named databases in the file.
   public var maximumDatabases: Int

@@ -49,6 +49,7 @@ enum EnvironmentRegistry {
     _ path: String,
     options: EnvironmentOptions
   ) throws(LMDBError) -> Environment {
+    EnvironmentFile.occupyStandardDescriptors()
     while true {
       let environment = try state.withLock { state throws(LMDBError) -> Environment? in
         if let identity = identity(of: path + "/data.mdb"), let entry = state.entries[identity] {
@@ -76,9 +77,16 @@ enum EnvironmentRegistry {
 
   /// Whether this process has the folder open for reading alone.
   static func isReadOnly(_ path: String) -> Bool {
+    openEnvironment(at: path)?.isReadOnly ?? false
+  }
+
+  /// The environment of the folder if this process has it open.
+  ///
+  /// The caller releases it outside of the lock: the last release closes the environment, which
+  /// takes the lock.
+  private static func openEnvironment(at path: String) -> Environment? {
     state.withLock { state in
-      let identity = identity(of: path + "/data.mdb")
-      return identity.flatMap { state.entries[$0]?.environment?.isReadOnly } ?? false
+      identity(of: path + "/data.mdb").flatMap { state.entries[$0]?.environment }
     }
   }
 

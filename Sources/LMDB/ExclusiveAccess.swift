@@ -38,7 +38,7 @@ extension Environment {
       EnvironmentFile.remove(copy)
       try environment.copy(to: copy, compacting: true)
       do throws(LMDBError) {
-        try EnvironmentFile.rename(copy, to: folder + "/data.mdb")
+        try DurableFile.rename(copy, to: folder + "/data.mdb")
       } catch {
         EnvironmentFile.remove(copy)
         throw error

@@ -134,4 +134,22 @@ import Testing
       _ = try environment.database("b")
     }
   }
+
+  /// A hang would end the child process by the alarm.
+  @Test(.timeLimit(.minutes(5)))
+  func `an environment that closes while it is asked about does not hang`() async throws {
+    do { _ = try Environment.open(folder.path) }
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      alarm(60)
+      let options = EnvironmentOptions(isReadOnly: true)
+      let askers = (0..<2).map { _ in
+        Thread {
+          while !Thread.current.isCancelled { _ = Environment.isOpenForReadingAlone(path) }
+        }
+      }
+      for asker in askers { asker.start() }
+      for _ in 0..<5_000 { _ = try Environment.open(path, options: options) }
+      for asker in askers { asker.cancel() }
+    }
+  }
 }

@@ -159,7 +159,7 @@ import Testing
       let release = inThread {
         defer { EnvironmentRegistry.release(claim) }
         while try !Self.isWaitedFor(inode) { usleep(1_000) }
-        try EnvironmentFile.rename(copy, to: path + "/data.mdb")
+        try DurableFile.rename(copy, to: path + "/data.mdb")
       }
       await #expect(processExitsWith: .success) {
         [path = path as String, isReadOnly = isReadOnly as Bool] in
@@ -185,7 +185,7 @@ import Testing
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
         do { try Environment.open(path).copy(to: path + "/copy", compacting: true) }
         try Environment.withExclusiveAccess(to: path) {
-          try EnvironmentFile.rename(path + "/copy", to: path + "/data.mdb")
+          try DurableFile.rename(path + "/copy", to: path + "/data.mdb")
           kill(getpid(), SIGKILL)
         }
       }

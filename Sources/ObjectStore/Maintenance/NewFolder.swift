@@ -1,3 +1,5 @@
+internal import LMDB
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -25,8 +27,17 @@ enum NewFolder {
       let result = try body(temporary)
       try FolderSync.run(temporary)
       // An empty folder, which alone this replaces, is one that was made just now.
-      guard unsafe rename(temporary, path) == 0 else { throw StoreError(errno: errno, path) }
-      try FolderSync.run(FolderSync.parent(of: path))
+      do throws(LMDBError) {
+        try DurableFile.rename(temporary, to: path)
+      } catch {
+        throw StoreError(errno: error.code.rawValue, path)
+      }
+      do {
+        try FolderSync.run(FolderSync.parent(of: path))
+      } catch {
+        remove(path)
+        throw error
+      }
       return result
     } catch {
       remove(temporary)

@@ -1,3 +1,5 @@
+internal import LMDB
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -59,12 +61,21 @@ final class OutputFile {
   /// - Throws: ``StoreError`` with `alreadyExists`, `diskFull`, `inputOutput` or `other`.
   func finish() throws {
     try flush()
-    guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, path) }
-    guard unsafe link(temporaryPath, path) == 0 else { throw StoreError(errno: errno, path) }
+    do throws(LMDBError) {
+      try DurableFile.sync(descriptor, at: temporaryPath)
+      try DurableFile.link(temporaryPath, to: path)
+    } catch {
+      throw StoreError(errno: error.code.rawValue, path)
+    }
     _ = unsafe unlink(temporaryPath)
     _ = close(descriptor)
     descriptor = -1
-    try FolderSync.run(FolderSync.parent(of: path))
+    do {
+      try FolderSync.run(FolderSync.parent(of: path))
+    } catch {
+      _ = unsafe unlink(path)
+      throw error
+    }
   }
 }
 
@@ -75,10 +86,11 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
 /// Makes the names in a folder outlast a power cut.
 enum FolderSync {
   static func run(_ folder: String) throws {
-    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw StoreError(errno: errno, folder) }
-    defer { _ = close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, folder) }
+    do throws(LMDBError) {
+      try DurableFile.syncFolder(folder)
+    } catch {
+      throw StoreError(errno: error.code.rawValue, folder)
+    }
   }
 
   static func parent(of path: String) -> String {

@@ -32,8 +32,26 @@ enum StoreFolder {
     let parent = parent(of: path)
     guard errno == ENOENT, parent != path else { throw failure(errno, path, access: .create) }
     try makeFolder(parent)
+    try syncNames(in: Self.parent(of: parent))
     guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else {
       throw failure(errno, path, access: .create)
+    }
+  }
+
+  /// Makes the names of a new store durable: those of its files, and that of its folder.
+  ///
+  /// LMDB syncs its file alone. Call this before the first commit that is to survive a power cut.
+  static func syncNames(ofStore path: String) throws {
+    try FolderSync.run(path)
+    try syncNames(in: parent(of: path))
+  }
+
+  /// Syncs a folder, unless it may not be read and so cannot be synced.
+  private static func syncNames(in folder: String) throws {
+    do {
+      try FolderSync.run(folder)
+    } catch let error as StoreError where error.code == .permissionDenied {
+      return
     }
   }
 

@@ -78,6 +78,7 @@ struct StoreOpening {
     (isReadOnly, schema) = try translating("opening \(path)") {
       let state = try Self.examine(environment, models: models, options: options)
       if state.needsChange, options.access != .readOnly, !state.isTooNew {
+        if state.isEmpty, !isInMemory { try StoreFolder.syncNames(ofStore: path) }
         try Self.writeSchema(of: environment, models: models, options: options, log)
       }
       let schema = try Self.readSchema(of: environment, models: models, log)
@@ -118,6 +119,8 @@ struct StoreOpening {
   private struct State {
     var isTooNew = false
     var needsChange = false
+    /// Whether the store has never been written to.
+    var isEmpty = false
   }
 
   private static func examine(
@@ -137,7 +140,7 @@ struct StoreOpening {
         guard options.access == .create else {
           throw StoreError(.notFound, "\(environment.path) is empty: there is no store")
         }
-        return State(needsChange: true)
+        return State(needsChange: true, isEmpty: true)
       }
       let metadata = Metadata(database: database)
       let format = try metadata.integer(MetadataKey.format, as: UInt32.self, in: transaction)

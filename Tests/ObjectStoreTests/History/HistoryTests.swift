@@ -164,6 +164,52 @@ import Testing
     }
   }
 
+  /// A commit that goes beyond the limit forgets an eighth of it more than it must.
+  @Test(arguments: [false, true])
+  func `no commit is forgotten before the limit is exceeded`(limitsBytes: Bool) throws {
+    let path = folder.path("exact")
+    let kept = 24
+    // Each commit changes one object in the same way, and so takes the same room.
+    func commit(_ store: ObjectStore, _ number: Int) throws -> HistoryToken {
+      let token = try store.historyToken()
+      try store.write(durability: .deferred) {
+        try $0.upsert(Everything(id: 1, text: "\(number % 10)"))
+      }
+      return token
+    }
+    func open(_ limit: HistoryLimit) throws -> ObjectStore {
+      try ObjectStore(
+        at: path,
+        models: [Everything.self],
+        options: StoreOptions(historyLimit: limit)
+      )
+    }
+    let first = try open(.standard)
+    _ = try commit(first, 0)
+    let inserted = try size(of: first).bytes
+    _ = try commit(first, 1)
+    let updated = try size(of: first).bytes - inserted
+    let limit = HistoryLimit(
+      commits: limitsBytes ? 1_000 : kept,
+      byteCount: limitsBytes ? inserted + (kept - 1) * updated : 1 << 20
+    )
+    let store = try open(limit)
+    var tokens = try (2..<kept).map { try commit(store, $0) }
+    #expect(try size(of: store).entries == kept)
+    tokens.append(try commit(store, kept))
+    let (entries, bytes) = try size(of: store)
+    if limitsBytes {
+      let least = limit.byteCount - limit.byteCount / 8
+      #expect(bytes <= least && bytes + updated > least)
+    } else {
+      #expect(entries == kept - kept / 8)
+    }
+    // The tokens begin after the second commit.
+    let reach = kept + 1 - entries - 2
+    let answers = try tokens.map { try changes(since: $0, in: store) != nil }
+    #expect(answers == tokens.indices.map { $0 >= reach })
+  }
+
   private func size(of store: ObjectStore) throws -> (entries: Int, bytes: Int) {
     let transaction = try store.environment.beginRead()
     let database = try #require(

@@ -129,6 +129,45 @@ import Testing
     #expect(keys == [0, 1, 3, 4, 5])
   }
 
+  /// A limit on the size of files makes the commit fail after each of the writes has run.
+  @Test func `a commit that fails fails every write that shares it`() async throws {
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      let store = try ObjectStore(at: path, models: [Everything.self])
+      try await store.write { try $0.insert(Everything(id: 1_000)) }
+      let before = try store.changeCount()
+      let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+      var unlimited = rlimit()
+      unsafe getrlimit(resource, &unlimited)
+      var limit = unlimited
+      limit.rlim_cur = rlim_t(try FileSize.of(path + "/data.mdb"))
+      let (plug, errors) = (Plug(), Errors())
+      try await withThrowingTaskGroup { group in
+        await plug.hold(store, in: &group)
+        for id in Int64(0)..<5 {
+          group.addTask {
+            do {
+              try await store.write { tx in
+                try tx.insert(Everything(id: id, text: String(repeating: "x", count: 50_000)))
+              }
+            } catch let error as StoreError {
+              await errors.add(error.code, of: id)
+            }
+          }
+        }
+        unsafe setrlimit(resource, &limit)
+        await plug.release(store, waiting: 5)
+        try await group.waitForAll()
+      }
+      #expect(await errors.byID.keys.sorted() == [0, 1, 2, 3, 4])
+      #expect(try store.changeCount() == before)
+      unsafe setrlimit(resource, &unlimited)
+      try await store.write { try $0.insert(Everything(id: 6)) }
+      #expect(try await store.read { Set(try $0.fetch(Everything.all).map(\.id)) } == [6, 1_000])
+      try store.checkPages()
+    }
+  }
+
   @Test func `a store that is open for reading refuses every write that waits`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     let path = folder.path

@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+@Suite(.timeLimit(.minutes(5))) struct DescriptorTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  #if os(Linux)
+    /// The open descriptors of this process whose target is below a folder.
+    private static func descriptors(below folder: String) throws -> [Int32] {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        .compactMap { Int32($0) }
+        .filter { descriptor in
+          let target = try? FileManager.default
+            .destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+          return target?.hasPrefix(folder) == true
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a program that this process starts inherits no file of the environment`(
+      isReadOnly: Bool
+    ) throws {
+      do { _ = try Environment.open(folder.path) }
+      let options = EnvironmentOptions(isReadOnly: isReadOnly)
+      let environment = try Environment.open(folder.path, options: options)
+      let open = try Self.descriptors(below: folder.path)
+      #expect(open.count == (isReadOnly ? 2 : 3))
+      for descriptor in open {
+        #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0, "descriptor \(descriptor)")
+      }
+      _ = try environment.lastTransactionID()
+    }
+
+    /// What a program prints would otherwise be written into the file.
+    @Test(arguments: [[0], [1], [2], [0, 1, 2]])
+    func `no file of the environment becomes a standard descriptor`(
+      closed: [Int]
+    ) async throws {
+      await #expect(processExitsWith: .success) {
+        [path = folder.path as String, closed = closed as [Int]] in
+        for descriptor in closed { close(Int32(descriptor)) }
+        let environment = try Environment.open(path)
+        let database = try environment.database("texts")
+        let open = try Self.descriptors(below: path)
+        #expect(open.count == 3)
+        #expect(open.allSatisfy { $0 > 2 }, "\(open)")
+        // As before, nothing can be read from or written to a closed descriptor.
+        for descriptor in closed {
+          var byte: UInt8 = 0
+          let count =
+            unsafe descriptor == 0
+            ? read(Int32(descriptor), &byte, 1) : write(Int32(descriptor), &byte, 1)
+          #expect(count == -1)
+          #expect(errno == EBADF)
+        }
+        try environment.write { try $0.put("text", for: "a", in: database) }
+      }
+    }
+  #endif
+}

@@ -1,0 +1,118 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+@Suite(.timeLimit(.minutes(5))) struct LockFileTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func lockFileSize() throws -> Int {
+    let file = folder.path("lock.mdb")
+    return try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0
+  }
+
+  /// Opens reads inside each other until one is refused, and returns how many there were.
+  private static func nestReads(_ environment: Environment, upTo most: Int) throws -> Int {
+    guard most > 0 else { return 0 }
+    do {
+      let transaction = try environment.beginRead()
+      defer { _ = transaction.id }
+      return try nestReads(environment, upTo: most - 1) + 1
+    } catch let error as LMDBError where error.code == .readersFull {
+      return 0
+    }
+  }
+
+  @Test func `the lock file keeps its size while another process uses it`() async throws {
+    let path = folder.path
+    let environment = try Environment.open(path, options: EnvironmentOptions(maximumReaders: 8))
+    let database = try environment.database("texts")
+    let size = try lockFileSize()
+    let limit = try environment.statistics().maximumReaders
+    await #expect(processExitsWith: .success) {
+      [path = path as String, limit = limit as Int] in
+      let options = EnvironmentOptions(maximumReaders: 4_000)
+      let environment = try Environment.open(path, options: options)
+      #expect(try environment.statistics().maximumReaders == limit)
+      // With a longer lock file this process would use slots that the other one has not mapped.
+      #expect(try Self.nestReads(environment, upTo: 1_000) == limit)
+    }
+    #expect(try lockFileSize() == size)
+    // Looks at every slot that has ever been used.
+    try environment.write { try $0.put("later", for: "a", in: database) }
+    try environment.clearStaleReaders()
+  }
+
+  @Test func `a process that opens the files alone gets the number of readers it asks for`()
+    throws
+  {
+    do { _ = try Environment.open(folder.path, options: EnvironmentOptions(maximumReaders: 8)) }
+    let options = EnvironmentOptions(maximumReaders: 4_000)
+    let environment = try Environment.open(folder.path, options: options)
+    #expect(try environment.statistics().maximumReaders >= 4_000)
+  }
+
+  #if os(Linux)
+    @Test func `the lock file has its disk space before it is mapped`() throws {
+      let environment = try Environment.open(folder.path)
+      var status = stat()
+      #expect(unsafe stat(folder.path("lock.mdb"), &status) == 0)
+      #expect(status.st_blocks * 512 >= status.st_size)
+      #expect(status.st_size > 0)
+      _ = try environment.lastTransactionID()
+    }
+
+    /// Whether some process waits for a lock on the file.
+    private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
+      let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
+      return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        .split(separator: "\n")
+        .contains { $0.contains("->") && $0.contains(":\(inode) ") }
+    }
+
+    @Test func `a process that waits does not believe the lock file of a killed one`() async throws
+    {
+      let path = folder.path
+      do {
+        let environment = try Environment.open(path)
+        let database = try environment.database("texts")
+        for number in 0..<5 {
+          try environment.write { try $0.put("\(number)", for: "a", in: database) }
+        }
+        try environment.copy(to: path + "/copy", compacting: true)
+      }
+      await withTaskGroup { group in
+        group.addTask {
+          await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            try Environment.withExclusiveAccess(to: path) {
+              try DurableFile.rename(path + "/copy", to: path + "/data.mdb")
+              makeFile(path + "/claimed")
+              let lock = try #require(EnvironmentRegistry.identity(of: path + "/lock.mdb"))
+              while try !Self.isWaitedFor(lock.inode) { usleep(1_000) }
+              kill(getpid(), SIGKILL)
+            }
+          }
+        }
+        group.addTask {
+          await #expect(processExitsWith: .success) { [path = path as String] in
+            waitForFile(path + "/claimed")
+            // The lock file still has the transaction number of the file that was replaced.
+            #expect(throws: LMDBError(.invalid, operation: "mdb_env_open")) {
+              _ = try Environment.open(path)
+            }
+            let environment = try Environment.open(path)
+            let snapshot = try environment.beginRead()
+            #expect(snapshot.id == 1)
+            let database = try #require(try snapshot.openDatabase("texts"))
+            #expect(try snapshot.text(for: "a", in: database) == "4")
+          }
+        }
+      }
+    }
+  #endif
+}

@@ -1,0 +1,164 @@
+import Foundation
+import LMDB
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+/// What becomes durable, and in which order.
+@Suite struct DurableFileTests {
+  /// The calls of a task, and the one that is to fail.
+  private final class Calls: Sendable {
+    private let state = Mutex<(all: [DurableFile.Call], failing: Int?)>(([], nil))
+
+    /// Runs `body`, and fails the call of that position with `EIO`.
+    func observe(failing: Int? = nil, _ body: () throws -> Void) throws -> [DurableFile.Call] {
+      state.withLock { $0 = ([], failing) }
+      defer { state.withLock { $0.failing = nil } }
+      try DurableFile.$observer.withValue({ self.note($0) }, operation: body)
+      return state.withLock { $0.all }
+    }
+
+    private func note(_ call: DurableFile.Call) -> Int32 {
+      state.withLock { state in
+        state.all.append(call)
+        return state.failing == state.all.count - 1 ? EIO : 0
+      }
+    }
+  }
+
+  private let damaged: DamagedStore
+  private let calls = Calls()
+  private var folder: String { damaged.folder.path }
+
+  init() throws {
+    damaged = try DamagedStore()
+  }
+
+  /// The calls in words, with short paths and without the random part of temporary names.
+  private func words(_ calls: [DurableFile.Call]) -> [String] {
+    func short(_ path: String) -> String {
+      let below = path.hasPrefix(folder) ? "." + path.dropFirst(folder.count) : path
+      let named = below.replacing(/\.partial-\d+-\d+/, with: ".partial")
+      return named.hasSuffix("/") ? String(named.dropLast()) : named
+    }
+    return calls.map { call in
+      switch call {
+      case .sync(let path): "sync \(short(path))"
+      case .rename(let path, let target): "rename \(short(path)) to \(short(target))"
+      case .link(let path, let target): "link \(short(path)) to \(short(target))"
+      }
+    }
+  }
+
+  /// Fails each of the calls in turn.
+  private func expectFailures(_ count: Int, _ body: () throws -> Void) throws {
+    let before = try damaged.folder.names()
+    for failing in 0..<count {
+      let error = #expect(throws: StoreError.self, "call \(failing)") {
+        _ = try calls.observe(failing: failing, body)
+      }
+      #expect(error?.code == .inputOutput)
+      #expect(try damaged.folder.names() == before, "call \(failing)")
+    }
+  }
+
+  @Test func `a backup is durable before it gets its name, and its name before it returns`() throws
+  {
+    let store = try damaged.open()
+    let target = damaged.folder.path("copy")
+    try expectFailures(5) { try store.backup(to: target) }
+    let made = try calls.observe { try store.backup(to: target) }
+    #expect(
+      words(made) == [
+        "sync ./copy.partial/data.mdb", "sync ./copy.partial", "sync ./copy.partial",
+        "rename ./copy.partial to ./copy", "sync .",
+      ]
+    )
+    #expect(try ObjectStore.verify(at: target).isSound)
+  }
+
+  @Test func `an export is durable before it gets its name, and its name before it returns`() throws
+  {
+    let store = try damaged.open()
+    let target = damaged.folder.path("export.jsonl")
+    try expectFailures(3) { try store.exportJSONLines(to: target) }
+    let made = try calls.observe { try store.exportJSONLines(to: target) }
+    #expect(
+      words(made) == [
+        "sync ./export.jsonl.partial", "link ./export.jsonl.partial to ./export.jsonl", "sync .",
+      ]
+    )
+  }
+
+  @Test func `a compacted file is durable before it takes the place of the other`() throws {
+    try expectFailures(3) { try ObjectStore.compact(at: damaged.path) }
+    let made = try calls.observe { try ObjectStore.compact(at: damaged.path) }
+    #expect(
+      words(made) == [
+        "sync ./store/data.mdb.compacted", "sync ./store",
+        "rename ./store/data.mdb.compacted to ./store/data.mdb", "sync ./store",
+      ]
+    )
+    #expect(try damaged.folder.names(in: "store").filter { $0.contains("compacted") } == [])
+    #expect(try ObjectStore.verify(at: damaged.path).isSound)
+  }
+
+  @Test func `a repaired store is durable before it gets its name`() throws {
+    let target = damaged.folder.path("repaired")
+    try expectFailures(4) { _ = try ObjectStore.repair(at: damaged.path, into: target) }
+    let made = try calls.observe { _ = try ObjectStore.repair(at: damaged.path, into: target) }
+    #expect(
+      words(made) == [
+        "sync ./repaired.partial/data.mdb", "sync ./repaired.partial",
+        "rename ./repaired.partial to ./repaired", "sync .",
+      ]
+    )
+  }
+
+  @Test func `the names of a new store are durable before its first commit`() throws {
+    let path = damaged.folder.path("new/deep/store")
+    let made = try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) }
+    #expect(
+      words(made) == ["sync .", "sync ./new", "sync ./new/deep/store", "sync ./new/deep"]
+    )
+    // The files are there, and nothing is in them.
+    let empty = damaged.folder.path("empty")
+    #expect(throws: StoreError.self) {
+      _ = try calls.observe(failing: 0) { _ = try ObjectStore(at: empty, models: [Ticket.self]) }
+    }
+    let again = try calls.observe { _ = try ObjectStore(at: empty, models: [Ticket.self]) }
+    #expect(words(again) == ["sync ./empty", "sync ."])
+    let later = try calls.observe { _ = try ObjectStore(at: empty, models: [NewNote.self]) }
+    #expect(later == [])
+  }
+
+  @Test func `an export does not replace a file that appeared meanwhile`() throws {
+    let target = damaged.folder.path("export.jsonl")
+    let file = try OutputFile(target)
+    try file.write(Array("ours".utf8))
+    try damaged.folder.makeFile("export.jsonl", "theirs")
+    let error = #expect(throws: StoreError.self) { try file.finish() }
+    #expect(error?.code == .alreadyExists)
+    #expect(try String(contentsOfFile: target, encoding: .utf8) == "theirs")
+  }
+
+  @Test func `a backup does not replace a folder that appeared meanwhile`() throws {
+    let target = damaged.folder.path("copy")
+    let error = #expect(throws: StoreError.self) {
+      try NewFolder.make(target) { _ in try damaged.folder.makeFile("copy/file", "theirs") }
+    }
+    #expect(error?.code == .alreadyExists)
+    #expect(try damaged.folder.names(in: "copy") == ["file"])
+    #expect(try damaged.folder.names() == ["copy", "store"])
+  }
+
+  @Test func `what was not finished leaves nothing`() throws {
+    do {
+      let file = try OutputFile(damaged.folder.path("export.jsonl"))
+      try file.write(Array("ours".utf8))
+    }
+    #expect(try damaged.folder.names() == ["store"])
+  }
+}

@@ -1,0 +1,51 @@
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite(.timeLimit(.minutes(1))) struct CommitFeedTests {
+  let folder: TemporaryFolder
+  let store: ObjectStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try ObjectStore(at: folder.path, models: [Everything.self])
+  }
+
+  private func models(_ id: UInt64) -> [HistoryEntry.ModelEntry] {
+    var changes = CoalescedChanges()
+    if id.isMultiple(of: 2) { changes.addWhole() }
+    return [.init(model: "Everything \(id)", layoutNumber: 0, changes: changes)]
+  }
+
+  /// An observer reads the number of the last commit and then waits; a commit may come between.
+  @Test func `a commit made before the wait began ends the wait`() async throws {
+    let before = try store.changeCount()
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    await store.feed.wait(after: before)
+  }
+
+  @Test func `a wait without a new commit ends with the next one`() async throws {
+    let store = store
+    let lease = store.feed.lease(ObserverID())
+    let before = try store.changeCount()
+    async let waited: Void = store.feed.wait(after: before)
+    try await store.write { try $0.insert(Everything(id: 1)) }
+    await waited
+    _ = lease
+  }
+
+  @Test func `commits are told in their order, whichever thread published first`() throws {
+    let lease = store.feed.lease(ObserverID())
+    let last = try store.changeCount()
+    for number in [last + 2, last + 1, last + 4, last + 3] {
+      store.feed.publish(number, models(number))
+    }
+    let commits = try #require(store.feed.commits(after: last, through: last + 4))
+    #expect(commits.map(\.number) == [last + 1, last + 2, last + 3, last + 4])
+    #expect(commits.map(\.models) == (1...4).map { models(last + $0) })
+    #expect(store.feed.commits(after: last, through: last + 3)?.count == 3)
+    #expect(store.feed.commits(after: last, through: last + 5) == nil)
+    _ = lease
+  }
+}
