@@ -37,10 +37,12 @@ struct SimulationTests {
 
   /// In order: a limit and a mirror; a record that gets the URL of another that waited; a file that
   /// gets another name before its record is complete; a record that gets the URL and the generation
-  /// of another that is gone; a clock that is put back while a wait begins.
+  /// of another that is gone; a clock that is put back while a wait begins; a clock that is set back
+  /// by hours while a retry waits.
   @Test(
     arguments: [
       3_851, 702_641, 251_751_789_761_210, 106_858_482_316_215, 106_858_482_285_325,
+      73_903_433_119_415,
     ] as [UInt64]
   )
   func `a seed that has failed holds`(seed: UInt64) throws {

@@ -200,7 +200,7 @@ extension DownloadEngine {
     if let wait {
       response.isRetried = true
       tellRetry(response, .retrying(record, failure, wait: wait))
-      enqueue(record)
+      enqueue(record, after: wait)
     } else {
       summary.failed += 1
       tellEnd(response, .failed(record, failure))

@@ -22,7 +22,9 @@ extension DownloadEngine {
       try await makeRoom(leaving)
       guard !chosen.isEmpty else { return }
       let roots = roots
-      let policy = policy
+      var duePolicy = policy
+      duePolicy.retriesAreDue = true
+      let policy = duePolicy
       let moment = now()
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.

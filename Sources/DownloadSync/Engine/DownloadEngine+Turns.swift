@@ -13,17 +13,31 @@ extension DownloadEngine {
 
   /// Has the record wait for its turn, unless it is only started by hand; what is known of one that
   /// waits already is brought up to date.
-  func enqueue(_ record: DownloadRecord) {
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - wait: How long its next attempt has to wait from now on; `nil` where only the record's date
+  ///     says so.
+  func enqueue(_ record: DownloadRecord, after wait: Duration? = nil) {
     guard record.mayStart, live[record.url] == nil, !isTransferred(record.id) else { return }
     let known = queue[record.url]
     // Whoever is asked for at once arrives anew: what started since is not in its way.
     let keepsPlace = known.map { $0.startsAtOnce || !record.startsAtOnce } ?? false
     if !keepsPlace { order += 1 }
-    let waits = record.state == .failedRetryable && !policy.isRetryDue(of: record, at: now())
     queue.insert(
       candidate(of: record, order: keepsPlace ? known?.order ?? order : order),
-      notBefore: waits ? record.nextRetryAt : nil
+      notBefore: retryDeadline(of: record, after: wait)
     )
+  }
+
+  /// When the record may be tried again; `nil` for at once.
+  private func retryDeadline(of record: DownloadRecord, after wait: Duration?) -> RetryDeadline? {
+    guard record.state == .failedRetryable, let date = record.nextRetryAt else { return nil }
+    let instant = environment.instant()
+    if let wait { return RetryDeadline(date: date, instant: instant.advanced(by: wait)) }
+    // The system clock may have been set since the wait began.
+    if let known = queue.retryDeadline(of: record.url), known.date == date { return known }
+    return RetryDeadline(date, now: now(), instant: instant, longestWait: options.retry.cap)
   }
 
   /// What a turn is decided by.
@@ -47,7 +61,7 @@ extension DownloadEngine {
 
   /// What starts now, and which transfers end to make room.
   func nextTurns() -> (starting: [Scheduler.Candidate], leaving: [String]) {
-    queue.advance(to: now())
+    queue.advance(to: environment.instant())
     var running = live.values.map {
       Scheduler.Running(
         candidate: $0.candidate,

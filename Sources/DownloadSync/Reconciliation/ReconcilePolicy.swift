@@ -12,6 +12,11 @@ public struct ReconcilePolicy: Sendable, Hashable {
   ///
   /// A try that is further away was set before the clock was put back, and is due.
   public var longestWait: Duration?
+  /// Whether every retry is due, whatever its date says.
+  ///
+  /// True for a record whose turn has come: the engine's queue has timed its wait by the monotonic
+  /// clock, which nobody sets.
+  var retriesAreDue = false
 
   /// States a policy; the usual one is that of a transport that moves bytes, and careful.
   public init(
@@ -26,6 +31,7 @@ public struct ReconcilePolicy: Sendable, Hashable {
 
   /// Whether the next try of a record is due.
   func isRetryDue(of record: DownloadRecord, at now: Date) -> Bool {
+    if retriesAreDue { return true }
     guard let wait = record.nextRetryAt?.timeIntervalSince(now), wait > 0 else { return true }
     return longestWait.map { wait > $0 / .seconds(1) } ?? false
   }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The downloads that wait, in the order of their turns.
 ///
 /// Those of one host and one volume stand in a lane of their own, so that a host without a free slot,
@@ -52,11 +50,12 @@ struct TurnQueue: Sendable {
   }
 
   private struct Delayed: Comparable, Sendable {
-    var date: Date
+    var instant: ContinuousClock.Instant
     var ticket: Int
 
     static func < (left: Self, right: Self) -> Bool {
-      left.date == right.date ? left.ticket < right.ticket : left.date < right.date
+      left.instant == right.instant
+        ? left.ticket < right.ticket : left.instant < right.instant
     }
   }
 
@@ -66,7 +65,7 @@ struct TurnQueue: Sendable {
     /// Among the suspects.
     case suspect
     /// Until the time of its next try.
-    case delayed(Date)
+    case delayed
     /// Until there is more room on its volume.
     case aside
   }
@@ -74,6 +73,8 @@ struct TurnQueue: Sendable {
   private struct Entry: Sendable {
     var candidate: Scheduler.Candidate
     var place: Place
+    /// When its next try may come; kept after that.
+    var retry: RetryDeadline?
   }
 
   /// The tickets of those who wait.
@@ -113,6 +114,12 @@ struct TurnQueue: Sendable {
     tickets[url].flatMap { entries[$0]?.candidate }
   }
 
+  /// When the next try of a waiting download may come, or might have come; `nil` where nothing
+  /// delays or delayed it.
+  func retryDeadline(of url: String) -> RetryDeadline? {
+    tickets[url].flatMap { entries[$0]?.retry }
+  }
+
   /// The download that a head stands for; `nil` when it waits no more.
   subscript(_ head: Head) -> Scheduler.Candidate? { entries[head.turn.ticket]?.candidate }
 
@@ -122,26 +129,28 @@ struct TurnQueue: Sendable {
   ///
   /// - Parameters:
   ///   - candidate: The download.
-  ///   - date: When its turn may come at the earliest; `nil` for at once.
+  ///   - retry: When its turn may come at the earliest; `nil` for at once.
   /// - Complexity: O(log n).
-  mutating func insert(_ candidate: Scheduler.Candidate, notBefore date: Date? = nil) {
-    let turn = enter(
-      candidate,
-      date.map(Place.delayed) ?? (candidate.isSuspect ? .suspect : .lane)
-    )
-    if let date {
-      delayed.insert(Delayed(date: date, ticket: turn.ticket))
+  mutating func insert(_ candidate: Scheduler.Candidate, notBefore retry: RetryDeadline? = nil) {
+    let place = retry == nil ? (candidate.isSuspect ? Place.suspect : .lane) : .delayed
+    let turn = enter(candidate, place, retry)
+    if let retry {
+      delayed.insert(Delayed(instant: retry.instant, ticket: turn.ticket))
     } else {
       lineUp(turn, candidate)
     }
   }
 
-  private mutating func enter(_ candidate: Scheduler.Candidate, _ place: Place) -> Turn {
+  private mutating func enter(
+    _ candidate: Scheduler.Candidate,
+    _ place: Place,
+    _ retry: RetryDeadline? = nil
+  ) -> Turn {
     remove(candidate.url)
     if struckOut > entries.count + 1_024 { rebuild() }
     lastTicket += 1
     tickets[candidate.url] = lastTicket
-    entries[lastTicket] = Entry(candidate: candidate, place: place)
+    entries[lastTicket] = Entry(candidate: candidate, place: place, retry: retry)
     counts[candidate.volume, default: 0] += 1
     return Turn(candidate, lastTicket)
   }
@@ -164,8 +173,8 @@ struct TurnQueue: Sendable {
   /// Lines up those whose time has come.
   ///
   /// - Complexity: O(k log n) for k of them.
-  mutating func advance(to now: Date) {
-    while let first = delayed.first, first.date <= now {
+  mutating func advance(to now: ContinuousClock.Instant) {
+    while let first = delayed.first, first.instant <= now {
       _ = delayed.popFirst()
       guard let candidate = entries[first.ticket]?.candidate else { continue }
       entries[first.ticket]?.place = candidate.isSuspect ? .suspect : .lane
@@ -255,7 +264,9 @@ struct TurnQueue: Sendable {
     for (ticket, entry) in entries {
       switch entry.place {
       case .lane, .suspect: lineUp(Turn(entry.candidate, ticket), entry.candidate)
-      case .delayed(let date): delayed.insert(Delayed(date: date, ticket: ticket))
+      case .delayed:
+        guard let retry = entry.retry else { continue }
+        delayed.insert(Delayed(instant: retry.instant, ticket: ticket))
       case .aside: break
       }
     }

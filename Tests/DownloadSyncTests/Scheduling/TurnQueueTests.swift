@@ -30,32 +30,48 @@ import Testing
     return urls
   }
 
-  private let start = Date(timeIntervalSince1970: 1_000)
+  private let start = ContinuousClock.now
+
+  private func retry(after seconds: Int = 0) -> RetryDeadline {
+    RetryDeadline(date: .distantPast, instant: start + .seconds(seconds))
+  }
 
   @Test func `a next try waits for its time, and then has its old turn`() {
     var queue = TurnQueue()
-    queue.insert(candidate("late", order: 1), notBefore: start + 2)
-    queue.insert(candidate("soon", order: 2), notBefore: start + 1)
+    queue.insert(candidate("late", order: 1), notBefore: retry(after: 2))
+    queue.insert(candidate("soon", order: 2), notBefore: retry(after: 1))
     queue.insert(candidate("now", order: 3))
     queue.advance(to: start)
     var early = queue
     #expect(drain(&early) == ["now"])
-    queue.advance(to: start + 2)
+    queue.advance(to: start + .seconds(2))
     #expect(drain(&queue) == ["late", "soon", "now"])
+  }
+
+  @Test func `a deadline is kept once it has come, for as long as the download waits`() {
+    var queue = TurnQueue()
+    queue.insert(candidate("a", order: 1), notBefore: retry(after: 1))
+    queue.insert(candidate("b", order: 2))
+    queue.advance(to: start + .seconds(2))
+    #expect(queue.retryDeadline(of: "a") == retry(after: 1))
+    #expect(queue.retryDeadline(of: "b") == nil && queue.retryDeadline(of: "none") == nil)
+    queue.insert(candidate("a", order: 1), notBefore: queue.retryDeadline(of: "a"))
+    queue.advance(to: start + .seconds(2))
+    #expect(drain(&queue) == ["a", "b"])
   }
 
   @Test func `ZY59 who comes again is there once, with the last turn`() {
     var queue = TurnQueue()
-    queue.insert(candidate("a", order: 1), notBefore: start + 9)
+    queue.insert(candidate("a", order: 1), notBefore: retry(after: 9))
     queue.insert(candidate("b", order: 2))
     queue.insert(candidate("a", order: 3))
-    queue.insert(candidate("a", order: 4), notBefore: start)
+    queue.insert(candidate("a", order: 4), notBefore: retry())
     queue.insert(candidate("b", order: 5))
     #expect(queue.count == 2 && queue.urls == ["a", "b"] && queue["a"]?.order == 4)
-    queue.advance(to: start + 100)
+    queue.advance(to: start + .seconds(100))
     #expect(drain(&queue) == ["a", "b"])
     #expect(queue.isEmpty)
-    queue.advance(to: start + 200)
+    queue.advance(to: start + .seconds(200))
     #expect(drain(&queue) == [])
   }
 
@@ -63,7 +79,7 @@ import Testing
     var queue = TurnQueue()
     queue.insert(candidate("lane", order: 1))
     queue.insert(candidate("suspect", order: 2, isSuspect: true))
-    queue.insert(candidate("delayed", order: 3), notBefore: start)
+    queue.insert(candidate("delayed", order: 3), notBefore: retry())
     queue.setAside(candidate("aside", order: 4))
     queue.insert(candidate("stays", order: 5))
     for url in ["lane", "suspect", "delayed", "aside", "none"] { queue.remove(url) }
@@ -106,7 +122,7 @@ import Testing
 
   @Test func `many that come and go leave nothing behind`() {
     var queue = TurnQueue()
-    queue.insert(candidate("first", order: -1), notBefore: start)
+    queue.insert(candidate("first", order: -1), notBefore: retry())
     for number in 0..<20_000 {
       queue.insert(candidate("a", order: number))
       if number % 3 == 0 { queue.remove("a") }

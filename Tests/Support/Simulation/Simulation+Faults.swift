@@ -28,7 +28,9 @@ extension Simulation {
       faults.errorProbability = faults.errorProbability == 0 ? 0.2 : 0
       trace.note("disk error")
     } else if chance.happens(profile.clockJumps) {
-      let jump = Duration.seconds(chance.number(in: -7_200...7_200))
+      // By up to two hours, and in one of three by up to a day.
+      let seconds = chance.number(in: -7_200...7_200)
+      let jump = Duration.seconds(seconds % 3 == 0 ? 12 * seconds : seconds)
       trace.note("jump", "\(jump)")
       clock.jump(by: jump)
     } else if chance.happens(profile.foreignFiles) {

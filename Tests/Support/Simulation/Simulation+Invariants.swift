@@ -108,6 +108,8 @@ extension Simulation {
     for index in website.pages.indices {
       for url in website.urls(index) { serve(index, at: url) }
     }
+    // What waits for a retry goes on by itself, whatever was done to the clock.
+    try awaitRest()
     // What fails for good does so once more at the most: a wrong file is found when it is whole.
     for _ in 0..<4 {
       events.forget(nil)
