@@ -136,7 +136,7 @@ public actor DownloadEngine {
 
   /// Works until the goal is reached or ``stop()`` is called.
   ///
-  /// An engine runs once.
+  /// An engine runs once. Cancelling the task that runs it has the same effect as ``stop()``.
   ///
   /// - Returns: What this run has done.
   /// A disk that is full holds the downloads that go to it until there is room again; where the
@@ -159,6 +159,17 @@ public actor DownloadEngine {
       }
     }
     defer { endWaking() }
+    await withTaskCancellationHandler {
+      await work(until: goal)
+    } onCancel: {
+      stop()
+    }
+    if let fatal { throw fatal }
+    return summary
+  }
+
+  /// Handles inputs until the goal is reached or the engine is to stop, then ends all transfers.
+  private func work(until goal: RunGoal) async {
     do {
       try await startWhatMay()
       while !(goal == .idle && isIdle && tellings == 0), !isStopping {
@@ -170,8 +181,6 @@ public actor DownloadEngine {
       fatal = fatal ?? error
       try? await stopAll()
     }
-    if let fatal { throw fatal }
-    return summary
   }
 
   /// Whether nothing is left to do, or nothing before there is room on a disk.

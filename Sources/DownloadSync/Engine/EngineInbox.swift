@@ -29,29 +29,41 @@ enum EngineInput: Sendable {
 ///
 /// Batches are what lets many small files share one commit.
 final class EngineInbox: Sendable {
-  private let inputs = Mutex<[EngineInput]>([])
-  private let doorbell: AsyncStream<Void>
-  private let ring: AsyncStream<Void>.Continuation
-
-  init() {
-    (doorbell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  private struct State {
+    var inputs: [EngineInput] = []
+    var waiter: CheckedContinuation<Void, Never>?
   }
+
+  // Held to append or to take; the waiter is resumed outside of it.
+  private let state = Mutex(State())
 
   func post(_ input: EngineInput) {
-    inputs.withLock { $0.append(input) }
-    ring.yield()
+    let waiter = state.withLock { state in
+      state.inputs.append(input)
+      return state.waiter.take()
+    }
+    waiter?.resume()
   }
 
-  /// All that was said since the last call; waits until there is something.
+  /// Returns all inputs since the last call; waits until there is one.
+  ///
+  /// Only the engine's run calls this. Cancelling its task does not end the wait: a cancelled run
+  /// still has to receive the ends of its transfers.
   func next() async -> [EngineInput] {
-    var rings = doorbell.makeAsyncIterator()
     while true {
-      let batch = inputs.withLock { inputs in
-        defer { inputs = [] }
-        return inputs
+      let batch = state.withLock { state in
+        defer { state.inputs = [] }
+        return state.inputs
       }
       guard batch.isEmpty else { return batch }
-      guard await rings.next() != nil else { return [.stopRequested] }
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          guard state.inputs.isEmpty else { return true }
+          state.waiter = continuation
+          return false
+        }
+        if isReady { continuation.resume() }
+      }
     }
   }
 }

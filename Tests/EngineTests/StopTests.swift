@@ -1,0 +1,78 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// Stopping an engine by cancelling the task that runs it.
+@Suite(.timeLimit(.minutes(2)))
+struct StopTests {
+  /// Counts how often the engine looks at the clock, and the ticks that it is sent.
+  private final class Counter: Sendable {
+    let looks = Mutex(0)
+    let ticks = Mutex(0)
+  }
+
+  private let fixture: HandFixture
+  private let counter = Counter()
+
+  init() throws {
+    fixture = try HandFixture()
+    try fixture.add("a")
+  }
+
+  private func engine() throws -> DownloadEngine {
+    var environment = EngineEnvironment.live
+    environment.instant = { [counter] in
+      counter.looks.withLock { $0 += 1 }
+      return .now
+    }
+    environment.wake = { [counter] store, post in
+      EngineEnvironment.live.wake(store) { signal in
+        if case .ticked = signal { counter.ticks.withLock { $0 += 1 } }
+        post(signal)
+      }
+    }
+    return try DownloadEngine(
+      store: fixture.store,
+      transport: fixture.transport,
+      options: EngineOptions(),
+      now: { Date() },
+      environment: environment
+    )
+  }
+
+  @Test func `cancelling the run waits for its tasks without spinning, and commits their bytes`()
+    async throws
+  {
+    let engine = try engine()
+    let run = Task { try await engine.run(until: .stopped) }
+    try await fixture.started(1)
+    let task = fixture.transport.started[0]
+    task.receive([UInt8](repeating: 7, count: 40), of: 100)
+    run.cancel()
+    try await waitUntil("the cancel") { !fixture.transport.cancelled.isEmpty }
+    let looks = counter.looks.withLock { $0 }
+    let ticks = counter.ticks.withLock { $0 }
+    try await waitUntil("three ticks") { counter.ticks.withLock { $0 } >= ticks + 3 }
+    // The loop looks at the clock once a turn.
+    #expect(counter.looks.withLock { $0 } - looks < 20)
+    // What arrives before the task ends is kept.
+    _ = task.sink.receive([UInt8](repeating: 8, count: 10).span)
+    task.sink.finish(.cancelled)
+    _ = try await run.value
+    let record = try fixture.record("a")
+    #expect(record.state == .waiting && record.received == 50 && record.unresolvedStarts == 0)
+  }
+
+  @Test func `a run that is cancelled while it waits for work ends`() async throws {
+    let engine = try engine()
+    let run = Task { try await engine.run(until: .stopped) }
+    try await fixture.started(1)
+    fixture.transport.started[0].complete()
+    try await fixture.reached(.completed, "a")
+    run.cancel()
+    #expect(try await run.value.completed == 1)
+  }
+}
