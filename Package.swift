@@ -224,6 +224,7 @@ let package = Package(
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
         "ResumeData", "SimulatedTransport", "TestSupport", "TransportTesting",
+        .product(name: "Logging", package: "swift-log"),
       ]
     ),
     .testTarget(

@@ -156,6 +156,7 @@ public actor DownloadEngine {
       switch signal {
       case .ticked: inbox.post(.ticked)
       case .storeChanged: inbox.post(.storeChanged)
+      case .observationFailed(let error): inbox.post(.observationFailed(error))
       }
     }
     defer { endWaking() }
@@ -268,6 +269,8 @@ public actor DownloadEngine {
         try await finishChecked(key.url, digest)
       case .storeChanged:
         hasStoreChanged = true
+      case .observationFailed(let error):
+        logger?.warning("observing the store failed, and is tried again: \(error)")
       case .ticked:
         measure()
         endProbation()

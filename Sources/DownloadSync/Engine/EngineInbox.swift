@@ -19,6 +19,8 @@ enum EngineInput: Sendable {
   case digestComputed(TransferKey, Result<Digest, PartialFile.Failure>)
   /// Somebody committed to the store, perhaps this engine.
   case storeChanged
+  /// The observation of the store failed, and is begun again.
+  case observationFailed(any Error)
   /// Time passed.
   case ticked
   /// Somebody asked the engine to stop.

@@ -19,9 +19,7 @@ extension EngineEnvironment {
         }
       }
       // Woken by each commit of any process; once a second at the least, which the store sees to.
-      let watching = Task {
-        for try await _ in store.commits { post(.storeChanged) }
-      }
+      let watching = Task { await watch({ store.commits }, post) }
       return {
         ticking.cancel()
         watching.cancel()

@@ -12,6 +12,8 @@ package struct EngineEnvironment: Sendable {
     case ticked
     /// Somebody committed to the store, perhaps the engine itself.
     case storeChanged
+    /// The observation of the store failed; it is begun again.
+    case observationFailed(any Error)
   }
 
   /// The time that never goes back.

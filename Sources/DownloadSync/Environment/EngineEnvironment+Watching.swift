@@ -1,0 +1,28 @@
+extension EngineEnvironment {
+  /// Posts a signal for each commit until the task is cancelled.
+  ///
+  /// An observation that fails or ends is begun again after `retryInterval`. A commit may have been
+  /// missed meanwhile, so the engine is woken then as well: even if every observation fails, it reads
+  /// the store once per interval.
+  ///
+  /// - Parameters:
+  ///   - retryInterval: The time between a failure and the next observation.
+  ///   - commits: Begins an observation; each element stands for one or more commits.
+  ///   - post: Receives the signals.
+  package static func watch<Commits: AsyncSequence>(
+    retryInterval: Duration = .seconds(1),
+    _ commits: () -> Commits,
+    _ post: (Signal) -> Void
+  ) async {
+    while !Task.isCancelled {
+      do {
+        for try await _ in commits() { post(.storeChanged) }
+      } catch {
+        if !Task.isCancelled { post(.observationFailed(error)) }
+      }
+      // A cancelled sleep ends the loop.
+      try? await Task.sleep(for: retryInterval)
+      if !Task.isCancelled { post(.storeChanged) }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package import DownloadSync
+internal import Synchronization
+
+/// An effect gate that asks a closure before each effect, and records the effects that happened.
+package final class EffectHook: EffectGate {
+  private let effects = Mutex<[Effect]>([])
+  private let refuse: @Sendable (Effect) -> Int32?
+
+  /// Creates a gate.
+  ///
+  /// - Parameter refuse: Runs before each effect, on the thread that performs it. Returns the error
+  ///   number that the effect fails with; `nil` to let it happen.
+  package init(_ refuse: @escaping @Sendable (Effect) -> Int32? = { _ in nil }) {
+    self.refuse = refuse
+  }
+
+  /// The effects that happened, in order.
+  package var performed: [Effect] { effects.withLock { $0 } }
+
+  package func refusal(of effect: Effect) -> Int32? { refuse(effect) }
+
+  package func didPerform(_ effect: Effect) {
+    effects.withLock { $0.append(effect) }
+  }
+}
+
+extension EngineEnvironment {
+  /// The real environment with a gate.
+  package static func live(_ gate: any EffectGate) -> Self {
+    var environment = live
+    environment.gate = gate
+    return environment
+  }
+}
