@@ -44,6 +44,30 @@ import Testing
     #expect(code(folder.path) == nil)
   }
 
+  @Test func `a new store leaves nothing beside its files, also of a process that was killed`()
+    throws
+  {
+    // No process has such a number.
+    try folder.makeFile("data.mdb.new-99999999-1/data.mdb", "the first bytes of a store")
+    try folder.makeFile("data.mdb.new-99999999-1/lock.mdb")
+    #expect(code(folder.path) == nil)
+    #expect(try folder.names().allSatisfy { !$0.hasPrefix("data.mdb.") })
+  }
+
+  @Test func `processes and threads that make a store at the same time share one`() throws {
+    let path = folder.path + "/store"
+    DispatchQueue.concurrentPerform(iterations: 8) { number in
+      do {
+        let store = try ObjectStore(at: path, models: [Everything.self])
+        try store.write { tx in try tx.insert(Everything(id: Int64(number))) }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    let store = try ObjectStore(at: path, models: [Everything.self])
+    #expect(try store.read { tx in try tx.count(Everything.all) } == 8)
+  }
+
   @Test func `a file in the place of a folder is named so`() throws {
     try write([1], to: "file")
     #expect(code(folder.path + "/file") == .cannotCreate)

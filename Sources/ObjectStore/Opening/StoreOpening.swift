@@ -29,6 +29,15 @@ struct StoreOpening {
     }
     var environmentOptions = EnvironmentOptions(isReadOnly: options.access == .readOnly)
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
+    if options.access == .create {
+      try translating("making a store in \(path)") {
+        try NewDataFile.makeIfMissing(in: path) { folder in
+          let environment = try Environment.open(folder, options: environmentOptions)
+          let log = options.logger.map { StoreLog($0) }
+          try Self.writeSchema(of: environment, models: models, options: options, log)
+        }
+      }
+    }
     let environment = try translating("opening \(path)") {
       do {
         return try Environment.open(path, options: environmentOptions)
