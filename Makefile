@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test test-transport kill-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
+.PHONY: help deps test-deps build release test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,6 +29,9 @@ test-transport: test-deps ## Runs the tests of transports over AsyncHTTPClient
 
 kill-test: test-deps ## Kills the engine a thousand times
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests
+
+power-cut-test: test-deps ## Cuts the power at a thousand system calls of a recorded run
+	DLSTORE_POWER_CUTS=1000 $(SWIFT) test --disable-xctest --filter '^PowerCutTests\.'
 
 simulate: deps ## Runs the engine under simulated faults: SEEDS=10000 of them, or SEED=1234 with a trace
 	$(SWIFT) build -c release --product simulate

@@ -211,6 +211,14 @@ let package = Package(
       name: "KillTests",
       dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "dlstore"]
     ),
+    .target(name: "PowerCut", path: "Tests/Support/PowerCut"),
+    .testTarget(
+      name: "PowerCutTests",
+      dependencies: [
+        "DownloadStore", "FaultServer", "ObjectStore", "PowerCut", "TestSupport", "dlstore",
+      ],
+      exclude: ["Recorder"]
+    ),
     .target(
       name: "EngineTestSupport",
       dependencies: [

@@ -1,0 +1,207 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import PowerCut
+import TestSupport
+
+#if os(Linux)
+  import Glibc
+
+  /// Puts what a power cut leaves on disk, and looks for what must not be.
+  struct PowerCutCheck {
+    let run: RecordedRun
+
+    /// The problems of an image, which is on disk afterwards.
+    func problems(
+      of image: DiskImage,
+      promised: [String: RecordedRun.Promise],
+      using random: inout some RandomNumberGenerator
+    ) -> [String] {
+      do {
+        try write(image, filesToo: false, using: &random)
+        let store = try DownloadStore(at: run.storePath)
+        let report = try store.objects.verify()
+        guard report.isSound else { return ["verify: \(report.problems.prefix(3))"] }
+        let roots = try store.roots()
+        let records = try store.records(DownloadRecord.all)
+        var problems: [String] = []
+        for record in records {
+          problems += try self.problems(of: record, roots.layout(of: record), in: image)
+        }
+        let paths = Dictionary(uniqueKeysWithValues: records.map { ($0.url, $0) })
+        for (path, promise) in promised {
+          let record = paths[run.server.url(path)]
+          if !Self.isKept(promise, record, try record.map(roots.layout), in: image) {
+            problems.append("\(path) was promised to be \(promise): \(String(describing: record))")
+          }
+        }
+        return problems
+      } catch {
+        return ["\(error)"]
+      }
+    }
+
+    private func problems(
+      of record: DownloadRecord,
+      _ layout: FileLayout,
+      in image: DiskImage
+    ) throws -> [String] {
+      let path = String(record.url.dropFirst(run.server.url("").count))
+      let versions = run.versions[path, default: []]
+      let bodies = versions.filter { $0.tag == record.entityTag }.map(\.body)
+      let partial = image.files[layout.partialPath]
+      let final = image.files[layout.finalPath]
+      func isOurs(_ file: DiskImage.File?) -> Bool {
+        guard let file, let stamp = record.stamp else { return false }
+        return stamp
+          == FileStamp(
+            size: Int64(file.bytes.count),
+            inode: file.inode,
+            modified: file.modified
+          )
+      }
+      if record.state == .completed || (record.state == .finalizing && isOurs(final)) {
+        guard isOurs(final), let final, let body = bodies.first,
+          body.byteCount == Int64(final.bytes.count), body.matches(final.bytes.span, at: 0)
+        else { return ["\(path) is \(record.state.rawValue), and its file is not whole"] }
+        return []
+      }
+      guard record.received > 0, record.intent == .run || record.intent == .hold else { return [] }
+      guard let partial, Int64(partial.bytes.count) >= record.received else {
+        return ["\(path): \(record.received) bytes received, \(partial?.bytes.count ?? 0) on disk"]
+      }
+      let received = partial.bytes.span.extracting(first: Int(record.received))
+      guard let body = bodies.first, body.matches(received, at: 0) else {
+        return ["\(path): the first \(record.received) bytes are not those of the server"]
+      }
+      return []
+    }
+
+    private static func isKept(
+      _ promise: RecordedRun.Promise,
+      _ record: DownloadRecord?,
+      _ layout: FileLayout?,
+      in image: DiskImage
+    ) -> Bool {
+      switch (promise, record) {
+      case (.known, let record): record != nil
+      case (.completed, let record): record?.state == .completed
+      case (.cancelled, let record?):
+        record.intent == .keep && record.state != .completed
+          && (record.state != .cancelled
+            || layout.map { image.files[$0.partialPath] } == .some(nil))
+      case (.gone, nil): true
+      case (.gone, let record?): record.intent == .discard
+      default: false
+      }
+    }
+
+    // MARK: Recovery
+
+    /// Has the tool finish what was under way, from the image that is on disk.
+    func recoveryProblems(
+      of image: DiskImage,
+      using random: inout some RandomNumberGenerator
+    ) throws -> [String] {
+      try write(image, filesToo: true, using: &random)
+      try adoptFiles(of: image)
+      let wanted = try DownloadStore(at: run.storePath)
+        .records(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
+        .filter { $0.intent == .run }
+      for arguments in [["run", "--until-idle"], ["purge", "--orphans", "--yes"]] {
+        let process = try RecordedRun.start(arguments, storePath: run.storePath)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+          return ["\(arguments) after the power cut: \(process.terminationStatus)"]
+        }
+      }
+      let store = try DownloadStore(at: run.storePath, access: .readOnly)
+      var problems = try store.objects.verify().isSound ? [] : ["verify after the recovery"]
+      let roots = try store.roots()
+      var expected: Set<String> = []
+      for record in try store.records(DownloadRecord.all) {
+        let layout = try roots.layout(of: record)
+        if record.received > 0, record.state != .completed { expected.insert(layout.partialPath) }
+        let path = String(record.url.dropFirst(run.server.url("").count))
+        guard record.state == .completed || wanted.contains(where: { $0.url == record.url })
+        else { continue }
+        let body = run.versions[path, default: []].last { $0.tag == record.entityTag }?.body
+        if record.state != .completed || body?.matches(file: layout.finalPath) != true {
+          problems.append("\(path) did not recover: \(record)")
+        }
+      }
+      for path in try FileManager.default.subpathsOfDirectory(atPath: run.diskPath)
+      where path.hasSuffix(FileLayout.partialSuffix) {
+        if !expected.contains("\(run.diskPath)/\(path)") { problems.append("\(path) is left") }
+      }
+      return problems
+    }
+
+    /// Gives records the numbers of the files that stand for theirs.
+    private func adoptFiles(of image: DiskImage) throws {
+      let store = try DownloadStore(at: run.storePath)
+      let roots = try store.roots()
+      for record in try store.records(DownloadRecord.all) {
+        let layout = try roots.layout(of: record)
+        for path in [layout.partialPath, layout.finalPath] {
+          guard let file = image.files[path], let new = FileStamp(ofFileAt: path)?.inode else {
+            continue
+          }
+          try store.objects.write { tx in
+            _ = try tx.update(DownloadRecord.self, record.url) { current in
+              if record.stamp?.inode == file.inode { current.stamp?.inode = new }
+              if record.replacedStamp?.inode == file.inode { current.replacedStamp?.inode = new }
+            }
+          }
+        }
+      }
+    }
+
+    // MARK: Files
+
+    /// Makes the folder what it is in the image.
+    private func write(
+      _ image: DiskImage,
+      filesToo: Bool,
+      using random: inout some RandomNumberGenerator
+    ) throws {
+      let files = FileManager.default
+      try? files.removeItem(atPath: run.diskPath)
+      try files.createDirectory(atPath: run.diskPath, withIntermediateDirectories: true)
+      for folder in image.folders.sorted() {
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      }
+      var places: [UInt64: String] = [:]
+      for (path, file) in image.files.sorted(by: { $0.key < $1.key })
+      where filesToo || !path.contains("/files/") && !path.contains("/elsewhere/") {
+        if let first = places[file.inode] {
+          try files.linkItem(atPath: first, toPath: path)
+          continue
+        }
+        places[file.inode] = path
+        try Data(file.bytes).write(to: URL(filePath: path))
+        var times = [
+          timespec(
+            tv_sec: Int(file.modified / 1_000_000_000),
+            tv_nsec: Int(file.modified % 1_000_000_000)
+          )
+        ]
+        times.append(times[0])
+        guard unsafe utimensat(AT_FDCWD, path, times, 0) == 0 else {
+          throw RecordedRun.Failure(description: "\(path): the time cannot be set")
+        }
+      }
+      guard files.fileExists(atPath: run.storePath) else { return }
+      // A file that is written through a map can have anything in it after a power cut.
+      let lock: Data? =
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: nil
+        case 1: Data()
+        case 2: Data(count: 8_192)
+        default: Data((0..<8_192).map { _ in UInt8.random(in: 0...255, using: &random) })
+        }
+      try lock?.write(to: URL(filePath: "\(run.storePath)/lock.mdb"))
+    }
+  }
+#endif

@@ -1,0 +1,88 @@
+import Foundation
+import PowerCut
+import TestSupport
+import Testing
+
+#if os(Linux)
+  /// How often the power is cut; `DLSTORE_POWER_CUTS` sets another number.
+  private let cuts =
+    ProcessInfo.processInfo.environment["DLSTORE_POWER_CUTS"].flatMap(Int.init) ?? 200
+  /// What all choices follow from; `DLSTORE_POWER_CUT_SEED` repeats those of another run.
+  private let seed =
+    ProcessInfo.processInfo.environment["DLSTORE_POWER_CUT_SEED"].flatMap(UInt64.init)
+    ?? .random(in: 0..<1 << 48)
+
+  /// A session of the built `dlstore` is recorded, and the power is cut after any of its system
+  /// calls.
+  @Suite(.serialized, .timeLimit(.minutes(5 + cuts / 20)))
+  struct PowerCutTests {
+    /// Recorded once: the tests differ in what the disk does.
+    private static let recorded = Result { try RecordedRun() }
+
+    @Test func `a recording holds every change of every file`() throws {
+      let run = try Self.recorded.get()
+      var disk = RecordedDisk()
+      for call in run.calls { disk.apply(call) }
+      var whole = disk.whole
+      whole.folders.remove(run.diskPath)
+      #expect(whole.folders == run.end.folders)
+      #expect(whole.files.keys.sorted() == run.end.files.keys.sorted())
+      for (path, file) in run.end.files {
+        #expect(whole.files[path]?.inode == file.inode, "\(path)")
+        #expect(whole.files[path]?.bytes == file.bytes, "\(path)")
+        #expect(whole.files[path]?.modified == file.modified, "\(path)")
+      }
+    }
+
+    @Test func `a power cut at any system call leaves a sound store and whole files`() throws {
+      let run = try Self.recorded.get()
+      print("power cuts: \(cuts) in \(run.calls.count) calls, DLSTORE_POWER_CUT_SEED=\(seed)")
+      var recovered = 0
+      let problems = try problems(in: run, count: cuts) { check, image, random, number in
+        guard number.isMultiple(of: 20) else { return [] }
+        recovered += 1
+        return try check.recoveryProblems(of: image, using: &random)
+      }
+      for problem in problems { Issue.record("seed \(seed): \(problem)") }
+      #expect(recovered >= cuts / 20)
+    }
+
+    /// A check that finds nothing wrong must be able to.
+    @Test(arguments: RecordedDisk.Defect.allCases)
+    func `a disk that ignores a kind of sync is found out`(_ defect: RecordedDisk.Defect) throws {
+      let run = try Self.recorded.get()
+      let problems = try problems(in: run, count: 100, defect: defect) { _, _, _, _ in [] }
+      #expect(!problems.isEmpty)
+    }
+
+    /// Cuts the power at `count` calls, and at each at which a command had returned.
+    private func problems(
+      in run: RecordedRun,
+      count: Int,
+      defect: RecordedDisk.Defect? = nil,
+      recover: (PowerCutCheck, DiskImage, inout SplitMix64, Int) throws -> [String]
+    ) throws -> [String] {
+      var random = SplitMix64(seed: seed)
+      var moments = run.markedCalls
+      while moments.count < count {
+        moments.append(Int.random(in: 0...run.calls.count, using: &random))
+      }
+      let check = PowerCutCheck(run: run)
+      var disk = RecordedDisk(defect: defect)
+      var applied = 0
+      var problems: [String] = []
+      for (number, moment) in moments.sorted().enumerated() {
+        for call in run.calls[applied..<moment] { disk.apply(call) }
+        applied = moment
+        var atCut = disk
+        if moment < run.calls.count { atCut.apply(run.calls[moment], isPending: true) }
+        let image = atCut.cut(using: &random)
+        let promised = run.promises(after: moment)
+        var found = check.problems(of: image, promised: promised, using: &random)
+        if found.isEmpty { found = try recover(check, image, &random, number) }
+        problems += found.map { "call \(moment): \($0)" }
+      }
+      return problems
+    }
+  }
+#endif

@@ -1,0 +1,141 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import PowerCut
+import TestSupport
+
+#if os(Linux)
+  import Glibc
+
+  /// A session of the built `dlstore` against a server, with its system calls.
+  final class RecordedRun: Sendable {
+    /// What a command has promised once it has returned.
+    enum Promise: Sendable, Hashable {
+      /// There is a record.
+      case known
+      /// The file is complete.
+      case completed
+      /// Nothing that was downloaded is left, or an engine has yet to remove it.
+      case cancelled
+      /// There is no record, or an engine has yet to remove it.
+      case gone
+    }
+
+    /// A moment at which promises change.
+    struct Mark: Sendable {
+      /// How long the recording was.
+      var end: Int
+      /// What is promised from now on, by path; `nil` for nothing.
+      var promises: [String: Promise?]
+    }
+
+    /// One content of a path.
+    struct Version: Sendable {
+      var tag: String
+      var body: Body
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+      let description: String
+    }
+
+    static let tool = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appending(path: "dlstore").path
+
+    let server: FaultServer
+    /// All versions that a path has had, first to last.
+    let versions: [String: [Version]]
+    /// The calls, in order.
+    let calls: [SystemCall]
+    /// What was on disk at the end.
+    let end: DiskImage
+    private let marks: [Mark]
+    private let scratch: TemporaryFolder
+
+    /// The folder whose changes are recorded.
+    var diskPath: String { scratch.path("disk") }
+    /// The folder of the store.
+    var storePath: String { scratch.path("disk/store") }
+
+    init() throws {
+      scratch = try TemporaryFolder()
+      server = try FaultServer()
+      var session = try RecordedSession(scratch, server)
+      try session.run()
+      versions = session.versions
+      marks = session.marks
+      calls = try Recording.calls(in: Data(contentsOf: URL(filePath: session.logPath)))
+      end = try Self.image(of: session.diskPath)
+    }
+
+    deinit {
+      server.stop()
+    }
+
+    /// Starts the tool.
+    static func start(
+      _ arguments: [String],
+      storePath: String,
+      environment: [String: String] = [:]
+    ) throws -> Process {
+      let process = Process()
+      process.executableURL = URL(filePath: tool)
+      process.arguments = arguments + ["--store", storePath]
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      return process
+    }
+
+    // MARK: Results
+
+    /// The number of calls after which each mark was made.
+    var markedCalls: [Int] {
+      marks.map { mark in calls.partitioningIndex { $0.end > mark.end } }
+    }
+
+    /// What is promised once the first `count` calls were made.
+    func promises(after count: Int) -> [String: Promise] {
+      let end = count == 0 ? 0 : calls[count - 1].end
+      var promises: [String: Promise] = [:]
+      for mark in marks where mark.end <= end {
+        for (path, promise) in mark.promises { promises[path] = promise }
+      }
+      return promises
+    }
+
+    /// The files and folders below a folder that the recording is of.
+    private static func image(of path: String) throws -> DiskImage {
+      var image = DiskImage()
+      for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+        let file = "\(path)/\(name)"
+        guard let stamp = FileStamp(ofFileAt: file) else {
+          image.folders.insert(file)
+          continue
+        }
+        if name.hasSuffix("/lock.mdb") { continue }
+        image.files[file] = DiskImage.File(
+          inode: stamp.inode,
+          bytes: [UInt8](try Data(contentsOf: URL(filePath: file))),
+          modified: stamp.modified
+        )
+      }
+      return image
+    }
+  }
+
+  extension Array {
+    /// The first index at which the condition holds, of elements that are sorted by it.
+    fileprivate func partitioningIndex(_ condition: (Element) -> Bool) -> Int {
+      var low = 0
+      var high = count
+      while low < high {
+        let middle = (low + high) / 2
+        if condition(self[middle]) { high = middle } else { low = middle + 1 }
+      }
+      return low
+    }
+  }
+#endif

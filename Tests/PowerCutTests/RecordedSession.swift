@@ -1,0 +1,186 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import PowerCut
+import TestSupport
+
+#if os(Linux)
+  import Glibc
+
+  /// The session that is recorded: an engine that is stopped and killed, and commands beside it.
+  struct RecordedSession {
+    private(set) var versions: [String: [RecordedRun.Version]] = [:]
+    private(set) var marks: [RecordedRun.Mark] = []
+    let diskPath: String
+    let logPath: String
+    private let storePath: String
+    private let library: String
+    private let server: FaultServer
+
+    init(_ scratch: TemporaryFolder, _ server: FaultServer) throws {
+      self.server = server
+      diskPath = scratch.path("disk")
+      storePath = scratch.path("disk/store")
+      logPath = scratch.path("recording")
+      library = scratch.path("recorder.so")
+      try compileRecorder()
+      try FileManager.default.createDirectory(
+        atPath: diskPath,
+        withIntermediateDirectories: true
+      )
+    }
+
+    mutating func run() throws {
+      for path in ["/plain", "/changing", "/paused", "/cancelled", "/removed", "/late"] {
+        route(path, kilobytes: 1_500, kilobytesPerSecond: 700)
+      }
+      route("/reset", kilobytes: 1_200) { $0.faults = [.resetEvery(bytes: 300_000)] }
+      route("/chunked", kilobytes: 700) { $0.framing = .chunked }
+      let early = [
+        "/plain", "/changing", "/paused", "/cancelled", "/removed", "/reset", "/chunked",
+      ]
+      try run(["add"] + early.map(server.url), after: known(early))
+      try run(
+        ["add", "--if-exists", "replace", "-o", "name", server.url("/late")],
+        after: known(["/late"])
+      )
+
+      // Commands beside an engine.
+      let first = try start(["run", "--max-concurrent", "8", "--per-host", "8"])
+      try wait { try record("/plain").received > 0 && record("/cancelled").received > 0 }
+      try run(["pause", server.url("/paused")])
+      try run(
+        ["cancel", server.url("/cancelled")],
+        before: ["/cancelled": nil],
+        after: ["/cancelled": .cancelled]
+      )
+      try run(
+        ["remove", server.url("/removed")],
+        before: ["/removed": nil],
+        after: ["/removed": .gone]
+      )
+      try run(["set", server.url("/plain"), "--filename", "another", "--priority", "3"])
+      kill(first.processIdentifier, SIGTERM)
+      first.waitUntilExit()
+
+      // Another version for a transfer that goes on.
+      route("/changing", kilobytes: 1_700, kilobytesPerSecond: 700)
+      let second = try start(["run"])
+      try wait { try record("/changing").received > 0 && record("/changing").entityTag == "\"2\"" }
+      kill(second.processIdentifier, SIGKILL)
+      second.waitUntilExit()
+
+      let rest = ["/plain", "/changing", "/reset", "/chunked", "/late"]
+      try run(["run", "--until-idle"], after: completed(rest))
+
+      // Without an engine: what is complete is fetched again, removed, purged.
+      route("/plain", kilobytes: 900)
+      try run(["restart", server.url("/plain")], before: ["/plain": .known])
+      try run(["resume", server.url("/paused")])
+      try run(["run", "--until-idle"], after: completed(["/plain", "/paused"]))
+      try run(
+        ["remove", "--with-file", server.url("/chunked")],
+        before: ["/chunked": nil],
+        after: ["/chunked": .gone]
+      )
+      try run(
+        ["purge", "--state", "cancelled", "--yes"],
+        before: ["/cancelled": nil],
+        after: ["/cancelled": .gone]
+      )
+      route("/got", kilobytes: 400)
+      try run(
+        ["get", "--output-folder", "\(diskPath)/elsewhere", server.url("/got")],
+        after: completed(["/got"])
+      )
+
+      // What is started again after a power cut need not be slow.
+      for (path, versions) in versions {
+        guard let last = versions.last else { continue }
+        server.route(path, Resource(last.body, etag: last.tag))
+      }
+    }
+
+    private func known(_ paths: [String]) -> [String: RecordedRun.Promise?] {
+      Dictionary(uniqueKeysWithValues: paths.map { ($0, .known) })
+    }
+
+    private func completed(_ paths: [String]) -> [String: RecordedRun.Promise?] {
+      Dictionary(uniqueKeysWithValues: paths.map { ($0, .completed) })
+    }
+
+    private mutating func route(
+      _ path: String,
+      kilobytes: Int64,
+      kilobytesPerSecond: Int64? = nil,
+      _ change: (inout Resource) -> Void = { _ in }
+    ) {
+      let number = versions[path, default: []].count + 1
+      let seed = UInt64(versions.count * 10 + number)
+      let body = Body.generated(byteCount: kilobytes * 1_000 + 123, seed: seed)
+      var resource = Resource(body, etag: "\"\(number)\"")
+      resource.bytesPerSecond = kilobytesPerSecond.map { $0 * 1_000 }
+      change(&resource)
+      versions[path, default: []].append(RecordedRun.Version(tag: "\"\(number)\"", body: body))
+      server.route(path, resource)
+    }
+
+    private func record(_ path: String) throws -> DownloadRecord {
+      try DownloadStore(at: storePath, access: .readOnly).record(named: server.url(path))
+    }
+
+    /// Looks until the condition is met; a test that waits in vain runs into its time limit.
+    private func wait(_ condition: () throws -> Bool) throws {
+      while try !condition() { usleep(10_000) }
+    }
+
+    /// Runs a command to its end, and notes what it promises.
+    private mutating func run(
+      _ arguments: [String],
+      before: [String: RecordedRun.Promise?] = [:],
+      after: [String: RecordedRun.Promise?] = [:]
+    ) throws {
+      mark(before)
+      let process = try start(arguments)
+      process.waitUntilExit()
+      guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+        throw RecordedRun.Failure(description: "\(arguments): \(process.terminationStatus)")
+      }
+      mark(after)
+    }
+
+    private mutating func mark(_ promises: [String: RecordedRun.Promise?]) {
+      guard !promises.isEmpty else { return }
+      let size = try? FileManager.default.attributesOfItem(atPath: logPath)[.size] as? Int
+      marks.append(RecordedRun.Mark(end: size ?? 0, promises: promises))
+    }
+
+    private func start(_ arguments: [String]) throws -> Process {
+      try RecordedRun.start(
+        arguments,
+        storePath: storePath,
+        environment: [
+          "LD_PRELOAD": library, "DLSTORE_RECORD_ROOT": diskPath, "DLSTORE_RECORD_LOG": logPath,
+        ]
+      )
+    }
+
+    /// Swift needs clang to link, so there is one wherever this test was built.
+    private func compileRecorder() throws {
+      let source = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "Recorder/recorder.c").path
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = [
+        "clang", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", library, source,
+        "-ldl", "-lpthread",
+      ]
+      try process.run()
+      process.waitUntilExit()
+      guard process.terminationStatus == 0 else {
+        throw RecordedRun.Failure(description: "clang cannot compile \(source)")
+      }
+    }
+  }
+#endif
