@@ -30,13 +30,14 @@ final class DLStoreProcess: Sendable {
     }
   }
 
-  /// Starts it with its output in files.
+  /// Starts it with its output in files, or on a terminal.
   init(
     _ arguments: [String],
     store: String,
     in current: String,
     shell: String? = nil,
-    environment additions: [String: String] = [:]
+    environment additions: [String: String] = [:],
+    terminal: FileHandle? = nil
   ) throws {
     folder = try TemporaryFolder()
     process = Process()
@@ -60,6 +61,11 @@ final class DLStoreProcess: Sendable {
     process.standardError = try FileHandle(
       forWritingTo: URL(filePath: try folder.makeFile("err", ""))
     )
+    if let terminal {
+      process.standardInput = terminal
+      process.standardOutput = terminal
+      process.standardError = terminal
+    }
     try process.run()
   }
 
@@ -76,6 +82,7 @@ final class DLStoreProcess: Sendable {
   }
 
   var id: pid_t { process.processIdentifier }
+  var isRunning: Bool { process.isRunning }
   var output: String { text("out") }
   var messages: String { text("err") }
 

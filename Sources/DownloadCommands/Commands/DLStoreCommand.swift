@@ -53,8 +53,18 @@ public struct DLStoreCommand: AsyncParsableCommand {
       if !(command is any EngineCommand) { MemoryFault.meansDamage() }
       quit(await status(of: command).rawValue)
     } catch {
-      exit(withError: error)
+      end(withParserError: error)
     }
+  }
+
+  /// Prints what the parser has to say, and ends the process.
+  ///
+  /// Help is data. An error repeats arguments, which may hold characters that steer a terminal.
+  private static func end(withParserError error: any Error) -> Never {
+    let code = exitCode(for: error)
+    guard !code.isSuccess else { exit(withError: error) }
+    Output.current.draw(TerminalText.safeLines(fullMessage(for: error)) + "\n")
+    quit(code.rawValue)
   }
 
   /// Runs a command, says what is wrong if something is, and tells how it ended.

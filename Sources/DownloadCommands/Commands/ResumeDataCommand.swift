@@ -71,17 +71,20 @@ struct ResumeDataCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    guard output != "-" || !Terminal.output.isTerminal else {
+      throw CommandFailure(
+        .usage,
+        "resume data is not text: redirect standard output, or name a file with -o"
+      )
+    }
     let limit = PropertyListLimits.standard.byteCount
     // One byte more shows that there is too much.
     let data = try ResumeData(ResumeDataFile.read(file, upTo: limit + 1))
     if let repair, let output {
       try write(data, repairedFor: repair, to: output)
-    } else if json {
-      let value = ResumeDataJSON.value(of: data, revealsSecrets: revealSecrets)
-      try Output.current.line(value.prettyText)
     } else {
-      let lines = ResumeDataText.lines(of: data, revealsSecrets: revealSecrets)
-      try Output.current.line(lines.joined(separator: "\n"))
+      let report = ResumeDataReport(of: data, revealsSecrets: revealSecrets)
+      try Output.current.line(json ? report.json : report.text)
     }
   }
 

@@ -1,8 +1,11 @@
 /// Comma-separated values as RFC 4180 has them, but for lines that end in a line feed alone.
+///
+/// Cells hold their text exactly, because programs read them. On a terminal, characters that could
+/// steer it are replaced, as `ls` does (decision 0023).
 enum CSVOutput {
   /// One line, without its end.
-  static func line(_ cells: [String]) -> String {
-    cells.map(quoted).joined(separator: ",")
+  static func line(_ cells: [String], onTerminal: Bool = false) -> String {
+    cells.map { quoted(onTerminal ? TerminalText.safe($0) : $0) }.joined(separator: ",")
   }
 
   private static func quoted(_ cell: String) -> String {

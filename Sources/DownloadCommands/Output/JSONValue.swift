@@ -1,6 +1,7 @@
 /// A JSON text in the making.
 ///
-/// Objects are written in the order in which their members are given.
+/// Objects are written in the order in which their members are given. Characters that could steer a
+/// terminal are escaped, which loses nothing: a parser reads the same text.
 indirect enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -81,7 +82,7 @@ indirect enum JSONValue: Sendable, Equatable {
 
   private static func write(_ string: String, to text: inout String) {
     text += "\""
-    if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C && $0 != 0x7F }) {
+    if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C && $0 < 0x7F }) {
       text += string
     } else {
       for scalar in string.unicodeScalars { write(scalar, to: &text) }
@@ -96,7 +97,7 @@ indirect enum JSONValue: Sendable, Equatable {
     case "\n": text += "\\n"
     case "\r": text += "\\r"
     case "\t": text += "\\t"
-    case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+    case _ where TerminalText.isHarmful(scalar):
       let digits = String(scalar.value, radix: 16)
       text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     default: text.unicodeScalars.append(scalar)

@@ -12,7 +12,8 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
   ///
   /// - Parameters:
   ///   - entries: The downloads in their order.
-  ///   - width: What a table may take on a terminal; without, nothing is cut.
+  ///   - width: The columns of the terminal that the text goes to; `nil` for a file or a pipe, for
+  ///     which a table is not cut and CSV is exact.
   ///   - write: Takes the text, in parts of a few hundred entries.
   func render(
     _ entries: [DownloadEntry],
@@ -31,7 +32,9 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
       try Self.inParts(entries, to: write) { RecordJSON.value(of: $0).text }
     case .csv:
       try write(CSVOutput.line(RecordCSV.titles) + "\n")
-      try Self.inParts(entries, to: write) { CSVOutput.line(RecordCSV.cells(of: $0)) }
+      try Self.inParts(entries, to: write) {
+        CSVOutput.line(RecordCSV.cells(of: $0), onTerminal: width != nil)
+      }
     }
   }
 

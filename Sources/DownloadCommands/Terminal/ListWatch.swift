@@ -33,7 +33,8 @@ struct ListWatch {
   private func show(in size: (columns: Int, lines: Int)?) throws {
     let entries = try list.entries(in: store)
     guard let size else {
-      return try list.format.render(entries, width: nil, to: Output.current.write)
+      let width = Terminal.output.width
+      return try list.format.render(entries, width: width, to: Output.current.write)
     }
     var text = ""
     list.format.render(entries, width: size.columns) { text += $0 }

@@ -10,6 +10,12 @@ enum TerminalText {
     return String(result)
   }
 
+  /// The text with its line feeds, and everything else that could steer a terminal replaced.
+  static func safeLines(_ text: String) -> String {
+    text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { safe(String($0)) }.joined(separator: "\n")
+  }
+
   /// How many columns the text takes.
   static func width(_ text: String) -> Int {
     text.reduce(0) { $0 + width($1) }
@@ -35,10 +41,13 @@ enum TerminalText {
     return result + "…"
   }
 
-  /// Controls, and marks that turn the direction of text and so can hide what a name is.
-  private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a scalar can steer a terminal, end a line, or change the direction of text and so hide
+  /// what a name is: C0 and C1 controls, line and paragraph separators, and `Bidi_Control`.
+  ///
+  /// All of them are in the Basic Multilingual Plane.
+  static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
+    case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
     default: false
     }
   }

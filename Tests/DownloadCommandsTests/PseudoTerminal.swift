@@ -1,0 +1,59 @@
+#if os(Linux)
+  import Foundation
+  import Synchronization
+
+  /// A terminal for a process, and what the process writes to it.
+  final class PseudoTerminal: Sendable {
+    struct Failure: Error {
+      var code = errno
+    }
+
+    private let controller: Int32
+    private let written = Mutex<[UInt8]>([])
+    /// The end that a process has as its standard descriptors.
+    let handle: FileHandle
+
+    init() throws {
+      controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+      guard controller >= 0 else { throw Failure() }
+      // What `unlockpt` and `ptsname` do, which Glibc's module map leaves out.
+      let setLock: UInt = 0x4004_5431
+      let getNumber: UInt = 0x8004_5430
+      var isLocked: Int32 = 0
+      var number: UInt32 = 0
+      guard unsafe ioctl(controller, setLock, &isLocked) == 0,
+        unsafe ioctl(controller, getNumber, &number) == 0
+      else { throw Failure() }
+      let descriptor = unsafe open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw Failure() }
+      handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    deinit {
+      close(controller)
+    }
+
+    /// Everything that was written so far, with the line ends that programs write.
+    ///
+    /// A process that writes more than a few kilobytes waits until it is asked for.
+    var text: String {
+      var part = [UInt8](repeating: 0, count: 65_536)
+      return written.withLock { written in
+        while true {
+          let count = unsafe part.withUnsafeMutableBytes {
+            unsafe read(controller, $0.baseAddress, $0.count)
+          }
+          guard count > 0 else { break }
+          written += part[..<count]
+        }
+        return String(decoding: written, as: UTF8.self).replacing("\r\n", with: "\n")
+      }
+    }
+
+    /// Types a line.
+    func type(_ line: String) {
+      let bytes = Array((line + "\n").utf8)
+      _ = unsafe bytes.withUnsafeBytes { unsafe write(controller, $0.baseAddress, $0.count) }
+    }
+  }
+#endif
