@@ -217,12 +217,6 @@ struct ProcessTests {
     #expect(result.messages == "0\n")
   }
 
-  @Test func `a full disk below the output is 74`() async throws {
-    guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
-    #expect(try await run("add", "http://h/1").status == 0)
-    #expect(try await run(shell: "dlstore list > /dev/full").status == 74)
-  }
-
   @Test func `a list comes from standard input too`() async throws {
     let result = try await run(
       shell: "printf 'http://h/1\\nhttp://h/2' | dlstore add --input-file -"

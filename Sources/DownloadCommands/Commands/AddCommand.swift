@@ -29,7 +29,7 @@ struct AddCommand: AsyncParsableCommand {
       let news = added.isNew ? "new  " : "known"
       return "\(added.record.id)  \(news)  \(TerminalText.safe(added.record.filename))\n"
     }
-    try Output.current.write(lines.joined())
+    try Output.current.report(lines.joined())
     if !isComplete { throw CommandFailure(.failed) }
   }
 }

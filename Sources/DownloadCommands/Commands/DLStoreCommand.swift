@@ -37,6 +37,8 @@ public struct DLStoreCommand: AsyncParsableCommand {
 
   /// Runs the command of this process's arguments, and ends the process.
   public static func start() async -> Never {
+    // First, before any file is opened.
+    StandardDescriptors.openMissing()
     // Writing where nobody reads is answered with an error instead.
     _ = signal(SIGPIPE, SIG_IGN)
     ObjectStore.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)

@@ -74,7 +74,7 @@ struct PurgeCommand: AsyncParsableCommand {
     let left = try store.purge(plan)
     var freed = plan
     freed.files.removeAll { left.contains($0) }
-    try Output.current.write(Self.summary(of: freed, "removed"))
+    try Output.current.report(Self.summary(of: freed, "removed"))
     for file in left { Output.current.say("\(file.path) could not be removed") }
     if !left.isEmpty { throw CommandFailure(.failed) }
   }

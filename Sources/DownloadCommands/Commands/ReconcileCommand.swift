@@ -46,7 +46,12 @@ struct ReconcileCommand: AsyncParsableCommand {
       orphans = try store.orphanPlan()
     }
     let report = ReconcileReport(found: found, orphans: orphans.files, isApplied: apply)
-    try Output.current.write(json ? report.json.prettyText + "\n" : report.text)
+    let text = json ? report.json.prettyText + "\n" : report.text
+    if apply {
+      try Output.current.report(text)
+    } else {
+      try Output.current.write(text)
+    }
     for file in kept { Output.current.say("\(file.path) could not be removed") }
     let failed = apply ? try failures(found, in: store) : []
     for entry in failed {

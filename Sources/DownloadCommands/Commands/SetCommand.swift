@@ -70,7 +70,7 @@ struct SetCommand: AsyncParsableCommand {
       let moved = try store.replaceURL(of: name, with: newURL)
       if moved.isDone || !outcome.isDone { outcome = moved }
     }
-    try Output.current.write(WishReport(verb: "changed", outcomes: [outcome]).text)
+    try Output.current.report(WishReport(verb: "changed", outcomes: [outcome]).text)
   }
 
   private var update: RecordUpdate {

@@ -20,7 +20,7 @@ extension WishCommand {
     let outcomes = try store.grant(wish, to: targets.selection)
     try await carryOut(outcomes, in: store)
     let report = WishReport(verb: verb, outcomes: outcomes)
-    try Output.current.write(report.text)
+    try Output.current.report(report.text)
     for problem in report.problems { Output.current.say(problem) }
     if outcomes.isEmpty {
       guard let tag = targets.tag else { return }

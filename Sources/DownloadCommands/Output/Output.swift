@@ -35,7 +35,7 @@ struct Output: Sendable {
 
   /// Writes data that is no text.
   ///
-  /// - Throws: As ``line(_:)``.
+  /// - Throws: As ``write(_:)``.
   func write(_ bytes: [UInt8]) throws {
     try data(bytes)
   }
@@ -45,6 +45,18 @@ struct Output: Sendable {
   /// - Throws: As ``write(_:)``.
   func line(_ text: String) throws {
     try write(text + "\n")
+  }
+
+  /// Writes the report of a change that is made already.
+  ///
+  /// - Throws: As ``write(_:)``, with a message that the change is made.
+  func report(_ text: String) throws {
+    do {
+      try write(text)
+    } catch let failure as CommandFailure {
+      let reason = failure.message ?? "the output cannot be written"
+      throw CommandFailure(failure.status, "what was asked for is done, but \(reason)")
+    }
   }
 
   /// Says something to the person at the terminal.

@@ -1,0 +1,118 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// The built program when its standard descriptors are closed, or cannot be written to.
+@Suite(.timeLimit(.minutes(5)))
+struct StandardDescriptorTests {
+  private let folder: TemporaryFolder
+  private let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  private func run(
+    _ shell: String
+  ) async throws -> (status: Int32, output: String, messages: String) {
+    try await DLStoreProcess.run(store: store, in: folder.path, shell: shell)
+  }
+
+  private var urls: [String] {
+    get throws {
+      try DownloadStore(at: store, access: .readOnly).records(DownloadRecord.all).map(\.url)
+    }
+  }
+
+  @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+  func `closed descriptors are as good as the null device`(closed: String) async throws {
+    #expect(try await run("dlstore add http://h/1 \(closed)").status == 0)
+    #expect(try urls == ["http://h/1"])
+    #expect(try await run("dlstore list \(closed)").status == 0)
+    #expect(try await run("dlstore pause http://h/1 \(closed)").status == 0)
+    #expect(try await run("dlstore purge --state paused --yes \(closed)").status == 0)
+    #expect(try urls == [])
+    #expect(try await run("dlstore list --sort nonsense \(closed)").status == 64)
+    #expect(try await run("dlstore verify-nothing \(closed)").status == 64)
+  }
+
+  #if os(Linux)
+    @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+    func `no file of the store becomes a standard descriptor`(closed: String) async throws {
+      let process = try DLStoreProcess(
+        [],
+        store: store,
+        in: folder.path,
+        shell: "exec dlstore run \(closed)"
+      )
+      defer { process.send(SIGKILL) }
+      let supervisor = process.id
+      var worker: pid_t?
+      try await process.wait {
+        worker = Self.child(of: supervisor)
+        return worker.map { Self.files(of: $0).values.contains { $0.hasSuffix("data.mdb") } }
+          ?? false
+      }
+      for id in [supervisor, try #require(worker)] {
+        let files = Self.files(of: id)
+        for (number, redirection) in [(0, "<&-"), (1, ">&-"), (2, "2>&-")] {
+          let parts = closed.split(separator: " ")
+          guard parts.contains(Substring(redirection)) else { continue }
+          #expect(files[number] == "/dev/null")
+        }
+        for number in 0...2 {
+          #expect(files[number]?.hasPrefix(store) == false, "\(files)")
+          #expect(files[number]?.hasPrefix("/") == true, "\(files)")
+        }
+      }
+      process.send(SIGTERM)
+      // 143 before it listens to signals.
+      #expect([0, 143].contains(try await process.status()))
+    }
+
+    private static func child(of parent: pid_t) -> pid_t? {
+      let path = "/proc/\(parent)/task/\(parent)/children"
+      let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+      return text.split(separator: " ").first.flatMap { pid_t($0) }
+    }
+
+    private static func files(of process: pid_t) -> [Int: String] {
+      let folder = "/proc/\(process)/fd"
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return names.reduce(into: [:]) { files, name in
+        guard let number = Int(name) else { return }
+        files[number] = try? FileManager.default.destinationOfSymbolicLink(
+          atPath: "\(folder)/\(name)"
+        )
+      }
+    }
+  #endif
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full"))
+  func `output that cannot be written is 74`() async throws {
+    #expect(try await run("dlstore add http://h/1").status == 0)
+    #expect(try await run("dlstore list > /dev/full").status == 74)
+  }
+
+  @Test(
+    .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full"),
+    arguments: [
+      "add http://h/2", "pause http://h/1", "set http://h/1 --priority 3", "cancel http://h/1",
+      "remove http://h/1", "reconcile --apply",
+    ]
+  )
+  func `a change whose report cannot be written says that it was made`(
+    command: String
+  ) async throws {
+    #expect(try await run("dlstore add http://h/1").status == 0)
+    let result = try await run("dlstore \(command) > /dev/full")
+    #expect(result.status == 74)
+    #expect(result.messages.contains("done"), "\(result.messages)")
+    if command.hasPrefix("add") { #expect(try urls.contains("http://h/2")) }
+    if command.hasPrefix("remove") { #expect(try urls == []) }
+  }
+}
