@@ -135,7 +135,7 @@ let package = Package(
     ),
     .target(
       name: "ResumeDataFuzzing",
-      dependencies: ["FuzzSupport", "ResumeData", "TestSupport"],
+      dependencies: ["DownloadCommands", "FuzzSupport", "ResumeData", "TestSupport"],
       path: "Tests/Support/ResumeDataFuzzing"
     ),
     .executableTarget(

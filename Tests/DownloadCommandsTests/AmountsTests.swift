@@ -42,7 +42,7 @@ struct AmountsTests {
 
   @Test(arguments: [
     (0.0, "0:00"), (0.2, "0:01"), (59, "0:59"), (61, "1:01"), (3723, "1:02:03"),
-    (172_800, "2 d"), (.infinity, "—"),
+    (172_800, "2 d"), (.infinity, "—"), (.nan, "—"), (-1, "—"), (-1e300, "—"), (1e300, "—"),
   ])
   func `spans are written as on a clock`(seconds: Double, text: String) {
     #expect(TimeSpan.text(seconds) == text)

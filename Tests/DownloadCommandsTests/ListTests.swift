@@ -74,6 +74,43 @@ struct ListTests: StoreSuite {
     )
   }
 
+  @Test(arguments: [
+    (Int64.min, 1 as Int64?, 0.0), (.max, .max, 1), (.max, 1, 1), (0, .min, 1), (.min, .min, 1),
+    (-1, .max, 0),
+  ])
+  func `no numbers in a record are too strange to show`(
+    received: Int64,
+    expected: Int64?,
+    fraction: Double
+  ) async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    try change("http://a/1") { record in
+      record.received = received
+      record.expected = expected
+      record.priority = .min
+      record.failedAttempts = .max
+      record.generation = .max
+      record.createdAt = Date(timeIntervalSince1970: -.greatestFiniteMagnitude)
+      record.updatedAt = Date(timeIntervalSince1970: .nan)
+      record.nextRetryAt = Date(timeIntervalSince1970: .infinity)
+    }
+    for format in ["table", "json", "jsonl", "csv"] {
+      let result = await dlstore("--store", store, "list", "--format", format)
+      #expect(result.status == .done, "\(result.messages)")
+    }
+    for flags in [[], ["--json"]] {
+      let result = await dlstore(["--store", store, "inspect", "http://a/1"] + flags)
+      #expect(result.status == .done, "\(result.messages)")
+    }
+    let text = await dlstore("--store", store, "list", "--format", "json").output
+    let progress = try #require(try objects(text).first?["progress"] as? [String: Any])
+    #expect(progress["fraction"] as? Double == fraction)
+    for field in ListOrder.Field.allCases {
+      let result = await dlstore("--store", store, "list", "--sort", field.rawValue)
+      #expect(result.status == .done)
+    }
+  }
+
   @Test func `filters, order and limit`() async {
     for (name, tags) in [("b.zip", ["x"]), ("a.iso", ["x", "y"]), ("c.zip", [])] {
       let tags = tags.flatMap { ["--tag", $0] }

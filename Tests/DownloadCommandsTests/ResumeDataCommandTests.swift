@@ -104,6 +104,36 @@ struct ResumeDataCommandTests {
     }
   }
 
+  @Test(arguments: [
+    -0x1p63, 0x1p63, -0x1p62, .nan, .infinity, -.infinity, .greatestFiniteMagnitude,
+    -.greatestFiniteMagnitude, .leastNonzeroMagnitude,
+  ])
+  func `numbers and dates out of range are shown`(number: Double) async throws {
+    let list = PropertyList.dictionary([
+      "$archiver": .string("NSKeyedArchiver"), "$version": .integer(100_000),
+      "$top": .dictionary(["NSKeyedArchiveRootObjectKey": .uid(1)]),
+      "$objects": .array([
+        .string("$null"),
+        .dictionary([
+          "NS.keys": .array([.uid(2), .uid(4), .uid(6), .uid(8)]),
+          "NS.objects": .array([.uid(3), .uid(5), .uid(7), .uid(9)]),
+        ]),
+        .string("NSURLSessionDownloadURL"), .string("http://a/1"), .string("date"), .date(number),
+        .string("NSURLSessionResumeBytesReceived"), .integer(Int128(Int64.min)), .string("real"),
+        .real(number),
+      ]),
+    ])
+    let file = folder.path("extreme")
+    try Data(try list.encoded(as: .binary)).write(to: URL(filePath: file))
+    let text = await dlstore("resume-data", file)
+    #expect(text.status == .done, "\(text.messages)")
+    #expect(text.output.contains("http://a/1"))
+    #expect(await dlstore("resume-data", "--json", file).status == .done)
+    let repaired = await dlstore("resume-data", file, "--repair", "ios10", "-o", file + "2")
+    // XML has no dates outside of the years 0 to 9999.
+    #expect([.done, .failed].contains(repaired.status), "\(repaired.messages)")
+  }
+
   @Test func `what is wrong is told`() async throws {
     let list = try PropertyList.dictionary(["NSURLSessionResumeBytesReceived": .integer(-1)])
       .encoded(as: .xml)

@@ -47,6 +47,22 @@ import Testing
     #expect(FileStamp(ofDescriptor: -1) == nil)
   }
 
+  /// File systems such as tmpfs and XFS keep times that nanoseconds in 64 bits cannot.
+  @Test(
+    .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "needs tmpfs"),
+    arguments: [
+      (Int.max, Int64.max), (9_223_372_037, .max), (-9_223_372_038, .min), (Int.min + 1, .min),
+    ]
+  )
+  func `a time outside of the range is clamped`(seconds: Int, modified: Int64) throws {
+    let path = "/dev/shm/dlstore-tests-\(UUID().uuidString)"
+    try Data("1".utf8).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let times = [timespec(), timespec(tv_sec: seconds, tv_nsec: 999_999_999)]
+    #expect(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
+    #expect(FileStamp(ofFileAt: path)?.modified == modified)
+  }
+
   @Test func `what is no file has no stamp`() throws {
     try folder.makeFile("a", "x")
     try FileManager.default.createSymbolicLink(

@@ -42,6 +42,12 @@ import Testing
     #expect(try fixture.store.headers(of: record) == [])
   }
 
+  @Test func `sparse files may free more than a number holds`() {
+    let stamp = FileStamp(size: .max, inode: 1, modified: 0)
+    let files = ["a", "b"].map { PurgePlan.File(path: $0, stamp: stamp) }
+    #expect(PurgePlan(files: files).freedBytes == .max)
+  }
+
   @Test func `a finished file stays unless it is asked for`() throws {
     let path = try fixture.layout(of: fixture.finish(url)).finalPath
     let plan = try plan(withFiles: false)

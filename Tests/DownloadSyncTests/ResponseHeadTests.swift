@@ -111,6 +111,11 @@ import Testing
       (206, "bytes 700-999/*", 600, 400, 206, "bytes 400-999/*"),
       (200, nil, 1_000, 0, 200, nil), (404, nil, 9, 0, 404, nil),
       (416, "bytes */300", 9, 0, 416, "bytes */300"),
+      // An end that no integer holds is a range that cannot be read.
+      (
+        206, "bytes 700-999/*", 600, .max - 1, 206,
+        "bytes 9223372036854775806-9223372036854776405/*"
+      ),
     ] as [(Int, String?, Int64, Int64, Int, String?)]
   )
   func `the head of a delivered file describes the file`(

@@ -71,7 +71,7 @@ enum TimeSpan {
 
   /// The span as a clock shows it: `0:07`, `1:02:03`, `3 d`.
   static func text(_ seconds: Double) -> String {
-    guard seconds.isFinite, seconds < 100 * 86_400 else { return "—" }
+    guard seconds.isFinite, (0..<100 * 86_400).contains(seconds) else { return "—" }
     let seconds = Int64(seconds.rounded(.up))
     func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
     if seconds >= 2 * 86_400 { return "\(seconds / 86_400) d" }

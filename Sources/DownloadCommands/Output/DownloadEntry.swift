@@ -38,11 +38,11 @@ struct DownloadEntry: Sendable {
     return layout?.finalPath
   }
 
-  /// From zero to one; `nil` while the size is unknown.
+  /// From zero to one, whatever the numbers in the record; `nil` while the size is unknown.
   var fraction: Double? {
     guard let expected = record.expected else { return nil }
     guard expected > 0 else { return 1 }
-    return min(1, Double(record.received) / Double(expected))
+    return max(0, min(1, Double(record.received) / Double(expected)))
   }
 
   var resume: Resume? {

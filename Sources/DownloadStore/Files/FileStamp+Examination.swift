@@ -34,7 +34,9 @@ extension FileStamp {
     self.init(
       size: Int64(status.st_size),
       inode: UInt64(status.st_ino),
-      modified: Int64(modified.tv_sec) * 1_000_000_000 + Int64(modified.tv_nsec)
+      modified: Int64(
+        clamping: Int128(modified.tv_sec) * 1_000_000_000 + Int128(modified.tv_nsec)
+      )
     )
   }
 }

@@ -8,6 +8,8 @@ public struct FileStamp: Sendable, Hashable {
   /// The number of the file in its file system.
   public var inode: UInt64
   /// When the bytes last changed, in nanoseconds since 1970.
+  ///
+  /// Some file systems hold times before 1677 and after 2262, which are clamped to that range.
   public var modified: Int64
 
   /// Describes a file.

@@ -28,8 +28,10 @@ public struct PurgePlan: Sendable, Hashable {
   /// The files.
   public var files: [File] = []
 
-  /// What the files free together, in bytes.
-  public var freedBytes: Int64 { files.reduce(0) { $0 + $1.size } }
+  /// What the files free together, in bytes; at most `Int64.max`, which sparse files can exceed.
+  public var freedBytes: Int64 {
+    Int64(clamping: files.reduce(0 as Int128) { $0 + Int128($1.size) })
+  }
 }
 
 extension DownloadStore {

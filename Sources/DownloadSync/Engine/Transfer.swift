@@ -109,8 +109,9 @@ final class Transfer: TaskSink {
 
   func report(held byteCount: Int64, of total: Int64?) {
     let isFirst = state.withLock { state in
-      state.held = offset + byteCount
-      if let total { state.entity.total = offset + total }
+      // The total is what the server says, so the sum may overflow.
+      state.held = Int64(clamping: Int128(offset) + Int128(byteCount))
+      if let total { state.entity.total = Int64(clamping: Int128(offset) + Int128(total)) }
       defer { state.hasProgressed = true }
       return !state.hasProgressed
     }

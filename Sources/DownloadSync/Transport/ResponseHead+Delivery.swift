@@ -12,7 +12,8 @@ extension ResponseHead {
     head.fields.append(HeaderField(name: "Content-Length", value: "\(byteCount)"))
     if offset > 0 {
       let total = contentRange?.total.map { "\($0)" } ?? "*"
-      let range = "bytes \(offset)-\(offset + byteCount - 1)/\(total)"
+      let last = Int128(offset) + Int128(byteCount) - 1
+      let range = "bytes \(offset)-\(last)/\(total)"
       head.fields.append(HeaderField(name: "Content-Range", value: range))
     } else {
       head.status = 200

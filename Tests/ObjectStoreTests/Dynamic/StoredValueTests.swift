@@ -28,6 +28,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "1e-9223372036854775808", "1e9223372036854775807", "1e-9223372036854775809", "1e-1000",
+    "1e1000",
+    "-0.1e-999", "340282366920938463463374607431768211456", "1.5e-199",
+  ])
+  func `a decimal out of range is no value`(text: String) throws {
+    let json = try JSONParser.parse(Array(text.utf8))
+    #expect(StoredValue(json: json, type: .decimal) == nil)
+  }
+
   @Test func `what Swift writes is read as the same`() throws {
     func check<Value: FieldValue>(_ value: Value, _ expected: StoredValue) throws {
       #expect(try decode(value.storedBytes, Value.fieldType) == expected)

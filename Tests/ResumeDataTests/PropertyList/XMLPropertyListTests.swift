@@ -181,7 +181,8 @@ struct XMLPropertyListTests {
   @Test(
     arguments: [
       .null, .set([]), .string("\u{0}"), .string("\u{1B}"), .date(.infinity), .date(.nan),
-      .date(1e12), .date(-1e12), .dictionary(["CF$UID": .integer(1)]),
+      .date(1e12), .date(-1e12), .date(-0x1p63), .date(0x1p63), .date(-.greatestFiniteMagnitude),
+      .dictionary(["CF$UID": .integer(1)]),
     ] as [PropertyList]
   )
   func `what XML cannot hold is refused`(value: PropertyList) {

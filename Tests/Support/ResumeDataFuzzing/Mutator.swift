@@ -64,7 +64,9 @@ struct Mutator {
         "<integer>", "0x7fffffffffffffffffffffff", "&#x110000;", "<![CDATA[", "]]>", "<!--",
         "</dict>",
         "<dict><key>CF$UID</key><integer>1</integer></dict>", "\u{FEFF}", "<real>nan</real>",
-        "<date>9999-12-31T23:59:59Z</date>", "<!DOCTYPE a [", "<?x ?>",
+        "<date>9999-12-31T23:59:59Z</date>", "<date>0000-01-01T00:00:00Z</date>",
+        "<integer>-9223372036854775808</integer>", "<real>-9223372036854775808</real>",
+        "<real>-1e308</real>", "<!DOCTYPE a [", "<?x ?>",
       ]
       bytes.insert(contentsOf: texts[number(texts.count)].utf8, at: tags[number(tags.count)])
     default:

@@ -1,3 +1,4 @@
+internal import DownloadCommands
 internal import ResumeData
 
 /// What must hold of any bytes, resume data or not.
@@ -111,6 +112,7 @@ public enum ResumeDataProperties {
   ]
 
   private static func checkResumeData(_ data: ResumeData) throws(Violation) -> String {
+    try checkReport(data)
     for facts in facts {
       try require(data.validity(given: facts) != .none, "resume data is none")
     }
@@ -143,6 +145,19 @@ public enum ResumeDataProperties {
       try checkSame(changed, data, "changing the count")
     }
     return words.joined(separator: " ")
+  }
+
+  /// What the command line prints ends, and holds nothing that steers a terminal.
+  private static func checkReport(_ data: ResumeData) throws(Violation) {
+    for revealsSecrets in [false, true] {
+      let report = ResumeDataReport(of: data, revealsSecrets: revealsSecrets)
+      for text in [report.text, report.json] {
+        let isSafe = text.unicodeScalars.allSatisfy {
+          $0 == "\n" || ($0.properties.generalCategory != .control && !$0.properties.isBidiControl)
+        }
+        try require(!text.isEmpty && isSafe, "a report holds what steers a terminal")
+      }
+    }
   }
 
   /// What was made of resume data is read, and says the same.

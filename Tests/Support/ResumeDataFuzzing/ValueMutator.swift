@@ -26,7 +26,14 @@ struct ValueMutator {
 
   private static let integers: [Int128] = [
     0, 1, 2, 3, 4, 9, 16, 22, 23, -1, 255, 1 << 31, 1 << 62, 1 << 63, -(1 << 63), .max, .min,
-    100_000,
+    100_000, (1 << 63) - 1, -(1 << 63) - 1, (1 << 64) - 1, 1 << 64,
+  ]
+
+  /// Where conversions to integers, and the magnitudes of these, overflow.
+  private static let reals: [Double] = [
+    0, -0.0, 1.5, 1e9, -1e12, 1e300, .nan, .infinity, -.infinity, 0x1p62, 0x1p63, -0x1p63,
+    (0x1p63).nextDown, (-0x1p63).nextDown, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
+    .leastNonzeroMagnitude,
   ]
 
   private mutating func word() -> String { Self.words[number(Self.words.count)] }
@@ -36,8 +43,8 @@ struct ValueMutator {
     case 0: .null
     case 1: .bool(number(2) == 0)
     case 2, 3: .integer(Self.integers[number(Self.integers.count)])
-    case 4: .real([0, -0.0, 1.5, .nan, .infinity, 1e300][number(6)])
-    case 5: .date([0, 1e9, -1e12, .nan][number(4)])
+    case 4: .real(Self.reals[number(Self.reals.count)])
+    case 5: .date(Self.reals[number(Self.reals.count)])
     case 6: .data((0..<number(8)).map { UInt8($0) })
     case 7: .uid(UInt32(number(30)))
     default: .string(word())

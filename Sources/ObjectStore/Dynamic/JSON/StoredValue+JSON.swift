@@ -155,9 +155,9 @@ extension StoredValue {
   private static func decimal(_ json: JSONText) -> Decimal? {
     guard case .number(let text) = json else { return json == .string("nan") ? .nan : nil }
     let parts = text.split { $0 == "e" || $0 == "E" }
-    guard var exponent = parts.count > 1 ? Int(parts[1]) : 0, abs(exponent) < 1_000 else {
-      return nil
-    }
+    // No `abs`: the magnitude of the smallest integer overflows.
+    guard var exponent = parts.count > 1 ? Int(parts[1]) : 0, (-999...999).contains(exponent)
+    else { return nil }
     var digits = String(parts[0])
     if let point = digits.firstIndex(of: ".") {
       exponent -= digits.distance(from: point, to: digits.endIndex) - 1
@@ -165,7 +165,7 @@ extension StoredValue {
     }
     let isNegative = digits.hasPrefix("-")
     if isNegative { digits.removeFirst() }
-    guard let mantissa = UInt128(digits), abs(exponent) < 200 else { return nil }
+    guard let mantissa = UInt128(digits), (-199...199).contains(exponent) else { return nil }
     var writer = ByteWriter()
     DecimalDigits(isNegative: isNegative, mantissa: mantissa, exponent: exponent)
       .encode(to: &writer)

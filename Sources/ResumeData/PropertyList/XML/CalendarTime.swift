@@ -7,6 +7,8 @@ enum CalendarTime {
   private static let epochDay = 730_791
   private static let daysPer400Years = 146_097
   private static let years = 0...9_999
+  /// The range of ``text(_:)`` before the year is looked at, so that no count of days overflows.
+  private static let seconds = -10_000 * 366 * secondsPerDay..<10_000 * 366 * secondsPerDay
 
   /// The seconds since 2001-01-01; `nil` when the text is no time.
   static func seconds(_ text: String) -> Int? {
@@ -28,8 +30,8 @@ enum CalendarTime {
   ///
   /// `nil` when its year has more than four digits.
   static func text(_ seconds: Double) -> String? {
-    guard let seconds = Int(exactly: seconds.rounded(.down)),
-      abs(seconds) < 10_000 * 366 * secondsPerDay
+    // No `abs`: the magnitude of the smallest integer overflows.
+    guard let seconds = Int(exactly: seconds.rounded(.down)), Self.seconds.contains(seconds)
     else { return nil }
     let day = (Double(seconds) / Double(secondsPerDay)).rounded(.down)
     let second = seconds - Int(day) * secondsPerDay
