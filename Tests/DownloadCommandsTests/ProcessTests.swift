@@ -82,6 +82,44 @@ struct ProcessTests {
     #expect(FileManager.default.fileExists(atPath: folder.path("x/y/z/a")))
   }
 
+  @Test func `a new URL on another host gets no credentials, and set says so`() async throws {
+    let other = try FaultServer()
+    server.route("/a", Resource(.text("abc"), faults: .status(403), then: .repeatLast))
+    other.route("/b", Resource(.text("abc"), faults: .status(403)))
+    let (old, new) = (server.url("/a"), other.url("/b"))
+    let secret = ["--header", "Private-Token: hush", "--header", "X-Plain: 1"]
+    let add = try DLStoreProcess(["add", old] + secret, store: store, in: folder.path)
+    #expect(try await add.status() == 0)
+    #expect(try await run("run", "--until-idle").status == 1)
+    let set = try await run("set", old, "--url", new)
+    #expect(set.status == 0)
+    #expect(set.messages.contains("Private-Token") && !set.messages.contains("X-Plain"))
+    #expect(try await run("run", "--until-idle").status == 1)
+    // What is added with the new URL is meant for it.
+    #expect(try await run("add", new, "--header", "Private-Token: new").status == 0)
+    #expect(try await run("run", "--until-idle").status == 0)
+    #expect(server.requests.map { $0["Private-Token"] } == ["hush"])
+    #expect(other.requests.map { $0["Private-Token"] } == [nil, "new"])
+    #expect(other.requests.first?["X-Plain"] == "1")
+    #expect(try record(new).state == .completed)
+  }
+
+  @Test func `no command shows a secret of where a redirect leads`() async throws {
+    server.route("/a", Resource(redirectTo: "ftp://me:hush@127.0.0.1/?X-Amz-Signature=hush"))
+    let get = try await run("get", server.url("/a"))
+    #expect(get.status == 1)
+    #expect(get.messages.contains("badRedirect") && !get.messages.contains("hush"))
+    for words in [
+      ["inspect", server.url("/a")], ["inspect", server.url("/a"), "--json"],
+      ["list", "--format", "json"], ["list", "--format", "csv"], ["list"],
+    ] {
+      let process = try DLStoreProcess(words, store: store, in: folder.path)
+      #expect(try await process.status() == 0)
+      #expect(!process.output.isEmpty && !process.output.contains("hush"), "\(process.output)")
+    }
+    #expect(!"\(try record(server.url("/a")).attempts)".contains("hush"))
+  }
+
   @Test func `get fails when one download does`() async throws {
     server.route("/a", Resource(.text("a")))
     let result = try await run("get", server.url("/a"), server.url("/none"))

@@ -1,4 +1,5 @@
 import DownloadStore
+import Foundation
 import Testing
 
 @Suite struct RedactionTests {
@@ -55,6 +56,10 @@ import Testing
     // Fragments.
     ("https://h/a?token=x#part", "https://h/a?token=•••#part"),
     ("https://h/a#access_token=x&b=c", "https://h/a#access_token=•••&b=c"),
+    // A URL without a scheme, and URLs in URLs.
+    ("//me:pw@h/a?sig=x", "//•••@h/a?sig=•••"),
+    ("https://h/?next=http://me:pw@x/?token=y", "https://h/?next=http://•••@x/?token=•••"),
+    ("http://\u{301}me:pw@h/", "http://•••@h/"),
     // A mark after a question mark hides it from those who look at characters.
     ("https://h/?\u{301}token=x", "https://h/?\u{301}token=•••"),
   ]) func `what lets its reader in is hidden`(url: String, redacted: String) {
@@ -69,7 +74,7 @@ import Testing
     "https://example.com/?", "https://example.com/?a&b&c", "https://example.com/?&&",
     "https://example.com/token/signature", "https://example.com/#top", "", "?", "#", "a?b#c?d",
     "https://example.com/?a=b;c=d;;&;", "https://example.com/a?b=1??c#d#e&f",
-    "https://token.example/secret",
+    "https://token.example/secret", "//h/a@b",
   ]) func `what hides nothing is shown`(url: String) {
     #expect(Redaction.url(url) == url)
   }
@@ -82,6 +87,8 @@ import Testing
   @Test(arguments: [
     "Authorization", "authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Auth-Token",
     "X-Api-Key", "Private-Token", "X-Amz-Security-Token", "X-Signature", "Session-Id", "X-JWT",
+    "X-Authorization", "Authentication", "X-Access-Key", "X-Functions-Key",
+    "Ocp-Apim-Subscription-Key", "Cookie2",
   ]) func `a secret header field keeps its name alone`(name: String) {
     let field = Redaction.field(HeaderField(name: name, value: "secret"))
     #expect(field == HeaderField(name: name, value: Redaction.mark))
@@ -93,5 +100,48 @@ import Testing
   ]) func `any other header field is shown`(name: String) {
     let field = HeaderField(name: name, value: "plain")
     #expect(Redaction.field(field) == field)
+  }
+
+  @Test func `a URL in a header field keeps its secrets from sight`() {
+    let field = HeaderField(name: "Referer", value: "https://me:pw@h/?token=x&a=b")
+    #expect(Redaction.field(field).value == "https://•••@h/?token=•••&a=b")
+  }
+
+  @Test(arguments: [
+    ("", ""), ("no URL, but a://", "no URL, but a://"), ("://", "://"),
+    ("see https://h/?token=x.", "see https://h/?token=•••."),
+    (
+      "'https://me:pw@h/' (http://h/?sig=a), https://h/?a=b&key=c: done",
+      "'https://•••@h/' (http://h/?sig=•••), https://h/?a=b&key=•••: done"
+    ),
+    (
+      "UserInfo={NSErrorFailingURLStringKey=http://h/?token=x, Key=\"http://h/?token=y\"}",
+      "UserInfo={NSErrorFailingURLStringKey=http://h/?token=•••, Key=\"http://h/?token=•••\"}"
+    ),
+    ("<a href=ftp://u:p@h>b@c</a>", "<a href=ftp://•••@h>b@c</a>"),
+    ("from http://h/?sig=a'b\nto http://h/", "from http://h/?sig=•••\nto http://h/"),
+  ])
+  func `secrets of URLs in a text are hidden, and the rest is as it was`(
+    text: String,
+    redacted: String
+  ) {
+    #expect(Redaction.text(text) == redacted)
+    #expect(Redaction.text(redacted) == redacted)
+    #expect(DownloadFailure(.unknown, text).message == redacted)
+  }
+
+  @Test func `what an earlier build stored of a failure is redacted when it is read`() throws {
+    let failure = "a redirect from http://h/?token=abc"
+    var stored = Attempt(
+      at: Date(timeIntervalSince1970: 0),
+      url: "http://a",
+      failure: DownloadFailure(.badRedirect, ""),
+      received: 0
+    )
+    stored.failure.message = failure
+    let fixture = try StoreFixture()
+    let url = try fixture.add("http://a").record.url
+    let record = try fixture.change(url) { $0.attempts = [stored] }
+    #expect(record.attempts.map(\.failure.message) == ["a redirect from http://h/?token=•••"])
   }
 }

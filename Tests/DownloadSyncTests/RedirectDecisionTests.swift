@@ -43,4 +43,52 @@ import Testing
     }
     #expect(next.fields.contains { $0.name == "authorization" } == isSame)
   }
+
+  @Test func `a field that identifies the user stays, also after a way back`() throws {
+    let request = TaskRequest(
+      url: "https://h/x",
+      recordID: "r",
+      headers: ["Private-Token", "X-Api-Key", "Host", "X-Plain"].map {
+        HeaderField(name: $0, value: "x")
+      }
+    )
+    var hop = try Hop(request)
+    for location in ["http://h/y", "https://h/z"] {
+      guard case .follow(let next) = RedirectDecision(hop, to: location) else {
+        Issue.record("refused: \(location)")
+        return
+      }
+      #expect(next.fields.map(\.name) == ["Accept-Encoding", "X-Plain"])
+      hop = next
+    }
+  }
+
+  @Test(arguments: [
+    "ftp://me:hush@h/x?token=hush", "http:///x?token=hush", "http://[x/?sig=hush",
+    "//me:hush@[h/x?sig=hush", "data:hush", "http://me:hush@/?X-Amz-Signature=hush",
+  ])
+  func `a refusal names no secret of where the redirect leads`(location: String) throws {
+    let hop = try Hop(TaskRequest(url: "http://h/x", recordID: "r"))
+    guard case .refuse(let reason) = RedirectDecision(hop, to: location) else {
+      Issue.record("followed: \(location)")
+      return
+    }
+    #expect(!reason.contains("hush"), "\(reason)")
+  }
+
+  @Test func `too many redirects name no secret of the last one`() throws {
+    var hop = try Hop(TaskRequest(url: "http://me:hush@h/x?token=hush", recordID: "r"))
+    hop.redirectCount = RedirectDecision.limit
+    guard case .refuse(let reason) = RedirectDecision(hop, to: "/y") else {
+      Issue.record("followed")
+      return
+    }
+    #expect(reason.contains("h/x") && !reason.contains("hush"), "\(reason)")
+  }
+
+  @Test func `a URL that cannot be fetched is named without its secrets`() {
+    let request = TaskRequest(url: "ftp://me:hush@h/?token=hush", recordID: "r")
+    let failure = #expect(throws: TaskFailure.self) { _ = try Hop(request) }
+    #expect(failure?.message.contains("hush") == false)
+  }
 }

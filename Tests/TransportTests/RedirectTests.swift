@@ -15,6 +15,8 @@ struct RedirectTests {
   private let headers = [
     HeaderField(name: "Authorization", value: "Bearer abc"),
     HeaderField(name: "Cookie", value: "a=b"),
+    HeaderField(name: "Private-Token", value: "glpat"),
+    HeaderField(name: "X-Api-Key", value: "k"),
     HeaderField(name: "X-One", value: "1"),
   ]
 
@@ -53,6 +55,8 @@ struct RedirectTests {
     #expect(request?["Accept-Encoding"] == "identity")
     #expect(request?["Authorization"] == nil)
     #expect(request?["Cookie"] == nil)
+    #expect(request?["Private-Token"] == nil)
+    #expect(request?["X-Api-Key"] == nil)
     #expect(await transport.liveTasks().isEmpty)
   }
 
@@ -68,6 +72,8 @@ struct RedirectTests {
     #expect(
       server.requests.map { $0["Authorization"] } == ["Bearer abc", "Bearer abc", nil]
     )
+    #expect(server.requests.map { $0["Private-Token"] } == ["glpat", "glpat", nil])
+    #expect(other.requests.map { $0["Private-Token"] } == [nil])
   }
 
   @Test func `a loop ends after twenty redirects`() async {
@@ -85,6 +91,25 @@ struct RedirectTests {
     let outcome = await fetch("/old", sink: sink)
     #expect(outcome?.failureCode == .badRedirect, "\(String(describing: outcome))")
     #expect(sink.record.heads.isEmpty && sink.record.outcomes.count == 1)
+  }
+
+  @Test func `no failure names a secret of where a redirect leads`() async throws {
+    let gone = try FaultServer()
+    let dead = gone.url("/x?X-Amz-Signature=hush").replacing("//", with: "//me:hush@")
+    gone.stop()
+    server.route("/loop", Resource(redirectTo: "/loop?token=hush"))
+    let locations = [
+      "/loop?token=hush", dead, "ftp://me:hush@127.0.0.1/?sig=hush",
+    ]
+    for (index, location) in locations.enumerated() {
+      server.route("/\(index)", Resource(redirectTo: location))
+      let sink = RecordingSink()
+      guard case .failed(let failure) = await fetch("/\(index)", sink: sink) else {
+        Issue.record("no failure for \(location)")
+        continue
+      }
+      #expect(!failure.message.contains("hush"), "\(failure.message)")
+    }
   }
 
   @Test(arguments: [300, 302, 304])

@@ -69,8 +69,20 @@ struct SetCommand: AsyncParsableCommand {
     if let newURL {
       let moved = try store.replaceURL(of: name, with: newURL)
       if moved.isDone || !outcome.isDone { outcome = moved }
+      if let record = moved.record { try sayWithheld(from: record, in: store) }
     }
     try Output.current.report(WishReport(verb: "changed", outcomes: [outcome]).text)
+  }
+
+  /// Says which header fields the new URL does not get.
+  private func sayWithheld(from record: DownloadRecord, in store: DownloadStore) throws {
+    let sent = Set(try store.headers(of: record, sentTo: record.url))
+    let names = try store.headers(of: record).filter { !sent.contains($0) }.map(\.name)
+    guard !names.isEmpty else { return }
+    Output.current.say(
+      "not sent to another host, port or scheme: \(names.joined(separator: ", ")); "
+        + "`dlstore add` with the new URL and --header gives it its own"
+    )
   }
 
   private var update: RecordUpdate {

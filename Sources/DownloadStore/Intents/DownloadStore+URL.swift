@@ -7,6 +7,9 @@ extension DownloadStore {
   /// failed goes on; a transfer from the old URL ends. The next request asks the new URL for the
   /// rest, with the validator of what is there: a server that has another entity sends that whole.
   ///
+  /// Header fields stay with the origin that they were given for: a URL of another origin gets none
+  /// that ``Redaction`` hides. ``add(_:)`` with the new URL gives the record header fields for it.
+  ///
   /// Durable on return.
   ///
   /// - Parameters:
@@ -37,6 +40,12 @@ extension DownloadStore {
           .urlTaken,
           "the URL '\(Redaction.url(url))' is that of another download, \(other.id)"
         )
+      }
+      if known.hasHeaders, var headers = try tx.get(RequestHeaders.self, known.id),
+        headers.origin == nil
+      {
+        headers.origin = RecordIdentity.origin(of: known.url)
+        try tx.upsert(headers)
       }
       var record = known
       record.move(to: url)

@@ -53,9 +53,11 @@ public struct DownloadFailure: Error, Sendable, Hashable {
   /// More about it, for people.
   public var message: String
 
-  /// Describes a failure.
+  /// Creates a failure.
+  ///
+  /// Secrets of URLs in the message are hidden: it is stored, logged and shown.
   public init(_ code: Code, _ message: String) {
     self.code = code
-    self.message = message
+    self.message = Redaction.text(message)
   }
 }

@@ -9,24 +9,13 @@ public enum Redaction {
   private static let secretWords = [
     "signature", "sig", "token", "secret", "password", "passwd", "credential", "apikey",
     "api_key", "api-key", "access_key", "accesskey", "auth", "session", "jwt", "policy", "hmac",
-    "pwd", "hdnea", "hdnts", "hdntl",
-  ]
-
-  /// Header fields whose value is a secret.
-  private static let secretFields = [
-    "authorization", "cookie", "proxy-authorization", "set-cookie",
+    "pwd", "hdnea", "hdnts", "hdntl", "authorization", "authentication", "cookie", "access-key",
+    "passphrase", "bearer",
   ]
 
   /// The URL with user info and values that look like signatures or tokens hidden.
   public static func url(_ url: String) -> String {
-    var text = url
-    if let scheme = text.range(of: "://") {
-      let rest = text.unicodeScalars[scheme.upperBound...]
-      let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
-      if let at = rest[..<authorityEnd].lastIndex(of: "@") {
-        text.replaceSubrange(scheme.upperBound..<at, with: mark)
-      }
-    }
+    let text = hidingUserInfo(url)
     let scalars = text.unicodeScalars
     guard let start = scalars.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return text }
     let parts = scalars[start...].split(
@@ -40,6 +29,28 @@ public enum Redaction {
         .joined(separator: "&")
     }
     return text[..<start] + hidden.joined(separator: "#")
+  }
+
+  /// A URL, and those in its parameters, without user info.
+  private static func hidingUserInfo(_ url: String) -> String {
+    var result = String.UnicodeScalarView()
+    var rest = url.unicodeScalars[...]
+    // A location may leave out the scheme (RFC 3986, 4.2).
+    var next =
+      rest.starts(with: "//".unicodeScalars)
+      ? rest.startIndex..<rest.index(rest.startIndex, offsetBy: 2)
+      : rest.firstRange(of: "://".unicodeScalars)
+    while let separator = next {
+      result += rest[..<separator.upperBound]
+      rest = rest[separator.upperBound...]
+      let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+      if let at = authority.lastIndex(of: "@") {
+        result += mark.unicodeScalars
+        rest = rest[at...]
+      }
+      next = rest.firstRange(of: "://".unicodeScalars)
+    }
+    return String(result + rest)
   }
 
   /// A parameter with its value hidden from the first secret on.
@@ -61,10 +72,58 @@ public enum Redaction {
     return result
   }
 
-  /// The field with a secret value hidden.
+  /// The text with the secrets of every URL in it hidden.
+  ///
+  /// A URL is what stands around `://`, up to white space, a quotation mark or an angle bracket.
+  public static func text(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    var rest = text.unicodeScalars[...]
+    while let separator = rest.firstRange(of: "://".unicodeScalars) {
+      var start = separator.lowerBound
+      while start > rest.startIndex, isOfScheme(rest[rest.index(before: start)]) {
+        start = rest.index(before: start)
+      }
+      var end = rest[separator.upperBound...].firstIndex(where: endsURL) ?? rest.endIndex
+      // Punctuation at the end is that of the sentence.
+      while end > separator.upperBound, isPunctuation(rest[rest.index(before: end)]) {
+        end = rest.index(before: end)
+      }
+      result.append(contentsOf: rest[..<start])
+      result.append(contentsOf: url(String(rest[start..<end])).unicodeScalars)
+      rest = rest[end...]
+    }
+    result.append(contentsOf: rest)
+    return String(result)
+  }
+
+  private static func isOfScheme(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.isASCII
+      && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "+"
+        || scalar == "-" || scalar == ".")
+  }
+
+  private static func endsURL(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isWhitespace || scalar.value < 0x20 || scalar == "\"" || scalar == "<"
+      || scalar == ">"
+  }
+
+  private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
+    "'.,;:!)]}".unicodeScalars.contains(scalar)
+  }
+
+  /// The field with a secret value hidden, and the secrets of a URL in its value.
   public static func field(_ field: HeaderField) -> HeaderField {
-    let isHidden = secretFields.contains(field.name.lowercased()) || isSecret(field.name)
-    return isHidden ? HeaderField(name: field.name, value: mark) : field
+    HeaderField(name: field.name, value: isSecretField(field.name) ? mark : text(field.value))
+  }
+
+  /// Whether ``field(_:)`` hides something of the field.
+  static func hides(_ field: HeaderField) -> Bool {
+    isSecretField(field.name) || text(field.value) != field.value
+  }
+
+  private static func isSecretField(_ name: String) -> Bool {
+    // `X-Functions-Key` is a key; a parameter such as `sort_key` is none.
+    isSecret(name) || parts(of: name.lowercased()).last == "key"
   }
 
   private static func isSecret(_ name: String) -> Bool {

@@ -9,6 +9,11 @@ public struct RequestHeaders: Sendable, Hashable {
   public var recordID: String
   /// The fields, in order.
   public var fields: [HeaderField]
+  /// The origin that the fields were given for, such as `https://example.com:443`.
+  ///
+  /// `nil` in records of earlier builds: the origin of the record's own URL. ``HeaderScope`` says what
+  /// other origins get.
+  public var origin: String?
 }
 
 nonisolated extension RequestHeaders: Model {
@@ -18,6 +23,8 @@ nonisolated extension RequestHeaders: Model {
     public let recordID = Column<RequestHeaders, String>(position: 0)
     /// The field `fields`.
     public let fields = Column<RequestHeaders, [HeaderField]>(position: 1)
+    /// The field `origin`.
+    public let origin = Column<RequestHeaders, String?>(position: 2)
   }
 
   /// The stored fields, for use in queries.
@@ -29,6 +36,7 @@ nonisolated extension RequestHeaders: Model {
     fields: [
       FieldSchema("recordID", String.self, id: 1, isPrimaryKey: true),
       FieldSchema("fields", [HeaderField].self, id: 2),
+      FieldSchema("origin", String.self, id: 3, isOptional: true),
     ]
   )
 
@@ -39,12 +47,14 @@ nonisolated extension RequestHeaders: Model {
   public init(from record: borrowing RecordView) throws(RecordError) {
     recordID = try record.value(at: 0)
     fields = try record.value(at: 1)
+    origin = try record.optional(at: 2)
   }
 
   /// Writes every stored field.
   public func encode(to record: inout RecordEncoder) {
     record.encode(recordID)
     record.encode(fields)
+    record.encode(origin)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -52,6 +62,7 @@ nonisolated extension RequestHeaders: Model {
     let properties: [PartialKeyPath<RequestHeaders>] = [
       \.recordID,
       \.fields,
+      \.origin,
     ]
     return properties.firstIndex(of: property)
   }

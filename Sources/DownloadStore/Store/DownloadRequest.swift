@@ -23,6 +23,9 @@ public struct DownloadRequest: Sendable, Hashable {
   /// The digest that the file must have.
   public var digest: Digest?
   /// Header fields to send.
+  ///
+  /// They belong to the origin of ``url``. A mirror or a redirect target of another origin, and a URL
+  /// that replaces this one, get none that ``Redaction`` hides; see ``HeaderScope``.
   public var headers: [HeaderField] = []
   /// Whether it may use a cellular network, over a transport that can tell.
   public var allowsCellular = true

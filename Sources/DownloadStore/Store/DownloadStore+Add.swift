@@ -96,7 +96,9 @@ extension DownloadStore {
     try take(wanted, for: &record, request, roots, in: &tx)
     try tx.insert(record)
     if record.hasHeaders {
-      try tx.upsert(RequestHeaders(recordID: record.id, fields: request.headers))
+      try tx.upsert(
+        RequestHeaders(recordID: record.id, fields: request.headers, givenFor: record.url)
+      )
     }
     return record
   }
@@ -155,7 +157,9 @@ extension DownloadStore {
     record.mirrors += request.mirrors.filter { !known.mirrors.contains($0) }
     if !request.headers.isEmpty {
       record.hasHeaders = true
-      try tx.upsert(RequestHeaders(recordID: record.id, fields: request.headers))
+      try tx.upsert(
+        RequestHeaders(recordID: record.id, fields: request.headers, givenFor: record.url)
+      )
     }
     if let digest = request.digest { record.expectedDigest = digest.text }
     if !request.isPaused {

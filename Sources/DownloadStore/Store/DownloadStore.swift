@@ -63,12 +63,23 @@ public final class DownloadStore: Sendable {
     try objects.read { tx in try tx.fetch(query) }
   }
 
-  /// The header fields that are sent for a record.
+  /// The header fields that were given for a record.
   ///
   /// - Throws: ``StoreError``.
   public func headers(of record: DownloadRecord) throws -> [HeaderField] {
     guard record.hasHeaders else { return [] }
     return try objects.read { tx in try tx.get(RequestHeaders.self, record.id)?.fields ?? [] }
+  }
+
+  /// The header fields that a request for a record carries to a URL: all of them to the origin that
+  /// they were given for, and those that ``Redaction`` shows to any other.
+  ///
+  /// - Throws: ``StoreError``.
+  public func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
+    guard record.hasHeaders else { return [] }
+    return try objects.read { tx in
+      try tx.get(RequestHeaders.self, record.id)?.fields(of: record, sentTo: url) ?? []
+    }
   }
 
   // MARK: Roots

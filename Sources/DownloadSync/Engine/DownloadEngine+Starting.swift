@@ -82,7 +82,9 @@ extension DownloadEngine {
     record.startsAtOnce = false
     record.updatedAt = moment
     try tx.upsert(record)
-    let headers = record.hasHeaders ? try tx.get(RequestHeaders.self, record.id)?.fields : nil
+    let headers =
+      record.hasHeaders
+      ? try tx.get(RequestHeaders.self, record.id)?.fields(of: record, sentTo: record.source) : nil
     return Start(
       record: record,
       layout: found.layout,

@@ -30,7 +30,7 @@ struct InterceptorChain: Sendable {
         let made = try await Deadline.run(within: deadline) {
           try await interceptor.intercept(before, for: record)
         }
-        changed = Self.permitted(made, inPlaceOf: request)
+        changed = Self.permitted(made, inPlaceOf: before)
       } catch {
         throw Self.failure(error, of: interceptor, deadline)
       }
@@ -65,10 +65,17 @@ struct InterceptorChain: Sendable {
   }
 
   /// The request with what an interceptor may change, and the rest as it was.
+  ///
+  /// A field that the interceptor has added or changed is meant for the URL that it returns. One that
+  /// was there before was given for the URL before.
   static func permitted(_ made: TaskRequest, inPlaceOf request: TaskRequest) -> TaskRequest {
+    let given = Set(request.headers)
+    let kept = Set(
+      HeaderScope.fields(request.headers, givenFor: request.url, sentTo: made.url)
+    )
     var permitted = request
     permitted.url = made.url
-    permitted.headers = made.headers
+    permitted.headers = made.headers.filter { !given.contains($0) || kept.contains($0) }
     return permitted
   }
 

@@ -6,6 +6,9 @@ public import DownloadStore
 /// they add is sent and never stored. The URL of the request may be another one; the record's stays,
 /// and so do the range, its validator and the join to the record: those are the engine's.
 ///
+/// What an interceptor adds or changes is sent to the URL that it returns. If that has another origin
+/// than the URL before, fields that were there already and that `Redaction` hides are removed.
+///
 /// An interceptor that throws ends the attempt. A `DownloadFailure` says by its code whether
 /// another one follows; any other error fails the download for good with `interceptorFailed`. One
 /// that has not answered within ``EngineOptions/interceptorDeadline`` fails with `timedOut`.

@@ -62,9 +62,11 @@ public struct InterceptorFailure: Error, Sendable, Hashable {
   /// What it threw, for people.
   public var message: String
 
-  /// Describes a failure.
+  /// Creates a failure.
+  ///
+  /// Secrets of URLs in the message are hidden.
   public init(interceptor: String, message: String) {
     self.interceptor = interceptor
-    self.message = message
+    self.message = Redaction.text(message)
   }
 }

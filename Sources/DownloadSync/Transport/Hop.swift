@@ -23,7 +23,7 @@ package struct Hop: Sendable, Hashable {
     guard let url = URL(string: request.url), Self.isFetchable(url) else {
       throw TaskFailure(
         code: .unsupportedURL,
-        message: "not an http or https URL with a host: \(request.url)"
+        message: "not an http or https URL with a host: \(Redaction.url(request.url))"
       )
     }
     if let field = request.headers.first(where: { !Self.isSendable($0) }) {

@@ -1,3 +1,5 @@
+internal import DownloadStore
+
 /// How a task ended.
 public enum TaskOutcome: Sendable, Hashable {
   /// The response is complete as far as the protocol can tell. The status may be any: a 404 ends
@@ -38,9 +40,11 @@ public struct TaskFailure: Error, Sendable, Hashable {
   /// The transport's own words, for people.
   public var message: String
 
-  /// Describes a failure.
+  /// Creates a failure.
+  ///
+  /// Secrets of URLs in the message are hidden: it is stored, logged and shown.
   public init(code: Code, message: String) {
     self.code = code
-    self.message = message
+    self.message = Redaction.text(message)
   }
 }

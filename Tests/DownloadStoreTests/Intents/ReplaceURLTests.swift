@@ -103,4 +103,44 @@ import Testing
     let third = try fixture.add(url).record
     #expect(Set([first.id, again.record.id, third.id]).count == 3)
   }
+
+  // MARK: Header fields
+
+  private let elsewhere = "https://other.example/a"
+
+  private func sent(to url: String) throws -> [String] {
+    let record = try fixture.store.record(named: url)
+    return try fixture.store.headers(of: record, sentTo: url).map(\.value)
+  }
+
+  @Test func `header fields stay with the origin that they were given for`() throws {
+    #expect(try sent(to: url) == ["x"])
+    try fixture.store.replaceURL(of: url, with: elsewhere)
+    #expect(try sent(to: elsewhere) == [])
+    // The user sees them, and they are sent again where they belong.
+    let record = try fixture.store.record(named: elsewhere)
+    #expect(try fixture.store.headers(of: record).map(\.value) == ["x"])
+    try fixture.store.replaceURL(of: elsewhere, with: new)
+    #expect(try sent(to: new) == ["x"])
+  }
+
+  @Test func `fields stored without an origin belong to the URL that the record had`() throws {
+    let id = try fixture.store.record(named: url).id
+    try fixture.store.objects.write { tx in
+      _ = try tx.update(RequestHeaders.self, id) { $0.origin = nil }
+    }
+    #expect(try sent(to: url) == ["x"])
+    try fixture.store.replaceURL(of: url, with: elsewhere)
+    #expect(try sent(to: elsewhere) == [])
+    try fixture.store.replaceURL(of: elsewhere, with: new)
+    #expect(try sent(to: new) == ["x"])
+  }
+
+  @Test func `fields that are added with the new URL are for its origin`() throws {
+    try fixture.store.replaceURL(of: url, with: elsewhere)
+    try fixture.add(elsewhere) { $0.headers = [HeaderField(name: "Cookie", value: "y")] }
+    #expect(try sent(to: elsewhere) == ["y"])
+    try fixture.store.replaceURL(of: elsewhere, with: new)
+    #expect(try sent(to: new) == [])
+  }
 }

@@ -100,6 +100,41 @@ struct InterceptorChainTests {
     #expect(made.headers.first == request.headers.first)
   }
 
+  @Test func `fields that were there do not follow an interceptor to another origin`()
+    async throws
+  {
+    @Sendable func secret(_ value: String) -> HeaderField {
+      HeaderField(name: "Authorization", value: value)
+    }
+    var request = request
+    request.headers = [secret("stored"), HeaderField(name: "Accept", value: "a/b")]
+    let chain = InterceptorChain(requests: [
+      Marking(name: "a") { $0.headers.append(secret("for the first")) },
+      Marking(name: "b") { request in
+        request.url = "https://elsewhere.example/a"
+        request.headers.append(secret("for the second"))
+      },
+      Marking(name: "c") { $0.headers.append(secret("too")) },
+    ])
+    let made = try await chain.request(request, for: record)
+    #expect(made.url == "https://elsewhere.example/a")
+    #expect(
+      made.headers.filter { $0.name == "Authorization" }.map(\.value)
+        == ["for the second", "too"]
+    )
+    #expect(made.headers.contains(HeaderField(name: "Accept", value: "a/b")))
+  }
+
+  @Test func `a failing interceptor's message names no secret`() {
+    struct Refused: Error, CustomStringConvertible {
+      var description: String { "https://sign.example/?token=hush answers 500" }
+    }
+    let failure = InterceptorChain.failure(Refused(), of: Stuck(), .seconds(1))
+    #expect(failure.message.contains("sign.example") && !failure.message.contains("hush"))
+    let told = InterceptorFailure(interceptor: "x", message: "\(Refused())")
+    #expect(!told.message.contains("hush"))
+  }
+
   @Test func `what is the engine's stays as it is`() async throws {
     let chain = InterceptorChain(requests: [
       Marking(name: "a") {
