@@ -173,6 +173,19 @@ struct WishCommandTests: StoreSuite {
     #expect(taken.status == .failed && taken.messages.contains("another download"))
   }
 
+  @Test func `set changes name and URL together, or neither`() async throws {
+    let file = try finishedFile(of: "http://a/1")
+    let before = try record("http://a/1")
+    let taken = await run("set", "http://a/1", "--filename", "new", "--url", "http://a/2")
+    #expect(taken.status == .failed)
+    #expect(try record("http://a/1") == before)
+    #expect(FileManager.default.fileExists(atPath: file))
+    let both = await run("set", "http://a/1", "--filename", "new", "--url", "http://b/1")
+    #expect(both.status == .done)
+    #expect(try record("http://b/1").filename == "new")
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
   @Test func `set needs something to set, and a name that is one`() async {
     for arguments in [[], ["--filename", "a/b"], ["--url", "ftp://x/"], ["--priority", "x"]] {
       let result = await dlstore(["set", "--store", store, "http://a/1"] + arguments)

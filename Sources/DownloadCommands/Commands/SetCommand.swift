@@ -10,7 +10,7 @@ struct SetCommand: AsyncParsableCommand {
     discussion: """
       The file of a complete download is renamed with its record, or neither changes. --url is for \
       a link that has expired: the download keeps its id and what is downloaded, and goes on if it \
-      had failed.
+      had failed. All options of one command take effect together, or none does.
       """
   )
 
@@ -46,7 +46,7 @@ struct SetCommand: AsyncParsableCommand {
   var newURL: String?
 
   func validate() throws {
-    guard update != RecordUpdate() || newURL != nil else {
+    guard update != RecordUpdate() else {
       throw ValidationError(
         "Nothing to change: give --filename, --type, --tag, --untag, --priority or --url."
       )
@@ -65,12 +65,8 @@ struct SetCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try DownloadStore(at: location.resolved(), access: .readWrite)
-    var outcome = try store.update(name, update)
-    if let newURL {
-      let moved = try store.replaceURL(of: name, with: newURL)
-      if moved.isDone || !outcome.isDone { outcome = moved }
-      if let record = moved.record { try sayWithheld(from: record, in: store) }
-    }
+    let outcome = try store.update(name, update)
+    if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
     try Output.current.report(WishReport(verb: "changed", outcomes: [outcome]).text)
   }
 
@@ -92,6 +88,7 @@ struct SetCommand: AsyncParsableCommand {
     update.addedTags = Set(tags)
     update.removedTags = Set(removedTags)
     update.priority = priority
+    update.url = newURL
     return update
   }
 }

@@ -21,38 +21,37 @@ extension DownloadStore {
   /// - Complexity: O(log n) in the records.
   @discardableResult
   public func replaceURL(of name: String, with url: String) throws -> WishOutcome {
-    try RecordIdentity.validate(url)
-    let moment = now()
-    return try objects.write { tx in
-      let known = try tx.liveRecord(named: name)
-      // Of bytes: texts that look alike may be two URLs.
-      guard !known.url.utf8.elementsEqual(url.utf8) else {
-        return WishOutcome(name: name, effect: .unchanged(known))
-      }
-      guard known.state != .finalizing else {
-        throw DownloadStoreError(
-          .busy,
-          "'\(known.filename)' is just getting its name: try again in a moment"
-        )
-      }
-      if let other = try tx.get(DownloadRecord.self, url) {
-        throw DownloadStoreError(
-          .urlTaken,
-          "the URL '\(Redaction.url(url))' is that of another download, \(other.id)"
-        )
-      }
-      if known.hasHeaders, var headers = try tx.get(RequestHeaders.self, known.id),
-        headers.origin == nil
-      {
-        headers.origin = RecordIdentity.origin(of: known.url)
-        try tx.upsert(headers)
-      }
-      var record = known
-      record.move(to: url)
-      record.updatedAt = moment
-      try tx.delete(DownloadRecord.self, known.url)
-      try tx.insert(record)
-      return WishOutcome(name: name, effect: .done(record))
+    var update = RecordUpdate()
+    update.url = url
+    return try self.update(name, update)
+  }
+
+  /// Notes which origin the record's header fields were given for, before its URL changes.
+  func keepOrigin(ofHeadersOf record: DownloadRecord, in tx: inout StoreTransaction) throws {
+    guard record.hasHeaders, var headers = try tx.get(RequestHeaders.self, record.id),
+      headers.origin == nil
+    else { return }
+    headers.origin = RecordIdentity.origin(of: record.url)
+    try tx.upsert(headers)
+  }
+
+  /// Refuses a URL that the record cannot get now.
+  func requireFree(
+    _ url: String,
+    for record: DownloadRecord,
+    in tx: borrowing StoreTransaction
+  ) throws {
+    guard record.state != .finalizing else {
+      throw DownloadStoreError(
+        .busy,
+        "'\(record.filename)' is just getting its name: try again in a moment"
+      )
+    }
+    if let other = try tx.get(DownloadRecord.self, url) {
+      throw DownloadStoreError(
+        .urlTaken,
+        "the URL '\(Redaction.url(url))' is that of another download, \(other.id)"
+      )
     }
   }
 }

@@ -1,8 +1,8 @@
 internal import ObjectStore
 
 extension DownloadStore {
-  /// Changes what is said of a download; a file that has its name gets the new one with the record,
-  /// or neither changes.
+  /// Changes what is said of a download, in one transaction; a file that has its name gets the new
+  /// one with the record, or neither changes.
   ///
   /// While the change is written, the finished file has both names, so that after a kill the one
   /// in the record is there. A download that is not complete ends under its new name. A finished
@@ -14,11 +14,13 @@ extension DownloadStore {
   ///   - name: The URL, the id, or the beginning of one.
   ///   - update: What is to be different.
   /// - Returns: The record as it is then, and whether it has changed.
-  /// - Throws: ``DownloadStoreError`` with `unknownRecord`, `ambiguousID`, `nameTaken`, `busy`,
-  ///   `fileSystem` or `missingRoot`; ``StoreError``. Nothing has changed then.
+  /// - Throws: ``DownloadStoreError`` with `unknownRecord`, `ambiguousID`, `nameTaken`,
+  ///   `invalidURL`, `urlTaken`, `busy`, `fileSystem` or `missingRoot`; ``StoreError``. Nothing has
+  ///   changed then.
   /// - Complexity: O(log n) in the records.
   @discardableResult
   public func update(_ name: String, _ update: RecordUpdate) throws -> WishOutcome {
+    if let url = update.url { try RecordIdentity.validate(url) }
     let roots = try roots()
     let moment = now()
     var rename: ExclusiveRename?
@@ -28,12 +30,24 @@ extension DownloadStore {
         let known = try tx.liveRecord(named: name)
         var record = known
         update.apply(to: &record)
+        let newURL = update.newURL(of: known)
+        // Before the file is touched.
+        if let newURL { try requireFree(newURL, for: known, in: tx) }
         if let filename = update.newFilename(of: known) {
           rename = try setFilename(filename, of: &record, roots, in: &tx)
         }
-        guard record != known else { return WishOutcome(name: name, effect: .unchanged(known)) }
+        guard newURL != nil || record != known else {
+          return WishOutcome(name: name, effect: .unchanged(known))
+        }
         record.updatedAt = moment
-        try tx.upsert(record)
+        if let newURL {
+          try keepOrigin(ofHeadersOf: known, in: &tx)
+          record.move(to: newURL)
+          try tx.delete(DownloadRecord.self, known.url)
+          try tx.insert(record)
+        } else {
+          try tx.upsert(record)
+        }
         return WishOutcome(name: name, effect: .done(record))
       }
     } catch {

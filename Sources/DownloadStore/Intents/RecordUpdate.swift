@@ -12,11 +12,13 @@ public struct RecordUpdate: Sendable, Hashable {
   public var removedTags: Set<String> = []
   /// Higher goes first.
   public var priority: Int32?
+  /// The URL, as when a signed one has expired; see ``DownloadStore/replaceURL(of:with:)``.
+  public var url: String?
 
   /// Changes nothing yet.
   public init() {}
 
-  /// Changes all but the name, which needs a look at files.
+  /// Changes all but the name and the URL, which depend on files and on other records.
   func apply(to record: inout DownloadRecord) {
     if let filename, !filename.isEmpty { record.isNameGiven = true }
     if let type, !type.isEmpty { record.type = type }
@@ -30,5 +32,12 @@ public struct RecordUpdate: Sendable, Hashable {
     guard let filename, !filename.isEmpty else { return nil }
     let name = SafeFilename.sanitized(filename)
     return name == record.filename ? nil : name
+  }
+
+  /// The URL that `record` is to get; `nil` when it keeps its own.
+  func newURL(of record: DownloadRecord) -> String? {
+    // Bytes are compared: strings that look alike may be two URLs.
+    guard let url, !url.utf8.elementsEqual(record.url.utf8) else { return nil }
+    return url
   }
 }

@@ -172,4 +172,36 @@ import Testing
     }
     #expect(try fixture.folder.names().filter { ["old", "new"].contains($0) } == ["old"])
   }
+
+  // MARK: Name and URL together
+
+  private let newURL = "https://example.com/b.bin"
+
+  private func both(_ filename: String, _ url: String) throws -> WishOutcome {
+    try update { update in
+      update.filename = filename
+      update.url = url
+    }
+  }
+
+  @Test func `a name and a URL change in one commit, and the finished file with them`() throws {
+    try fixture.finish(url)
+    let before = try fixture.store.objects.changeCount()
+    let outcome = try both("new.bin", newURL)
+    #expect(try fixture.store.objects.changeCount() == before + 1)
+    let record = try fixture.store.record(named: newURL)
+    #expect(outcome.record == record && record.filename == "new.bin")
+    #expect(throws: DownloadStoreError.self) { try fixture.store.record(named: url) }
+    #expect(text("new.bin") == "body" && text("a.bin") == nil)
+  }
+
+  @Test func `neither a name nor a URL changes when one of them cannot`() throws {
+    try fixture.add(newURL) { $0.filename = "taken" }
+    let before = try fixture.finish(url)
+    #expect(code { try both("new.bin", newURL) } == .urlTaken)
+    #expect(code { try both("new.bin", "ftp://example.com/") } == .invalidURL)
+    #expect(code { try both("taken", "https://example.com/free") } == .nameTaken)
+    #expect(try fixture.store.record(named: url) == before)
+    #expect(text("a.bin") == "body" && text("new.bin") == nil)
+  }
 }
