@@ -174,4 +174,55 @@ struct HandleTests {
     // Of what is complete it is one element.
     #expect(await progress.reduce(0) { count, _ in count + 1 } == 1)
   }
+
+  // MARK: Another URL
+
+  @Test(arguments: [true, false])
+  func `a handle follows its download to another URL`(isRunning: Bool) async throws {
+    let fixture = try HandFixture()
+    try fixture.add("old")
+    // What stands in the queue is followed too.
+    if !isRunning { try fixture.add("first", priority: 1) }
+    let engine = try fixture.engine(1)
+    let handle = engine.handle(of: fixture.url("old"))
+    let value = Task { try await handle.value() }
+    let progress = Task {
+      await handle.progress(every: .milliseconds(1)).reduce(into: [DownloadProgress]()) {
+        $0.append($1)
+      }
+    }
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      if isRunning { fixture.transport.started[0].receive([1], of: 3) }
+      try fixture.store.replaceURL(of: fixture.url("old"), with: fixture.url("new"))
+      // The old URL may be that of another download by then.
+      try fixture.add("old", priority: -1)
+      try await fixture.settle()
+      fixture.transport.endCancelled()
+      if !isRunning { fixture.transport.started[0].complete() }
+      try await waitUntil("the new URL to be asked") {
+        fixture.transport.started.last?.request.url == fixture.url("new")
+      }
+      fixture.transport.started.last?.complete()
+      let file = try await value.value
+      #expect(file.record.url == fixture.url("new"))
+      let seen = await progress.value
+      #expect(Set(seen.map(\.recordID)) == [file.record.id])
+      #expect(seen.last?.state == .completed && seen.last?.url == fixture.url("new"))
+    }
+  }
+
+  @Test func `a handle made before its download is added follows that one`() async throws {
+    let fixture = try HandFixture()
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: fixture.url("a"))
+    let events = handle.events()
+    try await fixture.running(engine) {
+      try fixture.add("a")
+      try await fixture.started(1)
+      fixture.transport.started[0].complete()
+      #expect(try await handle.value().record.url == fixture.url("a"))
+      #expect(await events.first(where: \.isEnd)?.word == "completed")
+    }
+  }
 }

@@ -48,9 +48,9 @@ extension DownloadEngine {
   }
 
   private func follow(_ records: [DownloadRecord], gone: [String]) async throws {
-    var givenUp: [String] = []
+    var givenUp: [Scheduler.Candidate] = []
     for url in gone {
-      if queue[url] != nil { givenUp.append(url) }
+      if let candidate = queue[url] { givenUp.append(candidate) }
       queue.remove(url)
       release(url)
     }
@@ -61,7 +61,7 @@ extension DownloadEngine {
       } else if record.mayStart, queue[record.url] != nil {
         enqueue(record)
       } else {
-        if queue[record.url] != nil { givenUp.append(record.url) }
+        if let candidate = queue[record.url] { givenUp.append(candidate) }
         queue.remove(record.url)
         // Where a transfer still ends that is the record's, its end is waited for.
         if DownloadState.active.contains(record.state), !isTransferred(record.id) {
@@ -70,7 +70,13 @@ extension DownloadEngine {
       }
     }
     try await carryOut(idle)
-    for url in givenUp { emit(.released(url: url)) }
+    for candidate in givenUp {
+      // As in `letGo`.
+      let isMoved = records.contains {
+        $0.id == candidate.recordID && !$0.url.utf8.elementsEqual(candidate.url.utf8)
+      }
+      emit(.released(url: candidate.url), of: isMoved ? nil : candidate.recordID)
+    }
   }
 
   /// Compares a live transfer with its record as it is now.
@@ -106,13 +112,15 @@ extension DownloadEngine {
   ///
   /// Its bytes go if the record is gone. One whose URL was replaced goes on with them.
   func letGo(_ download: DownloadRecord, _ layout: FileLayout) async throws {
-    emit(.released(url: download.url))
     let (owner, successor) = try await store.objects.read { tx in
       (
         try tx.first(DownloadRecord.where { $0.id == download.id }),
         try tx.get(DownloadRecord.self, download.url)
       )
     }
+    // A record that only has another URL now goes on: who follows it is not told of an end.
+    let isMoved = owner.map { !$0.url.utf8.elementsEqual(download.url.utf8) } ?? false
+    emit(.released(url: download.url), of: isMoved ? nil : download.id)
     if owner == nil { placement.remove(layout.partialPath) }
     let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
     try await carryOut(

@@ -143,7 +143,9 @@ extension DownloadEngine {
 
   /// Says what has become of a record, and lines it up if it goes on.
   private func tell(_ found: Reconciliation, _ record: DownloadRecord) {
-    if found.lostBytes > 0 { emit(.rolledBack(url: record.url, from: found.lostBytes)) }
+    if found.lostBytes > 0 {
+      emit(.rolledBack(url: record.url, from: found.lostBytes), of: record.id)
+    }
     switch record.state {
     case .completed where found.decision.actions.contains(.commitCompleted):
       summary.completed += 1

@@ -28,7 +28,7 @@ extension DownloadEngine {
         try await fail(download, result)
       default:
         live[url] = nil
-        if download.isReleased { emit(.released(url: url)) }
+        if download.isReleased { emit(.released(url: url), of: download.record.id) }
         try await carryOut(
           [found],
           taskHasEnded: true,
@@ -139,7 +139,7 @@ extension DownloadEngine {
     guard let record = rolledBack else {
       return try await letGo(download.record, download.layout)
     }
-    emit(.rolledBack(url: url, from: download.committed))
+    emit(.rolledBack(url: url, from: download.committed), of: record.id)
     guard options.retry.maximumAttempts > record.failedAttempts else {
       return try await settleFailure(
         record,

@@ -43,6 +43,7 @@ extension DownloadEngine {
   /// What a turn is decided by.
   func candidate(of record: DownloadRecord, order: Int) -> Scheduler.Candidate {
     Scheduler.Candidate(
+      recordID: record.id,
       url: record.url,
       origin: RecordIdentity.origin(of: record.source),
       priority: record.priority,

@@ -324,8 +324,9 @@ public actor DownloadEngine {
 
   // MARK: Telling
 
-  func emit(_ event: DownloadEvent) {
-    hub.emit(event)
+  /// Tells what happened, to a record that the event itself may not have.
+  func emit(_ event: DownloadEvent, of recordID: String? = nil) {
+    hub.emit(event, of: recordID)
   }
 
   /// Commits, and remembers that the commit was ours.

@@ -11,12 +11,15 @@ extension DownloadEngine {
   ///   oldest are dropped, and it is told how many.
   /// - Returns: A sequence for one consumer.
   public nonisolated func events(keeping capacity: Int = 1_024) -> DownloadEvents {
-    DownloadEvents(subscription: hub.subscribe(to: nil, capacity: capacity))
+    DownloadEvents(subscription: hub.subscribe(to: .everything, capacity: capacity))
   }
 
   /// A handle on the download of a URL; there need not be one.
+  ///
+  /// Costs one read of the store: the handle follows the record that has the URL now, also when that
+  /// gets another one.
   public nonisolated func handle(of url: String) -> DownloadHandle {
-    DownloadHandle(url: url, engine: self)
+    DownloadHandle(url: url, recordID: store.recordID(ofURL: url), engine: self)
   }
 
   /// Adds a download to the store, or goes on with the one that is known, and returns a handle on
@@ -28,9 +31,9 @@ extension DownloadEngine {
   /// - Throws: `DownloadStoreError`; `StoreError`.
   @discardableResult
   public nonisolated func download(_ request: DownloadRequest) throws -> DownloadHandle {
-    try store.add([request])
+    let added = try store.add([request])
     inbox.post(.storeChanged)
-    return handle(of: request.url)
+    return DownloadHandle(url: request.url, recordID: added.first?.record.id, engine: self)
   }
 
   /// How far the live downloads are.
@@ -47,15 +50,19 @@ extension DownloadEngine {
   public func progress(of url: String) async throws -> DownloadProgress? {
     if live[url] != nil { measure() }
     if let download = live[url] { return download.progress }
-    guard let record = try await current(url) else { return nil }
-    return DownloadProgress(
-      url: record.url,
-      filename: record.filename,
-      state: record.state,
-      received: record.received,
-      expected: record.expected,
-      isLive: false
-    )
+    return try await current(url).map(DownloadProgress.init)
+  }
+
+  /// How far the download of a record is, whichever URL it has.
+  func progress(ofRecord id: String) async throws -> DownloadProgress? {
+    if let url = live.values.first(where: { $0.record.id == id })?.record.url {
+      measure()
+      return live[url]?.progress
+    }
+    return try await store.objects.read { tx in
+      try tx.first(DownloadRecord.where { $0.id == id })
+    }
+    .map(DownloadProgress.init)
   }
 
   /// Has every meter take note of how far its download is.
@@ -68,10 +75,33 @@ extension DownloadEngine {
   }
 }
 
+extension DownloadStore {
+  /// The id of the record that has the URL; `nil` when there is none, or the store cannot be read.
+  func recordID(ofURL url: String) -> String? {
+    try? objects.read { tx in try tx.get(DownloadRecord.self, url)?.id }
+  }
+}
+
+extension DownloadProgress {
+  /// How far a download without a transfer is.
+  fileprivate init(_ record: DownloadRecord) {
+    self.init(
+      recordID: record.id,
+      url: record.url,
+      filename: record.filename,
+      state: record.state,
+      received: record.received,
+      expected: record.expected,
+      isLive: false
+    )
+  }
+}
+
 extension DownloadEngine.Live {
   /// How far it is, as of now.
   fileprivate var progress: DownloadProgress {
     DownloadProgress(
+      recordID: record.id,
       url: record.url,
       filename: record.filename,
       state: .running,

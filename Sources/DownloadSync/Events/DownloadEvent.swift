@@ -36,6 +36,16 @@ public enum DownloadEvent: Sendable {
     }
   }
 
+  /// The record, where the event has it.
+  var record: DownloadRecord? {
+    switch self {
+    case .started(let record, _), .completed(let record), .retrying(let record, _, _),
+      .failed(let record, _), .waitsForRoom(let record):
+      record
+    case .rolledBack, .released, .interceptorFailed, .missed: nil
+    }
+  }
+
   /// Whether nothing more happens to the download by itself.
   public var isEnd: Bool {
     switch self {

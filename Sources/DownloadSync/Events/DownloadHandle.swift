@@ -3,17 +3,29 @@ internal import ObjectStore
 
 /// One download of an engine, as its owner sees it.
 ///
-/// A handle is a name and nothing more: it starts nothing, and whoever drops it stops nothing.
+/// A handle is a name and nothing more: it starts nothing, and whoever drops it stops nothing. It
+/// follows the record that had the URL when the handle was made, also when that gets another URL.
 public struct DownloadHandle: Sendable {
-  /// The record's URL.
+  /// The URL that the handle was made for.
   public let url: String
+  /// The record's id; `nil` when no record had the URL when the handle was made.
+  let recordID: String?
   let engine: DownloadEngine
+
+  /// The id of the record to follow; `nil` when there is none yet.
+  var currentRecordID: String? { recordID ?? engine.store.recordID(ofURL: url) }
+
+  /// The events to ask for.
+  func interest(_ recordID: String?) -> EventHub.Interest {
+    recordID.map { .record(id: $0) } ?? .url(url)
+  }
 
   /// What happens to this download, from this call on, for one consumer.
   ///
   /// As ``DownloadEngine/events(keeping:)``, with room for 64 events.
   public func events() -> DownloadEvents {
-    DownloadEvents(subscription: engine.hub.subscribe(to: url, capacity: 64))
+    let interest = interest(currentRecordID)
+    return DownloadEvents(subscription: engine.hub.subscribe(to: interest, capacity: 64))
   }
 
   /// How far it is: at once, then whenever that has changed; the last element is of its end.
@@ -34,7 +46,9 @@ public struct DownloadHandle: Sendable {
   ///   cancelled, which does not stop the download; `DownloadStoreError` with `unknownRecord`;
   ///   `StoreError`.
   public func value() async throws -> FinishedDownload {
-    guard try await engine.current(url) != nil else {
+    let known =
+      if let recordID { try await record(recordID) } else { try await engine.current(url) }
+    guard let id = known?.id else {
       throw DownloadStoreError(
         .unknownRecord,
         "no download has the URL '\(Redaction.url(url))'"
@@ -43,13 +57,13 @@ public struct DownloadHandle: Sendable {
     while true {
       // From before the look, so that no end comes in between.
       let events = events()
-      if let file = try await finished() { return file }
-      let isRunning = await hasNews(events)
+      if let file = try await finished(id) { return file }
+      let isRunning = await hasNews(events, of: id)
       try Task.checkCancellation()
       guard isRunning else { break }
     }
     // What was committed last may have had nobody left to tell of it.
-    if let file = try await finished() { return file }
+    if let file = try await finished(id) { return file }
     throw EngineError(
       .stopped,
       "the engine stopped before \(Redaction.url(url)) had ended; it goes on with the next run"
@@ -60,13 +74,18 @@ public struct DownloadHandle: Sendable {
   ///
   /// An engine looks at a record that is held only when it is to go on, so that the store is asked
   /// whether it was given up.
-  private func hasNews(_ events: DownloadEvents) async -> Bool {
-    let changes = engine.store.objects.observe(DownloadRecord.self, url)
+  private func hasNews(_ events: DownloadEvents, of id: String) async -> Bool {
+    // By id: a record that gets another URL is not gone.
+    let record = DownloadRecord.where { $0.id == id }
+    let changes = engine.store.objects.observe(record, fields: [\.state])
     return await withTaskGroup(of: Bool?.self) { group in
       group.addTask { await events.contains(where: \.isEnd) }
       group.addTask {
         do {
-          for try await change in changes where change.object?.isGivenUp ?? true { return true }
+          for try await change in changes
+          where change.snapshot.allSatisfy(\.isGivenUp) {
+            return true
+          }
         } catch {
           // The look that follows the next event throws it as well.
         }
@@ -82,14 +101,20 @@ public struct DownloadHandle: Sendable {
   }
 
   /// The file, if the record says that it is complete; `nil` while the download goes on.
-  private func finished() async throws -> FinishedDownload? {
-    guard let record = try await engine.current(url) else { throw cancelled }
+  private func finished(_ id: String) async throws -> FinishedDownload? {
+    guard let record = try await record(id) else { throw cancelled }
     switch record.state {
     case .completed: return try FinishedDownload(record, in: engine.store.roots())
     case .failedPermanent:
       throw record.attempts.last?.failure ?? DownloadFailure(.unknown, "the download failed")
     case .cancelled, .removed: throw cancelled
     case .waiting, .running, .paused, .failedRetryable, .finalizing: return nil
+    }
+  }
+
+  private func record(_ id: String) async throws -> DownloadRecord? {
+    try await engine.store.objects.read { tx in
+      try tx.first(DownloadRecord.where { $0.id == id })
     }
   }
 

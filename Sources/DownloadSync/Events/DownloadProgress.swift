@@ -2,6 +2,8 @@ public import DownloadStore
 
 /// How far one download is at this moment.
 public struct DownloadProgress: Sendable, Hashable {
+  /// The record's id, which stays when the URL is replaced.
+  public var recordID: String
   /// The record's URL.
   public var url: String
   /// The name of the file.
@@ -21,6 +23,7 @@ public struct DownloadProgress: Sendable, Hashable {
 
   /// Describes progress.
   public init(
+    recordID: String,
     url: String,
     filename: String,
     state: DownloadState,
@@ -29,6 +32,7 @@ public struct DownloadProgress: Sendable, Hashable {
     bytesPerSecond: Double? = nil,
     isLive: Bool = true
   ) {
+    self.recordID = recordID
     self.url = url
     self.filename = filename
     self.state = state

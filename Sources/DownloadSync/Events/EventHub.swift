@@ -1,3 +1,4 @@
+internal import DownloadStore
 internal import Synchronization
 
 /// Gives every event to every consumer, and waits for none of them.
@@ -8,6 +9,16 @@ final class EventHub: Sendable {
     var hasEnded = false
   }
 
+  /// Which events a consumer is told of; the end of the run is told to all.
+  enum Interest: Sendable, Hashable {
+    case everything
+    /// Those of one record, whichever URL it has.
+    case record(id: String)
+    /// Those of the record that has the URL.
+    case url(String)
+    case nothing
+  }
+
   /// One consumer's place: what it has not taken yet, and how it is woken.
   final class Consumer: Sendable {
     private struct State {
@@ -15,15 +26,14 @@ final class EventHub: Sendable {
       var hasEnded = false
     }
 
-    /// The download whose events it wants; `nil` for all.
-    let url: String?
+    let interest: Interest
     // Held for as long as it takes to put an event into an array.
     private let state: Mutex<State>
     private let doorbell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
-    init(url: String?, capacity: Int) {
-      self.url = url
+    init(interest: Interest, capacity: Int) {
+      self.interest = interest
       state = Mutex(State(buffer: EventBuffer(capacity: capacity)))
       (doorbell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -82,8 +92,8 @@ final class EventHub: Sendable {
   /// A new consumer, from the next event on.
   ///
   /// When nothing more will be told it ends at once.
-  func subscribe(to url: String?, capacity: Int) -> EventSubscription {
-    let consumer = Consumer(url: url, capacity: capacity)
+  func subscribe(to interest: Interest, capacity: Int) -> EventSubscription {
+    let consumer = Consumer(interest: interest, capacity: capacity)
     let number = state.withLock { state -> UInt64 in
       state.nextNumber += 1
       if state.hasEnded { consumer.end() } else { state.consumers[state.nextNumber] = consumer }
@@ -99,9 +109,16 @@ final class EventHub: Sendable {
   /// How many consumers there are.
   var consumerCount: Int { state.withLock { $0.consumers.count } }
 
-  func emit(_ event: DownloadEvent) {
+  /// Tells the consumers that are interested in the event.
+  ///
+  /// - Parameters:
+  ///   - event: What happened.
+  ///   - recordID: The record to which it happened; by default the one in the event. Without any,
+  ///     consumers that follow a record are not told.
+  func emit(_ event: DownloadEvent, of recordID: String? = nil) {
     let consumers = state.withLock { Array($0.consumers.values) }
-    for consumer in consumers where consumer.wants(event) { consumer.take(event) }
+    let recordID = recordID ?? event.record?.id
+    for consumer in consumers where consumer.wants(event, of: recordID) { consumer.take(event) }
   }
 
   /// Ends every consumer's sequence, once it has taken what is left.
@@ -116,9 +133,13 @@ final class EventHub: Sendable {
 }
 
 extension EventHub.Consumer {
-  fileprivate func wants(_ event: DownloadEvent) -> Bool {
-    guard let url else { return true }
-    return event.url.map { $0.utf8.elementsEqual(url.utf8) } ?? true
+  fileprivate func wants(_ event: DownloadEvent, of recordID: String?) -> Bool {
+    switch interest {
+    case .everything: true
+    case .record(let id): id == recordID
+    case .url(let url): event.url?.utf8.elementsEqual(url.utf8) ?? true
+    case .nothing: false
+    }
   }
 }
 

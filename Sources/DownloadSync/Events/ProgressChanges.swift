@@ -24,13 +24,17 @@ public struct ProgressChanges: AsyncSequence, Sendable {
     private let handle: DownloadHandle
     private let interval: Duration
     private let ends: EventSubscription
+    /// `nil` when there is no record to follow.
+    private let recordID: String?
     private var last: DownloadProgress?
     private var hasEnded = false
 
     fileprivate init(handle: DownloadHandle, interval: Duration) {
       self.handle = handle
       self.interval = interval
-      ends = handle.engine.hub.subscribe(to: handle.url, capacity: 8)
+      let recordID = handle.currentRecordID
+      self.recordID = recordID
+      ends = handle.engine.hub.subscribe(to: handle.interest(recordID), capacity: 8)
     }
 
     /// The progress, once it is another one; `nil` at the end.
@@ -45,7 +49,9 @@ public struct ProgressChanges: AsyncSequence, Sendable {
         guard !Task.isCancelled else { return nil }
         // Asked before the progress, which then has what the end has brought.
         hasEnded = ends.consumer.takeEnd()
-        guard let progress = try? await handle.engine.progress(of: handle.url) else {
+        guard let recordID,
+          let progress = try? await handle.engine.progress(ofRecord: recordID)
+        else {
           hasEnded = true
           return nil
         }

@@ -60,7 +60,7 @@ final class GroupMembers: Sendable {
     var running: [String: GroupTally.Member] = [:]
     var speed: Double?
     for download in downloads {
-      let id = RecordIdentity.id(forURL: download.url)
+      let id = download.recordID
       guard tally[id] != nil else { continue }
       running[id] = GroupTally.Member(
         state: .running,

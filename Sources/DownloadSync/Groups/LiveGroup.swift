@@ -44,8 +44,7 @@ public struct LiveGroup: AsyncSequence, Sendable {
     fileprivate init(group: LiveGroup) {
       self.group = group
       members = GroupMembers(of: group.group)
-      // Hears of no download, only of the end of the run.
-      runEnd = group.engine.hub.subscribe(to: "", capacity: 1)
+      runEnd = group.engine.hub.subscribe(to: .nothing, capacity: 1)
     }
 
     /// The sums, once they are others; `nil` at the end.

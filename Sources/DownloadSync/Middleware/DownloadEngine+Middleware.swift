@@ -68,7 +68,10 @@ extension DownloadEngine {
     tellings += 1
     Task.detached { [interceptors, hub, inbox] in
       for failure in await interceptors.tell(response) {
-        hub.emit(.interceptorFailed(url: response.originalURL, failure))
+        hub.emit(
+          .interceptorFailed(url: response.originalURL, failure),
+          of: response.record.id
+        )
       }
       if let event { hub.emit(event) }
       inbox.post(.endTold)

@@ -4,6 +4,8 @@
 public struct Scheduler: Sendable, Hashable {
   /// A download as far as its turn is concerned.
   public struct Candidate: Sendable, Hashable {
+    /// The record's id.
+    public var recordID: String
     /// The record's URL.
     public var url: String
     /// Scheme, host and port.
@@ -23,6 +25,7 @@ public struct Scheduler: Sendable, Hashable {
 
     /// Describes a download.
     public init(
+      recordID: String = "",
       url: String,
       origin: String,
       priority: Int32,
@@ -32,6 +35,7 @@ public struct Scheduler: Sendable, Hashable {
       volume: UInt64 = 0,
       missingBytes: Int64? = nil
     ) {
+      self.recordID = recordID
       self.url = url
       self.origin = origin
       self.priority = priority

@@ -8,7 +8,8 @@ struct EventHubTests {
   private let hub = EventHub()
 
   private func events(of url: String? = nil, keeping capacity: Int = 1000) -> DownloadEvents {
-    DownloadEvents(subscription: hub.subscribe(to: url, capacity: capacity))
+    let interest = url.map { EventHub.Interest.url($0) } ?? .everything
+    return DownloadEvents(subscription: hub.subscribe(to: interest, capacity: capacity))
   }
 
   private func urls(_ events: DownloadEvents) async -> [String] {
@@ -43,6 +44,16 @@ struct EventHubTests {
     for name in ["b", "a", "ab", "a"] { hub.emit(.released(url: name)) }
     hub.end()
     #expect(await urls(events) == ["a", "a"])
+  }
+
+  @Test func `a consumer of a record is told of it under any URL, and of no other`() async {
+    let events = DownloadEvents(subscription: hub.subscribe(to: .record(id: "1"), capacity: 10))
+    hub.emit(.released(url: "a"), of: "1")
+    hub.emit(.released(url: "a"), of: "2")
+    hub.emit(.released(url: "a"))
+    hub.emit(.rolledBack(url: "b", from: 0), of: "1")
+    hub.end()
+    #expect(await urls(events) == ["a", "b"])
   }
 
   @Test func `URLs that only look the same are others`() async {
