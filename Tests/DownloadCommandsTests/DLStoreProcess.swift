@@ -37,7 +37,8 @@ final class DLStoreProcess: Sendable {
     in current: String,
     shell: String? = nil,
     environment additions: [String: String] = [:],
-    terminal: FileHandle? = nil
+    terminal: FileHandle? = nil,
+    input: FileHandle = .nullDevice
   ) throws {
     folder = try TemporaryFolder()
     process = Process()
@@ -54,7 +55,7 @@ final class DLStoreProcess: Sendable {
     environment.merge(additions) { $1 }
     environment["DLSTORE_STORE"] = store
     process.environment = environment
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = input
     process.standardOutput = try FileHandle(
       forWritingTo: URL(filePath: try folder.makeFile("out", ""))
     )

@@ -45,6 +45,12 @@ struct ReconcileCommandTests: StoreSuite {
     )
   }
 
+  /// The path of a partial file of the store.
+  private func partialPath(_ recordID: String) throws -> String {
+    let name = PartialName(recordID: recordID, storeID: try DownloadStore(at: store).id)
+    return "\(store)/files/\(name.text)"
+  }
+
   private func size(_ path: String) -> Int64? { FileStamp(ofFileAt: path)?.size }
 
   @Test func `without --apply it says what would be done, and does nothing`() async throws {
@@ -64,8 +70,8 @@ struct ReconcileCommandTests: StoreSuite {
 
   @Test func `with --apply the part without a network is done`() async throws {
     let partial = try await interrupted()
-    let orphan = "\(store)/files/0123456789abcdef.dlstore-part"
-    let young = "\(store)/files/0123456789abcdee.dlstore-part"
+    let orphan = try partialPath("0123456789abcdef")
+    let young = try partialPath("0123456789abcdee")
     try makeFile(orphan, 7, age: 3_600)
     try makeFile(young, 7)
     let planned = await dlstore("--store", store, "reconcile")
@@ -84,7 +90,7 @@ struct ReconcileCommandTests: StoreSuite {
 
   @Test func `as JSON it has records and orphans, and keeps secrets`() async throws {
     _ = try await interrupted()
-    let orphan = "\(store)/files/0123456789abcdef.dlstore-part"
+    let orphan = try partialPath("0123456789abcdef")
     try makeFile(orphan, 7, age: 3_600)
     let text = await dlstore("--store", store, "reconcile", "--json").output
     let report = try #require(
@@ -114,6 +120,44 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(result.messages.contains("has failed: the process crashed"))
     #expect(!result.messages.contains("hush"))
     #expect(try DownloadStore(at: store).record(named: url).state == .failedPermanent)
+  }
+
+  @Test func `partial files of a store below the root, and those in use, stay`() async throws {
+    _ = try await interrupted()
+    let other = try DownloadStore(at: "\(store)/files/other")
+    let added = try other.add([DownloadRequest(url: "http://b/theirs")])
+    let theirs = try other.roots().layout(of: added[0].record).partialPath
+    let busy = try partialPath("0123456789abcdef")
+    let earlier = "\(store)/files/0123456789abcdee.dlstore-part"
+    for path in [theirs, busy, earlier] { try makeFile(path, 7, age: 3_600) }
+    let lock = try LockedFile(busy, for: .writing)
+    let result = await dlstore("--store", store, "reconcile", "--apply")
+    #expect(result.status == .failed)
+    #expect(result.messages.contains("\(busy) stays: another process is using it"))
+    #expect(result.messages.contains("\(earlier) stays: its name does not say which store"))
+    #expect(!result.messages.contains(theirs) && !result.output.contains(theirs))
+    #expect([theirs, busy, earlier].map(size) == [7, 7, 7])
+    lock.unlock()
+    let purge = await dlstore("--store", store, "purge", "--orphans", "--yes")
+    #expect(purge.status == .done)
+    #expect(purge.lines.last == "removed: 0 records, 1 file, 7 bytes")
+    #expect([theirs, busy, earlier].map(size) == [7, nil, 7])
+  }
+
+  @Test func `a cancelled download whose partial file is in use is told of`() async throws {
+    let path = try await interrupted()
+    try change(url) { $0.intent = .keep }
+    let lock = try LockedFile(path, for: .writing)
+    let result = await dlstore("--store", store, "reconcile", "--apply")
+    #expect(result.status == .failed)
+    #expect(result.messages.contains("\(path) is being used by another process"))
+    #expect(size(path) == 70)
+    let remove = await dlstore("--store", store, "remove", url)
+    #expect(remove.messages.contains("\(path) is being used by another process"))
+    #expect(size(path) == 70)
+    lock.unlock()
+    #expect(await dlstore("--store", store, "reconcile", "--apply").status == .done)
+    #expect(size(path) == nil)
   }
 
   @Test func `nothing is applied under an engine that runs`() async throws {

@@ -33,7 +33,7 @@ import Testing
         "timedOut", "cannotConnect", "cannotFindHost", "connectionLost", "insecure", "badResponse",
         "badRedirect", "unsupportedURL", "refused", "needsURL", "notFound", "rejected",
         "serverBusy", "wrongLength", "entityChanged", "unexpectedCoding", "digestMismatch",
-        "diskFull", "fileSystem", "quarantined", "interceptorFailed", "unknown",
+        "diskFull", "fileSystem", "fileInUse", "quarantined", "interceptorFailed", "unknown",
       ]
     )
   }

@@ -31,9 +31,16 @@ import Testing
     #expect(error?.code == .invalidName)
   }
 
-  @Test func `the name of a partial file tells its record`() {
-    let id = "0123456789abcdef"
-    #expect(FileLayout.recordID(ofPartialNamed: "\(id).dlstore-part") == id)
+  private static let record = "0123456789abcdef"
+  private static let store = "fedcba9876543210"
+
+  @Test func `the name of a partial file tells its record and its store`() {
+    let name = PartialName(recordID: Self.record, storeID: Self.store)
+    #expect(name.text == "0123456789abcdef-fedcba9876543210.dlstore-part")
+    #expect(PartialName(name.text) == name)
+    let earlier = PartialName(recordID: Self.record, storeID: nil)
+    #expect(earlier.text == "0123456789abcdef.dlstore-part")
+    #expect(PartialName(earlier.text) == earlier)
   }
 
   @Test(arguments: [
@@ -41,9 +48,12 @@ import Testing
     "0123456789ABCDEF.dlstore-part", "0123456789abcdeg.dlstore-part",
     "0123456789abcdef.dlstore-part2", "0123456789abcdef.part", "0123456789abcdef",
     "x0123456789abcdef.dlstore-part", "0123456789abcdef.DLSTORE-PART",
+    "0123456789abcdef-.dlstore-part", "-0123456789abcdef.dlstore-part",
+    "0123456789abcdef-0123.dlstore-part", "0123456789abcdef_fedcba9876543210.dlstore-part",
+    "0123456789abcdef-fedcba9876543210-0123456789abcdef.dlstore-part",
     // Digits of other scripts are digits to some.
     "０１２３４５６７８９ａｂｃｄｅｆ.dlstore-part", "０123456789abcdef.dlstore-part",
   ]) func `any other name is none of ours`(name: String) {
-    #expect(FileLayout.recordID(ofPartialNamed: name) == nil)
+    #expect(PartialName(name) == nil)
   }
 }

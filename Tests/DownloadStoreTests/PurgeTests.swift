@@ -36,7 +36,7 @@ import Testing
     #expect(exists(partial))
     #expect(try fixture.store.record(named: url) == record)
 
-    #expect(try fixture.store.purge(plan) == [])
+    #expect(try fixture.store.purge(plan).keptFiles == [])
     #expect(!exists(partial))
     #expect(try fixture.store.records(DownloadRecord.all) == [])
     #expect(try fixture.store.headers(of: record) == [])
@@ -61,7 +61,7 @@ import Testing
     let plan = try plan(withFiles: true)
     #expect(plan.files.map(\.path) == [path])
     #expect(plan.freedBytes == 8)
-    #expect(try fixture.store.purge(plan) == [])
+    #expect(try fixture.store.purge(plan).keptFiles == [])
     #expect(!exists(path))
   }
 
@@ -88,7 +88,8 @@ import Testing
     let path = try fixture.layout(of: fixture.finish(url)).finalPath
     let plan = try plan(withFiles: true)
     try fixture.write("theirs now", to: path)
-    #expect(try fixture.store.purge(plan).map(\.path) == [path])
+    let kept = try fixture.store.purge(plan).keptFiles
+    #expect(kept.map(\.file.path) == [path] && kept.map(\.reason) == [.changed])
     #expect(exists(path))
   }
 
@@ -97,7 +98,7 @@ import Testing
     try fixture.write("1", to: partial)
     let plan = try plan(withFiles: false)
     try fixture.write("12345", to: partial)
-    #expect(try fixture.store.purge(plan) == [])
+    #expect(try fixture.store.purge(plan).keptFiles == [])
     #expect(!exists(partial))
   }
 
@@ -106,12 +107,12 @@ import Testing
     try fixture.write("1", to: partial)
     let plan = try plan(withFiles: false)
     try FileManager.default.removeItem(atPath: partial)
-    #expect(try fixture.store.purge(plan) == [])
+    #expect(try fixture.store.purge(plan).keptFiles == [])
   }
 
   @Test func `purging nothing does nothing`() throws {
     let before = try fixture.store.objects.changeCount()
-    #expect(try fixture.store.purge(PurgePlan()) == [])
+    #expect(try fixture.store.purge(PurgePlan()) == PurgeReport())
     #expect(try fixture.store.objects.changeCount() == before)
     #expect(try fixture.store.purgePlan([], withFiles: true) == PurgePlan())
   }
@@ -120,14 +121,17 @@ import Testing
 
   /// Puts a partial file of an id without a record there, last changed so many seconds ago.
   private func orphan(
-    _ name: String = "00112233445566ff.dlstore-part",
+    _ name: String? = nil,
     in folder: String = StoreFixture.files,
     age: Double = 3_600
   ) throws -> String {
+    let name = name ?? PartialName(recordID: orphanID, storeID: fixture.store.id).text
     let path = try fixture.folder.makeFile("\(folder)/\(name)", "12345")
     try setModified(path, fixture.now - age)
     return path
   }
+
+  private let orphanID = "00112233445566ff"
 
   @Test func `a partial file without a record is an orphan, in any folder and root`() throws {
     try fixture.store.setRoot(fixture.folder.path + "/disk", named: "disk")
@@ -138,7 +142,7 @@ import Testing
     #expect(plan.records == [])
     #expect(plan.files.map(\.path) == paths.sorted())
     #expect(plan.freedBytes == 15)
-    #expect(try fixture.store.purge(plan) == [])
+    #expect(try fixture.store.purge(plan).keptFiles == [])
     #expect(paths.allSatisfy { !exists($0) })
   }
 
@@ -161,9 +165,10 @@ import Testing
   @Test func `links and folders are never orphans`() throws {
     let target = try fixture.folder.makeFile("\(StoreFixture.files)/target", "x")
     let files = "\(fixture.folder.path)/\(StoreFixture.files)"
-    let link = "\(files)/00112233445566ff.dlstore-part"
+    let store = fixture.store.id
+    let link = "\(files)/\(PartialName(recordID: orphanID, storeID: store).text)"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
-    let sub = "\(files)/ffeeddccbbaa9988.dlstore-part"
+    let sub = "\(files)/\(PartialName(recordID: "ffeeddccbbaa9988", storeID: store).text)"
     try FileManager.default.createDirectory(atPath: sub, withIntermediateDirectories: true)
     fixture.now += 1_000_000_000
     #expect(try fixture.store.orphanPlan(graceSeconds: 0).files == [])
@@ -199,7 +204,131 @@ import Testing
     let path = try orphan()
     let plan = try fixture.store.orphanPlan()
     try fixture.write("somebody took it", to: path)
-    #expect(try fixture.store.purge(plan).map(\.path) == [path])
+    let kept = try fixture.store.purge(plan).keptFiles
+    #expect(kept.map(\.file.path) == [path] && kept.map(\.reason) == [.changed])
     #expect(exists(path))
+  }
+
+  // MARK: Other stores and other processes
+
+  @Test func `a partial file of another store is no orphan, wherever it lies`() throws {
+    // The other store's folder, and so its files, lie below the root of this one.
+    let path = fixture.folder.path("\(StoreFixture.files)/other")
+    let other = try DownloadStore(at: path, now: { fixture.now })
+    let added = try other.add([DownloadRequest(url: "https://example.com/theirs")])
+    let theirs = try other.roots().layout(of: added[0].record).partialPath
+    try fixture.write("theirs", to: theirs)
+    try setModified(theirs, fixture.now - 3_600)
+    let ours = try orphan()
+    let plan = try fixture.store.orphanPlan()
+    #expect(plan.files.map(\.path) == [ours] && plan.unattributedPaths == [])
+    try fixture.store.purge(plan)
+    #expect(exists(theirs) && !exists(ours))
+  }
+
+  @Test func `a partial file that does not name its store is told of and never removed`() throws {
+    let path = try orphan("\(orphanID).dlstore-part")
+    let record = try fixture.store.record(named: url)
+    _ = try orphan("\(record.id).dlstore-part")
+    let plan = try fixture.store.orphanPlan()
+    #expect(plan.files == [])
+    #expect(plan.unattributedPaths == [path])
+    try fixture.store.purge(plan)
+    #expect(exists(path))
+  }
+
+  @Test func `an orphan that another process is using stays`() throws {
+    let path = try orphan()
+    let plan = try fixture.store.orphanPlan()
+    let lock = try LockedFile(path, for: .deleting)
+    let report = try fixture.store.purge(plan)
+    #expect(report.files == [] && report.keptFiles.map(\.reason) == [.inUse])
+    #expect(exists(path))
+    lock.unlock()
+    #expect(try fixture.store.purge(plan).files == plan.files)
+    #expect(!exists(path))
+  }
+
+  @Test func `an orphan that has a record again stays`() throws {
+    let path = try fixture.layout(of: fixture.store.record(named: url)).partialPath
+    try fixture.write("12345", to: path)
+    try setModified(path, fixture.now - 3_600)
+    try fixture.store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, url) }
+    let plan = try fixture.store.orphanPlan()
+    #expect(plan.files.map(\.path) == [path])
+    try fixture.add(url)
+    #expect(try fixture.store.purge(plan).keptFiles.map(\.reason) == [.changed])
+    #expect(exists(path))
+  }
+
+  @Test func `a record goes while its partial file is being written, which stays`() throws {
+    let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
+    try fixture.write("12345", to: partial)
+    let plan = try plan(withFiles: false)
+    let lock = try LockedFile(partial, for: .writing)
+    let report = try fixture.store.purge(plan)
+    #expect(report.records.map(\.url) == [url])
+    #expect(report.keptFiles.map(\.reason) == [.inUse])
+    #expect(exists(partial))
+    lock.unlock()
+  }
+
+  // MARK: Changes since the plan
+
+  /// What may happen to a failed download while a user is asked.
+  enum Change: CaseIterable {
+    case resume, restart, cancel, remove, tag, rename, replaceURL
+
+    func apply(to url: String, in store: DownloadStore) throws {
+      var update = RecordUpdate()
+      switch self {
+      case .resume: try store.resume(.named(url))
+      case .restart: try store.restart(.named(url))
+      case .cancel: try store.cancel(.named(url))
+      case .remove: try store.remove(.named(url))
+      case .tag: update.addedTags = ["keep"]
+      case .rename: update.filename = "renamed"
+      case .replaceURL: update.url = "https://example.com/new"
+      }
+      if update != RecordUpdate() { try store.update(url, update) }
+    }
+  }
+
+  @Test(arguments: Change.allCases)
+  func `a record that changes after the plan is made stays with its files`(change: Change) throws {
+    let failed = try fixture.change(url) { $0.state = .failedPermanent }
+    let partial = try fixture.layout(of: failed).partialPath
+    try fixture.write("12345", to: partial)
+    try fixture.add("https://example.com/other")
+    let plan = try fixture.store.purgePlan(
+      try fixture.store.records(DownloadRecord.all),
+      withFiles: true
+    )
+    try change.apply(to: url, in: fixture.store)
+    let current = try fixture.store.record(named: failed.id)
+    let report = try fixture.store.purge(plan)
+    #expect(report.records.map(\.url) == ["https://example.com/other"])
+    #expect(report.skippedRecords == [.init(record: failed, current: current)])
+    #expect(try fixture.store.record(named: failed.id) == current)
+    #expect(exists(partial))
+    #expect(try fixture.store.headers(of: current).map(\.name) == ["Cookie"])
+  }
+
+  @Test func `a download that only makes progress after the plan is made goes`() throws {
+    try fixture.change(url) { $0.state = .running }
+    let plan = try plan(withFiles: false)
+    try fixture.change(url) { record in
+      record.received = 5
+      record.updatedAt = fixture.now + 1
+    }
+    #expect(try fixture.store.purge(plan).records.map(\.url) == [url])
+  }
+
+  @Test func `a record that is gone already is told of`() throws {
+    let record = try fixture.store.record(named: url)
+    let plan = try plan(withFiles: false)
+    try fixture.store.purge(plan)
+    let report = try fixture.store.purge(plan)
+    #expect(report.skippedRecords == [.init(record: record, current: nil)])
   }
 }

@@ -26,7 +26,7 @@ import Testing
     #expect(layout.rootPath == "/new")
     #expect(layout.folderPath == "/new/x/y")
     #expect(layout.finalPath == "/new/x/y/a")
-    #expect(layout.partialPath == "/new/x/y/\(record.id).dlstore-part")
+    #expect(layout.partialPath == "/new/x/y/\(record.id)-\(fixture.store.id).dlstore-part")
   }
 
   @Test func `ZY1 ZY5 no record holds an absolute path`() throws {

@@ -138,7 +138,7 @@ import Testing
       "a", "b", ".", ".", "/", "\\", " ", "\u{0}", "\u{A}", "\u{301}", "\u{200D}", "日", "😀", "(",
       "2", ")", "-",
     ]
-    let ours = FileLayout.partialSuffix
+    let ours = PartialName.suffix
     for _ in 0..<20_000 {
       var name = String.UnicodeScalarView()
       for _ in 0..<Int.random(in: 0...12, using: &random) {

@@ -129,4 +129,26 @@ import Testing
     FilePlacement().remove(path)
     #expect(try folder.names() == [])
   }
+
+  @Test func `cutting a name that is a link of another file cuts nothing`() throws {
+    let target = try folder.makeFile("target", "precious")
+    let hard = folder.path + "/hard"
+    let soft = folder.path + "/soft"
+    try FileManager.default.linkItem(atPath: target, toPath: hard)
+    try FileManager.default.createSymbolicLink(atPath: soft, withDestinationPath: target)
+    for path in [hard, soft] { FilePlacement().cutPartial(path, to: 0) }
+    #expect(try text("target") == "precious")
+    let own = try folder.makeFile("own", "12345")
+    FilePlacement().cutPartial(own, to: 2)
+    #expect(try text("own") == "12")
+  }
+
+  @Test func `deleting a name leaves the bytes under the other one`() throws {
+    let target = try folder.makeFile("target", "precious")
+    let path = folder.path + "/part"
+    try FileManager.default.linkItem(atPath: target, toPath: path)
+    #expect(FilePlacement().removePartial(path) == .removed)
+    #expect(try folder.names() == ["target"])
+    #expect(try text("target") == "precious")
+  }
 }

@@ -60,13 +60,15 @@ struct OwnershipTests {
     var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
     resource.bytesPerSecond = 1_000_000
     fixture.server.route("/a", resource)
-    let record = try fixture.add("/a")
+    try fixture.add("/a")
     let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let events = engine.events()
     let run = Task { try await engine.run(until: .stopped) }
     for await event in events {
       switch event {
       case .started:
+        // The transfer that has just started is what is to go.
+        let record = try fixture.record("/a")
         try fixture.store.purge(try fixture.store.purgePlan([record], withFiles: true))
       case .released:
         engine.stop()

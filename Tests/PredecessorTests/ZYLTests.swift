@@ -30,7 +30,7 @@ struct ZYLTests {
       return String(layout.partialPath.dropFirst(layout.folderPath.count + 1))
     }
     #expect(Set(names).count == 3)
-    #expect(Set(names.map(\.utf8.count)) == [16 + FileLayout.partialSuffix.utf8.count])
+    #expect(Set(names.map(\.utf8.count)) == [33 + PartialName.suffix.utf8.count])
     #expect(!names.contains { $0.contains("/") })
   }
 

@@ -12,7 +12,8 @@ struct PurgeCommand: AsyncParsableCommand {
       Prints what is removed and what that frees. Several filters must all be met; --orphans is \
       apart from the others. Finished files stay, unless --with-files is given and the file is \
       provably the one that was downloaded. Without --yes it asks; where nobody can be asked it \
-      refuses.
+      refuses. A record that changes while it asks stays, as does a file that another process is \
+      using; both are reported, and the exit status is 1.
       """
   )
 
@@ -69,14 +70,18 @@ struct PurgeCommand: AsyncParsableCommand {
     )
     let plan = try plan(in: store)
     try Output.current.write(Self.text(of: plan))
+    for path in plan.unattributedPaths {
+      Output.current.say(PurgeReportText.unattributed(path))
+    }
     guard !dryRun, !plan.records.isEmpty || !plan.files.isEmpty else { return }
     guard yes || Self.asks() else { throw CommandFailure(.failed, "nothing was removed") }
-    let left = try store.purge(plan)
-    var freed = plan
-    freed.files.removeAll { left.contains($0) }
-    try Output.current.report(Self.summary(of: freed, "removed"))
-    for file in left { Output.current.say("\(file.path) could not be removed") }
-    if !left.isEmpty { throw CommandFailure(.failed) }
+    let report = try store.purge(plan)
+    try Output.current.report(
+      Self.summary("removed", report.records.count, report.files.count, report.freedBytes)
+    )
+    let text = PurgeReportText(report: report)
+    for message in text.messages { Output.current.say(message) }
+    if text.isIncomplete { throw CommandFailure(.failed) }
   }
 
   private func plan(in store: DownloadStore) throws -> PurgePlan {
@@ -88,7 +93,11 @@ struct PurgeCommand: AsyncParsableCommand {
       }
       plan = try store.purgePlan(records, withFiles: withFiles)
     }
-    if orphans { plan.files += try store.orphanPlan().files }
+    if orphans {
+      let orphanPlan = try store.orphanPlan()
+      plan.files += orphanPlan.files
+      plan.unattributedPaths = orphanPlan.unattributedPaths
+    }
     return plan
   }
 
@@ -99,15 +108,20 @@ struct PurgeCommand: AsyncParsableCommand {
     }
     let files = plan.files.map { "file  \($0.size)  \($0.path)" }
     return (records + files).map { TerminalText.safe($0) + "\n" }.joined()
-      + summary(of: plan, "to remove")
+      + summary("to remove", plan.records.count, plan.files.count, plan.freedBytes)
   }
 
-  private static func summary(of plan: PurgePlan, _ verb: String) -> String {
+  private static func summary(
+    _ verb: String,
+    _ recordCount: Int,
+    _ fileCount: Int,
+    _ byteCount: Int64
+  ) -> String {
     func count(_ number: Int, _ noun: String) -> String {
       "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
-    return "\(verb): \(count(plan.records.count, "record")), \(count(plan.files.count, "file")), "
-      + "\(plan.freedBytes) bytes\n"
+    return "\(verb): \(count(recordCount, "record")), \(count(fileCount, "file")), "
+      + "\(byteCount) bytes\n"
   }
 
   private static func asks() -> Bool {

@@ -34,13 +34,13 @@ struct ReconcileCommand: AsyncParsableCommand {
     )
     let found: [Reconciliation]
     var orphans: PurgePlan
-    var kept: [PurgePlan.File] = []
+    var purged = PurgeReport()
     if apply {
       // The transport is asked for tasks that are left, and for nothing else.
       let engine = try DownloadEngine(store: store, transport: URLSessionTransport())
       found = try await engine.reconcile()
       orphans = try store.orphanPlan()
-      kept = try store.purge(orphans)
+      purged = try store.purge(orphans)
     } else {
       found = try Reconciliation.ofActive(in: store, now: Date())
       orphans = try store.orphanPlan()
@@ -52,13 +52,17 @@ struct ReconcileCommand: AsyncParsableCommand {
     } else {
       try Output.current.write(text)
     }
-    for file in kept { Output.current.say("\(file.path) could not be removed") }
+    let leftovers = PurgeReportText(report: purged)
+    let unattributed = orphans.unattributedPaths.map(PurgeReportText.unattributed)
+    for message in leftovers.messages + unattributed { Output.current.say(message) }
+    let held = found.filter(\.isPartialInUse)
+    for found in held { Output.current.say(PurgeReportText.partialInUse(found)) }
     let failed = apply ? try failures(found, in: store) : []
     for entry in failed {
       let reason = entry.lastAttempt.map { entry.message(of: $0) } ?? ""
       Output.current.say("\(entry.displayURL) has failed: \(reason)")
     }
-    if !kept.isEmpty || !failed.isEmpty { throw CommandFailure(.failed) }
+    if leftovers.isIncomplete || !held.isEmpty || !failed.isEmpty { throw CommandFailure(.failed) }
   }
 
   /// The records that have failed while they were reconciled.

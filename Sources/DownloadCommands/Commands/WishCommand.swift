@@ -48,7 +48,9 @@ extension WishCommand {
           transport: URLSessionTransport(),
           options: options
         )
-        _ = try await engine.reconcile()
+        for found in try await engine.reconcile() where found.isPartialInUse {
+          Output.current.say(PurgeReportText.partialInUse(found))
+        }
         return
       } catch let error as EngineError where error.code == .alreadyRunning {
         // Another one has heard of it, be it a run or a command like this one.

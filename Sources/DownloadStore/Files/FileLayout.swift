@@ -1,8 +1,5 @@
 /// Where the files of a record lie, as relative names and as paths of this moment.
 public struct FileLayout: Sendable, Hashable {
-  /// What the name of every file that is not complete ends in.
-  public static let partialSuffix = ".dlstore-part"
-
   /// The folder below which everything lies.
   public let rootPath: String
   /// The folder in which both files lie.
@@ -11,29 +8,20 @@ public struct FileLayout: Sendable, Hashable {
   public let finalPath: String
   /// The file while it is not complete.
   ///
-  /// It lies beside the finished one, so that the last step is a rename. Its name is the record's
-  /// id: it stays when the record gets another name, and is known to be ours.
+  /// It lies beside the finished one, so that the last step is a rename. Its ``PartialName`` stays
+  /// when the record gets another name, and is that of no other record or store.
   public let partialPath: String
+  /// The partial file as builds called it that did not give stores an id.
+  package let earlierPartialPath: String
 
-  /// The files of `record` below the folder `rootPath`.
-  public init(record: DownloadRecord, rootPath: String) {
+  /// The files of `record`, of the store with the id `storeID`, below the folder `rootPath`.
+  public init(record: DownloadRecord, storeID: String, rootPath: String) {
     self.rootPath = rootPath
     folderPath = record.folder.isEmpty ? rootPath : "\(rootPath)/\(record.folder)"
     finalPath = "\(folderPath)/\(record.filename)"
-    partialPath = "\(folderPath)/\(record.id)\(Self.partialSuffix)"
-  }
-
-  /// The record id in the name of a partial file; `nil` when the name is none of ours.
-  public static func recordID(ofPartialNamed name: String) -> String? {
-    let bytes = name.utf8
-    guard bytes.count == 16 + partialSuffix.utf8.count,
-      bytes.suffix(partialSuffix.utf8.count).elementsEqual(partialSuffix.utf8)
-    else { return nil }
-    let isID = bytes.prefix(16).allSatisfy { byte in
-      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-    }
-    return isID ? String(name.prefix(16)) : nil
+    let name = PartialName(recordID: record.id, storeID: storeID)
+    partialPath = "\(folderPath)/\(name.text)"
+    earlierPartialPath = "\(folderPath)/\(PartialName(recordID: record.id, storeID: nil).text)"
   }
 
   /// What ``DownloadRecord/destination`` is for a place.

@@ -39,7 +39,7 @@ public enum SafeFilename {
   ///
   /// A name of dots alone would be a folder, one that begins with a dot would be hidden.
   private static func trimmed(_ name: String) -> String {
-    let suffix = FileLayout.partialSuffix.unicodeScalars
+    let suffix = PartialName.suffix.unicodeScalars
     var rest = name.unicodeScalars[...]
     while true {
       if let first = rest.first, first == " " || first == "." {

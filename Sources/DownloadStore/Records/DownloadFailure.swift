@@ -40,6 +40,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case diskFull
     /// A file could not be written.
     case fileSystem
+    /// Another process is using the partial file.
+    case fileInUse
     /// The process ended abruptly each time that the transfer was tried.
     case quarantined
     /// A request interceptor failed.

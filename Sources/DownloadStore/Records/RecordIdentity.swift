@@ -24,6 +24,12 @@ public enum RecordIdentity {
     id(forURL: "\(url)\n\(round)")
   }
 
+  /// The id of the store with that seed: the first 16 hexadecimal digits of the SHA-256 of `store`,
+  /// a space and the seed in decimal digits.
+  static func id(ofStoreWithSeed seed: UInt64) -> String {
+    id(forURL: "store \(seed)")
+  }
+
   /// Refuses what is not an absolute `http` or `https` URL with a host.
   ///
   /// - Throws: ``DownloadStoreError`` with `invalidURL`.

@@ -14,6 +14,11 @@ public import ObjectStore
 public final class DownloadStore: Sendable {
   /// The objects below: ``DownloadRecord``, ``Root`` and ``RequestHeaders``.
   public let objects: ObjectStore
+  /// The store's id: 16 hexadecimal digits that are part of the name of every partial file.
+  ///
+  /// Chosen at random when the store is made, and never changed. A backup or another copy of the
+  /// store has the same id, so that it continues the downloads of the original where that is gone.
+  public let id: String
   let now: @Sendable () -> Date
 
   /// The folder of the store.
@@ -44,6 +49,7 @@ public final class DownloadStore: Sendable {
         schemaVersion: DownloadMigrations.currentVersion
       )
     )
+    id = RecordIdentity.id(ofStoreWithSeed: objects.seed)
     self.now = now
   }
 
@@ -92,7 +98,8 @@ public final class DownloadStore: Sendable {
     return Roots(
       // Names that look alike are one name to people.
       paths: Dictionary(roots.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first }),
-      standardPath: "\(path)/files"
+      standardPath: "\(path)/files",
+      storeID: id
     )
   }
 
@@ -139,6 +146,7 @@ public final class DownloadStore: Sendable {
 public struct Roots: Sendable, Hashable {
   let paths: [String: String]
   let standardPath: String
+  let storeID: String
 
   /// The path of a root; `nil` when the store does not know the name.
   public func path(of name: String) -> String? {
@@ -160,6 +168,6 @@ public struct Roots: Sendable, Hashable {
         "the store has no root named '\(record.root)', in which \(record.id) lies"
       )
     }
-    return FileLayout(record: record, rootPath: path)
+    return FileLayout(record: record, storeID: storeID, rootPath: path)
   }
 }

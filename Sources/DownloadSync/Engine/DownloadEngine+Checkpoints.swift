@@ -83,6 +83,7 @@ extension DownloadEngine {
     try await checkpoint()
     let left = live.urls.compactMap { live[$0] }.filter { !$0.isReleased }
       .map { ($0.transfer.key, $0.transfer.resumeData) }
+    for download in live.values where download.task == nil { download.transfer.file.unlock() }
     live.removeAll()
     guard !left.isEmpty else { return }
     let moment = now()

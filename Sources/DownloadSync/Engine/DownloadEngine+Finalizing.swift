@@ -48,7 +48,7 @@ extension DownloadEngine {
         "the file has the digest \(digest.text), and must have \(expected)"
       )
     case .failure(let failure):
-      live[url] = nil
+      forget(url)
       try await settleFailure(
         download.record,
         failure.asDownloadFailure,
@@ -62,7 +62,7 @@ extension DownloadEngine {
   private func failCheck(_ download: Live, _ message: String) async throws {
     let url = download.record.url
     let key = download.transfer.key
-    live[url] = nil
+    forget(url)
     try await commit { tx in
       _ = try tx.update(DownloadRecord.self, url) { record in
         if key.isOf(record) { record.rollBack() }
@@ -108,7 +108,7 @@ extension DownloadEngine {
     }
     var finished: [Finished] = []
     for (download, result) in prepared {
-      live[download.record.url] = nil
+      forget(download.record.url)
       switch result {
       case .success(let stamp):
         finished.append(

@@ -108,6 +108,12 @@ extension DownloadEngine {
     if let task = download.task { transport.cancel(task) }
   }
 
+  /// Forgets a transfer that is over, and unlocks its partial file.
+  func forget(_ url: String) {
+    live[url]?.transfer.file.unlock()
+    live[url] = nil
+  }
+
   /// A transfer has ended that is not its record's any more.
   ///
   /// Its bytes go if the record is gone. One whose URL was replaced goes on with them.
@@ -121,7 +127,7 @@ extension DownloadEngine {
     // A record that only has another URL now goes on: who follows it is not told of an end.
     let isMoved = owner.map { !$0.url.utf8.elementsEqual(download.url.utf8) } ?? false
     emit(.released(url: download.url), of: isMoved ? nil : download.id)
-    if owner == nil { placement.remove(layout.partialPath) }
+    if owner == nil { placement.removePartial(layout.partialPath) }
     let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
     try await carryOut(
       records.filter { isInScope($0.url) }.map { try examine($0) }

@@ -18,8 +18,18 @@ extension DownloadEngine {
     )
     // Those with a task are dealt with when it has ended.
     .filter { live[$0.record.url] == nil && !ids.contains($0.record.id) }
-    try await carryOut(found)
-    return found
+    .map { found in
+      guard found.reconcileCase.partial == .missing,
+        placement.adoptEarlierPartial(of: found.record, found.layout)
+      else { return found }
+      return try examine(found.record)
+    }
+    let inUse = try await carryOut(found)
+    return found.map { found in
+      var found = found
+      found.isPartialInUse = inUse.contains(found.record.id)
+      return found
+    }
   }
 
   /// Whether tasks keep what arrives to themselves, and leave resume data.
@@ -40,7 +50,8 @@ extension DownloadEngine {
     task: ReconcileCase.LiveTask = .none,
     hasFreeSlot: Bool = true
   ) throws(DownloadStoreError) -> Reconciliation {
-    try Reconciliation(
+    placement.adoptEarlierPartial(of: record, try roots.layout(of: record))
+    return try Reconciliation(
       of: record,
       in: roots,
       task: task,
@@ -61,13 +72,17 @@ extension DownloadEngine {
   ///
   /// With `taskHasEnded` a task of this engine has ended for each of them just now, and may have
   /// left resume data.
+  ///
+  /// - Returns: The ids of the records that are left as they are, because another process is using
+  ///   their partial files.
+  @discardableResult
   func carryOut(
     _ found: [Reconciliation],
     taskHasEnded: Bool = false,
     resumeData: Data? = nil
-  ) async throws {
-    let found = try await settleNames(of: found)
-    guard !found.isEmpty else { return }
+  ) async throws -> Set<String> {
+    let (found, inUse) = try await settleNames(of: found)
+    guard !found.isEmpty else { return inUse }
     let options = options
     let moment = now()
     let changed = try await commit { tx in
@@ -89,18 +104,23 @@ extension DownloadEngine {
       tell(found, record)
     }
     try await redoRenames(renames)
+    return inUse
   }
 
   /// Makes the names of complete files outlast a power cut, and then the lack of those that are not
   /// needed.
   ///
-  /// Returns what may be committed; of the others the name of the complete file cannot be synced.
-  private func settleNames(of found: [Reconciliation]) async throws -> [Reconciliation] {
+  /// Returns what may be committed; of the others the name of the complete file cannot be synced, or
+  /// the partial file is in use.
+  private func settleNames(
+    of found: [Reconciliation]
+  ) async throws -> (settled: [Reconciliation], inUse: Set<String>) {
     // The name may have been given just before a kill.
     let named = found.filter(\.decision.commitsCompleted).map(\.layout)
     let failures = try await synchronizeFolders(of: named)
     var settled: [Reconciliation] = []
     var cleared: [FileLayout] = []
+    var inUse: Set<String> = []
     for found in found {
       log("reconcile", found.record, ["rules": found.decision.ruleNames])
       let actions = found.decision.actions
@@ -111,11 +131,19 @@ extension DownloadEngine {
         }
         continue
       }
+      if actions.contains(.deletePartial) {
+        switch placement.removePartial(found.layout.partialPath) {
+        case .removed: cleared.append(found.layout)
+        case .refused(.locked):
+          // The record still owns the file, so that the next look at it deletes the file.
+          log("partial file in use", found.record)
+          inUse.insert(found.record.id)
+          continue
+        case .missing, .refused: break
+        }
+      }
       settled.append(found)
-      for (action, path) in [
-        (ReconcileAction.deletePartial, found.layout.partialPath),
-        (.deleteFinal, found.layout.finalPath),
-      ] where actions.contains(action) && placement.remove(path) {
+      if actions.contains(.deleteFinal), placement.remove(found.layout.finalPath) {
         cleared.append(found.layout)
       }
       // Its file may have gone just before a kill.
@@ -125,17 +153,17 @@ extension DownloadEngine {
     }
     // On a disk that fails, the worst is a file that comes back with no record.
     _ = try await synchronizeFolders(of: cleared)
-    return settled
+    return (settled, inUse)
   }
 
   private func cutPartial(of found: Reconciliation, _ plan: TransferPlan) {
     let path = found.layout.partialPath
     for action in plan.actions {
       switch action {
-      case .deletePartial: placement.remove(path)
-      case .truncateToCommitted: placement.cut(path, to: found.record.received)
+      case .deletePartial: placement.removePartial(path)
+      case .truncateToCommitted: placement.cutPartial(path, to: found.record.received)
       // No checkpoint has a digest by which its bytes would be known.
-      case .truncateToCheckpoint: placement.cut(path, to: 0)
+      case .truncateToCheckpoint: placement.cutPartial(path, to: 0)
       default: break
       }
     }

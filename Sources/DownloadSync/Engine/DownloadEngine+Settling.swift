@@ -13,7 +13,7 @@ extension DownloadEngine {
       let result = download.isReleased && outcome.isFailure ? .cancelled : outcome
       log("end", download.record, ["result": "\(result)"])
       guard let found = try await reconcile(download, result) else {
-        live[url] = nil
+        forget(url)
         try await letGo(download.record, download.layout)
         continue
       }
@@ -27,7 +27,7 @@ extension DownloadEngine {
       case .waitingOrFailed:
         try await fail(download, result)
       default:
-        live[url] = nil
+        forget(url)
         if download.isReleased { emit(.released(url: url), of: download.record.id) }
         try await carryOut(
           [found],
@@ -72,11 +72,11 @@ extension DownloadEngine {
     case .startOver(let failure):
       try await rollBack(download, failure)
     case .failed(let failure, let retryAfter):
-      // A file of nothing says nothing; what has begun says where to go on.
+      forget(download.record.url)
+      // An empty partial file carries no state.
       if download.transfer.file.stamp?.size == 0 {
-        placement.remove(download.layout.partialPath)
+        placement.removePartial(download.layout.partialPath)
       }
-      live[download.record.url] = nil
       try await settleFailure(
         download.record,
         failure,
@@ -122,7 +122,7 @@ extension DownloadEngine {
     let key = download.transfer.key
     let asked = download.record.source
     let moment = now()
-    live[url] = nil
+    forget(url)
     let rolledBack = try await commit { tx -> DownloadRecord? in
       guard var record = try tx.get(DownloadRecord.self, url), key.isOf(record),
         record.state == .running

@@ -29,7 +29,7 @@ extension DownloadEngine {
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.
       let transferred = Set(live.values.map(\.record.id))
-      let (starts, moved) = try await commit { tx in
+      let (starts, moved) = try await commit { [placement] tx in
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
         for candidate in chosen {
@@ -43,6 +43,7 @@ extension DownloadEngine {
             moved.append(record)
             continue
           }
+          placement.adoptEarlierPartial(of: record, try roots.layout(of: record))
           let found = try Reconciliation(
             of: record,
             in: roots,

@@ -1,3 +1,5 @@
+internal import DownloadStore
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -93,9 +95,54 @@ struct FilePlacement: Sendable {
     }
   }
 
-  /// Cuts a file; one that cannot be cut is cut when it is written next.
-  func cut(_ path: String, to size: Int64) {
-    _ = perform(.cut(path: path, size: size)) { unsafe truncate(path, off_t(size)) }
+  /// Cuts a partial file; one that cannot be cut is cut when it is written next.
+  func cutPartial(_ path: String, to size: Int64) {
+    guard let file = try? LockedFile(path, for: .writing) else { return }
+    _ = perform(.cut(path: path, size: size)) { ftruncate(file.descriptor, off_t(size)) }
+  }
+
+  /// What became of the deletion of a partial file.
+  enum Removal: Hashable {
+    /// It is gone.
+    case removed
+    /// There was none.
+    case missing
+    /// It was left alone: another process is using it, or it cannot be deleted.
+    case refused(LockedFile.Refusal)
+  }
+
+  /// Deletes a partial file, unless another process is using it.
+  @discardableResult
+  func removePartial(_ path: String) -> Removal {
+    do throws(LockedFile.Refusal) {
+      // The lock is held until the name is gone.
+      let file = try LockedFile(path, for: .deleting)
+      let code = withExtendedLifetime(file) {
+        perform(.remove(path: path)) { unsafe unlink(path) }
+      }
+      return code == 0 ? .removed : code == ENOENT ? .missing : .refused(.failed(code))
+    } catch {
+      return error == .missing ? .missing : .refused(error)
+    }
+  }
+
+  /// Gives a partial file the name that says which store it belongs to, if a build made it that did
+  /// not give stores an id.
+  ///
+  /// A file that has fewer bytes than the record counts, or none that it counts, may be another
+  /// store's.
+  ///
+  /// - Returns: Whether there was such a file.
+  @discardableResult
+  func adoptEarlierPartial(of record: DownloadRecord, _ layout: FileLayout) -> Bool {
+    guard record.received > 0, FileStamp(ofFileAt: layout.partialPath) == nil,
+      let file = try? LockedFile(layout.earlierPartialPath, for: .writing),
+      let stamp = file.stamp, stamp.size >= record.received
+    else { return false }
+    let (old, new) = (layout.earlierPartialPath, layout.partialPath)
+    return withExtendedLifetime(file) {
+      perform(.rename(from: old, to: new)) { unsafe rename(old, new) } == 0
+    }
   }
 
   /// Deletes a file, and says whether there was one; one that is not there is no error.

@@ -13,15 +13,22 @@ internal import Synchronization
 ///
 /// Written at positions, never appended to.
 ///
-/// One thread writes; another may sync at the same time.
-final class PartialFile: Sendable {
+/// One thread writes; another may sync at the same time. It is locked against other processes until
+/// it is unlocked or goes.
+final class PartialFile: Sendable, ProcessLock {
   /// A failed call of the file system.
   struct Failure: Error, Hashable {
     var code: Int32
     var operation: String
+    /// Why the file was not used, where no error number says so.
+    var refusal: LockedFile.Refusal?
 
     /// The failure as a download has it.
     var asDownloadFailure: DownloadFailure {
+      if let refusal {
+        let code: DownloadFailure.Code = refusal == .locked ? .fileInUse : .fileSystem
+        return DownloadFailure(code, "\(operation): \(refusal)")
+      }
       let text = unsafe String(cString: strerror(code))
       return code == ENOSPC || code == EDQUOT
         ? DownloadFailure(.diskFull, "the disk is full")
@@ -48,28 +55,57 @@ final class PartialFile: Sendable {
 
   let path: String
   private let gate: (any EffectGate)?
-  private let descriptor: Int32
+  private let file: LockedFile
   // Held for some nanoseconds: the writing thread moves on while another asks how far it is.
   private let state: Mutex<State>
 
-  /// Opens the file, makes it if there is none, and cuts it to `offset` bytes, which are synced.
+  private var descriptor: Int32 { file.descriptor }
+
+  /// Opens the file and cuts it to `offset` bytes, which are synced; with 0 a new file takes its
+  /// place.
+  ///
+  /// Bytes go only into a file that is known to be ours: one that this makes, or a regular one of
+  /// our user with this name alone.
   init(path: String, offset: Int64, gate: (any EffectGate)? = nil) throws(Failure) {
     self.path = path
     self.gate = gate
-    try Self.pass(gate, .open(path: path), "opening \(path)")
-    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
-    guard descriptor >= 0 else { throw Failure(code: errno, operation: "opening \(path)") }
     state = Mutex(State(position: offset, synced: offset))
-    gate?.didPerform(.open(path: path))
-    try Self.pass(gate, .cut(path: path, size: offset), "cutting \(path)")
-    guard ftruncate(descriptor, off_t(offset)) == 0 else {
-      throw Failure(code: errno, operation: "cutting \(path)")
+    if offset == 0 { try Self.clear(path, gate) }
+    try Self.pass(gate, .open(path: path), "opening \(path)")
+    do throws(LockedFile.Refusal) {
+      file = offset == 0 ? try LockedFile(creating: path) : try LockedFile(path, for: .writing)
+    } catch {
+      throw Failure(error, opening: path)
     }
-    gate?.didPerform(.cut(path: path, size: offset))
+    gate?.didPerform(.open(path: path))
+    if offset != 0 { try cut(to: offset) }
+    gate?.didLock(self)
   }
 
-  deinit {
-    close(descriptor)
+  /// Cuts the file to its first bytes.
+  private func cut(to size: Int64) throws(Failure) {
+    // Lengthening the file would invent bytes.
+    guard let stamp = file.stamp, stamp.size >= size else {
+      throw Failure(code: EIO, operation: "continuing \(path), which is too short")
+    }
+    try Self.pass(gate, .cut(path: path, size: size), "cutting \(path)")
+    guard ftruncate(descriptor, off_t(size)) == 0 else {
+      throw Failure(code: errno, operation: "cutting \(path)")
+    }
+    gate?.didPerform(.cut(path: path, size: size))
+  }
+
+  /// Deletes what has the name, so that a new file can get it.
+  ///
+  /// The bytes may have another name, so they are left as they are.
+  private static func clear(_ path: String, _ gate: (any EffectGate)?) throws(Failure) {
+    let removed = FilePlacement(gate: gate).removePartial(path)
+    if case .refused(let refusal) = removed { throw Failure(refusal, opening: path) }
+  }
+
+  /// Lets other processes use the file: the transfer is over, and nothing more is written.
+  func unlock() {
+    file.unlock()
   }
 
   /// Where the next byte goes.
@@ -209,5 +245,18 @@ final class PartialFile: Sendable {
   ) throws(Failure) {
     guard let code = gate?.refusal(of: effect) else { return }
     throw Failure(code: code, operation: operation())
+  }
+}
+
+extension PartialFile.Failure {
+  /// The failure of an opening.
+  init(_ refusal: LockedFile.Refusal, opening path: String) {
+    operation = "opening \(path)"
+    switch refusal {
+    case .missing: code = ENOENT
+    case .failed(let number): code = number
+    case .locked: (code, self.refusal) = (EWOULDBLOCK, refusal)
+    case .notOurs: (code, self.refusal) = (EPERM, refusal)
+    }
   }
 }

@@ -42,6 +42,20 @@ package protocol EffectGate: Sendable {
 
   /// The effect has happened.
   func didPerform(_ effect: Effect)
+
+  /// A file was locked, until the engine unlocks it or the process ends.
+  func didLock(_ lock: any ProcessLock)
+}
+
+extension EffectGate {
+  /// Does nothing: the system unlocks the files of a process that ends.
+  package func didLock(_ lock: any ProcessLock) {}
+}
+
+/// A lock that ends with its process.
+package protocol ProcessLock: AnyObject, Sendable {
+  /// Ends the lock.
+  func unlock()
 }
 
 /// The gate does not let a commit happen.

@@ -12,6 +12,8 @@ public struct Reconciliation: Sendable, Hashable {
   public var reconcileCase: ReconcileCase
   /// What is to be done.
   public var decision: ReconcileDecision
+  /// Whether it was not done, because another process is using the partial file that is to go.
+  public var isPartialInUse = false
 
   /// Looks at a record and its files, and decides.
   ///

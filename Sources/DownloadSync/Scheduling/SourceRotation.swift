@@ -81,5 +81,7 @@ struct SourceRotation: Sendable {
 
 extension DownloadFailure.Code {
   /// Whether the cause is on this machine, so that another server is no help.
-  var isLocal: Bool { self == .fileSystem || self == .diskFull || self == .quarantined }
+  var isLocal: Bool {
+    self == .fileSystem || self == .fileInUse || self == .diskFull || self == .quarantined
+  }
 }

@@ -35,6 +35,7 @@ struct StoredSchema {
       metadata: metadata,
       history: history,
       epoch: epoch,
+      seed: seed,
       version: version,
       models: [],
       references: ReferenceGraph()

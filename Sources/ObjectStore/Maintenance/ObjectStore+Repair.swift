@@ -64,7 +64,8 @@ struct StoreSalvage {
   private func makeTables() throws -> (metadata: Metadata, tables: [ModelTables]) {
     var transaction = try target.beginWrite()
     let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
-    let seed = UInt64.random(in: .min ... .max)
+    // What an application has derived from the seed stays valid.
+    let seed = description.seed ?? .random(in: .min ... .max)
     try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
     try metadata.set(seed, for: MetadataKey.seed, in: &transaction)
     try metadata.set(1 as UInt64, for: MetadataKey.epoch, in: &transaction)

@@ -11,6 +11,8 @@ struct SalvagedDescription {
 
   var models: [Model] = []
   var schemaVersion: UInt32 = 0
+  /// `nil` when it cannot be read.
+  var seed: UInt64?
   /// Entries that are taken over as they are.
   var others: [String: [UInt8]] = [:]
   var notes: [String] = []
@@ -23,6 +25,7 @@ struct SalvagedDescription {
       throw StoreError(.tooNew, "the store has storage format \(format)")
     }
     schemaVersion = Self.integer(entries[MetadataKey.schemaVersion], as: UInt32.self) ?? 0
+    seed = Self.integer(entries[MetadataKey.seed], as: UInt64.self)
     var layouts: [String: [Int: RecordLayout]] = [:]
     var indexes: [String: [IndexDescription]] = [:]
     for (key, value) in entries.sorted(by: { $0.key < $1.key }) {

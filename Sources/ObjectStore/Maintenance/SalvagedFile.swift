@@ -79,10 +79,11 @@ struct SalvagedFile {
     }
     if isDamaged(TableName.store) {
       notes.append("the store's description of itself is damaged: indexes may be missing")
-      // Layouts are never changed or removed, so those of earlier commits are right.
+      // Layouts and the seed are never changed or removed, so those of earlier commits are right.
       survey.forEachLostEntry(free: []) { key, value in
         let name = String(decoding: key.array, as: UTF8.self)
-        guard name.hasPrefix("layout/"), found[name] == nil else { return }
+        guard name.hasPrefix("layout/") || name == MetadataKey.seed, found[name] == nil
+        else { return }
         found[name] = value.array
       }
     }

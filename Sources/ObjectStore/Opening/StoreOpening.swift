@@ -225,6 +225,7 @@ struct StoreOpening {
         metadata: metadata,
         history: history.map { HistoryTable(database: $0) },
         epoch: epoch,
+        seed: seed,
         version: version ?? 0,
         models: entries,
         references: references

@@ -7,6 +7,8 @@ final class StoreSchema: Sendable {
   /// `nil` in a store that is open for reading and has none.
   let history: HistoryTable?
   let epoch: UInt64
+  /// Chosen at random when the store was made; never changes.
+  let seed: UInt64
   /// The version of the application's schema that wrote the store last.
   let version: UInt32
   /// A commit at which this was found to be what the store says.
@@ -26,6 +28,7 @@ final class StoreSchema: Sendable {
     metadata: Metadata,
     history: HistoryTable?,
     epoch: UInt64,
+    seed: UInt64,
     version: UInt32,
     models: [Entry],
     references: ReferenceGraph
@@ -33,6 +36,7 @@ final class StoreSchema: Sendable {
     self.metadata = metadata
     self.history = history
     self.epoch = epoch
+    self.seed = seed
     self.version = version
     self.references = references
     self.models = ContiguousArray(models)

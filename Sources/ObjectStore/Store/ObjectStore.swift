@@ -98,6 +98,12 @@ public final class ObjectStore: Sendable {
     schemas = Guarded(opening.schema)
   }
 
+  /// A number that was chosen at random when the store was made.
+  ///
+  /// Never changes; a backup, a compacted and a repaired store have the same one. It is secret:
+  /// hashes of primary keys are seeded with it.
+  package var seed: UInt64 { schemas.withLock { $0.seed } }
+
   // MARK: Reading
 
   /// Lends a snapshot of the last commit to `body`.

@@ -96,7 +96,8 @@ import Testing
     let again = try fixture.add(url)
     #expect(again.isNew)
     #expect(again.record.id != first.id && again.record.id.count == 16)
-    #expect(FileLayout.recordID(ofPartialNamed: "\(again.record.id).dlstore-part") != nil)
+    let partial = PartialName(recordID: again.record.id, storeID: fixture.store.id)
+    #expect(PartialName(partial.text) == partial)
     #expect(again.record.destination != first.destination)
     // And that one may move too.
     try fixture.store.replaceURL(of: url, with: "https://example.com/b")

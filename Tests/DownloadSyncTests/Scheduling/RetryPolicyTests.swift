@@ -7,7 +7,7 @@ import Testing
 @Suite struct RetryPolicyTests {
   static let retryable: Set<DownloadFailure.Code> = [
     .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .serverBusy, .wrongLength,
-    .entityChanged, .badResponse, .unknown,
+    .entityChanged, .badResponse, .fileInUse, .unknown,
   ]
 
   @Test(arguments: DownloadFailure.Code.allCases)

@@ -30,6 +30,7 @@ final class Life: EffectGate, Transport {
     var lookCount = 0
     var outcome: Result<Void, any Error>?
     var effectCount = 0
+    var locks: [any ProcessLock] = []
   }
 
   let disk: SimulatedDisk
@@ -74,6 +75,15 @@ final class Life: EffectGate, Transport {
   /// Ends it now.
   func die() {
     state.withLock { $0.isDead = true }
+  }
+
+  /// Ends the locks that the process still holds, as the system does when it ends.
+  func releaseLocks() {
+    let locks = state.withLock { state in
+      defer { state.locks = [] }
+      return state.locks
+    }
+    for lock in locks { lock.unlock() }
   }
 
   /// Ends it after so many effects.
@@ -144,6 +154,10 @@ final class Life: EffectGate, Transport {
     disk.didPerform(effect)
   }
 
+  func didLock(_ lock: any ProcessLock) {
+    state.withLock { $0.locks.append(lock) }
+  }
+
   private func failure(of effect: Effect) -> Int32? {
     let isFull = faults.isFull
     switch effect {
@@ -196,7 +210,12 @@ final class Life: EffectGate, Transport {
 extension Effect {
   /// The effect without the folder, which is another one each time.
   fileprivate var name: String {
-    func last(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
+    func last(_ path: String) -> String {
+      let name = String(path.split(separator: "/").last ?? "")
+      // Stores choose their ids at random.
+      guard let partial = PartialName(name) else { return name }
+      return PartialName(recordID: partial.recordID, storeID: nil).text
+    }
     return switch self {
     case .open(let path): "open \(last(path))"
     case .cut(let path, let size): "cut \(last(path)) to \(size)"

@@ -52,7 +52,9 @@ final class SimulatedDisk: Sendable {
 
   /// The folder that the engine is given.
   let folder: String
-  /// A second name for each file, so that those that are gone can come back.
+  /// A second name for each file that is about to lose one, so that it can come back.
+  ///
+  /// Files get it no sooner: engines write to no file that has a second name.
   private let vault: String
   private let defects: Set<Defect>
   // Used by the thread of the simulation alone.
@@ -71,6 +73,7 @@ final class SimulatedDisk: Sendable {
 
   /// An effect is about to happen.
   func willPerform(_ effect: Effect) {
+    if case .remove(let path) = effect { keep(path) }
     guard case .synchronize(let path) = effect, let identity = FileCalls.identity(of: path),
       let bytes = try? FileCalls.read(path)
     else { return }
@@ -130,15 +133,33 @@ final class SimulatedDisk: Sendable {
 
   private func adopt(_ path: String) {
     guard let identity = FileCalls.identity(of: path) else { return }
-    let isNew = state.withLock { state in
-      let isNew = state.inodes[identity.inode] == nil
-      if isNew { state.inodes[identity.inode] = Inode(identity: identity) }
+    state.withLock { state in
+      if state.inodes[identity.inode] == nil {
+        state.inodes[identity.inode] = Inode(identity: identity)
+      }
       if state.journal.inode(named: path) != identity.inode {
         state.journal.append(path, identity.inode)
       }
-      return isNew
     }
-    if isNew { try? FileCalls.link(path, "\(vault)/\(identity.inode)") }
+  }
+
+  /// Gives the file a name in the vault, unless it has one.
+  private func keep(_ path: String) {
+    guard let identity = FileCalls.identity(of: path) else { return }
+    try? FileCalls.link(path, "\(vault)/\(identity.inode)")
+  }
+
+  /// Gives every file a name in the vault: another process is about to delete some.
+  func keepAll() {
+    for name in names { keep("\(folder)/\(name)") }
+  }
+
+  /// Takes the names in the vault from all files that have another one.
+  private func releaseVault() {
+    for name in names {
+      guard let identity = FileCalls.identity(of: "\(folder)/\(name)") else { continue }
+      FileCalls.remove("\(vault)/\(identity.inode)")
+    }
   }
 
   private func finishSync(_ path: String) {
@@ -192,6 +213,7 @@ final class SimulatedDisk: Sendable {
 
   /// Somebody deletes a file, in a way that lasts.
   func delete(_ path: String) {
+    keep(path)
     FileCalls.remove(path)
     state.withLock { state in
       state.journal.append(path, nil)
@@ -201,6 +223,7 @@ final class SimulatedDisk: Sendable {
 
   /// Notes which names are gone without an engine having been asked.
   func noteRemovals() {
+    releaseVault()
     let there = Set(names.map { "\(folder)/\($0)" })
     state.withLock { state in
       for path in state.journal.current where !there.contains(path) {
@@ -221,6 +244,7 @@ final class SimulatedDisk: Sendable {
   /// No engine has a file open.
   func cutPower(_ chance: Chance) throws {
     var state = state.withLock { $0 }
+    keepAll()
     state.journal.cut(keeping: chance.number(in: 0...state.journal.changes.count))
     for name in names { FileCalls.remove("\(folder)/\(name)") }
     let linked = Set(state.journal.lasting.values)
@@ -245,6 +269,7 @@ final class SimulatedDisk: Sendable {
     }
     state.syncs = [:]
     self.state.withLock { $0 = state }
+    releaseVault()
   }
 
   /// What is left of bytes of which only the synced ones were promised.

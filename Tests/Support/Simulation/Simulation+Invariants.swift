@@ -174,7 +174,7 @@ extension Simulation {
     for name in disk.names {
       let path = "\(disk.folder)/\(name)"
       guard foreignFiles[path] == nil, !partials.contains(path) else { continue }
-      if let id = FileLayout.recordID(ofPartialNamed: name) {
+      if let id = PartialName(name)?.recordID {
         // What nobody could know of is there to be found.
         guard disk.mayReturn(path) || (purged.contains(id) && orphans.contains(path)) else {
           throw failure(.noOrphans, "'\(name)' is left over")

@@ -10,6 +10,7 @@ extension Simulation {
 
   /// Starts an engine.
   func begin(previousExit: EngineOptions.PreviousExit = .innocent) throws {
+    life.releaseLocks()
     let life = Life(
       disk: disk,
       network: network,
@@ -119,6 +120,8 @@ extension Simulation {
 
   /// Leaves nothing behind, after a failure too.
   func abandon() {
+    // They keep the life, and the life keeps them.
+    defer { life.releaseLocks() }
     guard engine != nil else { return }
     life.die()
     try? bury()

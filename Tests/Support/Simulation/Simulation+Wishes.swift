@@ -24,7 +24,7 @@ extension Simulation {
     let records = try store.records(DownloadRecord.all)
     guard let record = chance.pick(records) else { return try addSome() }
     let selection = chance.happens(0.2) ? RecordSelection.all : .named(record.id)
-    let kind = chance.number(in: 0...12)
+    let kind = chance.number(in: 0...13)
     events.forget(selection == .all ? nil : record.id)
     trace.note("wish", "\(kind) \(selection == .all ? "all" : record.id)")
     switch kind {
@@ -46,6 +46,7 @@ extension Simulation {
       try store.pause(selection)
       try store.resume(selection)
     case 11: try rename(record)
+    case 12: try purgeOrphans()
     default: try addSome()
     }
   }
@@ -120,7 +121,19 @@ extension Simulation {
     purged.insert(record.id)
     unwantedFiles = [:]
     generations[record.id] = nil
+    disk.keepAll()
     try store.purge(try store.purgePlan([record], withFiles: false))
+    disk.noteRemovals()
+  }
+
+  /// Another process deletes partial files that no record owns, of this store and of the other one
+  /// that has files in the folder.
+  private func purgeOrphans() throws {
+    disk.keepAll()
+    for store in [store, otherStore] {
+      let report = try store.purge(try store.orphanPlan(graceSeconds: -1 << 40))
+      trace.note("purge orphans", "\(report.files.count)")
+    }
     disk.noteRemovals()
   }
 }

@@ -39,6 +39,8 @@ public final class Simulation {
   let disk: SimulatedDisk
   let faults = DiskFaults()
   let store: DownloadStore
+  /// Another store with the same downloads, whose files lie in the same folder.
+  let otherStore: DownloadStore
   private let scratch: String
 
   var website: Website
@@ -83,6 +85,7 @@ public final class Simulation {
     network = try SimulatedNetwork(chance, profile, trace, sessionFolder: "\(scratch)/session")
     website = Website(chance, profile)
     store = try DownloadStore(at: "\(scratch)/store", now: { [clock] in clock.date })
+    otherStore = try DownloadStore(at: "\(scratch)/other", now: { [clock] in clock.date })
     events = EventLog(trace)
     life = Life(
       disk: disk,
@@ -140,6 +143,7 @@ public final class Simulation {
       for url in website.urls(index) { serve(index, at: url) }
       try add(website.pages[index])
     }
+    try addOtherStore()
     faults.failedSyncProbability = profile.failedSyncs
     try begin()
     while step < profile.stepCount {
@@ -148,6 +152,18 @@ public final class Simulation {
       try check()
     }
     try calmDown()
+  }
+
+  /// Gives the other store a partial file for the URL of each download.
+  private func addOtherStore() throws {
+    try otherStore.setRoot(disk.folder)
+    let roots = try otherStore.roots()
+    for added in try otherStore.add(website.pages.map { DownloadRequest(url: $0.urls[0]) }) {
+      let path = try roots.layout(of: added.record).partialPath
+      let bytes = Array(added.record.id.utf8)
+      foreignFiles[path] = bytes
+      try disk.put(bytes, at: path)
+    }
   }
 
   // MARK: Steps

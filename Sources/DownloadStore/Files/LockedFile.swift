@@ -1,0 +1,162 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// An open partial file with an exclusive lock (`flock`): while it is held, no other process writes,
+/// cuts or deletes the file.
+///
+/// The lock ends with ``unlock()``, with the value, and with the process, however that ends. Some
+/// file systems have no such locks; there the file is used without one.
+package struct LockedFile: ~Copyable {
+  /// Why a file was not opened.
+  package enum Refusal: Error, Hashable {
+    /// There is no such file.
+    case missing
+    /// Another process, or another transfer of this one, holds the lock.
+    case locked
+    /// It is not a file that this program could have made.
+    case notOurs(Reason)
+    /// The file system refused, with that `errno`.
+    case failed(Int32)
+  }
+
+  /// What tells a file from one that this program makes.
+  package enum Reason: String, Hashable {
+    case link = "it is a symbolic link"
+    case notRegular = "it is not a regular file"
+    case severalNames = "it has a second name (a hard link)"
+    case otherOwner = "it belongs to another user"
+  }
+
+  /// What the file is opened for.
+  package enum Purpose {
+    /// To change its bytes: it must have one name, and belong to the effective user of the process.
+    case writing
+    /// To take its name away, which leaves the bytes under any other name.
+    case deleting
+  }
+
+  package let descriptor: Int32
+
+  /// Opens and locks a file that exists.
+  package init(_ path: String, for purpose: Purpose) throws(Refusal) {
+    // Between the opening and the lock another process may delete the file and make another one.
+    for _ in 0..<16 {
+      let descriptor = try Self.opened(path, for: purpose)
+      if Self.isNamed(path, descriptor) {
+        self.descriptor = descriptor
+        return
+      }
+      close(descriptor)
+    }
+    throw .locked
+  }
+
+  /// Makes a file of a name that nothing has, and locks it.
+  ///
+  /// - Throws: ``Refusal/failed(_:)`` with `EEXIST` when something has the name.
+  package init(creating path: String) throws(Refusal) {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = unsafe open(path, flags, 0o666)
+    guard descriptor >= 0 else { throw .failed(errno) }
+    if let refusal = Self.lock(descriptor) {
+      close(descriptor)
+      throw refusal
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  private static func opened(_ path: String, for purpose: Purpose) throws(Refusal) -> Int32 {
+    // A device or a pipe must not block the caller.
+    let access = purpose == .writing ? O_RDWR : O_RDONLY
+    let descriptor = unsafe open(path, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      switch errno {
+      case ENOENT: throw .missing
+      case ELOOP: throw .notOurs(.link)
+      case EISDIR, ENXIO: throw .notOurs(.notRegular)
+      default: throw .failed(errno)
+      }
+    }
+    if let refusal = examine(descriptor, for: purpose) ?? lock(descriptor) {
+      close(descriptor)
+      throw refusal
+    }
+    return descriptor
+  }
+
+  private static func examine(_ descriptor: Int32, for purpose: Purpose) -> Refusal? {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return .failed(errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { return .notOurs(.notRegular) }
+    guard purpose == .writing else { return nil }
+    guard status.st_uid == geteuid() else { return .notOurs(.otherOwner) }
+    return status.st_nlink > 1 ? .notOurs(.severalNames) : nil
+  }
+
+  private static func lock(_ descriptor: Int32) -> Refusal? {
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return .locked
+      // Not every file system has locks.
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  /// Whether the path leads to the open file.
+  private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
+    var own = stat()
+    var named = stat()
+    return unsafe fstat(descriptor, &own) == 0 && lstat(path, &named) == 0
+      && own.st_dev == named.st_dev && own.st_ino == named.st_ino
+  }
+
+  /// Lets other processes lock the file; it stays open.
+  package func unlock() {
+    flock(descriptor, LOCK_UN)
+  }
+
+  /// The file's stamp as it is now.
+  package var stamp: FileStamp? { FileStamp(ofDescriptor: descriptor) }
+
+  /// Deletes the file of that name, unless another process holds it.
+  ///
+  /// - Parameters:
+  ///   - path: The name.
+  ///   - isMeant: Looks at the locked file before it goes.
+  /// - Returns: Whether it is gone; `false` when it was not meant.
+  /// - Throws: ``Refusal``, or what `isMeant` throws.
+  package static func delete(
+    _ path: String,
+    if isMeant: (borrowing LockedFile) throws -> Bool = { _ in true }
+  ) throws -> Bool {
+    let file = try LockedFile(path, for: .deleting)
+    guard try isMeant(file) else { return false }
+    let code = withExtendedLifetime(file) { unsafe unlink(path) == 0 ? 0 : errno }
+    guard code == 0 || code == ENOENT else { throw Refusal.failed(code) }
+    return true
+  }
+}
+
+extension LockedFile.Refusal: CustomStringConvertible {
+  /// The reason, as the rest of a sentence about the file.
+  package var description: String {
+    switch self {
+    case .missing: "there is no such file"
+    case .locked: "another process is using it"
+    case .notOurs(let reason): reason.rawValue
+    case .failed(let code): unsafe String(cString: strerror(code))
+    }
+  }
+}

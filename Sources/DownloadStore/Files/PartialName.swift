@@ -1,0 +1,47 @@
+/// The name of a partial file, which says whose file it is.
+///
+/// Several stores may share a folder, and the same URL may be in each of them: the record's id alone
+/// does not name an owner.
+public struct PartialName: Sendable, Hashable {
+  /// The end of every such name.
+  public static let suffix = ".dlstore-part"
+  /// The number of hexadecimal digits of an id.
+  private static let idLength = 16
+
+  /// The id of the record.
+  public var recordID: String
+  /// The id of the store; `nil` in names that were given before stores had ids, whose owner is not
+  /// known for certain.
+  public var storeID: String?
+
+  /// Names the partial file of a record.
+  public init(recordID: String, storeID: String?) {
+    self.recordID = recordID
+    self.storeID = storeID
+  }
+
+  /// Reads a file name; `nil` when it is not the name of a partial file.
+  public init?(_ text: String) {
+    guard text.utf8.count > Self.suffix.utf8.count, text.utf8.allSatisfy({ $0 < 0x80 }),
+      text.hasSuffix(Self.suffix)
+    else { return nil }
+    let ids = text.dropLast(Self.suffix.count)
+      .split(separator: "-", omittingEmptySubsequences: false)
+    guard ids.count <= 2, ids.allSatisfy(Self.isID) else { return nil }
+    recordID = String(ids[0])
+    storeID = ids.count == 2 ? String(ids[1]) : nil
+  }
+
+  /// The name.
+  public var text: String {
+    (storeID.map { "\(recordID)-\($0)" } ?? recordID) + Self.suffix
+  }
+
+  private static func isID(_ text: Substring) -> Bool {
+    text.utf8.count == idLength
+      && text.utf8.allSatisfy { byte in
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+      }
+  }
+}

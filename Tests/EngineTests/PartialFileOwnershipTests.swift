@@ -1,0 +1,159 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// Partial files that other stores, other processes or nobody known have put where an engine works.
+@Suite(.timeLimit(.minutes(2)))
+struct PartialFileOwnershipTests {
+  private func text(_ path: String) throws -> String {
+    try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  @Test func `two stores download the same URL into one folder, each its own bytes`() async throws {
+    let folder = try TemporaryFolder()
+    let url = "https://example.com/x"
+    let fixtures = try [HandFixture(), HandFixture()]
+    var engines: [DownloadEngine] = []
+    for fixture in fixtures {
+      try fixture.store.setRoot(folder.path("shared"))
+      try fixture.store.add([DownloadRequest(url: url)])
+      engines.append(try fixture.engine())
+    }
+    try await fixtures[0].running(engines[0]) {
+      try await fixtures[1].running(engines[1]) {
+        for fixture in fixtures { try await fixture.started(1) }
+        let tasks = fixtures.map { $0.transport.started[0] }
+        tasks[0].receive(Array("one".utf8), of: 6)
+        tasks[1].receive(Array("two".utf8), of: 6)
+        _ = tasks[0].sink.receive(Array("ONE".utf8).span)
+        _ = tasks[1].sink.receive(Array("TWO".utf8).span)
+        for (fixture, task) in zip(fixtures, tasks) {
+          task.sink.finish(.completed)
+          try await fixture.reached(.completed, "x")
+        }
+      }
+    }
+    let files = try fixtures.map { fixture in
+      try text(try #require(try fixture.store.localPath(of: try fixture.record("x"))))
+    }
+    #expect(files == ["oneONE", "twoTWO"])
+  }
+
+  @Test func `a download whose partial file is in use is tried again`() async throws {
+    let fixture = try HandFixture()
+    try fixture.add("a")
+    try fixture.change("a", partial: 5) { record in
+      record.received = 5
+      record.entityTag = "\"1\""
+    }
+    var options = EngineOptions()
+    options.retry.base = .milliseconds(1)
+    let engine = try DownloadEngine(
+      store: fixture.store,
+      transport: fixture.transport,
+      options: options
+    )
+    let lock = try LockedFile(try fixture.layout("a").partialPath, for: .writing)
+    let events = engine.handle(of: fixture.url("a")).events()
+    try await fixture.running(engine) {
+      let retry = await events.first { if case .retrying = $0 { true } else { false } }
+      guard case .retrying(_, let failure, _) = retry else {
+        Issue.record("no retry")
+        return
+      }
+      #expect(failure.code == .fileInUse)
+      #expect(failure.message.contains("another process is using it"))
+      lock.unlock()
+      try await fixture.started(1)
+      #expect(fixture.transport.started[0].request.offset == 5)
+    }
+  }
+
+  @Test func `a download that is removed keeps its record while its file is in use`() async throws {
+    let fixture = try HandFixture()
+    try fixture.add("a")
+    try fixture.change("a", partial: 5) { $0.received = 5 }
+    let path = try fixture.layout("a").partialPath
+    try fixture.store.remove(.named(fixture.url("a")))
+    let lock = try LockedFile(path, for: .writing)
+    let found = try await fixture.engine().reconcile()
+    #expect(found.map(\.isPartialInUse) == [true])
+    #expect(try fixture.record("a").state == .removed)
+    #expect(FileStamp(ofFileAt: path)?.size == 5)
+    lock.unlock()
+    let again = try await fixture.engine().reconcile()
+    #expect(again.map(\.isPartialInUse) == [false])
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+    #expect(FileStamp(ofFileAt: path) == nil)
+  }
+
+  /// A kill between the two steps of a rename leaves one file under both names.
+  @Test func `a finished file that still has its partial name survives a restart`() async throws {
+    let fixture = try HandFixture()
+    try fixture.add("a")
+    let layout = try fixture.layout("a")
+    try fixture.change("a", partial: 5) { $0.received = 5 }
+    try FileManager.default.linkItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    let stamp = try #require(FileStamp(ofFileAt: layout.finalPath))
+    try fixture.change("a") { record in
+      record.state = .finalizing
+      record.expected = 5
+      record.stamp = stamp
+    }
+    try fixture.store.restart(.named(fixture.url("a")))
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      fixture.transport.started[0].receive([1], of: 3)
+      #expect(FileStamp(ofFileAt: layout.finalPath) == stamp)
+      _ = fixture.transport.started[0].sink.receive([2, 3].span)
+      fixture.transport.started[0].sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+    }
+    #expect(try Data(contentsOf: URL(filePath: layout.finalPath)) == Data([1, 2, 3]))
+    #expect(FileStamp(ofFileAt: layout.partialPath) == nil)
+  }
+
+  @Test func `the same is repaired when nobody restarts it`() async throws {
+    let fixture = try HandFixture()
+    try fixture.add("a")
+    let layout = try fixture.layout("a")
+    try fixture.change("a", partial: 5) { $0.received = 5 }
+    try FileManager.default.linkItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    let stamp = try #require(FileStamp(ofFileAt: layout.finalPath))
+    try fixture.change("a") { record in
+      record.state = .finalizing
+      record.expected = 5
+      record.stamp = stamp
+    }
+    _ = try await fixture.engine().reconcile()
+    #expect(try fixture.record("a").state == .completed)
+    #expect(FileStamp(ofFileAt: layout.finalPath) == stamp)
+    #expect(FileStamp(ofFileAt: layout.partialPath) == nil)
+  }
+
+  @Test(arguments: [(5, true), (4, false)])
+  func `a partial file of an earlier build is taken over if it has all bytes that count`(
+    size: Int,
+    isTakenOver: Bool
+  ) async throws {
+    let fixture = try HandFixture()
+    try fixture.add("a")
+    try fixture.change("a", partial: size) { record in
+      record.received = 5
+      record.entityTag = "\"1\""
+    }
+    let path = try fixture.layout("a").partialPath
+    let name = PartialName(recordID: try fixture.record("a").id, storeID: nil).text
+    let earlier = "\(try fixture.layout("a").folderPath)/\(name)"
+    try FileManager.default.moveItem(atPath: path, toPath: earlier)
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      #expect(fixture.transport.started[0].request.offset == (isTakenOver ? 5 : 0))
+      #expect((FileStamp(ofFileAt: earlier) == nil) == isTakenOver)
+    }
+  }
+}
