@@ -36,6 +36,14 @@ import Testing
     #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
   }
 
+  @Test func `each change of the URL is a generation of its own, also back to the first`() throws {
+    let before = try fixture.store.record(named: url).generation
+    try fixture.store.replaceURL(of: url, with: new)
+    #expect(try fixture.store.record(named: new).generation == before + 1)
+    try fixture.store.replaceURL(of: new, with: url)
+    #expect(try fixture.store.record(named: url).generation == before + 2)
+  }
+
   @Test func `a download keeps its id, its bytes and its history under a new URL`() throws {
     let before = try fixture.store.record(named: url)
     let partial = try fixture.layout(of: before).partialPath

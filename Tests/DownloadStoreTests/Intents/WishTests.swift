@@ -103,6 +103,15 @@ import Testing
     }
   }
 
+  @Test func `a restart forgets how many bytes were ever on disk`() {
+    for var record in Self.records where record.state == .failedPermanent {
+      // Only progress beyond that forgives failures, and a restart has made none.
+      record.resolvedBytes = 40
+      let restarted = record.granting(.restart)
+      #expect(restarted.resolvedBytes == 0 && restarted.received == 0)
+    }
+  }
+
   @Test func `a wish that is said twice is said once`() {
     for record in Self.records {
       for wish in Self.wishes {

@@ -65,6 +65,32 @@ struct ValidityTests {
     #expect(data.validity(given: .init(temporaryFile: .missing)) == .temporaryFileMissing)
   }
 
+  /// The tags and dates of the data and of the record, and whether the data is stale.
+  @Test(
+    arguments: [
+      // Strong tags decide, whatever the dates say.
+      ("\"1\"", "\"1\"", "Mon", "Tue", false), ("\"1\"", "\"2\"", "Mon", "Mon", true),
+      // Where one is weak, the dates decide.
+      ("W/\"1\"", "\"1\"", "Mon", "Mon", false), ("W/\"1\"", "\"1\"", "Mon", "Tue", true),
+      ("\"1\"", "W/\"1\"", "Mon", "Mon", false), ("\"1\"", "W/\"1\"", "Mon", "Tue", true),
+      ("W/\"1\"", "W/\"1\"", "Mon", "Tue", true), ("W/\"1\"", "W/\"2\"", "Mon", "Mon", false),
+      // Without dates the tags are compared weakly.
+      ("W/\"1\"", "\"1\"", nil, nil, false), ("W/\"1\"", "W/\"1\"", nil, nil, false),
+      ("W/\"1\"", "\"2\"", nil, nil, true), ("\"1\"", "W/\"2\"", nil, nil, true),
+    ] as [(String, String, String?, String?, Bool)]
+  )
+  func `strong tags decide, then dates, then weak tags`(
+    own: String,
+    other: String,
+    ownDate: String?,
+    otherDate: String?,
+    isStale: Bool
+  ) throws {
+    let data = try Self.data(entityTag: own, lastModified: ownDate)
+    let facts = ResumeData.Facts(entityTag: other, lastModified: otherDate)
+    #expect(data.validity(given: facts) == (isStale ? .stale(.validator) : .valid))
+  }
+
   @Test func `the partial file must be there and have the bytes`() throws {
     let data = try Self.data()
     #expect(data.validity(given: .init(temporaryFile: .missing)) == .temporaryFileMissing)

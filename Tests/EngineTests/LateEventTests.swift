@@ -1,0 +1,209 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// What comes late, from the network or from the disk, and what is committed before what.
+@Suite(.timeLimit(.minutes(2)))
+struct LateEventTests {
+  private let fixture: HandFixture
+  private var store: DownloadStore { fixture.store }
+  private var transport: HandTransport { fixture.transport }
+
+  init() throws {
+    fixture = try HandFixture()
+    try fixture.add("a")
+  }
+
+  /// Gives the record the first 40 of 100 bytes.
+  private func interrupt() throws {
+    try fixture.change("a", partial: 40) {
+      $0.received = 40
+      $0.resolvedBytes = 40
+      $0.expected = 100
+      $0.entityTag = "\"old\""
+    }
+  }
+
+  private func engine(_ gate: EffectHook) throws -> DownloadEngine {
+    var options = EngineOptions()
+    options.checkpointInterval = .milliseconds(50)
+    return try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: options,
+      now: { Date() },
+      environment: .live(gate)
+    )
+  }
+
+  private func head(_ status: Int, _ fields: [String: String]) -> ResponseHead {
+    ResponseHead(
+      status: status,
+      fields: fields.map { HeaderField(name: $0.key, value: $0.value) }
+    )
+  }
+
+  // MARK: Another entity
+
+  @Test func `a new entity without an entity tag is continued by its date`() async throws {
+    try interrupt()
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let first = transport.started[0]
+      #expect(first.request.offset == 40 && first.request.validator == "\"old\"")
+      let date = "Mon, 01 Jan 2024 00:00:00 GMT"
+      _ = first.sink.receive(head(200, ["Content-Length": "50", "Last-Modified": date]))
+      _ = first.sink.receive([UInt8](repeating: 8, count: 20).span)
+      first.sink.finish(.failed(TaskFailure(code: .connectionLost, message: "gone")))
+      try await fixture.started(2)
+      let second = transport.started[1].request
+      #expect(second.offset == 20 && second.validator == date)
+    }
+  }
+
+  @Test func `a response that drops the bytes on disk counts as a failed attempt`() async throws {
+    try interrupt()
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let first = transport.started[0]
+      #expect(first.sink.receive(head(416, ["Content-Range": "bytes */30"])) == .cancel)
+      first.sink.finish(.cancelled)
+      try await fixture.started(2)
+      #expect(transport.started[1].request.offset == 0)
+      let record = try fixture.record("a")
+      #expect(record.failedAttempts == 1 && record.attempts.count == 1)
+    }
+  }
+
+  @Test func `the file keeps its bytes until it is committed that they are dropped`() async throws {
+    try interrupt()
+    let refuses = Mutex(false)
+    let gate = EffectHook { effect in
+      refuses.withLock { $0 && effect == .commit } ? 5 : nil
+    }
+    try await fixture.running(try engine(gate)) {
+      try await fixture.started(1)
+      refuses.withLock { $0 = true }
+      let first = transport.started[0]
+      #expect(first.sink.receive(head(200, ["Content-Length": "50"])) == .cancel)
+      refuses.withLock { $0 = false }
+      let path = try fixture.layout("a").partialPath
+      #expect(try Data(contentsOf: URL(filePath: path)) == Data(repeating: 7, count: 40))
+      #expect(try fixture.record("a").received == 40)
+      first.sink.finish(.cancelled)
+    }
+  }
+
+  @Test func `bytes that a transport holds count from the offset on`() async throws {
+    try interrupt()
+    let engine = try fixture.engine()
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      transport.started[0].sink.report(held: 10, of: 60)
+      let progress = try await engine.progress(of: fixture.url("a"))
+      #expect(progress?.received == 50 && progress?.expected == 100)
+    }
+  }
+
+  // MARK: Another generation
+
+  @Test func `a failure that comes after a restart is not the new generation's`() async throws {
+    let (store, url) = (store, fixture.url("a"))
+    let hasRestarted = Mutex(false)
+    let gate = EffectHook { effect in
+      guard case .synchronize = effect else { return nil }
+      return hasRestarted.withLock { hasRestarted in
+        guard !hasRestarted else { return nil }
+        hasRestarted = true
+        // The engine is about to commit that the file cannot be synced.
+        return (try? store.restart(.named(url))) == nil ? 1 : 5
+      }
+    }
+    try await fixture.running(try engine(gate)) {
+      try await fixture.started(1)
+      transport.started[0].complete()
+      try await fixture.started(2)
+      let record = try fixture.record("a")
+      #expect(record.attempts.isEmpty && record.failedAttempts == 0)
+      transport.started[1].complete()
+      try await fixture.reached(.completed, "a")
+    }
+  }
+
+  @Test func `a cancel that comes while a file gets its name is not undone`() async throws {
+    let (store, url) = (store, fixture.url("a"))
+    let gate = EffectHook { effect in
+      if case .synchronizeFolder = effect, (try? store.record(named: url).state) == .finalizing {
+        _ = try? store.cancel(.named(url))
+      }
+      return nil
+    }
+    let engine = try engine(gate)
+    let events = engine.events()
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      transport.started[0].complete()
+      try await fixture.reached(.cancelled, "a")
+    }
+    let words = await events.reduce(into: []) { $0.append($1.word) }
+    #expect(!words.contains("completed"))
+  }
+
+  @Test func `a URL that is changed and changed back ends the transfer that was under way`()
+    async throws
+  {
+    let (old, new) = (fixture.url("a"), fixture.url("b"))
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let first = transport.started[0]
+      first.receive([UInt8](repeating: 7, count: 40), of: 100)
+      try store.replaceURL(of: old, with: new)
+      try store.replaceURL(of: new, with: old)
+      try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
+      first.sink.finish(.cancelled)
+      try await fixture.started(2)
+    }
+  }
+
+  // MARK: The order of writes
+
+  @Test func `bytes are synced before they are counted`() async throws {
+    let path = try fixture.layout("a").partialPath
+    let (store, url) = (store, fixture.url("a"))
+    let syncs = Mutex(0)
+    let early = Mutex(false)
+    let gate = EffectHook { effect in
+      if case .synchronize(path) = effect { syncs.withLock { $0 += 1 } }
+      if let received = try? store.record(named: url).received, received > 0,
+        syncs.withLock({ $0 }) == 0
+      {
+        early.withLock { $0 = true }
+      }
+      return nil
+    }
+    try await fixture.running(try engine(gate)) {
+      try await fixture.started(1)
+      transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
+      try await waitUntil("a checkpoint") { try fixture.record("a").received == 40 }
+      #expect(gate.performed.contains(.synchronize(path: path)))
+      #expect(!early.withLock { $0 })
+    }
+  }
+
+  @Test func `a start is committed before its request is sent`() async throws {
+    let generation = try fixture.record("a").generation
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let record = try fixture.record("a")
+      #expect(record.state == .running && record.generation == generation + 1)
+      #expect(record.unresolvedStarts == 1)
+      // Progress clears it.
+      transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
+      try await waitUntil("a checkpoint") { try fixture.record("a").received == 40 }
+      #expect(try fixture.record("a").unresolvedStarts == 0)
+    }
+  }
+}
