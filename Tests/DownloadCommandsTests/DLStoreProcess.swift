@@ -70,6 +70,12 @@ final class DLStoreProcess: Sendable {
     try process.run()
   }
 
+  /// Ends what is left of its process group, of which Foundation makes it the leader: a test that
+  /// fails must not leave a supervisor that starts its worker again for ever.
+  deinit {
+    kill(-id, SIGKILL)
+  }
+
   /// Runs it to its end.
   static func run(
     _ arguments: String...,
@@ -108,7 +114,7 @@ final class DLStoreProcess: Sendable {
     let deadline = ContinuousClock.now.advanced(by: .seconds(60))
     while !condition() {
       guard ContinuousClock.now < deadline else {
-        process.terminate()
+        kill(-id, SIGKILL)
         throw TimedOut(messages: messages)
       }
       try await Task.sleep(for: .milliseconds(10))

@@ -8,6 +8,7 @@ final class ToolProcess {
 
   let identifier: pid_t
   private let output: String
+  private var hasEnded = false
 
   /// How a process ended.
   struct End {
@@ -70,6 +71,13 @@ final class ToolProcess {
     identifier = process
   }
 
+  /// Ends what is left of the group: a test that fails must not leave a supervisor that starts its
+  /// worker again for ever.
+  deinit {
+    kill(-identifier, SIGKILL)
+    if !hasEnded { _ = reap(0) }
+  }
+
   /// What the tool printed so far.
   var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
 
@@ -78,10 +86,28 @@ final class ToolProcess {
     kill(wholeGroup ? -identifier : identifier, number)
   }
 
-  /// Waits for the end.
-  func wait() -> End {
+  /// Waits for the end, and kills the whole group if that takes longer than the limit.
+  ///
+  /// The end of a process that was killed for that has no exit code.
+  func wait(atMost limit: Duration = .seconds(180)) -> End {
+    let deadline = ContinuousClock.now.advanced(by: limit)
+    while ContinuousClock.now < deadline {
+      if let end = reap(WNOHANG) { return end }
+      usleep(2_000)
+    }
+    signal(SIGKILL, wholeGroup: true)
+    return reap(0) ?? End(status: SIGKILL)
+  }
+
+  /// The end of the process; `nil` while it runs and `options` say not to wait.
+  private func reap(_ options: Int32) -> End? {
     var status: Int32 = 0
-    while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+    var result: pid_t
+    repeat {
+      result = unsafe waitpid(identifier, &status, options)
+    } while result < 0 && errno == EINTR
+    guard result != 0 else { return nil }
+    hasEnded = true
     return End(status: status)
   }
 
@@ -92,15 +118,14 @@ final class ToolProcess {
   /// process that started it.
   func waitWatchingMemory() -> (end: End, peakBytes: Int) {
     var peak = 0
-    var status: Int32 = 0
-    while unsafe waitpid(identifier, &status, WNOHANG) == 0 {
+    while true {
+      if let end = reap(WNOHANG) { return (end, peak) }
       let children = (try? Self.read("/proc/\(identifier)/task/\(identifier)/children")) ?? ""
       for process in [identifier] + children.split(separator: " ").compactMap({ pid_t($0) }) {
         peak = max(peak, Self.peakBytes(of: process))
       }
       usleep(5_000)
     }
-    return (End(status: status), peak)
   }
 
   private static func peakBytes(of process: pid_t) -> Int {
