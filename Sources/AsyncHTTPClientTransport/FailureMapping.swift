@@ -63,8 +63,9 @@
 
     /// A connection that could not be made: the failures of all addresses of a host.
     private static func meaning(of error: NIOConnectionError) -> Self {
-      if error.dnsAError != nil || error.dnsAAAAError != nil { return .cannotFindHost }
       let codes = error.connectionErrors.map { Self($0.error) }
+      if codes.contains(.outOfResources) { return .outOfResources }
+      if error.dnsAError != nil || error.dnsAAAAError != nil { return .cannotFindHost }
       return codes.contains(.timedOut) ? .timedOut : .cannotConnect
     }
 
@@ -74,6 +75,7 @@
         .cannotConnect
       case ETIMEDOUT: .timedOut
       case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, EBADF: .connectionLost
+      case let code where SystemCallFailure(errno: code) == .outOfResources: .outOfResources
       default: .unknown
       }
     }

@@ -46,6 +46,10 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case quarantined
     /// A request interceptor failed.
     case interceptorFailed
+    /// This machine is short of file descriptors or memory; not counted as a failed attempt.
+    case outOfResources
+    /// The file cannot be reached at the moment, as when a network volume has forgotten it.
+    case fileUnavailable
     /// Anything else.
     case unknown
   }

@@ -126,7 +126,7 @@ extension DownloadEngine {
       let actions = found.decision.actions
       if actions.contains(.commitCompleted), let failure = failures[found.layout.folderPath] {
         // One that stands still is asked about again when somebody resumes it.
-        if [.running, .waiting, .finalizing].contains(found.record.state) {
+        if [.running, .waiting, .finalizing, .failedRetryable].contains(found.record.state) {
           try await settleFailure(found.record, failure.asDownloadFailure, retryAfter: nil)
         }
         continue

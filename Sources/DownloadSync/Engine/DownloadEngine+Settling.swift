@@ -77,6 +77,7 @@ extension DownloadEngine {
       if download.transfer.file.stamp?.size == 0 {
         placement.removePartial(download.layout.partialPath)
       }
+      let failure = attributed(failure)
       try await settleFailure(
         download.record,
         failure,
@@ -170,6 +171,9 @@ extension DownloadEngine {
     guard failure.code != .diskFull else {
       return try await waitForRoom(download, failure, resumeData)
     }
+    guard failure.code != .outOfResources else {
+      return try await waitForResources(download, failure, resumeData)
+    }
     let moment = now()
     let retry = options.retry
     let random = environment.random()
@@ -237,6 +241,53 @@ extension DownloadEngine {
     emit(.waitsForRoom(waiting))
     enqueue(waiting)
   }
+
+  /// Returns a download to the queue, and delays all starts, while this machine is short of
+  /// descriptors or memory.
+  ///
+  /// This is neither a user's pause nor a failed attempt.
+  private func waitForResources(
+    _ download: DownloadRecord,
+    _ failure: DownloadFailure,
+    _ resumeData: ResumeDataChange
+  ) async throws {
+    let delay = shortage.note(at: environment.instant(), running: live.count)
+    let moment = now()
+    let waiting = try await commit { tx -> DownloadRecord? in
+      guard var record = try tx.failing(download) else { return nil }
+      resumeData.apply(to: &record)
+      record.unresolvedStarts = 0
+      record.state = .waiting
+      record.updatedAt = moment
+      try tx.upsert(record)
+      return record
+    }
+    guard let waiting else {
+      return try await letGo(download, try roots.layout(of: download))
+    }
+    log("wait for resources", waiting, ["message": failure.message])
+    emit(.retrying(waiting, failure, wait: delay))
+    enqueue(waiting)
+  }
+
+  /// The failure with its cause, where that is this machine.
+  ///
+  /// A transport cannot always tell: to libcurl, a socket that cannot be opened is a host that cannot
+  /// be reached. Those that fail together with one that lacked descriptors lacked them too, though its
+  /// end has freed some.
+  private func attributed(_ failure: DownloadFailure) -> DownloadFailure {
+    switch failure.code {
+    case .cannotConnect, .cannotFindHost, .unknown:
+      guard shortage.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
+      else { return failure }
+      return DownloadFailure(
+        .outOfResources,
+        "too many open files in this process or system: \(failure.message)"
+      )
+    default:
+      return failure
+    }
+  }
 }
 
 extension StoreTransaction {
@@ -246,7 +297,7 @@ extension StoreTransaction {
     guard let record = try get(DownloadRecord.self, download.url),
       record.isSameGeneration(as: download),
       record.intent == .run || record.intent == .hold,
-      [.running, .finalizing, .waiting].contains(record.state)
+      [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
     else { return nil }
     return record
   }

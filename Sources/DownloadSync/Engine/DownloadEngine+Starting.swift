@@ -15,9 +15,10 @@ extension DownloadEngine {
 
   /// Starts what has its turn: one commit for all of them, then the files, then the tasks.
   ///
-  /// A slot that is free while somebody may start is given away before this returns.
+  /// A slot that is free while somebody may start is given away before this returns, unless this
+  /// machine is short of resources.
   func startWhatMay() async throws {
-    while !queue.isEmpty {
+    while !queue.isEmpty, !shortage.delaysStarts(at: environment.instant()) {
       let (chosen, leaving) = nextTurns()
       try await makeRoom(leaving)
       guard !chosen.isEmpty else { return }
@@ -29,9 +30,10 @@ extension DownloadEngine {
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.
       let transferred = Set(live.values.map(\.record.id))
-      let (starts, moved) = try await commit { [placement] tx in
+      let (starts, moved, others) = try await commit { [placement] tx in
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
+        var others: [Reconciliation] = []
         for candidate in chosen {
           guard var record = try tx.get(DownloadRecord.self, candidate.url), record.mayStart
           else { continue }
@@ -52,12 +54,16 @@ extension DownloadEngine {
           )
           if let start = try Self.prepare(&record, found, candidate, at: moment, in: &tx) {
             starts.append(start)
+          } else {
+            others.append(found)
           }
         }
-        return (starts, moved)
+        return (starts, moved, others)
       }
       for start in starts { try await begin(start) }
       for record in moved { enqueue(record) }
+      // One whose file has its name already, and whose folder could not be synced before.
+      try await carryOut(others)
       // Whoever could not start after all has left its slot to another one.
       guard chosen.contains(where: { live[$0.url] == nil }) else { return }
     }
@@ -71,7 +77,7 @@ extension DownloadEngine {
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> Start? {
-    // Where there is no plan, a launch or whoever follows the change deals with the record.
+    // Where there is no plan, nothing is requested: the decision is carried out as at a launch.
     guard let plan = found.decision.plan else { return nil }
     // Resume data is of the whole: the system has what it counts, and our file has none of it.
     if plan.beginsAnew || plan.source == .blob && record.received > 0 { record.rollBack() }

@@ -72,6 +72,7 @@ extension DownloadEngine {
     }
     var starting: [Scheduler.Candidate] = []
     var leaving: [String] = []
+    let limits = shortage.limiting(limits)
     while let step = limits.next(&queue, running: running) {
       switch step {
       case .start(let candidate):

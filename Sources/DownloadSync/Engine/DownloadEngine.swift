@@ -56,6 +56,8 @@ public actor DownloadEngine {
   /// How many may run; may change at any time.
   var limits: Scheduler
   var room = VolumeRoom()
+  /// Delays and limits starts while the machine is short of descriptors or memory.
+  var shortage = ResourceShortage()
   /// The volumes of folders, as long as nothing is known to have been moved or mounted.
   var volumes: [String: UInt64] = [:]
   var summary = RunSummary()
@@ -248,6 +250,7 @@ public actor DownloadEngine {
         guard let download = transfer(key) else { continue }
         // A suspect is cleared by its first bytes, and others wait for that.
         if download.candidate.isSuspect { isCheckpointDue = true }
+        shortage.noteProgress(limit: limits.maximumRunning)
       case .renamed(let record):
         guard transfer(TransferKey(record)) != nil else { continue }
         live[record.url]?.record.filename = record.filename

@@ -22,18 +22,6 @@ final class PartialFile: Sendable, ProcessLock {
     var operation: String
     /// Why the file was not used, where no error number says so.
     var refusal: LockedFile.Refusal?
-
-    /// The failure as a download has it.
-    var asDownloadFailure: DownloadFailure {
-      if let refusal {
-        let code: DownloadFailure.Code = refusal == .locked ? .fileInUse : .fileSystem
-        return DownloadFailure(code, "\(operation): \(refusal)")
-      }
-      let text = unsafe String(cString: strerror(code))
-      return code == ENOSPC || code == EDQUOT
-        ? DownloadFailure(.diskFull, "the disk is full")
-        : DownloadFailure(.fileSystem, "\(operation): \(text)")
-    }
   }
 
   private struct State {

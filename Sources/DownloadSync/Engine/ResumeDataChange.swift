@@ -32,7 +32,8 @@ extension DownloadFailure.Code {
   /// Whether the way to the server was the trouble.
   fileprivate var isOfNetwork: Bool {
     switch self {
-    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .insecure: true
+    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .insecure, .outOfResources:
+      true
     default: false
     }
   }

@@ -69,6 +69,7 @@ extension DownloadFailure.Code {
       case .badResponse: .badResponse
       case .badRedirect: .badRedirect
       case .unsupportedURL: .unsupportedURL
+      case .outOfResources: .outOfResources
       case .unknown: .unknown
       }
   }

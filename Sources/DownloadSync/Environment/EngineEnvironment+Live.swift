@@ -26,6 +26,7 @@ extension EngineEnvironment {
       }
     },
     availableBytes: { Volume.availableBytes(inFolder: $0) },
+    lacksDescriptors: { FileDescriptors.areExhausted },
     gate: nil
   )
 }

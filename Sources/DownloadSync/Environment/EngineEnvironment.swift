@@ -31,6 +31,8 @@ package struct EngineEnvironment: Sendable {
     @Sendable (ObjectStore, _ post: @escaping @Sendable (Signal) -> Void) -> @Sendable () -> Void
   /// How many bytes may still be written to the volume of a folder; `nil` when that cannot be asked.
   package var availableBytes: @Sendable (_ folder: String) -> Int64?
+  /// Whether this process can open no more files or sockets.
+  package var lacksDescriptors: @Sendable () -> Bool
   /// Is asked before each effect.
   package var gate: (any EffectGate)?
 
@@ -45,6 +47,7 @@ package struct EngineEnvironment: Sendable {
       @escaping @Sendable (ObjectStore, @escaping @Sendable (Signal) -> Void)
       -> @Sendable () -> Void,
     availableBytes: @escaping @Sendable (_ folder: String) -> Int64?,
+    lacksDescriptors: @escaping @Sendable () -> Bool,
     gate: (any EffectGate)?
   ) {
     self.instant = instant
@@ -54,6 +57,7 @@ package struct EngineEnvironment: Sendable {
     self.startTask = startTask
     self.wake = wake
     self.availableBytes = availableBytes
+    self.lacksDescriptors = lacksDescriptors
     self.gate = gate
   }
 

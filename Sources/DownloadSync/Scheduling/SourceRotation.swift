@@ -82,6 +82,9 @@ struct SourceRotation: Sendable {
 extension DownloadFailure.Code {
   /// Whether the cause is on this machine, so that another server is no help.
   var isLocal: Bool {
-    self == .fileSystem || self == .fileInUse || self == .diskFull || self == .quarantined
+    switch self {
+    case .fileSystem, .fileInUse, .fileUnavailable, .diskFull, .outOfResources, .quarantined: true
+    default: false
+    }
   }
 }

@@ -31,6 +31,8 @@ public struct TaskFailure: Error, Sendable, Hashable {
     case badRedirect
     /// The URL is not one that the transport can fetch.
     case unsupportedURL
+    /// This machine is short of descriptors, memory or buffers: the server was not asked.
+    case outOfResources
     /// Anything else.
     case unknown
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RetryPolicyTests {
   static let retryable: Set<DownloadFailure.Code> = [
     .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .serverBusy, .wrongLength,
-    .entityChanged, .badResponse, .fileInUse, .unknown,
+    .entityChanged, .badResponse, .fileInUse, .outOfResources, .fileUnavailable, .unknown,
   ]
 
   @Test(arguments: DownloadFailure.Code.allCases)

@@ -1,11 +1,21 @@
 internal import Synchronization
 
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
 /// What is wrong with the disk at the moment.
 final class DiskFaults: Sendable {
   private struct State {
     var isFull = false
     var errorProbability = 0.0
     var failedSyncProbability = 0.0
+
+    var errorCode = EIO
   }
 
   // Used by the thread of the simulation alone.
@@ -28,4 +38,14 @@ final class DiskFaults: Sendable {
     get { state.withLock { $0.failedSyncProbability } }
     set { state.withLock { $0.failedSyncProbability = newValue } }
   }
+
+  /// The error number of a call that fails.
+  var errorCode: Int32 {
+    get { state.withLock { $0.errorCode } }
+    set { state.withLock { $0.errorCode = newValue } }
+  }
+
+  /// The error numbers that calls fail with: a broken disk, a machine that is short of something, and
+  /// a network volume that has forgotten the file.
+  static let errorCodes = [EIO, EIO, EMFILE, ENFILE, ENOMEM, EAGAIN, ESTALE]
 }

@@ -33,10 +33,19 @@ final class EventLog: Sendable {
     let kind: String
     switch event {
     case .completed(let ended): (record, kind) = (ended, "completed")
+    case .retrying(let waiting, let failure, _)
+    where failure.code == .outOfResources || failure.code == .fileUnavailable:
+      // A whole file may wait more than once for its folder to be synced, without a transfer.
+      return trace.note("event", "retrying \(waiting.id) \(failure.code)")
     case .retrying(let ended, let failure, _): (record, kind) = (ended, "retrying \(failure.code)")
     case .failed(let failed, let failure):
       // Resumed, a download whose name could not be synced is complete without a transfer.
-      guard failure.code != .fileSystem else { return trace.note("event", "failed \(failed.id)") }
+      if failure.code == .outOfResources {
+        state.withLock { $0.wrong = "\(failed.url) has failed for good: \(failure.message)" }
+      }
+      guard failure.code != .fileSystem, failure.code != .fileUnavailable else {
+        return trace.note("event", "failed \(failed.id)")
+      }
       (record, kind) = (failed, "failed \(failure.code)")
     case .waitsForRoom(let ended): (record, kind) = (ended, "waitsForRoom")
     case .started(let started, let offset):

@@ -120,6 +120,7 @@ final class Life: EffectGate, Transport {
         return { self?.state.withLock { $0.post = nil } }
       },
       availableBytes: { [faults] _ in faults.isFull ? 0 : 1 << 40 },
+      lacksDescriptors: { false },
       gate: self
     )
   }
@@ -173,7 +174,7 @@ final class Life: EffectGate, Transport {
       }
     case .synchronizeFolder, .cut, .rename: break
     }
-    return chance.happens(faults.errorProbability) ? EIO : nil
+    return chance.happens(faults.errorProbability) ? faults.errorCode : nil
   }
 
   // MARK: Transport

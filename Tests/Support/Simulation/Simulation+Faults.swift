@@ -4,6 +4,14 @@ internal import Foundation
 internal import ObjectStore
 internal import SimulatedTransport
 
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
 extension Simulation {
   /// Perhaps something goes wrong now; says whether it does.
   func introduceFault() throws -> Bool {
@@ -26,7 +34,8 @@ extension Simulation {
       trace.note("room", "\(!faults.isFull)")
     } else if chance.happens(profile.diskErrors) {
       faults.errorProbability = faults.errorProbability == 0 ? 0.2 : 0
-      trace.note("disk error")
+      faults.errorCode = chance.pick(DiskFaults.errorCodes) ?? EIO
+      trace.note("disk error", "\(faults.errorCode)")
     } else if chance.happens(profile.clockJumps) {
       // By up to two hours, and in one of three by up to a day.
       let seconds = chance.number(in: -7_200...7_200)

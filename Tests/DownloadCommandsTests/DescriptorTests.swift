@@ -1,0 +1,38 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// The program with few file descriptors.
+@Suite(.timeLimit(.minutes(5)))
+struct DescriptorTests {
+  @Test func `a low limit of descriptors delays downloads, and fails none`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try FaultServer()
+    defer { server.stop() }
+    let body = Body.generated(byteCount: 400_000, seed: 31)
+    var resource = Resource(body)
+    // Long enough for all of them to be under way together.
+    resource.bytesPerSecond = 400_000
+    let paths = (0..<24).map { "/file\($0)" }
+    for path in paths { server.route(path, resource) }
+    let urls = paths.map { server.url($0) }.joined(separator: " ")
+    let result = try await DLStoreProcess.run(
+      store: folder.path("store"),
+      in: folder.path,
+      shell: "ulimit -n 40; exec dlstore get --max-concurrent 20 --per-host 20 \(urls)"
+    )
+    #expect(result.status == 0, "\(result.messages)")
+    // Twenty files and as many connections do not fit.
+    #expect(result.messages.contains("outOfResources"))
+    let store = try DownloadStore(at: folder.path("store"), access: .readOnly)
+    for path in paths {
+      let record = try store.record(named: server.url(path))
+      #expect(record.state == .completed)
+      #expect(body.matches(file: folder.path(record.filename)))
+      #expect(record.attempts.isEmpty, "\(record.attempts)")
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import SimulatedTransport
+import Synchronization
+import TestSupport
+import Testing
+
+/// Downloads on a machine that is short of descriptors or memory, and on a volume that forgets files.
+@Suite(.timeLimit(.minutes(2)))
+struct ShortageTests {
+  /// One step of a download that changes the disk.
+  enum Step: String, CaseIterable, Sendable {
+    case makeFolder, open, cut, write, synchronize, link, synchronizeFolder
+
+    init?(_ effect: Effect) {
+      switch effect {
+      case .makeFolder: self = .makeFolder
+      case .open: self = .open
+      case .cut: self = .cut
+      case .write: self = .write
+      case .synchronize: self = .synchronize
+      case .link, .rename: self = .link
+      case .synchronizeFolder: self = .synchronizeFolder
+      case .remove, .commit: return nil
+      }
+    }
+  }
+
+  private let folder: TemporaryFolder
+  private let store: DownloadStore
+  private let url = "https://example.com/a"
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try DownloadStore(at: folder.path("store"))
+    try store.add([DownloadRequest(url: url)])
+  }
+
+  /// Creates an engine whose clock runs a hundred times as fast.
+  private func engine(
+    _ transport: any Transport,
+    _ gate: (any EffectGate)? = nil,
+    lacksDescriptors: @escaping @Sendable () -> Bool = { false }
+  ) throws -> DownloadEngine {
+    var environment = EngineEnvironment.live
+    let start = ContinuousClock.now
+    environment.instant = { start.advanced(by: start.duration(to: .now) * 100) }
+    environment.gate = gate
+    environment.lacksDescriptors = lacksDescriptors
+    return try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: EngineOptions(),
+      now: { Date() },
+      environment: environment
+    )
+  }
+
+  /// Runs an engine whose first tries of a step fail; returns its events.
+  private func run(
+    failing step: Step,
+    times: Int,
+    with code: Int32
+  ) async throws -> [DownloadEvent] {
+    let transport = SimulatedTransport()
+    let body = SimulatedBody(seed: 1, byteCount: 1_000)
+    transport.serve(SimulatedResource(body, entityTag: "\"1\""), at: url)
+    let left = Mutex(times)
+    let engine = try engine(
+      transport,
+      EffectHook { effect in
+        guard Step(effect) == step else { return nil }
+        return left.withLock { left in
+          guard left > 0 else { return nil }
+          left -= 1
+          return code
+        }
+      }
+    )
+    let events = engine.events()
+    let summary = try await engine.run(until: .idle)
+    #expect(summary == RunSummary(completed: 1))
+    #expect(left.withLock { $0 } == 0)
+    let file = try store.roots().layout(of: store.record(named: url)).finalPath
+    #expect(body.matches(try Data(contentsOf: URL(filePath: file))))
+    return await events.reduce(into: []) { $0.append($1) }
+  }
+
+  private func retries(_ events: [DownloadEvent]) -> [DownloadFailure.Code] {
+    events.compactMap { if case .retrying(_, let failure, _) = $0 { failure.code } else { nil } }
+  }
+
+  @Test(arguments: Step.allCases, [EMFILE, ENFILE, ENOMEM, EAGAIN])
+  func `a shortage at any step delays the download, and is no failed attempt`(
+    step: Step,
+    code: Int32
+  ) async throws {
+    let events = try await run(failing: step, times: 2, with: code)
+    #expect(retries(events) == [.outOfResources, .outOfResources])
+    #expect(try store.record(named: url).attempts.isEmpty)
+  }
+
+  @Test(arguments: Step.allCases)
+  func `a file that a volume has forgotten is opened again, and the attempt counts`(
+    step: Step
+  ) async throws {
+    let events = try await run(failing: step, times: 1, with: ESTALE)
+    #expect(retries(events) == [.fileUnavailable])
+    #expect(try store.record(named: url).attempts.map(\.failure.code) == [.fileUnavailable])
+  }
+
+  @Test func `nothing else starts while the machine is short of resources`() async throws {
+    let transport = HandTransport()
+    try store.add(["b", "c"].map { DownloadRequest(url: "https://example.com/\($0)") })
+    var environment = EngineEnvironment.live
+    let start = ContinuousClock.now
+    let elapsed = Mutex(Duration.zero)
+    environment.instant = { start.advanced(by: elapsed.withLock { $0 }) }
+    let opened = Mutex(0)
+    environment.gate = EffectHook { effect in
+      guard case .open = effect else { return nil }
+      return opened.withLock { opened in
+        opened += 1
+        return opened == 1 ? EMFILE : nil
+      }
+    }
+    let engine = try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: EngineOptions(maximumRunning: 1),
+      now: { Date() },
+      environment: environment
+    )
+    let events = engine.events()
+    try await running(engine) {
+      for await event in events { if case .retrying = event { break } }
+      // The engine looks at its queue again with each command.
+      for _ in 0..<3 { try await settle() }
+      #expect(opened.withLock { $0 } == 1 && transport.started.isEmpty)
+      elapsed.withLock { $0 = .seconds(2) }
+      try await waitUntil("the start") { transport.started.count == 1 }
+    } ending: {
+      transport.endCancelled()
+    }
+  }
+
+  private func settle() async throws {
+    let mark = "https://example.com/mark-\(UUID().uuidString)"
+    var request = DownloadRequest(url: mark)
+    request.isPaused = true
+    try store.add([request])
+    try store.remove(.named(mark))
+    try await waitUntil("the mark to go") { (try? store.record(named: mark)) == nil }
+  }
+
+  @Test(arguments: [TaskFailure.Code.cannotConnect, .cannotFindHost, .unknown], [true, false])
+  func `a connection that fails without free descriptors is no failure of the server`(
+    code: TaskFailure.Code,
+    lacksDescriptors: Bool
+  ) async throws {
+    let transport = HandTransport()
+    let engine = try engine(transport, lacksDescriptors: { lacksDescriptors })
+    let events = engine.events()
+    try await running(engine) {
+      try await waitUntil("the start") { transport.started.count == 1 }
+      transport.started[0].sink.finish(.failed(TaskFailure(code: code, message: "no")))
+      try await waitUntil("the next start") { transport.started.count == 2 }
+      let record = try store.record(named: url)
+      #expect(record.failedAttempts == (lacksDescriptors ? 0 : 1))
+      #expect(record.attempts.count == (lacksDescriptors ? 0 : 1))
+    } ending: {
+      transport.endCancelled()
+    }
+    let told = retries(await events.reduce(into: []) { $0.append($1) })
+    #expect(
+      told == [lacksDescriptors ? .outOfResources : DownloadFailure.Code(rawValue: code.rawValue)]
+    )
+  }
+}
