@@ -92,7 +92,10 @@ let package = Package(
       name: "SimulatedTransport",
       dependencies: ["DownloadStore", "DownloadSync", "ResumeData"]
     ),
-    .target(name: "URLSessionTransport", dependencies: ["DownloadStore", "DownloadSync"]),
+    .target(
+      name: "URLSessionTransport",
+      dependencies: ["DownloadStore", "DownloadSync", "ResumeData"]
+    ),
     .target(
       name: "AsyncHTTPClientTransport",
       dependencies: ["DownloadStore", "DownloadSync"] + asyncHTTPClient

@@ -13,9 +13,14 @@ struct HeldFile: Sendable {
 
   /// Makes the file of a new task, or finds that of one that goes on.
   ///
-  /// - Throws: `TaskFailure` with `unknown` when the resume data cannot be read, has no validator,
-  ///   or its file is gone or too short.
-  init(for request: TaskRequest, number: UInt64, in folder: String) throws(TaskFailure) {
+  /// - Throws: `TaskFailure` with `unknown` when the resume data cannot be read by the system, has no
+  ///   validator, or its file is gone or too short.
+  init(
+    for request: TaskRequest,
+    number: UInt64,
+    in folder: String,
+    of system: ResumeData.Consumer
+  ) throws(TaskFailure) {
     guard let resumeData = request.resumeData else {
       let digits = String(number, radix: 36, uppercase: true)
       let name = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
@@ -29,6 +34,9 @@ struct HeldFile: Sendable {
     }
     guard let data = try? ResumeData(Array(resumeData)), let name = data.partialFileName else {
       throw TaskFailure(code: .unknown, message: "the resume data cannot be used")
+    }
+    guard (try? data.needsRepair(for: system)) == false else {
+      throw TaskFailure(code: .unknown, message: "Invalid resume data for background download.")
     }
     path = "\(folder)/\(name)"
     validator = Validator(entityTag: data.entityTag, lastModified: data.lastModified)
@@ -68,15 +76,6 @@ struct HeldFile: Sendable {
     let file = try FileHandle(forWritingTo: URL(filePath: path))
     defer { try? file.close() }
     try file.truncate(atOffset: UInt64(size))
-  }
-
-  /// Calls `body` with the bytes, a part at a time, for as long as it says true.
-  func forEachPart(_ body: (Span<UInt8>) -> Bool) throws {
-    let file = try FileHandle(forReadingFrom: URL(filePath: path))
-    defer { try? file.close() }
-    while let part = try file.read(upToCount: 262_144), !part.isEmpty {
-      guard body(Array(part).span) else { return }
-    }
   }
 
   func remove() {

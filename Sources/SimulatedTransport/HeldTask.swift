@@ -4,8 +4,7 @@ internal import Foundation
 internal import ResumeData
 internal import Synchronization
 
-/// A task of a background session: takes what the network brings into its file, and hands it over
-/// when it has ended and somebody hears.
+/// A task of a background session: takes what the network brings into its file.
 final class HeldTask: TaskSink {
   private struct State: Sendable {
     /// Whoever hears of the task; `nil` after the application has died.
@@ -22,29 +21,40 @@ final class HeldTask: TaskSink {
     var isSuspended = false
     var isSilent = false
     var isCanceling = false
+    /// Whether it ends only to leave resume data, from which it goes on.
+    var isAsked = false
   }
 
   let id: TaskID
   let file: HeldFile
   let request: TaskRequest
+  private let system: ResumeData.Consumer
   private let leavesResumeData: @Sendable () -> Bool
-  private let onEnd: @Sendable () -> Void
+  private let asksForResumeData: @Sendable (_ held: Int64, _ total: Int64?) -> Bool
+  private let onEnd: @Sendable (HeldTask) -> Void
   // Held for a look, and never while a sink is told something.
   private let state: Mutex<State>
 
-  /// Makes a task; `onEnd` is called right before its sink hears the end.
+  /// Makes a task; `onEnd` is called when it has ended, before its sink hears of it.
+  ///
+  /// `asksForResumeData` hears of each arrival, and says whether the task is to leave resume data
+  /// now.
   init(
     id: TaskID,
     request: TaskRequest,
     file: HeldFile,
-    sink: any TaskSink,
+    sink: (any TaskSink)?,
+    system: ResumeData.Consumer,
     leavesResumeData: @escaping @Sendable () -> Bool,
-    onEnd: @escaping @Sendable () -> Void
+    asksForResumeData: @escaping @Sendable (_ held: Int64, _ total: Int64?) -> Bool,
+    onEnd: @escaping @Sendable (HeldTask) -> Void
   ) {
     self.id = id
     self.request = request
     self.file = file
+    self.system = system
     self.leavesResumeData = leavesResumeData
+    self.asksForResumeData = asksForResumeData
     self.onEnd = onEnd
     state = Mutex(State(sink: sink, held: file.kept))
   }
@@ -92,17 +102,31 @@ final class HeldTask: TaskSink {
 
   /// The application has died.
   func letGo() {
-    state.withLock { $0.sink = nil }
+    state.withLock { state in
+      state.sink = nil
+      // What it leaves is for the next process.
+      state.isAsked = false
+    }
   }
 
-  /// Another one hears of the task.
-  func adopt(_ sink: any TaskSink) {
-    let (hasEnded, held) = state.withLock { state in
-      state.sink = sink
-      return (state.outcome != nil, state.held)
+  /// Another one hears of the task, from here on.
+  func setSink(_ sink: any TaskSink) {
+    state.withLock { $0.sink = sink }
+  }
+
+  /// Whether it has ended only to leave resume data.
+  var isAsked: Bool {
+    state.withLock { $0.isAsked && !$0.isCanceling && $0.outcome == .cancelled }
+  }
+
+  /// How the task has ended, once it has: its sink, its last response and what it leaves.
+  func takeEnd() -> (
+    sink: (any TaskSink)?, outcome: TaskOutcome, head: ResponseHead?, resumeData: Data?
+  )? {
+    state.withLock { state in
+      guard let outcome = state.outcome else { return nil }
+      return (state.sink.take(), outcome, state.head, state.resumeData)
     }
-    sink.report(held: held, of: nil)
-    if hasEnded { handOver() }
   }
 
   // MARK: The network
@@ -150,19 +174,23 @@ final class HeldTask: TaskSink {
       return (state.sink, state.held, length.map { $0 + state.start })
     }
     sink?.report(held: held, of: total)
-    return .proceed
+    guard asksForResumeData(held, total) else { return .proceed }
+    state.withLock { $0.isAsked = true }
+    return .cancel
   }
 
   func finish(_ outcome: TaskOutcome) {
     let failure = state.withLock { $0.failure }
     let outcome = failure.map { .failed($0) } ?? outcome
     let leaves = outcome != .completed && failure == nil && leavesResumeData()
-    let isHeard = state.withLock { state in
-      state.resumeData = leaves ? Self.resumeData(of: request, file, state.head, state.held) : nil
+    state.withLock { state in
+      state.resumeData =
+        leaves ? Self.resumeData(of: request, file, state.head, state.held, system) : nil
       state.outcome = outcome
-      return state.sink != nil
     }
-    if isHeard { handOver() }
+    // The system keeps the file for nothing else.
+    if outcome != .completed, state.withLock({ $0.resumeData == nil }) { file.remove() }
+    onEnd(self)
   }
 
   // MARK: -
@@ -172,57 +200,32 @@ final class HeldTask: TaskSink {
     return .cancel
   }
 
-  /// Tells the sink all that there is, and forgets the task.
-  private func handOver() {
-    let (sink, head, outcome, resumeData) = state.withLock { state in
-      // Both the end and an adoption may ask for it.
-      (state.sink.take(), state.head, state.outcome, state.resumeData)
-    }
-    guard let sink, let outcome else { return }
-    if let resumeData { sink.receive(resumeData: resumeData) }
-    var end = outcome
-    if outcome == .completed, let head { end = deliver(head, to: sink) }
-    if resumeData == nil { file.remove() }
-    onEnd()
-    sink.finish(end)
-  }
-
-  /// Hands over the file; the end that comes after it.
-  private func deliver(_ head: ResponseHead, to sink: any TaskSink) -> TaskOutcome {
-    let head = head.ofDelivery(byteCount: snapshot.bytesReceived, from: request.offset)
-    guard sink.receive(head) == .proceed else { return .cancelled }
-    var end = TaskOutcome.completed
-    do {
-      try file.forEachPart { part in
-        if sink.receive(part) == .cancel { end = .cancelled }
-        return end == .completed
-      }
-    } catch {
-      end = .failed(TaskFailure(code: .unknown, message: "the delivered file: \(error)"))
-    }
-    return end
-  }
-
   /// What the system makes of what has arrived: something only where the whole was asked for and a
   /// validator tells two versions of it apart.
   private static func resumeData(
     of request: TaskRequest,
     _ file: HeldFile,
     _ head: ResponseHead?,
-    _ held: Int64
+    _ held: Int64,
+    _ system: ResumeData.Consumer
   ) -> Data? {
     let old = request.resumeData.flatMap { try? ResumeData(Array($0)) }
     let tag = head.map { $0["ETag"] } ?? old?.entityTag
     let date = head.map { $0["Last-Modified"] } ?? old?.lastModified
     guard request.offset == 0, held > 0, Validator(entityTag: tag, lastModified: date) != nil
     else { return nil }
-    let draft = ResumeData.Draft(
+    var draft = ResumeData.Draft(
       url: request.url,
       received: held,
       file: .temporaryName(String(file.path.split(separator: "/").last ?? "")),
       entityTag: tag,
       lastModified: date
     )
-    return (try? ResumeData(draft, form: .keyedArchive)).map { Data($0.bytes) }
+    // Systems before iOS 12 write property lists, and iOS 10 requests that it cannot read itself.
+    let request = ResumeData.Draft.Request(url: request.url)
+    draft.originalRequest = request
+    draft.currentRequest = request
+    let form: ResumeData.Form = system == .identity ? .keyedArchive : .xml
+    return (try? ResumeData(draft, form: form)).map { Data($0.bytes) }
   }
 }

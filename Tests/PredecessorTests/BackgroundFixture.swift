@@ -21,10 +21,15 @@ struct BackgroundFixture {
   let session: SimulatedBackgroundTransport
   let body = SimulatedBody(seed: 7, byteCount: 1_000)
 
-  init() throws {
+  init(copyInterval: Int64? = nil, system: ResumeData.Consumer = .identity) throws {
     folder = try TemporaryFolder()
     store = try DownloadStore(at: folder.path("store"))
-    session = try SimulatedBackgroundTransport(folder: folder.path("session"), pace: .byHand)
+    session = try SimulatedBackgroundTransport(
+      folder: folder.path("session"),
+      pace: .byHand,
+      copyInterval: copyInterval,
+      system: system
+    )
   }
 
   func url(_ name: String) -> String { "https://example.com/\(name)" }

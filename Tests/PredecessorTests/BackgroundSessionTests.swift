@@ -91,8 +91,10 @@ import Testing
     try fixture.store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, held) { $0 = $0.granting(.pause) }
     }
-    fixture.finish(try fixture.leave(400, "a", as: .running))
-    fixture.finish(try fixture.leave(400, "b", as: .paused))
+    let left = [
+      try fixture.leave(400, "a", as: .running), try fixture.leave(400, "b", as: .paused),
+    ]
+    for task in left { fixture.finish(task) }
     try await fixture.running(try fixture.engine()) {
       let next = try await fixture.task(3)
       #expect(fixture.session.requests[2].url == fixture.url("a"))
@@ -173,42 +175,201 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test func `ZY39 ZY40 ZY41 ZY44 ZY45 a lost network costs nothing that our copy has`()
+  @Test
+  func `ZY39 ZY40 ZY41 ZY43 ZY44 ZY45 a lost network costs nothing that our copy has`()
     async throws
   {
-    // Resume data is taken once, early, and the download goes on from it.
-    try await pauseWithResumeData()
-    let blob = try #require(try fixture.record().resumeBlob)
-    let file = fixture.folder.path("session/\(try #require(try fixture.sessionFiles().first))")
+    let fixture = try BackgroundFixture(copyInterval: 100)
+    try fixture.add("a")
+    let lost = TaskFailure(code: .connectionLost, message: "and the system has nothing")
+    try await fixture.running(try fixture.engine()) {
+      let first = try await fixture.task(1)
+      fixture.receive(50, first)
+      // It leaves resume data and goes on from it, so that its file is known. The engine does not
+      // notice.
+      fixture.session.advance(first)
+      #expect(fixture.session.network.requests.map(\.offset) == [0, 50])
+      #expect(fixture.session.requests.count == 1)
+      #expect(try fixture.record().attempts.isEmpty)
+      fixture.session.advance(first)
+      for _ in 0..<6 { fixture.session.advance(first, atMost: 100) }
+      fixture.session.leavesResumeData = false
+      fixture.session.network.end(
+        try #require(fixture.session.network.tasks.first?.id),
+        .failed(lost)
+      )
+      let second = try await fixture.task(2)
+      #expect(fixture.session.network.requests.map(\.offset) == [0, 50, 650])
+      fixture.finish(second)
+      try await fixture.reached(.completed)
+    }
+    #expect(try fixture.record().attempts.map(\.failure.code) == [.connectionLost])
+    #expect(fixture.body.matches(try fixture.file()))
+    #expect(try fixture.sessionFiles().isEmpty)
+    #expect(try fixture.folder.names(in: "session-copies").isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func `ZY34 ZY36 ZY40 ZY45 what a lost network took while no application ran is in our copy`(
+    isOfflineAtLaunch: Bool
+  ) async throws {
+    let fixture = try BackgroundFixture(copyInterval: 100)
+    try fixture.add("a")
+    let task = try fixture.leave(0, as: .running)
+    // The application runs until 650 bytes are there: it asks for resume data, and copies.
+    _ = await fixture.session.liveTasks()
+    for _ in 0..<3 { fixture.session.advance(task, atMost: 50) }
+    for _ in 0..<6 { fixture.session.advance(task, atMost: 100) }
+    let copied = 650 as Int64
+    #expect(fixture.session.tasks.map(\.bytesReceived) == [copied])
+    fixture.session.crash()
     fixture.session.leavesResumeData = false
     let lost = TaskFailure(code: .connectionLost, message: "and the system has nothing")
-    fixture.session.network.interrupt(fixture.url("a"), afterBytes: 300, with: lost)
-    try fixture.store.resume(.all)
-    var copy = Data()
-    try await fixture.running(try fixture.engine(firstRetry: .seconds(3600))) {
-      let second = try await fixture.task(2)
-      fixture.receive(300, second)
-      copy = try Data(contentsOf: URL(filePath: file))
-      fixture.finish(second)
-      try await waitUntil("the failure") { try fixture.record().attempts.count == 1 }
-      try fixture.store.pause(.all)
-      try await fixture.reached(.paused)
-    }
-    #expect(copy.count == 700)
+    fixture.session.network.end(
+      try #require(fixture.session.network.tasks.first?.id),
+      .failed(lost)
+    )
     #expect(try fixture.sessionFiles().isEmpty)
-    // The copy takes the place of the file, and of the resume data its count alone changes.
-    try copy.write(to: URL(filePath: file))
-    let changed = try ResumeData(Array(blob)).settingReceived(Int64(copy.count))
+    if isOfflineAtLaunch {
+      let offline = TaskFailure(code: .cannotFindHost, message: "there is no network")
+      fixture.session.network.interrupt(fixture.url("a"), afterBytes: -1, with: offline)
+    }
+    try await fixture.running(try fixture.engine()) {
+      let number = isOfflineAtLaunch ? 3 : 2 as UInt64
+      if isOfflineAtLaunch { fixture.finish(try await fixture.task(2)) }
+      fixture.finish(try await fixture.task(number))
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.session.network.requests.dropFirst(2).allSatisfy { $0.offset == copied })
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test func `the copies of what was removed go at the next launch`() async throws {
+    let fixture = try BackgroundFixture(copyInterval: 100)
+    try fixture.add("a")
+    try await fixture.running(try fixture.engine()) {
+      let first = try await fixture.task(1)
+      fixture.receive(50, first)
+      for _ in 0..<6 { fixture.session.advance(first, atMost: 100) }
+    }
+    #expect(try !fixture.folder.names(in: "session-copies").isEmpty)
+    try fixture.store.remove(.all)
+    try await fixture.running(try fixture.engine()) {
+      try await waitUntil("the copies to go") {
+        try fixture.folder.names(in: "session-copies").isEmpty
+      }
+    }
+  }
+
+  @Test(arguments: [ResumeData.Consumer.iOS10, .iOS11])
+  func `ZY47 ZY48 ZY52 FK33 resume data is repaired for the system that goes on from it`(
+    system: ResumeData.Consumer
+  ) async throws {
+    let fixture = try BackgroundFixture(system: system)
+    try fixture.add("a")
+    try await fixture.running(try fixture.engine()) {
+      fixture.receive(400, try await fixture.task(1))
+    }
+    // A newer system may have written it.
+    let stored = try #require(try fixture.resumeData())
+    let newer = try stored.converted(to: .keyedArchive)
+    #expect(try newer.needsRepair(for: system))
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.resumeBlob = Data(changed.bytes) }
+      _ = try tx.update(DownloadRecord.self, url) { $0.resumeBlob = Data(newer.bytes) }
+    }
+    try await fixture.running(try fixture.engine()) {
+      fixture.finish(try await fixture.task(2))
+      try await fixture.reached(.completed)
+    }
+    #expect(fixture.session.network.requests.map(\.offset) == [0, 400])
+    #expect(try fixture.record().attempts.isEmpty)
+    #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test func `resume data that cannot be read is dropped, and the download starts again`()
+    async throws
+  {
+    try fixture.add("a")
+    try fixture.store.pause(.all)
+    // Valid for the rules, which do not read the requests, and broken for the system.
+    let draft = ResumeData.Draft(
+      url: fixture.url("a"),
+      received: 400,
+      file: .temporaryName("CFNetworkDownload_gone00.tmp"),
+      entityTag: "\"1\""
+    )
+    let blob = Data(try ResumeData(draft, form: .xml).bytes)
+    try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
+      _ = try tx.update(DownloadRecord.self, url) { $0.resumeBlob = blob }
     }
     try fixture.store.resume(.all)
     try await fixture.running(try fixture.engine()) {
-      fixture.finish(try await fixture.task(3))
+      fixture.finish(try await fixture.task(2))
       try await fixture.reached(.completed)
     }
-    #expect(fixture.session.network.requests[2].offset == 700)
+    #expect(fixture.session.requests.map { $0.resumeData != nil } == [true, false])
     #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  // MARK: Deliveries
+
+  @Test func `a body that was delivered right before a kill is delivered to the next launch`()
+    async throws
+  {
+    try fixture.add("a")
+    fixture.finish(try fixture.leave(400, as: .running))
+    // An application hears of it, and dies before an engine does.
+    #expect(await fixture.session.liveTasks().map(\.isDelivered) == [true])
+    fixture.session.crash()
+    try await fixture.running(try fixture.engine()) { try await fixture.reached(.completed) }
+    #expect(fixture.session.network.requests.count == 1)
+    #expect(fixture.body.matches(try fixture.file()))
+    #expect(fixture.session.keptDeliveries.isEmpty)
+    #expect(try fixture.record().attempts.isEmpty)
+  }
+
+  @Test func `a body that was half read before a kill is read again from its start`() async throws {
+    try fixture.add("a")
+    fixture.finish(try fixture.leave(400, as: .running))
+    _ = await fixture.session.liveTasks()
+    fixture.session.crash()
+    let layout = try fixture.store.roots().layout(of: try fixture.record())
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data(fixture.body[0..<300]).write(to: URL(filePath: layout.partialPath))
+    try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
+      _ = try tx.update(DownloadRecord.self, url) { record in
+        record.received = 300
+        record.expected = 1_000
+        record.entityTag = "\"1\""
+      }
+    }
+    try await fixture.running(try fixture.engine()) { try await fixture.reached(.completed) }
+    #expect(fixture.session.network.requests.count == 1)
+    #expect(fixture.body.matches(try fixture.file()))
+    #expect(fixture.session.keptDeliveries.isEmpty)
+  }
+
+  @Test func `a body whose record is gone, or complete, is deleted`() async throws {
+    try fixture.add("a", "b")
+    for name in ["a", "b"] { fixture.finish(try fixture.leave(400, name, as: .running)) }
+    _ = await fixture.session.liveTasks()
+    fixture.session.crash()
+    let (gone, complete) = (fixture.url("a"), fixture.url("b"))
+    try fixture.store.objects.writeNow { tx in
+      try tx.delete(DownloadRecord.self, gone)
+      _ = try tx.update(DownloadRecord.self, complete) { record in
+        record.state = .completed
+        record.received = 1_000
+        record.completedAt = record.createdAt
+      }
+    }
+    try await fixture.running(try fixture.engine()) {
+      try await waitUntil("the bodies to go") { fixture.session.keptDeliveries.isEmpty }
+    }
+    #expect(fixture.session.network.requests.count == 2)
   }
 
   @Test(arguments: [200, 416])

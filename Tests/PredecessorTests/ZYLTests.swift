@@ -161,16 +161,39 @@ struct ZYLTests {
     #expect(FileStamp(ofFileAt: try fixture.layout("a").partialPath)?.size == 40)
   }
 
-  @Test func `ZY37 a resume works without a byte, and changes nothing where all is there`() throws {
+  @Test func `ZY37 a resume works without a byte, and changes nothing where all is there`()
+    async throws
+  {
     try fixture.add("a")
-    let waiting = try fixture.record("a")
-    let paused = waiting.granting(.pause)
-    #expect(paused.state == .paused && paused.received == 0)
-    #expect(paused.granting(.resume(atOnce: false)).state == .waiting)
-    var complete = waiting
-    complete.state = .completed
-    #expect(complete.granting(.resume(atOnce: true)) == complete)
-    #expect(complete.granting(.pause) == complete)
+    try fixture.store.pause(.all)
+    let engine = try fixture.engine()
+    try await fixture.running(engine) {
+      try await fixture.settle()
+      #expect(fixture.transport.started.isEmpty)
+      try await engine.resume(.named(fixture.url("a")))
+      try await fixture.started(1)
+      #expect(fixture.transport.started[0].request.offset == 0)
+      // A resume of what runs starts nothing.
+      try await engine.resume(.named(fixture.url("a")))
+      // Without a network, a resume is stored, and nothing is lost.
+      fixture.transport.started[0].sink.finish(
+        .failed(TaskFailure(code: .cannotFindHost, message: "offline"))
+      )
+      try await fixture.reached(.failedRetryable, "a")
+      try await engine.resume(.named(fixture.url("a")), atOnce: true)
+      try await fixture.started(2)
+      fixture.transport.started[1].complete()
+      try await fixture.reached(.completed, "a")
+      let complete = try fixture.record("a")
+      for atOnce in [false, true] {
+        let outcome = try await engine.resume(.named(fixture.url("a")), atOnce: atOnce)
+        #expect(outcome.map(\.isDone) == [false])
+      }
+      try await engine.pause(.named(fixture.url("a")))
+      try await fixture.settle()
+      #expect(try fixture.record("a") == complete)
+    }
+    #expect(fixture.transport.started.count == 2)
   }
 
   @Test func `ZY38 ZY63 FK14 who made room goes on with its bytes, when a slot is free`()

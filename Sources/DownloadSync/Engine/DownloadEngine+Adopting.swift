@@ -15,6 +15,7 @@ extension DownloadEngine {
       for task in left { transport.cancel(task.id) }
       return
     }
+    try await discardUnusedBytes(transport)
     let tasks = Dictionary(grouping: left, by: \.recordID)
     let records = try await store.objects.read { tx in
       try tasks.keys.sorted().compactMap { id in
@@ -43,15 +44,20 @@ extension DownloadEngine {
     log("take over", record, ["rules": found.decision.ruleNames])
     let keeper = TaskSnapshot.keeper(of: tasks)
     for task in tasks where task.id != keeper?.id { transport.cancel(task.id) }
-    // What it brings must be what our file lacks.
-    guard let task = keeper, found.lacks(from: task.offset) else {
+    // What it brings must be what our file lacks. A body that was delivered before a kill is read
+    // again from its start.
+    let isReadAgain = keeper.map { found.readsAgain($0) } ?? false
+    guard let task = keeper, record.state != .completed,
+      found.lacks(from: task.offset) || isReadAgain
+    else {
       if let keeper { transport.cancel(keeper.id) }
       return
     }
     let adopts = found.decision.actions.contains(.adopt)
-    guard let record = adopts ? try await commitAdopted(record) : record else {
-      return transport.cancel(task.id)
-    }
+    var changed: DownloadRecord? = record
+    if adopts { changed = try await commitAdopted(record) }
+    if isReadAgain { changed = try await commitRolledBack(record, to: task.offset) }
+    guard let record = changed else { return transport.cancel(task.id) }
     let file: PartialFile
     do {
       try placement.makeFolder(found.layout.folderPath)
@@ -115,7 +121,72 @@ extension DownloadEngine {
   }
 }
 
+extension DownloadEngine {
+  /// Commits that a record's bytes from an offset on are not counted, because they come again.
+  private func commitRolledBack(
+    _ old: DownloadRecord,
+    to offset: Int64
+  ) async throws -> DownloadRecord? {
+    let moment = now()
+    return try await commit { tx in
+      guard var record = try tx.get(DownloadRecord.self, old.url),
+        record.isSameGeneration(as: old), record.state == old.state, record.intent == old.intent
+      else { return nil }
+      if offset == 0 { record.rollBack() } else { record.received = offset }
+      record.updatedAt = moment
+      try tx.upsert(record)
+      return record
+    }
+  }
+
+  /// Deletes what a transport keeps for records that have no resume data to use it with.
+  private func discardUnusedBytes(_ transport: any BackgroundTransport) async throws {
+    let ids = transport.keptRecordIDs
+    guard !ids.isEmpty else { return }
+    let used = try await store.objects.read { tx in
+      try ids.filter { id in
+        let record = try tx.first(DownloadRecord.where { $0.id == id })
+        return record.map(\.mayUseResumeData) ?? false
+      }
+    }
+    for id in ids where !used.contains(id) { transport.discardBytes(ofRecord: id) }
+  }
+
+  /// Tells a background transport which ends are committed.
+  func acknowledgeEnds() {
+    guard let transport = transport as? any BackgroundTransport else { return }
+    let committed = unacknowledged.filter { self.transfer($0.value) == nil }.keys
+    for task in committed.sorted(by: { $0.rawValue < $1.rawValue }) {
+      unacknowledged[task] = nil
+      transport.acknowledge(task)
+    }
+  }
+}
+
+extension DownloadRecord {
+  /// Whether an attempt may go on from resume data, stored or still to come.
+  fileprivate var mayUseResumeData: Bool {
+    guard intent == .run || intent == .hold else { return false }
+    switch state {
+    case .running: return true
+    case .waiting, .paused, .failedRetryable, .failedPermanent: return resumeBlob != nil
+    case .finalizing, .completed, .cancelled, .removed: return false
+    }
+  }
+}
+
 extension Reconciliation {
+  /// Whether a delivered body is read again, though some of its bytes are counted already.
+  fileprivate func readsAgain(_ task: TaskSnapshot) -> Bool {
+    guard task.isDelivered, record.intent == .run, record.received > task.offset else {
+      return false
+    }
+    switch record.state {
+    case .waiting, .running, .failedRetryable: return reconcileCase.partial != .complete
+    default: return false
+    }
+  }
+
   /// Whether our file has all bytes before that one, and none that are counted after it.
   fileprivate func lacks(from offset: Int64) -> Bool {
     record.received == offset && (offset == 0 || [.equal, .longer].contains(reconcileCase.partial))
@@ -123,14 +194,16 @@ extension Reconciliation {
 }
 
 extension TaskSnapshot {
-  /// Of several tasks for one record, the one that counts: one that has ended, or the one that has
-  /// received most (rules D1 and D2).
+  /// Of several tasks for one record, the one that counts: one that has delivered its body, one that
+  /// has ended, or the one that has received most (rules D1 and D2).
   static func keeper(of tasks: [TaskSnapshot]) -> TaskSnapshot? {
     tasks.max { one, other in
-      (one.state == .ended ? 1 : 0, one.bytesReceived, other.id.rawValue)
-        < (other.state == .ended ? 1 : 0, other.bytesReceived, one.id.rawValue)
+      (one.rank, one.bytesReceived, other.id.rawValue)
+        < (other.rank, other.bytesReceived, one.id.rawValue)
     }
   }
+
+  private var rank: Int { isDelivered ? 2 : state == .ended ? 1 : 0 }
 }
 
 extension ReconcileCase.LiveTask {

@@ -126,7 +126,8 @@ extension DownloadEngine {
         of: record,
         into: file,
         from: offset,
-        usesResumeData: start.plan.source == .blob
+        // A transport that takes resume data may have some of its own.
+        usesResumeData: takesBlobs
       ),
       task: nil,
       candidate: start.candidate,

@@ -65,6 +65,8 @@ public actor DownloadEngine {
   var order = 0
   /// The ends that interceptors are being told of.
   var tellings = 0
+  /// The tasks that have ended and whose ends are not committed yet.
+  var unacknowledged: [TaskID: TransferKey] = [:]
   var roots: Roots
   var foreignChanges: ForeignChanges
   /// Up to where the commits of others are followed.
@@ -259,7 +261,8 @@ public actor DownloadEngine {
       case .checkpointDue:
         isCheckpointDue = true
       case .taskEnded(let key, let result):
-        guard transfer(key) != nil else { continue }
+        guard let download = transfer(key) else { continue }
+        if let task = download.task { unacknowledged[task] = key }
         live[key.url]?.task = nil
         ended.append((key.url, result))
       case .requestMade(let key, let result):
@@ -283,6 +286,7 @@ public actor DownloadEngine {
       }
     }
     try await settle(ended)
+    acknowledgeEnds()
     if isCheckpointDue {
       try await checkpoint()
       lastCheckpoint = environment.instant()
@@ -311,6 +315,7 @@ public actor DownloadEngine {
         switch input {
         case .taskEnded(let key, let result):
           guard let download = transfer(key) else { continue }
+          if let task = download.task { unacknowledged[task] = key }
           live[key.url]?.task = nil
           // What somebody held before keeps what its task has left; of others `releaseAll` does.
           let leaves = download.isReleased && download.transfer.resumeData != nil
@@ -322,6 +327,7 @@ public actor DownloadEngine {
         }
       }
     }
+    acknowledgeEnds()
     try await releaseAll()
   }
 

@@ -11,12 +11,23 @@
 /// - The head describes the body that follows it: that of a task which went on from resume data is
 ///   a 200 with the length of the whole.
 /// - A task for a part (``TaskRequest/offset``) leaves no resume data: the part is asked for again.
+/// - A delivered body is kept until ``acknowledge(_:)``, also when the process dies: a later process
+///   finds it among ``Transport/liveTasks()``, as ``TaskSnapshot/isDelivered``.
 public protocol BackgroundTransport: Transport {
   /// Has a sink hear of a task that was left, from here on: what it would have heard and has not
   /// is told at once.
   ///
   /// A task that is not there any more ends with ``TaskOutcome/cancelled``.
   func adopt(_ task: TaskID, sink: any TaskSink)
+
+  /// Notes that the end of a task is committed: what the transport keeps of the task is deleted.
+  func acknowledge(_ task: TaskID)
+
+  /// The ids of the records for which the transport keeps bytes beside its tasks.
+  var keptRecordIDs: [String] { get }
+
+  /// Deletes what the transport keeps for a record beside its tasks.
+  func discardBytes(ofRecord recordID: String)
 
   /// Has a suspended task go on.
   func resume(_ task: TaskID)

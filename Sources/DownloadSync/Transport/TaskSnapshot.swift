@@ -23,6 +23,8 @@ public struct TaskSnapshot: Sendable, Hashable {
   public var offset: Int64
   /// What it is doing.
   public var state: State
+  /// Whether a ``BackgroundTransport`` has its whole body, from ``offset`` on.
+  public var isDelivered: Bool
 
   /// Describes a live task.
   public init(
@@ -30,12 +32,14 @@ public struct TaskSnapshot: Sendable, Hashable {
     recordID: String,
     bytesReceived: Int64,
     offset: Int64 = 0,
-    state: State = .running
+    state: State = .running,
+    isDelivered: Bool = false
   ) {
     self.id = id
     self.recordID = recordID
     self.bytesReceived = bytesReceived
     self.offset = offset
     self.state = state
+    self.isDelivered = isDelivered
   }
 }

@@ -6,10 +6,17 @@
   final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
     private let table: DownloadTaskTable
     private let events: BackgroundEvents
+    /// Makes the resume data fit for this system.
+    private let prepare: @Sendable (Data, _ recordID: String) throws -> Data
 
-    init(table: DownloadTaskTable, events: BackgroundEvents) {
+    init(
+      table: DownloadTaskTable,
+      events: BackgroundEvents,
+      prepare: @escaping @Sendable (Data, _ recordID: String) throws -> Data
+    ) {
       self.table = table
       self.events = events
+      self.prepare = prepare
     }
 
     func urlSession(
@@ -19,8 +26,12 @@
       totalBytesWritten: Int64,
       totalBytesExpectedToWrite: Int64
     ) {
-      let total = totalBytesExpectedToWrite
-      table.sink(of: downloadTask)?.report(held: totalBytesWritten, of: total < 0 ? nil : total)
+      let total = totalBytesExpectedToWrite < 0 ? nil : totalBytesExpectedToWrite
+      table.sink(of: downloadTask)?.report(held: totalBytesWritten, of: total)
+      if table.copy(downloadTask, held: totalBytesWritten, of: total) {
+        // The data comes with the end of the task, where it is taken from.
+        downloadTask.cancel(byProducingResumeData: { _ in })
+      }
     }
 
     func urlSession(
@@ -46,7 +57,18 @@
       task: URLSessionTask,
       didCompleteWithError error: (any Error)?
     ) {
-      table.finish(task, with: error)
+      guard table.takeAsked(task, error), let request = task.originalRequest else {
+        return table.finish(task, with: error)
+      }
+      let data = (error as? NSError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+      let prepared = data.flatMap { try? prepare($0, task.taskDescription ?? "") }
+      // Without resume data, the server has nothing to go on with: all of it comes again.
+      let next =
+        prepared.map { session.downloadTask(withResumeData: $0) }
+        ?? session.downloadTask(with: request)
+      next.taskDescription = task.taskDescription
+      table.replace(task, with: next)
+      next.resume()
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {

@@ -25,6 +25,18 @@ struct BackgroundLife: BackgroundTransport {
     session.adopt(task, sink: DefectiveSink.wrapping(sink, life.defects, life.chance))
   }
 
+  func acknowledge(_ task: TaskID) {
+    guard !life.isDead else { return }
+    life.trace.note("acknowledge", "\(task.rawValue)")
+    session.acknowledge(task)
+  }
+
+  var keptRecordIDs: [String] { session.keptRecordIDs }
+
+  func discardBytes(ofRecord recordID: String) {
+    if !life.isDead { session.discardBytes(ofRecord: recordID) }
+  }
+
   func resume(_ task: TaskID) {
     if !life.isDead { session.resume(task) }
   }

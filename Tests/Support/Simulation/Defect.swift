@@ -14,13 +14,15 @@ public enum Defect: String, Sendable, Hashable, CaseIterable {
   case tasksStartTwice
   /// Nobody tells the engine that others have committed.
   case commitsAreNotTold
+  /// A background session's transport does not find the bodies that a dead process has left.
+  case deliveriesAreNotAdopted
 
   /// What must always hold and does not any more.
   public var breaks: Set<Invariant> {
     switch self {
     case .filesAreNotSynced, .bytesGetLost: [.receivedIsOnDisk, .completeIsThere]
     case .foldersAreNotSynced: [.completeIsThere, .receivedIsOnDisk, .noOrphans]
-    case .filesAreNotDeleted: [.noOrphans]
+    case .filesAreNotDeleted, .deliveriesAreNotAdopted: [.noOrphans]
     case .endsGetLost, .commitsAreNotTold: [.liveness]
     case .tasksStartTwice: [.oneTask, .limits]
     }

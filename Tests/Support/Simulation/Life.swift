@@ -199,7 +199,8 @@ final class Life: EffectGate, Transport {
   }
 
   func liveTasks() async -> [TaskSnapshot] {
-    await network.engineTransport.liveTasks()
+    guard !isDead else { return [] }
+    return await network.engineTransport.liveTasks()
   }
 
   /// Notes that a task works for this life.

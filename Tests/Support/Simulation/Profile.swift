@@ -31,6 +31,8 @@ struct Profile: Sendable {
   var dividesVersions: Bool
   /// Whether downloads go by a background session, whose tasks outlive the process.
   var isInBackground: Bool
+  /// How many bytes arrive between two copies of a session's temporary files; no copies if `nil`.
+  var copyInterval: Int64?
 
   /// Draws a profile.
   ///
@@ -74,5 +76,7 @@ struct Profile: Sendable {
       largestChunk = 100
       stepCount = 260
     }
+    // Follows from what is chosen already, so that seeds without a session stay as they were.
+    copyInterval = isInBackground && recordCount % 2 == 0 ? Int64(max(1, largestBody / 5)) : nil
   }
 }

@@ -11,13 +11,24 @@ final class SimulatedNetwork: Sendable {
   private let profile: Profile
   private let trace: Trace
 
-  init(_ chance: Chance, _ profile: Profile, _ trace: Trace, sessionFolder: String) throws {
+  init(
+    _ chance: Chance,
+    _ profile: Profile,
+    _ trace: Trace,
+    sessionFolder: String,
+    defects: Set<Defect>
+  ) throws {
     self.chance = chance
     self.profile = profile
     self.trace = trace
     session =
       profile.isInBackground
-      ? try SimulatedBackgroundTransport(folder: sessionFolder, pace: .byHand) : nil
+      ? try SimulatedBackgroundTransport(
+        folder: sessionFolder,
+        pace: .byHand,
+        adoptsDeliveries: !defects.contains(.deliveriesAreNotAdopted),
+        copyInterval: profile.copyInterval
+      ) : nil
     transport = session?.network ?? SimulatedTransport(pace: .byHand)
   }
 
@@ -40,6 +51,11 @@ final class SimulatedNetwork: Sendable {
     // The choice is made in any case, so that a seed is the same with and without a session.
     let keepsTasks = chance.happens(profile.leftTasks)
     if let session { session.crash() } else { transport.crash(keepsTasks: keepsTasks) }
+  }
+
+  /// The process ends in which an engine has run to its end.
+  func endProcess() {
+    session?.crash()
   }
 
   /// Has something happen to some task, perhaps something bad.

@@ -171,6 +171,9 @@ extension Simulation {
         throw failure(.noOrphans, "'\(path)' was to go with its record")
       }
     }
+    if let name = network.session?.keptDeliveries.first {
+      throw failure(.noOrphans, "the delivered '\(name)' is left over")
+    }
     for name in disk.names {
       let path = "\(disk.folder)/\(name)"
       guard foreignFiles[path] == nil, !partials.contains(path) else { continue }

@@ -75,6 +75,7 @@ extension Simulation {
       return try begin(previousExit: exit)
     }
     try checkOutcome()
+    network.endProcess()
     try begin()
   }
 

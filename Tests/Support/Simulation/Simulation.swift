@@ -82,7 +82,13 @@ public final class Simulation {
     )
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)
-    network = try SimulatedNetwork(chance, profile, trace, sessionFolder: "\(scratch)/session")
+    network = try SimulatedNetwork(
+      chance,
+      profile,
+      trace,
+      sessionFolder: "\(scratch)/session",
+      defects: defects
+    )
     website = Website(chance, profile)
     store = try DownloadStore(at: "\(scratch)/store", now: { [clock] in clock.date })
     otherStore = try DownloadStore(at: "\(scratch)/other", now: { [clock] in clock.date })

@@ -1,0 +1,94 @@
+import DownloadStore
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct DeliveryInboxTests {
+  private let folder: TemporaryFolder
+  private let inbox: DeliveryInbox
+  private let body = Array("the body".utf8)
+
+  init() throws {
+    folder = try TemporaryFolder()
+    inbox = try DeliveryInbox(folder: folder.path("inbox"))
+  }
+
+  /// Keeps what it hears.
+  private final class Sink: TaskSink {
+    let heads = Mutex<[ResponseHead]>([])
+    let bytes = Mutex<[UInt8]>([])
+
+    func receive(_ head: ResponseHead) -> BodyDisposition {
+      heads.withLock { $0.append(head) }
+      return .proceed
+    }
+
+    func receive(_ span: Span<UInt8>) -> BodyDisposition {
+      bytes.withLock { bytes in for index in span.indices { bytes.append(span[index]) } }
+      return .proceed
+    }
+
+    func finish(_ outcome: TaskOutcome) {}
+  }
+
+  private func description(task: UInt64 = 1, offset: Int64 = 0) -> DeliveryInbox.Description {
+    let fields = [HeaderField(name: "ETag", value: "\"1\"")]
+    let head = ResponseHead(status: 206, fields: fields, url: "https://h/a")
+    return DeliveryInbox.Description(task: task, recordID: "r", offset: offset, head: head)
+  }
+
+  @discardableResult
+  private func deliver(_ task: UInt64 = 1, offset: Int64 = 0) throws -> DeliveryInbox.Delivery {
+    let path = try folder.makeFile("delivered by the system", "the body")
+    return try inbox.accept(path, description(task: task, offset: offset))
+  }
+
+  private var files: [String] { get throws { try folder.names(in: "inbox") } }
+
+  @Test func `a later process finds what was delivered, with its head`() throws {
+    try deliver(7, offset: 3)
+    #expect(try !folder.names(in: "").contains("delivered by the system"))
+    let later = try DeliveryInbox(folder: folder.path("inbox"))
+    let delivery = try #require(later.leftovers().first)
+    #expect(delivery.description == description(task: 7, offset: 3))
+    #expect(delivery.byteCount == 8)
+    let sink = Sink()
+    #expect(delivery.send(to: sink) == .completed)
+    #expect(sink.bytes.withLock { $0 } == body)
+    #expect(sink.heads.withLock { $0.first?["Content-Range"] } == "bytes 3-10/*")
+    // It stays until it is committed.
+    #expect(later.leftovers() == [delivery])
+    later.remove(delivery)
+    #expect(try files.isEmpty && later.leftovers().isEmpty)
+  }
+
+  @Test func `tasks of one number do not replace each other's bodies`() throws {
+    let deliveries = [try deliver(1), try deliver(1), try deliver(2)]
+    #expect(inbox.leftovers() == deliveries)
+  }
+
+  @Test func `what a kill left incomplete is deleted`() throws {
+    let whole = try deliver(1)
+    try deliver(2)
+    try deliver(3)
+    try deliver(4)
+    try FileManager.default.removeItem(atPath: folder.path("inbox/2-1.delivered"))
+    try FileManager.default.removeItem(atPath: folder.path("inbox/3-1.json"))
+    try folder.makeFile("inbox/4-1.delivered", "the bod")
+    try folder.makeFile("inbox/5.delivered", "of an earlier build")
+    #expect(inbox.leftovers() == [whole])
+    #expect(try files == ["1-1.delivered", "1-1.json"])
+  }
+
+  @Test func `a body that is gone is a failure`() throws {
+    let delivery = try deliver()
+    try FileManager.default.removeItem(atPath: folder.path("inbox/1-1.delivered"))
+    guard case .failed = delivery.send(to: Sink()) else {
+      Issue.record("no failure")
+      return
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import ResumeData
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct TemporaryFileCopiesTests {
+  private let folder: TemporaryFolder
+  private let copies: TemporaryFileCopies
+  private let name = "CFNetworkDownload_000001.tmp"
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: folder.path("system"),
+      withIntermediateDirectories: true
+    )
+    copies = try TemporaryFileCopies(
+      folder: folder.path("copies"),
+      systemFolder: folder.path("system"),
+      interval: 10
+    )
+  }
+
+  private func resumeData(_ received: Int64) throws -> Data {
+    let draft = ResumeData.Draft(
+      url: "https://h/a",
+      received: received,
+      file: .temporaryName(name),
+      entityTag: "\"1\""
+    )
+    return Data(try ResumeData(draft, form: .keyedArchive).bytes)
+  }
+
+  private func write(_ byteCount: Int) throws {
+    try folder.makeFile("system/\(name)", String(repeating: "x", count: byteCount))
+  }
+
+  private func copiedCount() throws -> Int64? {
+    try copies.resumeData(of: "r").map { try ResumeData(Array($0)).received } ?? nil
+  }
+
+  @Test func `a task is asked once, as long as nothing names its file`() throws {
+    func mustAsk(_ held: Int64 = 5, of total: Int64? = 9) -> Bool {
+      copies.mustAsk("r", held: held, of: total)
+    }
+    // A server has nothing to answer to a request for the rest of a whole file.
+    #expect(!mustAsk(9) && !mustAsk(of: nil))
+    #expect(mustAsk() && !mustAsk())
+    copies.forget("r")
+    #expect(mustAsk())
+    copies.forget("r")
+    copies.note(try resumeData(5), of: "r")
+    #expect(!mustAsk())
+  }
+
+  @Test func `a file is copied each time that it has grown by the interval`() throws {
+    try write(9)
+    copies.progressed("r", held: 20)
+    #expect(try copiedCount() == nil, "nothing names the file")
+    copies.note(try resumeData(5), of: "r")
+    copies.progressed("r", held: 9)
+    #expect(try copiedCount() == nil)
+    try write(12)
+    copies.progressed("r", held: 12)
+    #expect(try copiedCount() == 12)
+    try write(21)
+    copies.progressed("r", held: 21)
+    #expect(try copiedCount() == 12)
+    try write(25)
+    copies.progressed("r", held: 22)
+    #expect(try copiedCount() == 25)
+  }
+
+  @Test func `the copy takes the place of a file that is gone or too short, and of no other`()
+    throws
+  {
+    copies.note(try resumeData(5), of: "r")
+    try write(12)
+    copies.progressed("r", held: 12)
+    let path = folder.path("system/\(name)")
+    for lost in [nil, 3] as [Int?] {
+      try FileManager.default.removeItem(atPath: path)
+      if let lost { try write(lost) }
+      copies.restore(try resumeData(12), of: "r")
+      #expect(try Data(contentsOf: URL(filePath: path)).count == 12)
+    }
+    try write(15)
+    copies.restore(try resumeData(12), of: "r")
+    #expect(try Data(contentsOf: URL(filePath: path)).count == 15)
+    try FileManager.default.removeItem(atPath: path)
+    // The copy has fewer bytes than are counted.
+    copies.restore(try resumeData(13), of: "r")
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `a later process goes on from the copy, until it is forgotten`() throws {
+    copies.note(try resumeData(5), of: "r")
+    try write(12)
+    copies.progressed("r", held: 12)
+    let later = try TemporaryFileCopies(
+      folder: folder.path("copies"),
+      systemFolder: folder.path("system"),
+      interval: 10
+    )
+    #expect(later.recordIDs == ["r"])
+    #expect(later.resumeData(of: "r") == copies.resumeData(of: "r"))
+    later.forget("r")
+    #expect(try folder.names(in: "copies").isEmpty && later.recordIDs.isEmpty)
+  }
+
+  @Test(arguments: ["", "../r", "a/b", "r.copy", String(repeating: "a", count: 65)])
+  func `an id that is no plain name leaves no file`(id: String) throws {
+    copies.note(try resumeData(5), of: id)
+    try write(12)
+    copies.progressed(id, held: 12)
+    #expect(!copies.mustAsk(id, held: 1, of: 2))
+    #expect(copies.resumeData(of: id) == nil)
+    #expect(try folder.names(in: "copies").isEmpty)
+  }
+}
