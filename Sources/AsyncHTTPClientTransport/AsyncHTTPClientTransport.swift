@@ -18,6 +18,7 @@
   ///   ``bytesPerSecond`` makes no task time out.
   /// - What has arrived and is not with the sink yet is lost when a connection breaks; it is fetched
   ///   again.
+  /// - `TaskRequest.allowsCellular` has no effect.
   /// - Proxies that the environment names (`http_proxy` and so on) are not used.
   ///
   /// Sinks are called on a queue of the transport, each sink by one thread at a time. They may block,

@@ -103,13 +103,14 @@ public struct DownloadRecord: Sendable, Hashable {
   ///
   /// One that was only made of the URL gives way to what a server calls the file.
   public var isNameGiven: Bool = false
-  /// Whether it may use a cellular network, over a transport that can tell.
+  /// Whether it may use a cellular network.
   ///
-  /// There is none on Linux: it is kept for those that run elsewhere.
+  /// URLSession on Apple systems honours it. On Linux it has no effect.
   public var allowsCellular: Bool = true
-  /// Whether it should go on while its application does not run, over a transport that can do that.
+  /// Whether it should go on while its application does not run.
   ///
-  /// There is none on Linux: it is kept for those that run elsewhere.
+  /// `RoutingTransport` honours it. Over `BackgroundURLSessionTransport` alone every download goes on,
+  /// over any other transport alone none does.
   public var prefersBackground: Bool = false
 }
 

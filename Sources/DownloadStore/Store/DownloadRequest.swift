@@ -27,9 +27,14 @@ public struct DownloadRequest: Sendable, Hashable {
   /// They belong to the origin of ``url``. A mirror or a redirect target of another origin, and a URL
   /// that replaces this one, get none that ``Redaction`` hides; see ``HeaderScope``.
   public var headers: [HeaderField] = []
-  /// Whether it may use a cellular network, over a transport that can tell.
+  /// Whether it may use a cellular network.
+  ///
+  /// URLSession on Apple systems honours it. On Linux it has no effect.
   public var allowsCellular = true
-  /// Whether it should go on while its application does not run, over a transport that can do that.
+  /// Whether it should go on while its application does not run.
+  ///
+  /// `RoutingTransport` honours it. Over `BackgroundURLSessionTransport` alone every download goes on,
+  /// over any other transport alone none does.
   public var prefersBackground = false
   /// Stores the record without having it run.
   public var isPaused = false

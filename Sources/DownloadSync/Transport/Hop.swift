@@ -9,6 +9,8 @@ package struct Hop: Sendable, Hashable {
   package var url: URL
   /// All the fields that are sent, the transport's own among them.
   package var fields: [HeaderField]
+  /// Whether it may use a cellular network.
+  package var allowsCellular = true
   /// The redirects that were followed so far.
   package var redirectCount = 0
 
@@ -33,6 +35,7 @@ package struct Hop: Sendable, Hashable {
       )
     }
     self.url = url
+    allowsCellular = request.allowsCellular
     // The bytes on disk and the offsets of ranges are those of the entity itself, so no encoding
     // may come between; URLSession asks for gzip when left alone.
     fields = [HeaderField(name: "Accept-Encoding", value: "identity")]
@@ -42,13 +45,6 @@ package struct Hop: Sendable, Hashable {
     if let validator = request.validator {
       fields.append(HeaderField(name: "If-Range", value: validator))
     }
-  }
-
-  /// A hop that is given in full.
-  package init(url: URL, fields: [HeaderField], redirectCount: Int) {
-    self.url = url
-    self.fields = fields
-    self.redirectCount = redirectCount
   }
 
   /// Whether a URL can be fetched; no transport may get to see `file:` and the like.

@@ -42,6 +42,10 @@ package enum RedirectDecision: Hashable {
       givenFor: hop.url.absoluteString,
       sentTo: url.absoluteString
     )
-    self = .follow(Hop(url: url, fields: fields, redirectCount: hop.redirectCount + 1))
+    var next = hop
+    next.url = url
+    next.fields = fields
+    next.redirectCount += 1
+    self = .follow(next)
   }
 }

@@ -25,9 +25,18 @@ public struct TaskRequest: Sendable, Hashable {
   /// Apple's property list, of any form (see `ResumeData`), and always of the whole entity: `offset`
   /// is zero then.
   public var resumeData: Data?
-  /// Whether a transport that can tell may use a cellular network.
+  /// Whether the task may use a cellular network.
+  ///
+  /// `URLSessionTransport` and `BackgroundURLSessionTransport` honour it on Apple systems, for the
+  /// request and its redirects; a task that goes on from resume data has what the first one had.
+  /// Neither URLSession nor AsyncHTTPClient can tell a cellular network on Linux: there it has no
+  /// effect.
   public var allowsCellular: Bool
-  /// Whether a transport that can do that should go on while the application does not run.
+  /// Whether the task should go on while the application does not run.
+  ///
+  /// ``RoutingTransport`` chooses by it between a background session and another transport. By
+  /// themselves, every task of `BackgroundURLSessionTransport` goes on, and no task of
+  /// `URLSessionTransport` or `AsyncHTTPClientTransport` does.
   public var prefersBackground: Bool
 
   /// Creates a request for the whole entity, or for the part of it that starts at `offset`.

@@ -1,0 +1,30 @@
+import DownloadSync
+import Foundation
+import Testing
+
+@testable import URLSessionTransport
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What a session is asked for.
+@Suite struct RequestTests {
+  @Test(arguments: [true, false])
+  func `FK3 a request and its redirects use a cellular network only where they may`(
+    allowsCellular: Bool
+  ) throws {
+    let request = TaskRequest(
+      url: "https://h/a",
+      recordID: "r",
+      allowsCellular: allowsCellular
+    )
+    let hop = try Hop(request)
+    #expect(hop.urlRequest.allowsCellularAccess == allowsCellular)
+    guard case .follow(let next) = RedirectDecision(hop, to: "https://other/b") else {
+      Issue.record("refused")
+      return
+    }
+    #expect(next.urlRequest.allowsCellularAccess == allowsCellular)
+  }
+}
