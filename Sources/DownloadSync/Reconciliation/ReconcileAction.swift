@@ -46,8 +46,6 @@ public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   case deletePartial = "delete partial"
   /// The resume data is dropped.
   case dropBlob = "drop blob"
-  /// A delivered file that is nobody's is put aside.
-  case quarantine = "to quarantine"
   /// A partial file that is nobody's is deleted when it has been so for a while.
   case collectOrphan = "gc after grace, if unlocked"
 
@@ -75,14 +73,6 @@ public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
 
   // MARK: What is told
 
-  /// A task worked for no record.
-  case tellOrphanTask = "event orphanTask"
-  /// A file was delivered for no record.
-  case tellOrphanFile = "event orphanFile"
-  /// A finished file is gone.
-  case tellFileMissing = "event fileMissing"
-  /// A finished file is another one now.
-  case tellFileModified = "event fileModified"
   /// Bytes that were counted are gone.
   case tellRolledBack = "event progressRolledBack"
 }
@@ -110,9 +100,8 @@ extension ReconcileAction {
       }
     case .planFromPartial: ReconcileCase.Stored.wantsToRun.contains(given.stored)
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .placeDelivered,
-      .placePartial, .redoRename, .chooseName, .quarantine, .collectOrphan, .commitCompleted,
-      .storeBlob, .classifyStatus, .truncateToCommitted, .truncateToCheckpoint, .tellOrphanTask,
-      .tellOrphanFile, .tellFileMissing, .tellFileModified, .tellRolledBack:
+      .placePartial, .redoRename, .chooseName, .collectOrphan, .commitCompleted,
+      .storeBlob, .classifyStatus, .truncateToCommitted, .truncateToCheckpoint, .tellRolledBack:
       true
     }
   }

@@ -49,7 +49,7 @@ extension ReconcileTable {
       .n1,
       "none + live task with our tag",
       ReconcilePattern(stored: [.none], task: .live),
-      does: [.cancelTask, .tellOrphanTask],
+      does: [.cancelTask],
       then: .becomes(.state(.none))
     ),
     ReconcileRule(
@@ -63,7 +63,7 @@ extension ReconcileTable {
       .n3,
       "none + delivered file",
       ReconcilePattern(stored: [.none], task: [.doneOK]),
-      does: [.quarantine, .tellOrphanFile],
+      does: [.deleteDelivered],
       then: .becomes(.state(.none))
     ),
     ReconcileRule(
@@ -116,14 +116,14 @@ extension ReconcileTable {
       .c4,
       "completed, final missing, else",
       ReconcilePattern(stored: [.completed], final: [.missing]),
-      does: [.tellFileMissing, .cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
       then: .becomes(.completedMissing)
     ),
     ReconcileRule(
       .c5,
       "completed, final altered",
       ReconcilePattern(stored: [.completed], final: .foreign),
-      does: [.tellFileModified, .cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
       then: .becomes(.completedModified)
     ),
   ]

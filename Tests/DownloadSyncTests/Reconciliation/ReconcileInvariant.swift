@@ -16,7 +16,8 @@ enum ReconcileInvariant: String, CaseIterable {
   case i4
   /// Resume data that is corrupt, stale or without its file is never used.
   case i5
-  /// An accepted body is dropped only for what is cancelled, removed, completed or there already.
+  /// An accepted body is dropped only for what is cancelled, removed, completed, without a record, or
+  /// there already.
   case i6
   /// What is paused and finishes all the same is complete.
   case i7
@@ -64,7 +65,7 @@ enum ReconcileInvariant: String, CaseIterable {
     case .i6:
       guard given.task == .doneOK || given.task == .dupDoneRunning else { return true }
       let isDropped = actions.contains(.deleteDelivered) || actions.contains(.deleteBody)
-      return !isDropped || given.isUnneeded
+      return !isDropped || given.isUnneeded || given.stored == .none
     case .i7:
       guard given.stored == .paused, given.task == .doneOK || given.task == .dupDoneRunning else {
         return true

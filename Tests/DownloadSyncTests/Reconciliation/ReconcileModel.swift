@@ -57,14 +57,13 @@ struct ReconcileModel {
       world.final = .ours
       world.partial = .missing
     case .deleteFinal: world.final = .missing
-    case .deleteDelivered, .deleteBody, .quarantine: world.task = .none
+    case .deleteDelivered, .deleteBody: world.task = .none
     case .deletePartial, .collectOrphan: world.partial = .missing
     case .dropBlob: world.blob = .none
     case .storeBlob: world.blob = .valid
     case .truncateToCommitted, .truncateToCheckpoint: world.partial = .equal
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .chooseName,
-      .commitCompleted, .deleteRecord, .classifyStatus, .plan, .planFromPartial, .tellOrphanTask,
-      .tellOrphanFile, .tellFileMissing, .tellFileModified, .tellRolledBack:
+      .commitCompleted, .deleteRecord, .classifyStatus, .plan, .planFromPartial, .tellRolledBack:
       break
     }
   }

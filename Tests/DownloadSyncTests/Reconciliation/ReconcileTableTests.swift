@@ -101,9 +101,9 @@ import Testing
     row("none", "", "", "none"),
     row("none errNoResume", "", "", "none"),
     row("none doneBadStatus", "", "delete body", "none"),
-    row("none running missing equal valid", "N1", "cancel task; event orphanTask", "none"),
+    row("none running missing equal valid", "N1", "cancel task", "none"),
     row("none canceling", "N2", "wait for the callback", "none"),
-    row("none doneOK", "N3", "to quarantine; event orphanFile", "none"),
+    row("none doneOK", "N3", "delete delivered", "none"),
     row("none none mismatch complete valid", "N4", "gc after grace, if unlocked", "none"),
     row("none none ours missing corrupt", "N5", "drop blob", "none"),
   ]
@@ -126,20 +126,20 @@ import Testing
     row(
       "completed none missing equal",
       "C4",
-      "event fileMissing; delete partial",
+      "delete partial",
       "completed (localUrl nil)"
     ),
-    row("completed running", "C4", "event fileMissing; cancel task", "completed (localUrl nil)"),
+    row("completed running", "C4", "cancel task", "completed (localUrl nil)"),
     row(
       "completed none sizeOnly missing valid",
       "C5",
-      "event fileModified; drop blob",
+      "drop blob",
       "completed (modified)"
     ),
     row(
       "completed doneOK mismatch complete",
       "C5",
-      "event fileModified; delete delivered; delete partial",
+      "delete delivered; delete partial",
       "completed (modified)"
     ),
   ]

@@ -1,0 +1,47 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import SimulatedTransport
+import TestSupport
+import Testing
+
+/// Tasks of a background session whose record is gone (rules N1 to N3).
+@Suite struct OwnerlessTaskTests {
+  private let fixture: BackgroundFixture
+
+  init() throws {
+    fixture = try BackgroundFixture()
+  }
+
+  /// Deletes the record, as a purge does, while its task is left.
+  private func purge() throws {
+    let url = fixture.url("a")
+    try fixture.store.objects.writeNow { tx in _ = try tx.delete(DownloadRecord.self, url) }
+  }
+
+  @Test func `a live task of no record is cancelled`() async throws {
+    try fixture.add("a")
+    let task = try fixture.leave(400, as: .running)
+    try purge()
+    try await fixture.running(try fixture.engine()) { try await fixture.endCancelled(task) }
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
+  @Test func `a file that was delivered for no record is deleted`() async throws {
+    try fixture.add("a")
+    let task = try fixture.leave(400, as: .running)
+    fixture.finish(task)
+    #expect(await fixture.session.liveTasks().map(\.state) == [.ended])
+    try purge()
+    try await fixture.running(try fixture.engine()) {
+      try await waitUntil("the file to go") {
+        let tasks = await fixture.session.liveTasks()
+        return tasks == [] && fixture.session.requests.count == 1
+      }
+    }
+    #expect(try fixture.sessionFiles() == [])
+    #expect(!FileManager.default.fileExists(atPath: fixture.folder.path("store/files/a")))
+  }
+}
