@@ -253,15 +253,10 @@ private final class OneFailedSync: EffectGate {
   }
 
   #if os(Linux)
-    @Test(.enabled(if: getuid() == 0, "needs the right to mount a file system"))
+    @Test(.enabled(if: SmallDisk.isAvailable, "needs the right to mount a file system"))
     func `a full disk fails with its name, and what is written counts`() throws {
-      let disk = folder.path + "/disk"
-      try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-      guard unsafe mount("tmpfs", disk, "tmpfs", 0, "size=64k") == 0 else {
-        try Test.cancel("no file system can be mounted here")
-      }
-      defer { _ = unsafe umount2(disk, Int32(MNT_DETACH)) }
-      let file = try PartialFile(path: disk + "/a", offset: 0)
+      let disk = try #require(SmallDisk(kilobytes: 64))
+      let file = try PartialFile(path: disk.path + "/a", offset: 0)
       let failure = #expect(throws: PartialFile.Failure.self) {
         try file.write([UInt8](repeating: 7, count: 100_000).span)
       }

@@ -4,31 +4,10 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-  /// A file system of a few megabytes, gone with the value.
-  private final class SmallDisk {
-    let path: String
-
-    init?(megabytes: Int) {
-      guard getuid() == 0, let folder = try? TemporaryFolder() else { return nil }
-      // The folder itself must outlast the mount.
-      path = folder.path + "-disk"
-      try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-      guard unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
-        try? FileManager.default.removeItem(atPath: path)
-        return nil
-      }
-    }
-
-    deinit {
-      _ = unsafe umount2(path, Int32(MNT_DETACH))
-      try? FileManager.default.removeItem(atPath: path)
-    }
-  }
-
-  @Suite(.enabled(if: SmallDisk(megabytes: 1) != nil, "needs the right to mount a file system"))
+  @Suite(.enabled(if: SmallDisk.isAvailable, "needs the right to mount a file system"))
   struct FullDiskTests {
     @Test func `a full disk is called so, loses nothing, and may be freed`() throws {
-      let disk = try #require(SmallDisk(megabytes: 4))
+      let disk = try #require(SmallDisk(kilobytes: 4_096))
       let store = try ObjectStore(at: disk.path + "/store", models: [Everything.self])
       let filler = disk.path + "/filler"
       try Data(count: 2 << 20).write(to: URL(filePath: filler))
@@ -57,7 +36,7 @@ import Testing
     }
 
     @Test func `a store cannot be made on a full disk, and that is called so`() async throws {
-      let disk = try #require(SmallDisk(megabytes: 1))
+      let disk = try #require(SmallDisk(kilobytes: 1_024))
       await #expect(processExitsWith: .success) { [path = disk.path as String] in
         try? Data(count: 1 << 20).write(to: URL(filePath: path + "/filler"))
         let room = 4_096

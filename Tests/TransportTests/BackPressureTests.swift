@@ -10,7 +10,7 @@ struct BackPressureTests {
   #if os(Linux)
     /// In a process of its own, as other tests use memory too; not with AddressSanitizer, which keeps
     /// freed memory back.
-    @Test(.enabled(if: !isAddressSanitized))
+    @Test(.enabled(if: !isAddressSanitized, "AddressSanitizer keeps freed memory back"))
     func `a slow sink keeps memory bounded`() async {
       await #expect(processExitsWith: .success) {
         let server = try FaultServer()

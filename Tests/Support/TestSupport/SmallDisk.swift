@@ -1,0 +1,35 @@
+#if os(Linux)
+  import Foundation
+
+  #if canImport(Musl)
+    import Musl
+  #else
+    import Glibc
+  #endif
+
+  /// A file system in memory, gone with the value.
+  public final class SmallDisk: Sendable {
+    /// Where it is mounted.
+    public let path: String
+
+    /// Whether this process may mount one: root may, but not in every container.
+    public static let isAvailable = SmallDisk(kilobytes: 64) != nil
+
+    /// Mounts a file system; `nil` when this process may not.
+    public init?(kilobytes: Int) {
+      path =
+        FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        .appending(path: "dlstore-tests-\(UUID().uuidString)-disk").path
+      try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      guard unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else {
+        try? FileManager.default.removeItem(atPath: path)
+        return nil
+      }
+    }
+
+    deinit {
+      _ = unsafe umount2(path, Int32(MNT_DETACH))
+      try? FileManager.default.removeItem(atPath: path)
+    }
+  }
+#endif
