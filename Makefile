@@ -38,7 +38,7 @@ simulate: deps ## Runs the engine under simulated faults: SEEDS=10000 of them, o
 	$$($(SWIFT) build -c release --show-bin-path)/simulate \
 	  $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000))
 
-sanitize: deps ## Runs the tests of the store under the thread and the address sanitizer
+sanitize: deps ## Runs the tests of the libraries under the thread and the address sanitizer
 	.ci/sanitize thread
 	.ci/sanitize address
 

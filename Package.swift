@@ -310,16 +310,25 @@ if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   package.products = []
 }
 
-// The sanitizers look at the store alone: the other targets would only cost their building.
+// The sanitizers run the libraries with their transport on URLSession, and not the command line:
+// the other targets would only cost their building.
 let sanitizer = Context.environment["DLSTORE_SANITIZER"]
 if sanitizer != nil {
   let needed: Set = [
-    "CLMDB", "LMDB", "ObjectStore", "TestSupport", "LMDBTests", "ObjectStoreQueryTests",
-    "ObjectStoreTests",
+    "CLMDB", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreModel", "Migrations",
+    "ResumeData", "DownloadStore", "DownloadSync", "SimulatedTransport", "URLSessionTransport",
+    "AsyncHTTPClientTransport", "TestSupport", "MainActorModels", "FaultServer",
+    "TransportTesting", "EngineTestSupport",
+    "LMDBTests", "ObjectStoreTests", "ObjectStoreQueryTests", "ObjectStoreModelTests",
+    "DownloadStoreTests", "TransportTests", "URLSessionTransportTests", "EngineTests",
   ]
   package.targets.removeAll { !needed.contains($0.name) }
   package.products = []
 }
+
+// Files import `Synchronization`, and under the thread sanitizer use a lock of LMDB's in its place.
+let memberImportVisibility: [SwiftSetting] =
+  sanitizer == "thread" ? [] : [.enableUpcomingFeature("MemberImportVisibility")]
 
 for target in package.targets where target.type != .system {
   target.swiftSettings =
@@ -329,7 +338,7 @@ for target in package.targets where target.type != .system {
       .enableUpcomingFeature("ImmutableWeakCaptures"),
       .enableUpcomingFeature("InferIsolatedConformances"),
       .enableUpcomingFeature("InternalImportsByDefault"),
-      .enableUpcomingFeature("MemberImportVisibility"),
+    ] + memberImportVisibility + [
       .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
       .strictMemorySafety(),
       .treatAllWarnings(as: .error),
@@ -337,7 +346,16 @@ for target in package.targets where target.type != .system {
 }
 
 if sanitizer == "thread" {
-  for target in package.targets where target.name == "LMDB" {
-    target.swiftSettings?.append(.define("THREAD_SANITIZER"))
+  // Those with a `SanitizedMutex.swift`.
+  let locking: Set = [
+    "DownloadSync", "SimulatedTransport", "URLSessionTransport", "FaultServer",
+    "EngineTestSupport", "TransportTesting", "EngineTests", "TransportTests",
+    "URLSessionTransportTests",
+  ]
+  for target in package.targets {
+    if target.name == "LMDB" || locking.contains(target.name) {
+      target.swiftSettings?.append(.define("THREAD_SANITIZER"))
+    }
+    if locking.contains(target.name) { target.dependencies.append("LMDB") }
   }
 }
