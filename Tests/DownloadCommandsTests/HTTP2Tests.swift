@@ -82,7 +82,7 @@ struct HTTP2Tests {
   }
 
   @Test(arguments: TransportChoice.available)
-  func `a certificate that nobody vouches for is refused, once`(
+  func `FK37 SC15 a certificate that nobody vouches for is refused, once`(
     _ transport: TransportChoice
   ) async throws {
     let nginx = try NginxServer(files: ["a": .text("a")])
