@@ -27,7 +27,7 @@ test: test-deps ## Runs every test
 test-transport: test-deps ## Runs the tests of transports over AsyncHTTPClient
 	@.ci/test-transport
 
-kill-test: test-deps ## Kills the engine a thousand times
+kill-test: test-deps ## Kills engines and commands a thousand times
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests
 
 power-cut-test: test-deps ## Cuts the power at a thousand system calls of a recorded run

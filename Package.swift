@@ -212,7 +212,9 @@ let package = Package(
     ),
     .testTarget(
       name: "KillTests",
-      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "dlstore"]
+      dependencies: [
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport", "dlstore",
+      ]
     ),
     .target(name: "PowerCut", path: "Tests/Support/PowerCut"),
     .testTarget(

@@ -128,6 +128,21 @@ final class ToolProcess {
     }
   }
 
+  /// The processes of the group that run: the tool, and its worker.
+  ///
+  /// What has ended and was not waited for by its parent does not count.
+  var members: [pid_t] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { pid_t($0) }.filter { process in
+      // What follows the name in parentheses: the state, the parent, the group.
+      guard let text = try? Self.read("/proc/\(process)/stat"),
+        let end = text.lastIndex(of: ")")
+      else { return false }
+      let fields = text[text.index(after: end)...].split(separator: " ")
+      return fields.count > 2 && fields[0] != "Z" && pid_t(fields[2]) == identifier
+    }
+  }
+
   private static func peakBytes(of process: pid_t) -> Int {
     guard let text = try? read("/proc/\(process)/status"),
       let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),

@@ -1,0 +1,345 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+
+/// A store, a hostile server, and the promises that must hold after each kill.
+final class KillScene {
+  private static let byteCount: Int64 = 3_000_000
+  private static let atOnce = 4
+
+  let storePath: String
+  private let folder: URL
+  private let server: FaultServer
+  private let store: DownloadStore
+  private var bodies: [String: Body] = [:]
+  /// The paths that have a record.
+  private var known: Set<String> = []
+  /// The paths whose record is gone, or is as soon as an engine has looked at it.
+  private var removed: Set<String> = []
+  /// By path, how many bytes the store has promised after the last kill.
+  private var promised: [String: Int64] = [:]
+  /// By path, the identity of a finished file whose bytes were compared.
+  private var compared: [String: FileStamp] = [:]
+  /// The files that may stay although no record has them: the user's from now on, or the second
+  /// name of a file whose rename was killed.
+  private var mayStay: Set<String> = []
+  /// By path, the finished file that `restart` must leave until the new one is complete.
+  private var replaced: [String: (stamp: FileStamp, place: String)] = [:]
+  /// The paths that a command was to pause.
+  private var held: Set<String> = []
+  private var running: (command: KillCommand, hasEnded: Bool)?
+  /// By path, what was done to it, for messages.
+  private var commands: [String: [String]] = [:]
+  private var checkedRequests = 0
+  private var logs = 0
+  private var names = 0
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "kills-\(UUID().uuidString)")
+    storePath = folder.appending(path: "store").path
+    server = try FaultServer()
+    store = try DownloadStore(at: storePath)
+  }
+
+  deinit {
+    server.stop()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// A new file for what a process prints.
+  func log() -> String {
+    logs += 1
+    return folder.appending(path: "log-\(logs)").path
+  }
+
+  /// Adds downloads so that there is always something to kill.
+  func keepBusy() throws {
+    let open = try store.records(
+      DownloadRecord.where { $0.state.isIn(DownloadState.active) }
+    )
+    .filter { $0.intent == .run }
+    for _ in open.count..<max(open.count, Self.atOnce) {
+      let path = makePath()
+      try store.add([DownloadRequest(url: server.url(path))])
+      known.insert(path)
+    }
+  }
+
+  private func makePath() -> String {
+    let path = "/file-\(bodies.count)"
+    let body = Body.generated(byteCount: Self.byteCount, seed: UInt64(bodies.count + 1))
+    // Half of the servers reset each connection after 1.5 MB.
+    var resource =
+      bodies.count.isMultiple(of: 2)
+      ? Resource(body, faults: .resetEvery(bytes: 1_500_000), then: .repeatLast)
+      : Resource(body)
+    resource.bytesPerSecond = 1_500_000
+    server.route(path, resource)
+    bodies[path] = body
+    return path
+  }
+
+  // MARK: Commands
+
+  /// A command of that kind; `nil` when no record is in a state that it can change.
+  func command(
+    _ kind: KillCommand.Kind,
+    using random: inout some RandomNumberGenerator
+  ) throws -> KillCommand? {
+    if kind == .add {
+      let paths = (0..<3).map { _ in makePath() }
+      return KillCommand(kind: kind, arguments: ["add"] + paths.map(server.url), paths: paths)
+    }
+    let records = try self.records()
+    let states: [DownloadState] =
+      switch kind {
+      case .add, .set, .remove: DownloadState.allCases
+      case .pause, .cancel: [.waiting, .running, .failedRetryable]
+      case .resume, .purge: [.paused]
+      case .restart: [.completed, .running, .cancelled, .paused]
+      }
+    let candidates = records.filter { path, record in
+      states.contains(record.state) && !removed.contains(path)
+    }
+    .sorted { $0.key < $1.key }
+    guard let (path, record) = candidates.randomElement(using: &random) else { return nil }
+    var command = KillCommand(
+      kind: kind,
+      arguments: [kind.rawValue, record.url],
+      paths: [path],
+      before: [path: record]
+    )
+    switch kind {
+    case .set:
+      names += 1
+      command.filename = "name-\(names)"
+      command.priority = Int32(names)
+      command.arguments += [
+        "--filename", command.filename, "--priority", "\(names)", "--tag", "tag-\(names)",
+      ]
+      // A rename of a finished file that is killed may leave both names.
+      let layout = try store.roots().layout(of: record)
+      mayStay.formUnion([layout.finalPath, "\(layout.folderPath)/\(command.filename)"])
+    case .remove:
+      command.withFile = Bool.random(using: &random)
+      if command.withFile { command.arguments.append("--with-file") }
+    case .purge:
+      command.arguments = ["purge", "--state", "paused", "--yes"]
+      command.paths = candidates.map(\.key)
+      command.before = Dictionary(uniqueKeysWithValues: candidates)
+    case .pause: held.insert(path)
+    case .add, .cancel, .restart, .resume: break
+    }
+    return command
+  }
+
+  /// Notes what a command was, for the checks that follow.
+  func note(_ command: KillCommand, hasEnded: Bool) {
+    running = (command, hasEnded)
+    for path in command.paths {
+      let end = hasEnded ? "ended" : "killed"
+      commands[path, default: []].append("\(command.kind.rawValue) \(end)")
+    }
+  }
+
+  /// A killed command has happened as a whole or not at all, and one that has ended has happened.
+  private func expectWhole(_ records: [String: DownloadRecord], _ kill: String) throws {
+    guard let (command, hasEnded) = running else { return }
+    running = nil
+    let paths = command.paths
+    switch command.kind {
+    case .add:
+      let count = paths.count { records[$0] != nil }
+      #expect(count == paths.count || (count == 0 && !hasEnded), "\(kill): \(command)")
+      if count > 0 { known.formUnion(paths) }
+    case .purge:
+      let count = paths.count { records[$0] == nil }
+      #expect(count == paths.count || (count == 0 && !hasEnded), "\(kill): \(command)")
+      // What an engine had yet to pause when the command began is gone with the others.
+      if count > 0 { removed.formUnion(held.filter { records[$0] == nil }) }
+    case .pause, .resume, .cancel, .remove, .restart, .set:
+      guard let path = paths.first, let before = command.before[path] else { return }
+      try expectWhole(command, path, before, records[path], hasEnded: hasEnded, kill)
+    }
+  }
+
+  private func expectWhole(
+    _ command: KillCommand,
+    _ path: String,
+    _ before: DownloadRecord,
+    _ after: DownloadRecord?,
+    hasEnded: Bool,
+    _ kill: String
+  ) throws {
+    guard let after, after.intent != .discard else {
+      #expect(command.kind == .remove, "\(kill): \(path) is gone after \(command.arguments)")
+      removed.insert(path)
+      let layout = try store.roots().layout(of: after ?? before)
+      if !command.withFile { mayStay.insert(layout.finalPath) }
+      return
+    }
+    // What has ended in the meantime is not to be paused, resumed or cancelled.
+    let hasFinished = [.completed, .finalizing].contains(after.state)
+    let hasHappened: Bool
+    switch command.kind {
+    case .remove: hasHappened = false
+    case .pause: hasHappened = after.intent == .hold || hasFinished
+    case .resume: hasHappened = after.intent == .run
+    case .cancel:
+      hasHappened = after.intent == .keep || hasFinished
+      if after.intent == .keep { promised[path] = 0 }
+    case .restart:
+      hasHappened =
+        after.intent == .run
+        && (before.state != .completed || after.completedAt != before.completedAt)
+      promised[path] = 0
+      if before.state == .completed, after.state != .completed, let stamp = before.stamp {
+        replaced[path] = (stamp, try store.roots().layout(of: before).finalPath)
+      }
+    case .set:
+      let isNew = [
+        after.filename == command.filename, after.priority == command.priority,
+        after.tags.contains("tag-\(command.priority)"),
+      ]
+      hasHappened = isNew.allSatisfy { $0 }
+      #expect(hasHappened || !isNew.contains(true), "\(kill): half of \(command.arguments)")
+      #expect(hasHappened || after.filename == before.filename, "\(kill): \(after)")
+    case .add, .purge: return
+    }
+    #expect(hasHappened || !hasEnded, "\(kill): \(command.arguments) left \(after)")
+  }
+
+  // MARK: Promises
+
+  private func records() throws -> [String: DownloadRecord] {
+    let prefix = server.url("").count
+    return Dictionary(
+      uniqueKeysWithValues: try store.records(DownloadRecord.all).map {
+        (String($0.url.dropFirst(prefix)), $0)
+      }
+    )
+  }
+
+  /// What must be true right after a kill.
+  func expectHonest(after kill: String) throws {
+    // A process that is killed in the last system call of its commit has committed, but readers see
+    // that only once the next writer has taken over its mutex.
+    try store.objects.write { _ in }
+    let records = try self.records()
+    let before = promised
+    try expectWhole(records, kill)
+    // The requests of the run that was killed kept what the store had promised before it.
+    let requests = server.requests
+    for request in requests[checkedRequests...] {
+      let first = Self.firstByte(of: request["Range"])
+      // A command may have taken the promise back.
+      let promise = min(before[request.target] ?? 0, promised[request.target] ?? 0)
+      #expect(
+        first >= promise,
+        "\(kill): \(request.target) was asked for from \(first), \(promise) bytes were safe"
+      )
+    }
+    checkedRequests = requests.count
+    let roots = try store.roots()
+    for path in known.subtracting(removed).sorted() {
+      guard let record = records[path], let body = bodies[path] else {
+        Issue.record("\(kill): the record of \(path) is gone: \(commands[path, default: []])")
+        continue
+      }
+      try expectHonest(record, roots.layout(of: record), path, body, kill)
+    }
+  }
+
+  private func expectHonest(
+    _ record: DownloadRecord,
+    _ layout: FileLayout,
+    _ path: String,
+    _ body: Body,
+    _ kill: String
+  ) throws {
+    #expect(record.state != .failedPermanent, "\(kill): \(record.attempts)")
+    let facts = FileFacts(of: record, in: layout)
+    if record.state == .completed {
+      #expect(facts.final == .ours, "\(kill): \(path) is complete, its file is \(facts.final)")
+      replaced[path] = nil
+    } else if let (stamp, place) = replaced[path], record.intent == .run || record.intent == .hold,
+      facts.final != .ours
+    {
+      // A rename before the new file is complete leaves the previous one where it is.
+      let isThere = [layout.finalPath, place].contains { FileStamp(ofFileAt: $0) == stamp }
+      let said = commands[path, default: []]
+      #expect(isThere, "\(kill): the previous file of \(path) is gone: \(said) \(record)")
+    }
+    if record.intent == .keep {
+      promised[path] = 0
+      return
+    }
+    let file =
+      record.state == .completed || facts.final == .ours ? layout.finalPath : layout.partialPath
+    let stamp = FileStamp(ofFileAt: file)
+    #expect(stamp?.size ?? 0 >= record.received, "\(kill): \(record)")
+    // A whole file that was compared and is the same since is not read again after each kill.
+    if record.state != .completed || stamp == nil || stamp != compared[path] {
+      #expect(
+        try Self.prefix(of: file, count: record.received, matches: body),
+        "\(kill): bytes on disk differ from those of \(path)"
+      )
+    }
+    compared[path] = record.state == .completed ? stamp : nil
+    #expect(record.received >= promised[path] ?? 0, "\(kill): \(record)")
+    promised[path] = record.received
+  }
+
+  // MARK: The end
+
+  /// Has an engine do the rest, and looks at what is there and what must not be.
+  func finish() throws {
+    for arguments in [
+      ["run", "--until-idle"], ["resume", "--all"], ["run", "--until-idle"],
+    ] {
+      let end = try ToolProcess.run(["--store", storePath] + arguments, output: log())
+      #expect(end.exitCode == 0, "\(arguments)")
+    }
+    let roots = try store.roots()
+    let records = try self.records()
+    #expect(Set(records.keys) == known.subtracting(removed))
+    var files: Set<String> = []
+    for (path, record) in records {
+      let layout = try roots.layout(of: record)
+      #expect([.completed, .cancelled].contains(record.state), "\(record)")
+      guard record.state == .completed else {
+        #expect(FileStamp(ofFileAt: layout.partialPath) == nil, "\(path) was cancelled")
+        // A cancelled restart leaves the previous file.
+        files.insert(layout.finalPath)
+        continue
+      }
+      #expect(bodies[path]?.matches(file: layout.finalPath) == true, "\(path)")
+      files.insert(layout.finalPath)
+    }
+    // Every other file is found by its own command, or was left to the user.
+    let orphans = try store.orphanPlan(graceSeconds: -60)
+    #expect(try store.purge(orphans).isEmpty)
+    let standard = try #require(roots.path(of: RootName.standard))
+    let left = try FileManager.default.contentsOfDirectory(atPath: standard)
+      .map { "\(standard)/\($0)" }
+    #expect(Set(left).subtracting(files).subtracting(mayStay) == [])
+    #expect(try store.objects.verify().isSound)
+    #expect(bodies.count >= Self.atOnce)
+  }
+
+  private static func firstByte(of range: String?) -> Int64 {
+    guard let range, let dash = range.lastIndex(of: "-") else { return 0 }
+    return Int64(range[range.index(range.startIndex, offsetBy: 6)..<dash]) ?? 0
+  }
+
+  private static func prefix(of file: String, count: Int64, matches body: Body) throws -> Bool {
+    guard count > 0 else { return true }
+    let handle = try FileHandle(forReadingFrom: URL(filePath: file))
+    defer { try? handle.close() }
+    let bytes = try handle.read(upToCount: Int(count)) ?? Data()
+    return bytes.count == Int(count) && body.matches(bytes.span, at: 0)
+  }
+}
