@@ -146,6 +146,28 @@ let package = Package(
       dependencies: ["FuzzSupport", "ResumeDataFuzzing"],
       path: "Tests/Support/resume-data-fuzz"
     ),
+    .target(
+      name: "StoreFuzzing",
+      dependencies: ["FuzzSupport", "ObjectStore", "TestSupport"],
+      path: "Tests/Support/StoreFuzzing"
+    ),
+    .executableTarget(
+      name: "json-lines-fuzz",
+      dependencies: ["FuzzSupport", "StoreFuzzing"],
+      path: "Tests/Support/json-lines-fuzz"
+    ),
+    .executableTarget(
+      name: "data-file-fuzz",
+      dependencies: ["FuzzSupport", "StoreFuzzing"],
+      path: "Tests/Support/data-file-fuzz"
+    ),
+    .testTarget(
+      name: "StoreFuzzTests",
+      dependencies: [
+        "FuzzSupport", "StoreFuzzing", "TestSupport", "data-file-fuzz", "json-lines-fuzz",
+      ],
+      exclude: ["JSONLinesCorpus"]
+    ),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
     .executableTarget(
       name: "fault-server",

@@ -62,6 +62,39 @@ struct DataFilePage {
     )
   }
 
+  /// Checks what LMDB trusts in a branch or leaf.
+  ///
+  /// Nodes fill the page from the end of its free space to its own end, in any order.
+  ///
+  /// - Parameter keySize: The size of every key, or `nil` for keys of 1 to 511 bytes.
+  /// - Returns: What is wrong, or `nil`.
+  func flaw(keySize: Int?) -> String? {
+    guard isBranch || isLeaf, let count = nodeCount else { return "a page is no branch or leaf" }
+    let freeEnd = Int(integer(14, as: UInt16.self))
+    guard freeEnd >= Self.headerSize + count * 2, freeEnd <= bytes.count else {
+      return "the free space of a page does not lie in it"
+    }
+    var nodes: [Range<Int>] = []
+    for index in 0..<count {
+      guard let node = node(index) else { return "a node does not lie in its page" }
+      if isLeaf || index > 0 {
+        guard keySize.map({ $0 == node.key.count }) ?? (1...511).contains(node.key.count) else {
+          return "a key has an impossible size"
+        }
+      }
+      guard isBranch || node.flags <= 2 else { return "a node has unknown flags" }
+      let valueSize = isBranch ? 0 : node.isBig ? 8 : Int(node.size)
+      nodes.append(node.key.lowerBound - 8..<node.dataStart + valueSize)
+    }
+    nodes.sort { $0.lowerBound < $1.lowerBound }
+    var place = freeEnd
+    for node in nodes {
+      guard node.lowerBound == place else { return "the nodes of a page overlap" }
+      place = node.upperBound + node.upperBound % 2
+    }
+    return place == bytes.count ? nil : "the nodes of a page do not fill it"
+  }
+
   /// 0 for one that lies outside.
   func integer<Integer: FixedWidthInteger>(
     _ offset: Int,

@@ -72,6 +72,7 @@ package final class DataFileReader {
         return Self.isMeta(page, number, pageSize: meta.pageSize)
       }
       pageCount = UInt64(size) / UInt64(meta.pageSize)
+      guard pageCount >= 2 else { throw LMDBError(.invalid, operation: "reading the meta pages") }
       lastPage = meta.page.integer(136)
       freePagesTree = Self.tree(meta.page, 40)
       mainTree = Self.tree(meta.page, 88)
@@ -113,6 +114,36 @@ package final class DataFileReader {
       && page.integer(40, as: UInt32.self) == UInt32(pageSize)
       && page.integer(16, as: UInt32.self) == 0xBEEF_C0DE
       && page.integer(20, as: UInt32.self) == 1
+  }
+
+  /// Checks the numbers of the meta pages with which LMDB computes when it opens a file.
+  ///
+  /// It divides by the size of a page, and maps as many pages as the file says that it has.
+  ///
+  /// - Throws: ``LMDBError`` with `invalid`.
+  static func checkMetaPages(in folder: String) throws(LMDBError) {
+    // The layout below is that of machines of 64 bits.
+    guard MemoryLayout<Int>.size == 8 else { return }
+    let descriptor = unsafe open(folder + "/data.mdb", O_RDONLY | O_CLOEXEC)
+    // LMDB is about to meet the same error, and reports it.
+    guard descriptor >= 0 else { return }
+    defer { EnvironmentFile.close(descriptor) }
+    guard try EnvironmentFile.size(of: descriptor) > 0 else { return }
+    let first = DataFilePage(bytes: read(descriptor, at: 0, count: 512))
+    let pageSize = Int(first.integer(40, as: UInt32.self))
+    let second = DataFilePage(bytes: read(descriptor, at: pageSize, count: 512))
+    for (number, page) in [first, second].enumerated() {
+      // Of another version, or no file of LMDB; it says which.
+      guard page.flags == 0x08, page.integer(20, as: UInt32.self) == 1 else { continue }
+      let mapSize: UInt64 = page.integer(32)
+      let lastPage: UInt64 = page.integer(136)
+      guard isMeta(page, number, pageSize: pageSize),
+        (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
+        mapSize <= 1 << 47, lastPage >= 1, lastPage < mapSize / UInt64(pageSize),
+        tree(page, 40).flags == 0x08, tree(page, 88).flags == 0,
+        tree(page, 40).depth <= 32, tree(page, 88).depth <= 32
+      else { throw LMDBError(.invalid, operation: "reading meta page \(number)") }
+    }
   }
 
   private static func tree(_ page: DataFilePage, _ offset: Int) -> Tree {
@@ -169,9 +200,12 @@ package final class DataFileReader {
       else {
         return note(page.number, "a list of free pages has another length than it says")
       }
+      var previous = UInt64.max
       for index in 1..<value.count / 8 {
         let number: UInt64 = list.integer(index * 8)
-        if number < 2 || !pages.insert(number).inserted {
+        defer { previous = number }
+        // LMDB merges lists by their order, greatest number first.
+        if number < 2 || number > lastPage || number >= previous || !pages.insert(number).inserted {
           note(page.number, "page \(number) cannot be free, or is so twice")
         }
       }
@@ -200,6 +234,7 @@ package final class DataFileReader {
         note(number, "a page of \(name) is none")
         continue
       }
+      if let flaw = page.flaw(keySize: tree.flags & 0x08 != 0 ? 8 : nil) { note(number, flaw) }
       if page.isLeaf != (depth == tree.depth) {
         note(number, "\(name) has another depth than it says")
       }
@@ -280,9 +315,9 @@ package final class DataFileReader {
     }
     let size = UInt64(DataFilePage.headerSize) + node.size
     guard first.overflowCount <= pageCount - number,
-      size <= first.overflowCount * UInt64(pageSize)
+      first.overflowCount == (size - 1) / UInt64(pageSize) + 1
     else {
-      note(number, "a large value is larger than its pages")
+      note(number, "a large value has more or fewer pages than it needs")
       return nil
     }
     for other in number..<number + first.overflowCount where !visited.insert(other).inserted {
@@ -299,7 +334,7 @@ package final class DataFileReader {
   }
 
   private func page(_ number: UInt64) -> DataFilePage? {
-    guard number < pageCount else { return nil }
+    guard number < pageCount, number <= lastPage else { return nil }
     let bytes = Self.read(descriptor, at: Int(number) * pageSize, count: pageSize)
     return bytes.count == pageSize ? DataFilePage(bytes: bytes) : nil
   }

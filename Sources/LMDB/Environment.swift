@@ -8,6 +8,9 @@ internal import Synchronization
 /// second one would end the first one's). The environment closes when its last reference goes;
 /// transactions hold one.
 ///
+/// Processes of several containers may share a folder if no two of them have the same process id:
+/// a second one that has is refused its first read with `processIDInUse`.
+///
 /// Reads never wait, see one snapshot, and may run on any thread. Writes are serialised over all
 /// threads and processes; a process that dies while it writes leaves no trace and no lock.
 @safe
@@ -130,6 +133,7 @@ public final class Environment: Sendable {
         throw LMDBError(.noSuchFile, operation: "mdb_env_open")
       }
     }
+    if kind != .inMemory { try DataFileReader.checkMetaPages(in: path) }
     var mapSize = options.mapSize
     while true {
       // After a failed `mdb_env_open` the handle may only be closed, so each try has its own.
@@ -214,8 +218,8 @@ public final class Environment: Sendable {
   /// grows. Costs about 100 ns. The corresponding C functions are `mdb_txn_begin` and
   /// `mdb_txn_renew`.
   ///
-  /// - Throws: ``LMDBError`` with `readersFull`, or `mapResized` when another process enlarged the
-  ///   file and readers of this process did not end for ten seconds.
+  /// - Throws: ``LMDBError`` with `readersFull`, `processIDInUse`, or `mapResized` when another
+  ///   process enlarged the file and readers of this process did not end for ten seconds.
   public func beginRead() throws(LMDBError) -> ReadTransaction {
     let raw = unsafe try adoptingForeignGrowth { () throws(LMDBError) -> OpaquePointer in
       let idle = unsafe gate.enterReader()

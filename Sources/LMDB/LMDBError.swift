@@ -64,6 +64,10 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `MDB_TXN_FULL`.
     public static let transactionFull = Self(rawValue: MDB_TXN_FULL)
+    /// A tree is deeper than LMDB's cursors reach, which only damage makes it.
+    ///
+    /// The corresponding C code is `MDB_CURSOR_FULL`.
+    public static let cursorFull = Self(rawValue: MDB_CURSOR_FULL)
     /// Another process made the file larger than this process maps.
     ///
     /// The corresponding C code is `MDB_MAP_RESIZED`.
@@ -89,6 +93,11 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `EACCES`.
     public static let accessDenied = Self(rawValue: EACCES)
+    /// A process of another process id namespace that has the same process id has the environment
+    /// open.
+    ///
+    /// LMDB locks a byte of the lock file for each process id. The corresponding C code is `EAGAIN`.
+    public static let processIDInUse = Self(rawValue: EAGAIN)
     /// The disk is full.
     ///
     /// The corresponding C code is `ENOSPC`.
@@ -141,7 +150,7 @@ public struct LMDBError: Error, Hashable, Sendable {
   /// Whether the code says that the file itself is damaged or is no LMDB file of this version.
   public var meansDamage: Bool {
     switch code {
-    case .corrupted, .pageNotFound, .panic, .invalid, .versionMismatch: true
+    case .corrupted, .pageNotFound, .cursorFull, .panic, .invalid, .versionMismatch: true
     default: false
     }
   }

@@ -66,6 +66,7 @@ struct PageWalk {
       flags == PageFlag.branch || flags == PageFlag.leaf,
       lower >= Self.headerSize, lower <= pageSize
     else { throw damage(number) }
+    guard DataFilePage(bytes: page).flaw(keySize: nil) == nil else { throw damage(number) }
     let nodeHeaderSize = 8
     for index in 0..<(lower - Self.headerSize) / 2 {
       let node = Int(integer(page, Self.headerSize + index * 2, as: UInt16.self))

@@ -156,4 +156,34 @@ import Testing
       return false
     }
   }
+
+  /// LMDB divides by the size of a page, and maps as many pages as the file says that it has.
+  @Test(
+    arguments: [
+      (40, [0, 0, 0, 0]), (40, [1, 0, 0, 0]), (40, [0, 0, 16, 0]), (40, [0, 0, 0, 0x80]),
+      (136, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
+      (136, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0]), (136, [0, 0, 0, 0, 0, 1, 0, 0]),
+      (44, [4, 0]), (92, [4, 0]), (94, [0xFF, 0xFF]),
+    ] as [(Int, [UInt8])]
+  )
+  func `a file whose meta pages have impossible numbers is refused`(
+    offset: Int,
+    bytes: [UInt8]
+  ) throws {
+    for page in 0..<2 {
+      for isReadOnly in [false, true] {
+        var data = sound
+        let start = page * Self.pageSize + offset
+        data.replaceSubrange(start..<start + bytes.count, with: bytes)
+        try replaceFile(by: data)
+        let error = #expect(throws: LMDBError.self) {
+          _ = try Environment.open(
+            folder.path,
+            options: EnvironmentOptions(isReadOnly: isReadOnly)
+          )
+        }
+        #expect(error?.meansDamage == true)
+      }
+    }
+  }
 }

@@ -48,6 +48,39 @@ import Testing
     try environment.clearStaleReaders()
   }
 
+  /// A lock on the byte that belongs to the child's process id stands for a process of another
+  /// container that has the same one.
+  @Test func `a process whose id another container uses is refused`() async throws {
+    let path = folder.path
+    do { _ = try Environment.open(path) }
+    Thread.detachNewThread {
+      waitForFile(path + "/id")
+      let id = (try? String(contentsOfFile: path + "/id", encoding: .utf8)).flatMap { Int($0) }
+      let descriptor = unsafe open(path + "/lock.mdb", O_RDWR | O_CLOEXEC)
+      var lock = flock()
+      lock.l_type = Int16(F_WRLCK)
+      lock.l_whence = Int16(SEEK_SET)
+      lock.l_start = off_t(id ?? 0)
+      lock.l_len = 1
+      _ = unsafe fcntl(descriptor, F_SETLK, &lock)
+      makeFile(path + "/locked")
+      waitForFile(path + "/refused")
+      close(descriptor)
+      makeFile(path + "/unlocked")
+    }
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      try Data("\(getpid())".utf8).write(to: URL(filePath: path + "/id"), options: .atomic)
+      waitForFile(path + "/locked")
+      let environment = try Environment.open(path)
+      #expect(throws: LMDBError(.processIDInUse, operation: "mdb_txn_begin")) {
+        _ = try environment.beginRead()
+      }
+      makeFile(path + "/refused")
+      waitForFile(path + "/unlocked")
+      _ = try environment.beginRead()
+    }
+  }
+
   @Test func `a process that opens the files alone gets the number of readers it asks for`()
     throws
   {

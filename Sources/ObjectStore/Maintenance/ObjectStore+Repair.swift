@@ -9,7 +9,8 @@ extension ObjectStore {
   /// when it is certain of which model they are. What cannot be saved is in the report. The history
   /// of the new store is empty.
   ///
-  /// Afterwards ``verify(at:limit:progress:)`` should find nothing wrong with the new store.
+  /// Afterwards ``verify(at:limit:progress:)`` should find nothing wrong with the new store, but for
+  /// references to objects that are lost.
   ///
   /// - Parameters:
   ///   - path: The folder of the damaged store.

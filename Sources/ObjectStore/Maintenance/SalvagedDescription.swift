@@ -43,7 +43,18 @@ struct SalvagedDescription {
         } else {
           notes.append("the description '\(key)' cannot be read")
         }
-      case ("reference", 3), ("counter", 2): others[key] = value
+      case ("reference", 3):
+        if let id = UInt32(parts[2]), Self.isReference(parts[1], id, value) {
+          others[key] = value
+        } else {
+          notes.append("the description '\(key)' cannot be read")
+        }
+      case ("counter", 2):
+        if Self.integer(value, as: UInt64.self) != nil {
+          others[key] = value
+        } else {
+          notes.append("the description '\(key)' cannot be read")
+        }
       default: break
       }
     }
@@ -98,6 +109,13 @@ struct SalvagedDescription {
     unsafe bytes.withUnsafeBytes { bytes in
       var reader = unsafe ByteReader(bytes)
       return try? RecordLayout(encoded: &reader)
+    }
+  }
+
+  private static func isReference(_ model: String, _ id: UInt32, _ bytes: [UInt8]) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return (try? ReferenceRule(model: model, fieldID: id, encoded: &reader)) != nil
     }
   }
 

@@ -16,6 +16,15 @@ extension StoreError {
       self.init(.full, "\(what): the map is full; nothing was written, try again", cause: error)
     case .busy:
       self.init(.busy, "\(what): somebody has the store open", cause: error)
+    case .processIDInUse:
+      self.init(
+        .busy,
+        """
+        \(what): a process of another container that has the same process id has the store open; \
+        let the containers share one process id namespace, or start this process again
+        """,
+        cause: error
+      )
     case .fileExists:
       self.init(.alreadyExists, "\(what): there is such a file already", cause: error)
     case .wouldDeadlock:

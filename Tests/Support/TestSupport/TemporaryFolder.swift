@@ -5,9 +5,11 @@ public final class TemporaryFolder: Sendable {
   /// Where it is.
   public let path: String
 
-  /// Makes a folder.
-  public init() throws {
-    let folder = FileManager.default.temporaryDirectory
+  /// Makes a folder, in memory if asked to and where the system keeps files there.
+  public init(inMemory: Bool = false) throws {
+    let memory = URL(filePath: "/dev/shm")
+    let isPossible = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+    let folder = (isPossible ? memory : FileManager.default.temporaryDirectory)
       .appending(path: "dlstore-tests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     path = folder.resolvingSymlinksInPath().path

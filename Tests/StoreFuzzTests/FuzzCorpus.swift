@@ -1,0 +1,21 @@
+import Foundation
+
+/// The inputs of a folder beside this file.
+struct FuzzCorpus {
+  let path: String
+
+  init(_ name: String) {
+    path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: name).path
+  }
+
+  var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+  }
+
+  func input(_ name: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: path).appending(path: name)))
+  }
+}
+
+/// Seconds for a run: some in the tests, a minute in CI (`make fuzz`).
+let fuzzSeconds = ProcessInfo.processInfo.environment["DLSTORE_FUZZ_SECONDS"] ?? "3"

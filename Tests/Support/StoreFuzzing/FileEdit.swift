@@ -1,0 +1,162 @@
+internal import TestSupport
+
+/// A change of a few bytes of a file; eight bytes in an input.
+struct FileEdit {
+  /// What is done.
+  enum Kind: UInt8, CaseIterable {
+    case setByte, setUInt16, setUInt32, setUInt64, setEnd, flipBit, copyPage, fillPage, truncate
+  }
+
+  static let pageSize = 4_096
+  static let size = 8
+
+  var kind: Kind
+  var page: UInt16
+  var offset: UInt16
+  /// A byte, the low bits of a number, or a page.
+  var value: UInt16
+  /// Whether the number is negative, so that its high bits are set.
+  var isNegative = false
+
+  /// The edits of an input; an incomplete one at its end is left out.
+  static func edits(of input: [UInt8]) -> [FileEdit] {
+    stride(from: 0, to: input.count - size + 1, by: size).map { start in
+      func pair(_ place: Int) -> UInt16 {
+        UInt16(input[start + place]) | UInt16(input[start + place + 1]) << 8
+      }
+      return FileEdit(
+        kind: Kind.allCases[Int(input[start]) % Kind.allCases.count],
+        page: pair(2),
+        offset: pair(4),
+        value: pair(6),
+        isNegative: input[start + 1] & 1 != 0
+      )
+    }
+  }
+
+  /// The edit as part of an input.
+  var bytes: [UInt8] {
+    [kind.rawValue, isNegative ? 1 : 0]
+      + [page, offset, value].flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+  }
+
+  /// Changes the bytes of a file.
+  func apply(to file: inout [UInt8]) {
+    let pageCount = file.count / Self.pageSize
+    guard pageCount > 0 else { return }
+    let start = Int(page) % pageCount * Self.pageSize
+    let place = start + Int(offset) % Self.pageSize
+    let number = isNegative ? ~UInt64(value) : UInt64(value)
+    switch kind {
+    case .setByte: set(number, 1, at: place, &file)
+    case .setUInt16: set(number, 2, at: place, &file)
+    case .setUInt32: set(number, 4, at: place, &file)
+    case .setUInt64: set(number, 8, at: place, &file)
+    case .setEnd: set(number, 2, at: start + Self.pageSize - 2 - Int(offset % 32), &file)
+    case .flipBit: file[place] ^= 1 << UInt8(value % 8)
+    case .copyPage:
+      let other = Int(value) % pageCount * Self.pageSize
+      file.replaceSubrange(
+        start..<start + Self.pageSize,
+        with: Array(file[other..<other + Self.pageSize])
+      )
+      // Often a copy has the right number: it is then a second way to the same pages.
+      if isNegative { set(UInt64(start / Self.pageSize), 8, at: start, &file) }
+    case .fillPage:
+      for index in place..<start + Self.pageSize { file[index] = UInt8(truncatingIfNeeded: value) }
+    case .truncate: file.removeLast(min(file.count - 1, Int(value)))
+    }
+  }
+
+  private func set(_ number: UInt64, _ count: Int, at place: Int, _ file: inout [UInt8]) {
+    for index in 0..<count where place + index < file.count {
+      file[place + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
+    }
+  }
+}
+
+/// Makes edits at random, most of them where a page has something that LMDB trusts.
+struct FileEditMutator {
+  private var random: SplitMix64
+  private let file: [UInt8]
+  private let pageCount: Int
+
+  private static let most = 12
+
+  init(seed: UInt64, _ file: [UInt8]) {
+    random = SplitMix64(seed: seed)
+    self.file = file
+    pageCount = file.count / FileEdit.pageSize
+  }
+
+  private mutating func number(_ count: Int) -> Int {
+    Int.random(in: 0..<max(1, count), using: &random)
+  }
+
+  /// An input that is like `input`, with parts of `other`.
+  mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
+    var edits = FileEdit.edits(of: input)
+    switch number(6) {
+    case 0 where !edits.isEmpty: edits.remove(at: number(edits.count))
+    case 1: edits += FileEdit.edits(of: other).prefix(1 + number(3))
+    case 2 where !edits.isEmpty:
+      let place = number(edits.count)
+      edits[place].value = value()
+    case 3: edits = []
+    default: break
+    }
+    for _ in 0..<1 + number(2) { edits.append(edit()) }
+    return edits.suffix(Self.most).flatMap(\.bytes)
+  }
+
+  private mutating func value() -> UInt16 {
+    let interesting: [UInt16] = [
+      0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 47, 48, 49, 255, 256, 511, 512, 2_048, 4_080, 4_095, 4_096,
+      0x7FFF, 0x8000, 0xFFFE, 0xFFFF,
+    ]
+    switch number(4) {
+    case 0: return UInt16(number(pageCount + 2))
+    case 1: return UInt16(number(1 << 16))
+    default: return interesting[number(interesting.count)]
+    }
+  }
+
+  private mutating func edit() -> FileEdit {
+    let page = number(8) == 0 ? number(2) : number(pageCount)
+    let kind = FileEdit.Kind.allCases[number(FileEdit.Kind.allCases.count)]
+    // Few files are cut, since that is soon noticed.
+    return FileEdit(
+      kind: kind == .truncate && number(8) > 0 ? .setUInt16 : kind,
+      page: UInt16(page),
+      offset: UInt16(offset(inPage: page)),
+      value: value(),
+      isNegative: number(3) == 0
+    )
+  }
+
+  /// A place in a page: of its header, a pointer, a node or a field of a meta page.
+  private mutating func offset(inPage page: Int) -> Int {
+    let start = page * FileEdit.pageSize
+    func pair(_ offset: Int) -> Int {
+      Int(file[start + offset]) | Int(file[start + offset + 1]) << 8
+    }
+    if page < 2 {
+      let fields = [10, 16, 20, 24, 32, 40, 44, 46, 48, 72, 80, 88, 92, 94, 120, 128, 136, 144]
+      return fields[number(fields.count)] + number(3) * number(2)
+    }
+    let header = [0, 2, 7, 8, 10, 11, 12, 13, 14, 15]
+    let nodeCount = (pair(12) - 16) / 2
+    guard nodeCount > 0, nodeCount < 2_000, number(4) > 0 else {
+      return number(3) == 0 ? number(FileEdit.pageSize) : header[number(header.count)]
+    }
+    let pointer = 16 + 2 * number(nodeCount)
+    guard number(4) > 0 else { return pointer }
+    let node = min(pair(pointer), FileEdit.pageSize - 16)
+    // Its sizes and flags, its key, or what follows the key.
+    return switch number(3) {
+    case 0: node + 8 + number(16)
+    case 1: min(node + 8 + pair(node + 6) + number(48), FileEdit.pageSize - 1)
+    default: node + number(8)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+internal import Foundation
+public import FuzzSupport
+internal import ObjectStore
+internal import TestSupport
+
+/// Changes files of JSON lines and imports them into stores.
+///
+/// The first byte of an input chooses the options of the import and whether the store already has
+/// objects; the lines follow.
+public struct JSONLinesFuzzer: Fuzzer {
+  /// The name of the executable.
+  public static let name = "json-lines-fuzz"
+
+  /// What the fuzzer does.
+  public static let summary = "Imports changed files of JSON lines into stores."
+
+  private var mutator: JSONLinesMutator
+  private let folder: TemporaryFolder
+  /// An input that is an export of every sample.
+  private let export: [UInt8]
+
+  /// Begins at a seed.
+  ///
+  /// - Throws: An error of the system when no temporary folder can be made.
+  public init(seed: UInt64) throws {
+    mutator = JSONLinesMutator(seed: seed)
+    folder = try TemporaryFolder(inMemory: true)
+    let store = try ObjectStore(inMemory: [Sample.self, Spot.self])
+    try Self.addSamples(to: store)
+    var bytes: [UInt8] = [0]
+    try store.exportJSONLines { bytes.append(contentsOf: $0) }
+    export = bytes
+  }
+
+  private static func addSamples(to store: ObjectStore) throws {
+    try store.write(durability: .deferred) { tx in
+      for name in ["here", "there"] { try tx.insert(Spot(name)) }
+      for sample in Sample.samples { try tx.insert(sample) }
+    }
+  }
+
+  /// Changes lines, values or bytes.
+  public mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
+    mutator.mutated(input.count < 2 ? export : input, with: other)
+  }
+
+  /// Imports the lines and checks the store that results.
+  ///
+  /// - The import succeeds, or fails with a documented code and the number of an existing line.
+  /// - The store passes the verification either way.
+  /// - An export of it can be imported into an empty store, whose export is the same.
+  ///
+  /// - Throws: ``FuzzViolation``, or an error of the store that is none of the documented ones.
+  public func check(_ input: [UInt8]) throws -> String {
+    let choice = Int(input.first ?? 0)
+    let lines = input.dropFirst()
+    let path = folder.path("store")
+    defer { removeAll() }
+    let store = try ObjectStore(at: path, models: choice & 3 == 0 ? [] : [Sample.self, Spot.self])
+    if choice & 2 != 0 { try Self.addSamples(to: store) }
+    let file = folder.path("lines")
+    try Data(lines).write(to: URL(filePath: file))
+    var outcome: String
+    do {
+      let report = try store.importJSONLines(from: file, options: Self.options(choice))
+      outcome = Self.words(report)
+      let count = lines.count { $0 == 0x0A } + (lines.last.map { $0 != 0x0A } == true ? 1 : 0)
+      guard report.lines == count else {
+        throw FuzzViolation("the report counts \(report.lines) of \(count) lines")
+      }
+    } catch let error as StoreError {
+      outcome = try Self.words(error, lineCount: lines.count { $0 == 0x0A } + 1)
+    }
+    let report = try store.verify(limit: 3)
+    guard report.isSound else { throw FuzzViolation("the store is damaged: \(report.problems)") }
+    try checkRoundTrip(of: store)
+    return outcome
+  }
+
+  private func removeAll() {
+    for name in ["store", "lines", "export", "copy", "again"] {
+      try? FileManager.default.removeItem(atPath: folder.path(name))
+    }
+  }
+
+  private func checkRoundTrip(of store: ObjectStore) throws {
+    let (first, second) = (folder.path("export"), folder.path("again"))
+    let count = try store.exportJSONLines(to: first)
+    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    let options = ImportOptions(conflict: .fail, danglingReferences: .report)
+    let report = try copy.importJSONLines(from: first, options: options)
+    guard report.inserted == count, report.lines == count + 1 else {
+      throw FuzzViolation("an export of \(count) objects is imported as \(report)")
+    }
+    try copy.exportJSONLines(to: second)
+    // Objects get new ids.
+    guard try Self.withoutIDs(first) == Self.withoutIDs(second) else {
+      throw FuzzViolation("an export changes when it is imported and exported again")
+    }
+  }
+
+  private static func withoutIDs(_ path: String) throws -> [String] {
+    let object = /^(\{"model":"(?:[^"\\]|\\.)*","object":)\d+/
+    return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+      .map { String($0).replacing(object) { "\($0.1)0" } }
+  }
+
+  private static func options(_ choice: Int) -> ImportOptions {
+    let conflicts: [ImportOptions.Conflict] = [.replace, .fail, .skip]
+    let unknowns: [ImportOptions.Unknown] = [.add, .refuse, .leaveOut]
+    return ImportOptions(
+      conflict: conflicts[(choice >> 2 & 3) % conflicts.count],
+      unknown: unknowns[(choice >> 4 & 3) % unknowns.count],
+      danglingReferences: choice & 0x40 == 0 ? .refuse : .report,
+      linesPerTransaction: choice & 0x80 == 0 ? 1_000 : 2
+    )
+  }
+
+  private static func words(_ report: ImportReport) -> String {
+    let counts = [
+      report.inserted, report.updated, report.unchanged, report.skipped, report.objectsLeftOut,
+      report.valuesLeftOut, report.danglingReferenceCount, report.unknownModels.count,
+      report.unknownFields.count,
+    ]
+    let words = counts.map { $0 == 0 ? "none" : $0 == 1 ? "one" : "some" }
+    return "imported " + words.joined(separator: " ")
+  }
+
+  private static func words(_ error: StoreError, lineCount: Int) throws -> String {
+    let expected: [StoreError.Code] = [
+      .invalidInput, .schemaMismatch, .duplicateKey, .danglingReference, .tooNew,
+    ]
+    guard expected.contains(error.code) else {
+      throw FuzzViolation("an import fails with \(error.code): \(error)")
+    }
+    guard let cause = error.cause as? JSONLinesError else {
+      guard error.code != .invalidInput else {
+        throw FuzzViolation("the error does not name a line: \(error)")
+      }
+      return "\(error.code)"
+    }
+    guard (1...lineCount).contains(cause.line), (0..<cause.line).contains(cause.storedLines) else {
+      throw FuzzViolation("the error names a line that does not exist: \(error)")
+    }
+    // The rest has names and values of the input.
+    return "\(error.code) " + cause.reason.split(separator: " ").prefix(6).joined(separator: " ")
+  }
+}

@@ -1,0 +1,144 @@
+internal import TestSupport
+
+/// Changes files of JSON lines at random: lines, values inside them, and bytes.
+struct JSONLinesMutator {
+  private var random: SplitMix64
+
+  /// Larger inputs would only be slower.
+  private static let largest = 1 << 14
+
+  init(seed: UInt64) {
+    random = SplitMix64(seed: seed)
+  }
+
+  private mutating func number(_ count: Int) -> Int {
+    Int.random(in: 0..<max(1, count), using: &random)
+  }
+
+  /// An input that is like `input`, with parts of `other`.
+  mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
+    var choice = input.first ?? 0
+    if number(4) == 0 { choice ^= 1 << UInt8(number(8)) }
+    var lines = split(input)
+    let others = split(other)
+    for _ in 0...number(3) {
+      if number(3) == 0 {
+        changeLines(&lines, with: others)
+      } else if !lines.isEmpty {
+        let place = number(lines.count)
+        if number(3) == 0 {
+          changeBytes(&lines[place])
+        } else {
+          changeValue(&lines[place], with: others)
+        }
+      }
+    }
+    let bytes = [choice] + lines.joined(separator: [0x0A])
+    return bytes.count > Self.largest ? Array(bytes[..<Self.largest]) : bytes
+  }
+
+  private func split(_ input: [UInt8]) -> [[UInt8]] {
+    input.dropFirst().split(separator: 0x0A, omittingEmptySubsequences: false).map { Array($0) }
+  }
+
+  // MARK: Lines
+
+  private mutating func changeLines(_ lines: inout [[UInt8]], with others: [[UInt8]]) {
+    guard !lines.isEmpty else {
+      lines = others
+      return
+    }
+    let place = number(lines.count)
+    switch number(6) {
+    case 0: lines.remove(at: place)
+    case 1: lines.insert(lines[place], at: number(lines.count))
+    case 2: lines.swapAt(place, number(lines.count))
+    case 3: if let line = others.randomElement(using: &random) { lines.insert(line, at: place) }
+    case 4: if let line = others.randomElement(using: &random) { lines[place] = line }
+    default: lines.insert([], at: place)
+    }
+  }
+
+  // MARK: Values
+
+  private static let values = [
+    "null", "true", "false", "0", "-0", "1", "-1", "255", "256", "65536", "2147483648",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615",
+    "18446744073709551616", "1e400", "-1e-400", "1.5", "0.1", "123456789012345678901234567890",
+    "\"\"", "\"NaN\"", "\"-Infinity\"", "\"Infinity\"", "\"\\u0000\"", "\"\\ud83d\\ude00\"",
+    "\"\\ud83d\"", "\"AAAA\"", "\"AA==\"", "\"not base64\"",
+    "\"00000000-0000-0000-0000-000000000000\"", "\"-9223372036854775808\"", "\"1e400\"", "[]",
+    "{}", "[[]]", "[null]", "{\"\":null}", "[1,1]", "[[1,2],[1,3]]",
+    "\"2024-02-30T25:00:00Z\"",
+  ]
+
+  private static let words = [
+    "\"model\"", "\"object\"", "\"fields\"", "\"Sample\"", "\"Other\"", "\"id\"", "\"name\"",
+    "\"type\"", "\"int64\"", "\"string\"", "\"[string]\"", "\"[[[[[int8]]]]]\"",
+    "\"set<string>\"", "\"[string:int64]\"", "\"decimal\"", "\"embedded(Point)\"", "\"data\"",
+    "\"optional\"", "\"primaryKey\"", "\"indexed\"", "\"unique\"", "\"hot\"", "\"indexes\"",
+    "\"references\"", "\"delete\"", "\"store/history\"", "\"a/b\"",
+  ]
+
+  /// Replaces, doubles or nests a value or a name.
+  private mutating func changeValue(_ line: inout [UInt8], with others: [[UInt8]]) {
+    guard let token = token(of: line) else { return changeBytes(&line) }
+    switch number(8) {
+    case 0: line.replaceSubrange(token, with: Self.words[number(Self.words.count)].utf8)
+    case 1:
+      guard let other = others.randomElement(using: &random), let part = self.token(of: other)
+      else { return }
+      line.replaceSubrange(token, with: other[part])
+    case 2:
+      let part = line[token]
+      line.insert(contentsOf: [0x2C] + part, at: token.upperBound)
+    case 3:
+      let depth = number(300)
+      let part = Array(line[token])
+      let nested =
+        Array(repeating: 0x5B, count: depth) + part + Array(repeating: 0x5D, count: depth)
+      line.replaceSubrange(token, with: nested)
+    default: line.replaceSubrange(token, with: Self.values[number(Self.values.count)].utf8)
+    }
+  }
+
+  /// A text, a number or a word of the line.
+  private mutating func token(of line: [UInt8]) -> Range<Int>? {
+    let ends = Set<UInt8>("{}[]:,".utf8)
+    var tokens: [Range<Int>] = []
+    var start = 0
+    var isText = false
+    for (index, byte) in line.enumerated() {
+      if byte == 0x22, index == 0 || line[index - 1] != 0x5C { isText.toggle() }
+      guard !isText, ends.contains(byte) else { continue }
+      if start < index { tokens.append(start..<index) }
+      start = index + 1
+    }
+    return tokens.randomElement(using: &random)
+  }
+
+  // MARK: Bytes
+
+  private static let interesting: [UInt8] = [
+    0, 0x09, 0x0D, 0x1F, 0x20, 0x22, 0x2B, 0x2C, 0x2D, 0x2E, 0x30, 0x39, 0x3A, 0x45, 0x5B, 0x5C,
+    0x5D, 0x65, 0x75, 0x7B, 0x7D, 0x7F, 0x80, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xFF,
+  ]
+
+  private mutating func changeBytes(_ bytes: inout [UInt8]) {
+    guard !bytes.isEmpty else {
+      bytes.append(Self.interesting[number(Self.interesting.count)])
+      return
+    }
+    let place = number(bytes.count)
+    switch number(6) {
+    case 0: bytes[place] ^= 1 << UInt8(number(8))
+    case 1: bytes[place] = Self.interesting[number(Self.interesting.count)]
+    case 2: bytes.removeSubrange(place..<min(bytes.count, place + 1 + number(16)))
+    case 3:
+      let part = bytes[place..<min(bytes.count, place + 1 + number(32))]
+      bytes.insert(contentsOf: part, at: number(bytes.count))
+    case 4: bytes.removeSubrange(place...)
+    default: bytes.insert(Self.interesting[number(Self.interesting.count)], at: place)
+    }
+  }
+}
