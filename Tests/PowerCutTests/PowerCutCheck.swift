@@ -132,7 +132,7 @@ import TestSupport
         }
       }
       for path in try FileManager.default.subpathsOfDirectory(atPath: run.diskPath)
-      where path.hasSuffix(FileLayout.partialSuffix) {
+      where path.hasSuffix(PartialName.suffix) {
         if !expected.contains("\(run.diskPath)/\(path)") { problems.append("\(path) is left") }
       }
       return problems

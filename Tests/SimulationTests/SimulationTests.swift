@@ -57,7 +57,7 @@ struct SimulationTests {
 
   @Test func `faults of every kind happen`() throws {
     var counts: [String: Int] = [:]
-    for seed in 0..<40 as Range<UInt64> {
+    for seed in 0..<200 as Range<UInt64> {
       counts.merge(try Simulation.run(seed: seed).counts) { $0 + $1 }
     }
     let faults = [
