@@ -68,6 +68,8 @@ extension DownloadEngine {
       )
     } catch {
       transport.cancel(task.id)
+      // A record that is held has no attempt that could fail; the launch deals with it.
+      guard record.intent == .run else { return }
       return try await settleFailure(record, error.asDownloadFailure, retryAfter: nil)
     }
     order += 1

@@ -229,7 +229,8 @@ extension DownloadEngine {
       }
       resumeData.apply(to: &record)
       record.unresolvedStarts = 0
-      record.state = .waiting
+      // A record that was paused meanwhile does not wait for disk space.
+      record.state = record.intent == .hold ? .paused : .waiting
       record.updatedAt = moment
       try tx.upsert(record)
       return record
@@ -239,7 +240,7 @@ extension DownloadEngine {
     }
     log("wait for room", waiting)
     emit(.waitsForRoom(waiting))
-    enqueue(waiting)
+    if waiting.mayStart { enqueue(waiting) }
   }
 
   /// Returns a download to the queue, and delays all starts, while this machine is short of
