@@ -505,7 +505,7 @@ struct ServerProofTests {
       withFiles: true
     )
     #expect(plan.freedBytes == 4_000_000)
-    #expect(try fixture.store.purge(plan).isEmpty)
+    #expect(try fixture.store.purge(plan).keptFiles.isEmpty)
     #expect(try fixture.store.records(DownloadRecord.all).isEmpty)
     #expect(FileStamp(ofFileAt: fixture.file("minea")) == nil)
   }
