@@ -62,7 +62,7 @@ struct SimulationTests {
     }
     let faults = [
       "adopt", "break", "change", "cut power", "disk error", "foreign", "jump", "kill", "late",
-      "refuse", "replace",
+      "purge orphans", "refuse", "replace",
       "room", "server", "stop", "tamper", "wish",
     ]
     for fault in faults { #expect(counts[fault, default: 0] > 0, "no \(fault)") }
