@@ -2,6 +2,7 @@ import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
+import ObjectStore
 import SimulatedTransport
 import Synchronization
 import TestSupport
@@ -67,6 +68,8 @@ struct ShortageTests {
     let transport = SimulatedTransport()
     let body = SimulatedBody(seed: 1, byteCount: 1_000)
     transport.serve(SimulatedResource(body, entityTag: "\"1\""), at: url)
+    // A file is cut where a download continues.
+    if step == .cut { try interrupt(body) }
     let left = Mutex(times)
     let engine = try engine(
       transport,
@@ -86,6 +89,23 @@ struct ShortageTests {
     let file = try store.roots().layout(of: store.record(named: url)).finalPath
     #expect(body.matches(try Data(contentsOf: URL(filePath: file))))
     return await events.reduce(into: []) { $0.append($1) }
+  }
+
+  /// Gives the record its first bytes, which are in its file.
+  private func interrupt(_ body: SimulatedBody) throws {
+    let layout = try store.roots().layout(of: store.record(named: url))
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data(body[0..<300]).write(to: URL(filePath: layout.partialPath))
+    try store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, url) { record in
+        record.received = 300
+        record.expected = 1_000
+        record.entityTag = "\"1\""
+      }
+    }
   }
 
   private func retries(_ events: [DownloadEvent]) -> [DownloadFailure.Code] {

@@ -17,7 +17,9 @@ enum NewDataFile {
 
   /// Makes `data.mdb` in the folder, unless there is one.
   ///
-  /// Another process may do the same at the same time; the first one wins.
+  /// Another process may do the same at the same time; the first one wins. The temporary folder goes
+  /// after the names are synced. One that is left says that they may not be: the next opening syncs
+  /// them again, before a commit counts on them.
   ///
   /// - Parameters:
   ///   - path: The folder of the store.
@@ -25,11 +27,18 @@ enum NewDataFile {
   /// - Throws: ``StoreError`` with `permissionDenied`, `diskFull` or `other`, or what `fill` throws.
   static func makeIfMissing(in path: String, fill: (String) throws -> Void) throws {
     var status = stat()
-    guard unsafe stat(path + "/data.mdb", &status) != 0, errno == ENOENT else { return }
-    removeLeftovers(in: path)
-    let temporary = "\(path)/\(prefix)\(getpid())-\(UInt32.random(in: .min ... .max))"
+    guard unsafe stat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
+      let leftovers = leftovers(in: path)
+      guard !leftovers.isEmpty else { return }
+      try StoreFolder.syncNames(ofStore: path)
+      return leftovers.forEach(NewFolder.remove)
+    }
+    leftovers(in: path).forEach(NewFolder.remove)
+    let number = UInt32.random(in: .min ... .max)
+    let temporary = "\(path)/\(prefix)\(getpid())-\(number)"
     guard unsafe mkdir(temporary, 0o700) == 0 else { throw StoreError(errno: errno, path) }
-    defer { NewFolder.remove(temporary) }
+    var isMark = false
+    defer { if !isMark { NewFolder.remove(temporary) } }
     try fill(temporary)
     guard unsafe link("\(temporary)/data.mdb", "\(path)/data.mdb") == 0 else {
       switch errno {
@@ -40,30 +49,31 @@ enum NewDataFile {
       default: throw StoreError(errno: errno, path)
       }
     }
-    try FolderSync.run(path)
     do {
-      try FolderSync.run(FolderSync.parent(of: path))
-    } catch let error as StoreError where error.code == .permissionDenied {
-      // A folder that may not be read cannot be synced.
+      try StoreFolder.syncNames(ofStore: path)
+    } catch {
+      // Another process may have the file open already, so that it stays.
+      isMark = unsafe rename(temporary, "\(path)/\(prefix)unsynced-\(number)") == 0
+      throw error
     }
   }
 
-  /// Removes what processes have left that were killed before their file had its name.
-  private static func removeLeftovers(in path: String) {
-    guard let folder = unsafe opendir(path) else { return }
+  /// The temporary folders that processes have left that failed or were killed.
+  private static func leftovers(in path: String) -> [String] {
+    guard let folder = unsafe opendir(path) else { return [] }
     defer { unsafe closedir(folder) }
+    var leftovers: [String] = []
     while let entry = unsafe readdir(folder) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
         unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
           unsafe String(cString: $0)
         }
       }
-      guard name.hasPrefix(prefix),
-        let process = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }
-        ),
-        kill(process, 0) != 0, errno == ESRCH
-      else { continue }
-      NewFolder.remove("\(path)/\(name)")
+      guard name.hasPrefix(prefix) else { continue }
+      let owner = name.dropFirst(prefix.count).split(separator: "-").first.flatMap { pid_t($0) }
+      if let owner, kill(owner, 0) == 0 || errno != ESRCH { continue }
+      leftovers.append("\(path)/\(name)")
     }
+    return leftovers
   }
 }

@@ -134,6 +134,17 @@ import Testing
     #expect(later == [])
   }
 
+  @Test func `the names of a store whose maker was killed are synced at the next opening`() throws {
+    let path = damaged.folder.path("new")
+    _ = try ObjectStore(at: path, models: [Ticket.self])
+    // As a kill leaves it that comes between the name of the file and the sync of its folder.
+    try damaged.folder.makeFile("new/data.mdb.new-\(Int32.max)-1/data.mdb")
+    let made = try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) }
+    #expect(words(made) == ["sync ./new", "sync ."])
+    #expect(try damaged.folder.names(in: "new").filter { $0.contains(".new-") } == [])
+    #expect(try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) } == [])
+  }
+
   @Test func `an export does not replace a file that appeared meanwhile`() throws {
     let target = damaged.folder.path("export.jsonl")
     let file = try OutputFile(target)
