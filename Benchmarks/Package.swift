@@ -34,6 +34,15 @@ let package = Package(
         .product(name: "ObjectStore", package: "dlstore"),
       ]
     ),
+    .executableTarget(
+      name: "command-latency",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "DownloadStore", package: "dlstore"),
+        .product(name: "DownloadSync", package: "dlstore"),
+        .product(name: "ObjectStore", package: "dlstore"),
+      ]
+    ),
   ]
 )
 

@@ -1,0 +1,107 @@
+import ArgumentParser
+import Dispatch
+import DownloadStore
+import DownloadSync
+import Foundation
+import ObjectStore
+
+/// Measures how soon a command of one process reaches an engine in another.
+@main
+struct CommandLatencyCommand: AsyncParsableCommand {
+  /// What this process does.
+  enum Role: String, ExpressibleByArgument {
+    /// Runs an engine, starts the other processes, and prints the figures.
+    case engine
+    /// Pauses and resumes a download, as `dlstore pause` and `dlstore resume` do.
+    case writer
+    /// Reads the store after each commit, as `dlstore list --watch` does.
+    case observer
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "command-latency",
+    abstract: "Measures how soon a command of one process reaches an engine in another."
+  )
+
+  @Option(help: "How many commands are measured.")
+  var commands = 1_000
+
+  @Option(help: "How many other processes observe the store.")
+  var observers = 10
+
+  @Option(help: .hidden)
+  var role = Role.engine
+
+  @Option(help: .hidden)
+  var store = ""
+
+  func run() async throws {
+    switch role {
+    case .engine: try await measure()
+    case .writer: try write()
+    case .observer: try await observe()
+    }
+  }
+
+  private func measure() async throws {
+    print("| processes that observe | median, ms | 99th percentile, ms | longest, ms |")
+    print("|---|---|---|---|")
+    for count in [0, observers] {
+      let delays = try await delays(observers: count).sorted()
+      let figures = [delays[delays.count / 2], delays[delays.count * 99 / 100], delays.last ?? 0]
+      let cells = figures.map { String(format: "%.2f", Double($0) / 1e6) }
+      print("| \(count) | \(cells.joined(separator: " | ")) |")
+    }
+  }
+
+  /// The time from the return of each command to the engine's call of its transport, in nanoseconds.
+  private func delays(observers count: Int) async throws -> [Int64] {
+    let path = URL(filePath: NSTemporaryDirectory())
+      .appending(path: "command-latency-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try DownloadStore(at: path)
+    try store.add([DownloadRequest(url: "https://example.com/file")])
+    let transport = TimedTransport()
+    let engine = try DownloadEngine(store: store, transport: transport)
+    let run = Task { try await engine.run(until: .stopped) }
+    let others = try (0..<count).map { _ in try OtherProcess(.observer, store: path, commands) }
+    for other in others { _ = other.readLine() }
+    let writer = try OtherProcess(.writer, store: path, commands)
+    // The first call is the start of the download.
+    var calls = transport.calls.makeAsyncIterator()
+    _ = await calls.next()
+    var delays: [Int64] = []
+    for _ in 0..<commands {
+      writer.proceed()
+      guard let call = await calls.next(), let line = writer.readLine(), let done = Int64(line)
+      else { throw ExitCode.failure }
+      delays.append(call - done)
+    }
+    for other in others + [writer] { other.end() }
+    engine.stop()
+    _ = try await run.value
+    return delays
+  }
+
+  private func write() throws {
+    let store = try DownloadStore(at: store)
+    for index in 0..<commands {
+      guard readLine() != nil else { return }
+      // The engine must not be found at the same moment of its rounds each time.
+      usleep(.random(in: 0...20_000))
+      if index.isMultiple(of: 2) { try store.pause(.all) } else { try store.resume(.all) }
+      print(DispatchTime.now().uptimeNanoseconds)
+      fflush(nil)
+    }
+    _ = readLine()
+  }
+
+  private func observe() async throws {
+    let store = try DownloadStore(at: store, access: .readOnly)
+    print("ready")
+    fflush(nil)
+    for try await _ in store.objects.commits {
+      _ = try await store.objects.read { tx in try tx.fetch(DownloadRecord.all) }
+    }
+  }
+}
