@@ -30,7 +30,8 @@ final class HeldTask: TaskSink {
   let request: TaskRequest
   private let system: ResumeData.Consumer
   private let leavesResumeData: @Sendable () -> Bool
-  private let asksForResumeData: @Sendable (_ held: Int64, _ total: Int64?) -> Bool
+  private let asksForResumeData:
+    @Sendable (_ head: ResponseHead, _ held: Int64, _ total: Int64?) -> Bool
   private let onEnd: @Sendable (HeldTask) -> Void
   // Held for a look, and never while a sink is told something.
   private let state: Mutex<State>
@@ -46,7 +47,10 @@ final class HeldTask: TaskSink {
     sink: (any TaskSink)?,
     system: ResumeData.Consumer,
     leavesResumeData: @escaping @Sendable () -> Bool,
-    asksForResumeData: @escaping @Sendable (_ held: Int64, _ total: Int64?) -> Bool,
+    asksForResumeData:
+      @escaping @Sendable (
+        _ head: ResponseHead, _ held: Int64, _ total: Int64?
+      ) -> Bool,
     onEnd: @escaping @Sendable (HeldTask) -> Void
   ) {
     self.id = id
@@ -74,6 +78,9 @@ final class HeldTask: TaskSink {
     get { state.withLock { $0.isSilent } }
     set { state.withLock { $0.isSilent = newValue } }
   }
+
+  /// Whether a sink hears of the task.
+  var hasSink: Bool { state.withLock { $0.sink != nil } }
 
   var isCanceling: Bool {
     get { state.withLock { $0.isCanceling } }
@@ -168,13 +175,13 @@ final class HeldTask: TaskSink {
     } catch {
       return fail("the file cannot be written: \(error)")
     }
-    let (sink, held, total) = state.withLock { state in
+    let (sink, head, held, total) = state.withLock { state in
       state.held += Int64(copy.count)
       let length = state.head?["Content-Length"].flatMap { Int64($0) }
-      return (state.sink, state.held, length.map { $0 + state.start })
+      return (state.sink, state.head, state.held, length.map { $0 + state.start })
     }
     sink?.report(held: held, of: total)
-    guard asksForResumeData(held, total) else { return .proceed }
+    guard let head, asksForResumeData(head, held, total) else { return .proceed }
     state.withLock { $0.isAsked = true }
     return .cancel
   }

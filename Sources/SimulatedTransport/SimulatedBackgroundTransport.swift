@@ -39,6 +39,8 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     var isConnected = true
     /// The ends that no sink has heard of.
     var ends: [TaskID: End] = [:]
+    /// The tasks that are to end, and whose ends no sink hears.
+    var unwanted: Set<TaskID> = []
     /// The bodies that sinks have heard, until they are acknowledged.
     var told: [TaskID: DeliveryInbox.Delivery] = [:]
     /// The number of the last delivery that an earlier process has left.
@@ -134,6 +136,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
       for task in state.tasks.values { task.letGo() }
       state.ends = [:]
       state.told = [:]
+      state.unwanted = []
       state.isConnected = false
     }
   }
@@ -202,8 +205,8 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
       sink: sink,
       system: system,
       leavesResumeData: { [weak self] in self?.leavesResumeData ?? false },
-      asksForResumeData: { [weak self] held, total in
-        self?.copy(request, held: held, of: total) ?? false
+      asksForResumeData: { [weak self] head, held, total in
+        self?.copy(request, head, held: held, of: total) ?? false
       },
       onEnd: { [weak self] task in self?.hasEnded(task) }
     )
@@ -221,6 +224,10 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     }
     if let delivery = end?.delivery { inbox.remove(delivery) }
     guard let live else { return }
+    // The application asks for an end that no sink of it hears.
+    if !live.hasSink {
+      state.withLock { if $0.isConnected { $0.unwanted.insert(task) } }
+    }
     live.isCanceling = true
     if let work = live.work { network.cancel(work) }
     drive(live)
@@ -311,10 +318,15 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
 
   /// Copies the file of a task, and says whether the task has to leave resume data first, so that the
   /// file's name is known.
-  private func copy(_ request: TaskRequest, held byteCount: Int64, of total: Int64?) -> Bool {
+  private func copy(
+    _ request: TaskRequest,
+    _ head: ResponseHead,
+    held byteCount: Int64,
+    of total: Int64?
+  ) -> Bool {
     // It is the process that copies.
     guard let copies, state.withLock({ $0.isConnected }), request.offset == 0 else { return false }
-    copies.progressed(request.recordID, held: byteCount)
+    copies.progressed(request.recordID, held: byteCount, of: head)
     return copies.mustAsk(request.recordID, held: byteCount, of: total)
   }
 
@@ -366,7 +378,11 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     }
     state.tasks[task.id] = nil
     if let sink { return (end, sink) }
-    state.ends[task.id] = end
+    if state.unwanted.remove(task.id) != nil {
+      if let delivery = end.delivery { inbox.remove(delivery) }
+    } else {
+      state.ends[task.id] = end
+    }
     return nil
   }
 

@@ -1,3 +1,4 @@
+import DownloadStore
 import Foundation
 import ResumeData
 import TestSupport
@@ -9,6 +10,7 @@ import Testing
   private let folder: TemporaryFolder
   private let copies: TemporaryFileCopies
   private let name = "CFNetworkDownload_000001.tmp"
+  private let rest = ResponseHead(status: 206, fields: [])
 
   init() throws {
     folder = try TemporaryFolder()
@@ -55,21 +57,37 @@ import Testing
     #expect(!mustAsk())
   }
 
+  @Test func `an error page and another version of the file are not copied`() throws {
+    func whole(_ status: Int, _ tag: String) -> ResponseHead {
+      ResponseHead(status: status, fields: [HeaderField(name: "ETag", value: tag)])
+    }
+    copies.note(try resumeData(5), of: "r")
+    try write(12)
+    for response in [
+      whole(503, "\"1\""), whole(200, "\"2\""), ResponseHead(status: 200, fields: []),
+    ] {
+      copies.progressed("r", held: 12, of: response)
+      #expect(try copiedCount() == nil)
+    }
+    copies.progressed("r", held: 12, of: whole(200, "\"1\""))
+    #expect(try copiedCount() == 12)
+  }
+
   @Test func `a file is copied each time that it has grown by the interval`() throws {
     try write(9)
-    copies.progressed("r", held: 20)
+    copies.progressed("r", held: 20, of: rest)
     #expect(try copiedCount() == nil, "nothing names the file")
     copies.note(try resumeData(5), of: "r")
-    copies.progressed("r", held: 9)
+    copies.progressed("r", held: 9, of: rest)
     #expect(try copiedCount() == nil)
     try write(12)
-    copies.progressed("r", held: 12)
+    copies.progressed("r", held: 12, of: rest)
     #expect(try copiedCount() == 12)
     try write(21)
-    copies.progressed("r", held: 21)
+    copies.progressed("r", held: 21, of: rest)
     #expect(try copiedCount() == 12)
     try write(25)
-    copies.progressed("r", held: 22)
+    copies.progressed("r", held: 22, of: rest)
     #expect(try copiedCount() == 25)
   }
 
@@ -78,7 +96,7 @@ import Testing
   {
     copies.note(try resumeData(5), of: "r")
     try write(12)
-    copies.progressed("r", held: 12)
+    copies.progressed("r", held: 12, of: rest)
     let path = folder.path("system/\(name)")
     for lost in [nil, 3] as [Int?] {
       try FileManager.default.removeItem(atPath: path)
@@ -98,7 +116,7 @@ import Testing
   @Test func `a later process goes on from the copy, until it is forgotten`() throws {
     copies.note(try resumeData(5), of: "r")
     try write(12)
-    copies.progressed("r", held: 12)
+    copies.progressed("r", held: 12, of: rest)
     let later = try TemporaryFileCopies(
       folder: folder.path("copies"),
       systemFolder: folder.path("system"),
@@ -114,7 +132,7 @@ import Testing
   func `an id that is no plain name leaves no file`(id: String) throws {
     copies.note(try resumeData(5), of: id)
     try write(12)
-    copies.progressed(id, held: 12)
+    copies.progressed(id, held: 12, of: rest)
     #expect(!copies.mustAsk(id, held: 1, of: 2))
     #expect(copies.resumeData(of: id) == nil)
     #expect(try folder.names(in: "copies").isEmpty)

@@ -47,7 +47,9 @@ extension DownloadEngine {
     // What it brings must be what our file lacks. A body that was delivered before a kill is read
     // again from its start.
     let isReadAgain = keeper.map { found.readsAgain($0) } ?? false
+    // A file that has its name already needs nothing of it: the launch commits that it is complete.
     guard let task = keeper, record.state != .completed,
+      !found.decision.actions.contains(.commitCompleted),
       found.lacks(from: task.offset) || isReadAgain
     else {
       if let keeper { transport.cancel(keeper.id) }

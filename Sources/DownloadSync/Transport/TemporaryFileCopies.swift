@@ -59,12 +59,23 @@ package final class TemporaryFileCopies: Sendable {
   }
 
   /// Copies the temporary file of a task when enough bytes have arrived since the last copy.
-  package func progressed(_ recordID: String, held byteCount: Int64) {
+  ///
+  /// - Parameters:
+  ///   - recordID: The record of the task.
+  ///   - byteCount: How many bytes the file has.
+  ///   - response: What the task is receiving. An error page and another version of the file go into
+  ///     the same temporary file, and are not copied: the resume data speaks of neither.
+  package func progressed(
+    _ recordID: String,
+    held byteCount: Int64,
+    of response: ResponseHead
+  ) {
     state.withLock { state in
       let last = state.copied[recordID] ?? 0
       // A task that began anew has fewer bytes than its predecessor.
       guard Self.isName(recordID), byteCount - last >= interval || byteCount < last,
-        let data = named(recordID), let source = systemPath(of: data)
+        let data = named(recordID), data.isOfEntity(of: response),
+        let source = systemPath(of: data)
       else { return }
       let new = path(recordID, "new")
       try? FileManager.default.removeItem(atPath: new)
@@ -138,5 +149,18 @@ package final class TemporaryFileCopies: Sendable {
       && recordID.utf8.allSatisfy { byte in
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
       }
+  }
+}
+
+extension ResumeData {
+  /// Whether a response carries the entity that the resume data is of.
+  ///
+  /// A 206 continues it: the system has compared the validators.
+  fileprivate func isOfEntity(of response: ResponseHead) -> Bool {
+    switch response.status {
+    case 206: true
+    case 200: entityTag == response["ETag"] && lastModified == response["Last-Modified"]
+    default: false
+    }
   }
 }

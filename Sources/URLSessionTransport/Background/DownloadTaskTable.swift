@@ -126,7 +126,8 @@
       guard let copies, let recordID = task.taskDescription, TaskSnapshot(task).offset == 0 else {
         return false
       }
-      copies.progressed(recordID, held: byteCount)
+      guard let response = task.response as? HTTPURLResponse else { return false }
+      copies.progressed(recordID, held: byteCount, of: ResponseHead(response))
       guard copies.mustAsk(recordID, held: byteCount, of: total) else { return false }
       state.withLock { _ = $0.asked.insert(task.id) }
       return true
