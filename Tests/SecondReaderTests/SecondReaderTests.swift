@@ -74,7 +74,10 @@ import Testing
     let expected =
       [
         SecondReader.Line(
-          fields: ["recordID": JSON(full.id), "fields": .list(headers.map(\.printed))],
+          fields: [
+            "recordID": JSON(full.id), "fields": .list(headers.map(\.printed)),
+            "origin": JSON("https://example.com:443"),
+          ],
           layout: 1,
           model: "RequestHeaders",
           object: 1
