@@ -85,6 +85,7 @@ bench: deps ## Compares the store with raw LMDB and GRDB; make bench N=100000 fo
 
 bench-engine: deps release ## Measures the engine, and compares it with aria2c; needs nginx and aria2c
 	cd Benchmarks && $(SWIFT) run -c release engine-cost
+	cd Benchmarks && $(SWIFT) run -c release command-latency
 	Benchmarks/transfers.py --tool "$$($(SWIFT) build -c release --show-bin-path)/dlstore"
 
 clean: ## Removes what was built

@@ -68,7 +68,7 @@ extension DownloadStore {
 
   /// Writes a wish into the records of a selection, in one transaction.
   ///
-  /// An engine of this or another process follows it within a tenth of a second. Without one,
+  /// An engine of this or another process is woken by the commit and follows it. Without one,
   /// records that are to be cancelled or removed stay, as `removed` or with the intent `keep`,
   /// until an engine runs or reconciles. Names that are not known do not keep the others from
   /// being dealt with.

@@ -4,8 +4,9 @@ public import ObjectStore
 /// What people want of downloads, in the words of the command line.
 ///
 /// Each verb writes to the store and returns when that is durable; the engine that runs, be it this
-/// one or one of another process, follows within a tenth of a second. So they may be used before
-/// the run, beside it, and after it. The work is done off the actor.
+/// one or one of another process, is woken by the commit and acts within milliseconds
+/// (`docs/performance.md`). So they may be used before the run, beside it, and after it. The work is
+/// done off the actor.
 extension DownloadEngine {
   /// Has tasks go on that the system has let fall silent; to be called when an application comes to
   /// the front.
