@@ -82,6 +82,38 @@ import Testing
     await child
     _ = try EngineLock(storePath: path)
   }
+
+  #if os(Linux)
+    /// On a busy machine the last threads of a killed process end long after the first.
+    @Test func `a holder whose first thread has ended is waited for`() throws {
+      let program = """
+        import ctypes, fcntl, os, sys, threading, time
+        file = open(sys.argv[1], "w")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(f"process {os.getpid()}\\n")
+        file.flush()
+        def last():
+            state = "?"
+            while state != "Z":
+                state = open(f"/proc/{os.getpid()}/stat").read().rsplit(")", 1)[1].split()[0]
+            open(sys.argv[2], "w").close()
+            time.sleep(1)
+            os._exit(0)
+        threading.Thread(target=last).start()
+        ctypes.CDLL(None).pthread_exit(None)
+        """
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = [
+        "python3", "-c", program, folder.path + "/engine.lock", folder.path + "/holding",
+      ]
+      try process.run()
+      waitForFile(folder.path + "/holding")
+      _ = try EngineLock(storePath: folder.path)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+    }
+  #endif
 }
 
 /// Returns once the file exists: how one process waits for another.

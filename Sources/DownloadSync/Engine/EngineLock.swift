@@ -15,10 +15,14 @@
 final class EngineLock: Sendable {
   private let descriptor: Int32
 
+  /// How long to wait for a holder that was killed and still has threads.
+  private static let exitPatience = Duration.seconds(10)
+
   /// Takes the lock.
   ///
-  /// A process that was killed a moment ago may still be about to go, so a held lock is tried again
-  /// for as long as `patience` says.
+  /// A process that was killed holds the lock until its last thread has ended, which takes long on a
+  /// busy machine. So a held lock is tried again until `patience` is over, and for up to ten seconds
+  /// while the holder is known to be ending. A patience of zero tries once.
   init(storePath: String, patience: Duration = .milliseconds(300)) throws(EngineError) {
     let path = "\(storePath)/engine.lock"
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -28,10 +32,15 @@ final class EngineLock: Sendable {
         "\(path) cannot be opened: \(unsafe String(cString: strerror(errno)))"
       )
     }
-    let deadline = ContinuousClock.now.advanced(by: patience)
+    let start = ContinuousClock.now
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < deadline else {
-        let holder = Self.text(of: descriptor)
+      let isHeld = errno == EWOULDBLOCK || errno == EINTR
+      let holder = Self.text(of: descriptor)
+      let waited = ContinuousClock.now - start
+      let mayWait =
+        waited < patience
+        || (patience > .zero && waited < Self.exitPatience && Self.isEnding(holder))
+      guard isHeld, mayWait else {
         close(descriptor)
         throw EngineError(
           .alreadyRunning,
@@ -51,6 +60,23 @@ final class EngineLock: Sendable {
     close(descriptor)
   }
 
+  /// Whether the process named by the lock file's text was killed and still has threads.
+  ///
+  /// Its first thread is a zombie then. Known on Linux alone, by `/proc/<pid>/stat`.
+  private static func isEnding(_ holder: String) -> Bool {
+    guard let process = holder.split(separator: " ").last.flatMap({ pid_t($0) }) else {
+      return false
+    }
+    let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    let line = text(of: descriptor)
+    // The state follows the name, which is in parentheses and may contain some.
+    guard let name = line.lastIndex(of: ")") else { return false }
+    return line[name...].dropFirst(2).first == "Z"
+  }
+
+  /// The first line of a file.
   private static func text(of descriptor: Int32) -> String {
     var bytes = [UInt8](repeating: 0, count: 100)
     let count = unsafe bytes.withUnsafeMutableBytes {
