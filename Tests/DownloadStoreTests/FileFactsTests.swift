@@ -34,6 +34,17 @@ import Testing
     #expect(try facts() == FileFacts(final: .missing, partial: .missing, partialSize: 0))
   }
 
+  @Test func `a partial file that cannot be examined is not missing`() throws {
+    try fixture.add(url)
+    let record = try fixture.change(url) { $0.received = 4 }
+    // A link to itself: each look at what lies behind it fails with ELOOP.
+    let loop = "\(fixture.folder.path)/loop"
+    try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+    let layout = FileLayout(record: record, storeID: "store", rootPath: loop)
+    let facts = FileFacts(of: record, in: layout)
+    #expect(facts == FileFacts(final: .mismatch, partial: .equal, partialSize: 4))
+  }
+
   @Test(
     arguments: [
       // received, expected, size, what it is

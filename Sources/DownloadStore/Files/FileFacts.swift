@@ -55,23 +55,44 @@ public struct FileFacts: Sendable, Hashable {
 
   /// Looks at the files of a record.
   ///
+  /// A file is missing only where the system says that there is none. A partial file that cannot be
+  /// examined for another reason, such as a network volume that is away, counts as equal to what was
+  /// committed, so that nothing is rolled back: opening the file meets the error again. A final path
+  /// that cannot be examined counts as occupied.
+  ///
   /// Costs two `lstat`.
   public init(of record: DownloadRecord, in layout: FileLayout) {
     if let stamp = FileStamp(ofFileAt: layout.finalPath) {
       let size = record.stamp?.size ?? record.expected
       final = stamp == record.stamp ? .ours : stamp.size == size ? .sizeOnly : .mismatch
     } else {
-      // What is no regular file is nobody's to replace.
-      var status = stat()
-      final = unsafe lstat(layout.finalPath, &status) == 0 ? .mismatch : .missing
+      // Anything but a regular file is not ours to replace.
+      final =
+        Self.errorNumber(of: layout.finalPath).map(Self.saysMissing) == true ? .missing : .mismatch
     }
-    let partialStamp = FileStamp(ofFileAt: layout.partialPath)
-    partialSize = partialStamp?.size ?? 0
+    let size: Int64?
+    if let stamp = FileStamp(ofFileAt: layout.partialPath) {
+      size = stamp.size
+    } else if let code = Self.errorNumber(of: layout.partialPath), !Self.saysMissing(code),
+      record.received > 0
+    {
+      size = record.received
+    } else {
+      size = nil
+    }
+    partialSize = size ?? 0
     partial =
-      partialStamp == nil
-      ? .missing
-      : Self.compare(partialSize, committed: record.received, whole: record.expected)
+      size.map { Self.compare($0, committed: record.received, whole: record.expected) } ?? .missing
   }
+
+  /// The error of `lstat`; `nil` when there is something at `path`.
+  private static func errorNumber(of path: String) -> Int32? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? nil : errno
+  }
+
+  /// Whether an error of `lstat` means that nothing is there.
+  private static func saysMissing(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
 
   /// How a partial file's size stands to what was committed and to the whole.
   public static func compare(_ size: Int64, committed: Int64, whole: Int64?) -> Partial {
