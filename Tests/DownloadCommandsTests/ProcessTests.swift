@@ -71,7 +71,7 @@ struct ProcessTests {
     #expect(records.allSatisfy { $0["fileStatus"] as? String == "present" })
     let again = try await run("get", server.url("/a.bin"))
     #expect(again.status == 0)
-    #expect(again.messages.contains("complete already: \(folder.path("a.bin"))"))
+    #expect(again.messages.contains("already complete: \(folder.path("a.bin"))"))
     #expect(server.requests.count == 2)
   }
 
@@ -303,7 +303,7 @@ struct ProcessTests {
     #expect(try await run("add", server.url("/later")).status == 0)
     let result = try await run("run", "--until-idle", "--max-concurrent", "1")
     #expect(result.status == 1)
-    #expect(result.messages.contains("started again"))
+    #expect(result.messages.contains("restarting it"))
     #expect(try record(server.url("/later")).state == .completed)
   }
 }

@@ -57,7 +57,7 @@ import Testing
       #expect(purge.output.contains("removed: 1 record, 1 file, 5 bytes"))
       #expect(
         purge.messages.contains(
-          "\(records[0].id) stays: it was failed and is waiting now; run purge again to remove it"
+          "kept \(records[0].id): it was failed and is now waiting; run purge again to remove it"
         )
       )
       #expect(try store.records(DownloadRecord.all).map(\.id) == [records[0].id])

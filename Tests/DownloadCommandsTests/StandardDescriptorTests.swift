@@ -111,7 +111,7 @@ struct StandardDescriptorTests {
     #expect(try await run("dlstore add http://h/1").status == 0)
     let result = try await run("dlstore \(command) > /dev/full")
     #expect(result.status == 74)
-    #expect(result.messages.contains("done"), "\(result.messages)")
+    #expect(result.messages.contains("the change was made"), "\(result.messages)")
     if command.hasPrefix("add") { #expect(try urls.contains("http://h/2")) }
     if command.hasPrefix("remove") { #expect(try urls == []) }
   }

@@ -106,7 +106,7 @@ struct TwoProcessTests {
       #expect(try record("/a").isHeldByHand && record("/a").state == .waiting)
       #expect(try record("/b").state == .running)
       let inspected = try await dlstore("inspect", server.url("/a"))
-      #expect(inspected.output.contains("resumes it"))
+      #expect(inspected.output.contains("resume it to continue"))
       fast("/a")
       #expect(try await dlstore("resume", server.url("/a")).status == 0)
       try await engine.message("completed a")

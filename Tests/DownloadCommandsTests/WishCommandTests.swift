@@ -84,7 +84,7 @@ struct WishCommandTests: StoreSuite {
     #expect(result.status == .done && result.output.contains("starting"))
     #expect(try record("http://a/3").startsAtOnce)
     let inspected = await run("inspect", "http://a/3")
-    #expect(inspected.output.contains("at once"))
+    #expect(inspected.output.contains("immediately, before all others"))
   }
 
   @Test func `cancel deletes what is downloaded before it ends`() async throws {

@@ -91,7 +91,7 @@ import Testing
       }
       let tool = try ToolProcess(["--store", folder, "run"], output: "\(folder)/log")
       defer { tool.signal(SIGKILL, wholeGroup: true) }
-      try await waitUntil { tool.text.contains("waits for room") }
+      try await waitUntil { tool.text.contains("waits for free space") }
       // What goes elsewhere is not held up.
       try add("/c", other)
       try await waitUntil { try record("/c").state == .completed }

@@ -1,23 +1,23 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// `dlstore add`: stores what is to be downloaded, and starts nothing.
+/// `dlstore add`: stores downloads without starting them.
 struct AddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
     abstract: "Stores downloads without starting them.",
     discussion: """
-      Prints one line a download: its id, 'new' or 'known', and the name of its file. A URL that \
-      is known is not added again: it keeps what is downloaded, and goes on if it stood still. \
-      Lines of an input file that cannot be used are reported and left out; the others are stored, \
-      and the exit code is 1.
+      Prints one line per download: its id, 'new' or 'known', and its file name. Adding a known URL \
+      keeps the bytes already on disk and resumes the download if it was paused or had failed. \
+      Invalid lines of an input file are reported and skipped; the others are stored, and the exit \
+      code is 1.
       """
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var what: RequestOptions
 
-  @Flag(help: "Store them so that no engine starts them by itself.")
+  @Flag(help: "Add the downloads paused: they start when resumed.")
   var paused = false
 
   func run() async throws {

@@ -1,14 +1,15 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// `dlstore cancel`: gives downloads up.
+/// `dlstore cancel`: deletes partial files, keeps the records.
 struct CancelCommand: WishCommand {
   static let configuration = CommandConfiguration(
     commandName: "cancel",
-    abstract: "Gives downloads up: deletes what is downloaded, and keeps the records.",
+    abstract: "Cancels downloads: deletes partial files, keeps the records.",
     discussion: """
-      Finished files stay, and so does what is complete. An engine that runs does it, and is waited \
-      for up to two seconds; without one it is done before the command ends.
+      Completed downloads and their files are not changed. If an engine is running, it cancels the \
+      transfers, and the command waits for it for up to two seconds. Otherwise the command deletes \
+      the files itself.
       """
   )
 

@@ -10,16 +10,16 @@ internal import ObjectStore
   internal import Glibc
 #endif
 
-/// The command line `dlstore`: a durable store of downloads, and the engine that works it off.
+/// The command-line tool `dlstore`: a durable store of downloads, and the engine that runs them.
 public struct DLStoreCommand: AsyncParsableCommand {
   /// The name, the version and the commands.
   public static let configuration = CommandConfiguration(
     commandName: "dlstore",
-    abstract: "Keeps downloads in a durable store, and downloads them.",
+    abstract: "Stores downloads durably, runs them, and resumes them after a crash.",
     discussion: """
-      Exit codes: 0 done; 1 something failed; 64 usage; 65 damaged; 66 no store; 69 no server \
-      could be reached; 73 cannot create; 74 I/O error or disk full; 75 another engine runs; \
-      77 permission denied.
+      Exit codes: 0 success; 1 something failed; 64 usage error; 65 damaged data; 66 no store; \
+      69 no server could be reached; 73 cannot create a file; 74 I/O error or disk full; \
+      75 another engine is running; 77 permission denied.
       """,
     version: "0.1.0",
     subcommands: [
@@ -32,14 +32,14 @@ public struct DLStoreCommand: AsyncParsableCommand {
 
   @OptionGroup var location: StoreLocation
 
-  /// Makes the command, as the parser needs it.
+  /// Creates the command; required by the parser.
   public init() {}
 
   /// Runs the command of this process's arguments, and ends the process.
   public static func start() async -> Never {
     // First, before any file is opened.
     StandardDescriptors.openMissing()
-    // Writing where nobody reads is answered with an error instead.
+    // A write to a closed pipe then fails with EPIPE, which is handled.
     _ = signal(SIGPIPE, SIG_IGN)
     ObjectStore.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
     do {
@@ -59,9 +59,10 @@ public struct DLStoreCommand: AsyncParsableCommand {
     }
   }
 
-  /// Prints what the parser has to say, and ends the process.
+  /// Prints the parser's message and ends the process.
   ///
-  /// Help is data. An error repeats arguments, which may hold characters that steer a terminal.
+  /// Help goes to standard output. An error repeats arguments, so control characters in it are
+  /// replaced.
   private static func end(withParserError error: any Error) -> Never {
     let code = exitCode(for: error)
     guard !code.isSuccess else { exit(withError: error) }
@@ -69,7 +70,7 @@ public struct DLStoreCommand: AsyncParsableCommand {
     quit(code.rawValue)
   }
 
-  /// Runs a command, says what is wrong if something is, and tells how it ended.
+  /// Runs a command, prints its error if it fails, and returns its exit status.
   static func status(of command: sending any ParsableCommand) async -> ExitStatus {
     do {
       var command = command
@@ -85,7 +86,7 @@ public struct DLStoreCommand: AsyncParsableCommand {
       if let message = failure.message { Output.current.say(message) }
       return failure.status
     } catch let error where exitCode(for: error).isSuccess {
-      // The parser's way to print help.
+      // The parser throws a clean exit to print help.
       exit(withError: error)
     } catch {
       Output.current.say("\(error)")
@@ -96,7 +97,7 @@ public struct DLStoreCommand: AsyncParsableCommand {
 
 /// Ends the process.
 ///
-/// `exit` means another function inside a command.
+/// Inside a command, `exit` is the parser's function.
 private func quit(_ status: Int32) -> Never {
   exit(status)
 }

@@ -1,8 +1,11 @@
 internal import ArgumentParser
 
-/// A command that transfers, and so runs under a supervisor where a server can crash the process.
+/// A command that runs an engine.
+///
+/// On Linux it runs in a worker process under a supervisor, because a server's response can crash
+/// URLSession there.
 protocol EngineCommand: AsyncParsableCommand {
-  /// Whether the exit code is 1 when a download failed for good in a worker that is gone.
+  /// Whether a download that failed permanently in an earlier worker makes the exit code 1.
   var failsWhenSomethingFailed: Bool { get }
 }
 

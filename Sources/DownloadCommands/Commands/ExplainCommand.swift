@@ -4,21 +4,21 @@ internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
 
-/// `dlstore explain`: what reconciliation does in a case, and by which rules.
+/// `dlstore explain`: shows how reconciliation decides a case, and which rules apply.
 struct ExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Says which rules fire in a case, what is done, and what comes of it.",
+    abstract: "Shows how the engine decides a case: rules, actions, result.",
     discussion: """
-      The case is given by its values, or it is that of a stored download as it is now if no task \
-      runs for it. --all prints the decision for each of the 12,000 cases, --rules the rules \
-      themselves. Unless told otherwise it speaks of a transport that takes resume data, with a \
-      free slot, of bytes that may be continued, and of a retry that is due; of a stored download \
-      it speaks as it is, and of this tool's transport.
+      Give the case by its values, or name a stored download; a stored download is examined as it \
+      is now, assuming that no task runs for it. --all prints the decision for each of the 12,000 \
+      cases, --rules prints the rules. Defaults for a case: the transport accepts resume data, a \
+      slot is free, the server sent a validator, and a retry is due. For a stored download these \
+      follow from the record and this tool's transport.
       """
   )
 
-  /// How the decisions for all cases are written.
+  /// The format of `--all`.
   enum Format: String, CaseIterable, ExpressibleByArgument, Sendable {
     case tsv
     case jsonl
@@ -28,36 +28,39 @@ struct ExplainCommand: AsyncParsableCommand {
   @OptionGroup var values: CaseOptions
 
   @Argument(
-    help: ArgumentHelp("A stored download: its URL, its id, or its beginning.", valueName: "url|id")
+    help: ArgumentHelp("A stored download: its URL, its id, or an id prefix.", valueName: "url|id")
   )
   var name: String?
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
-  @Flag(help: "The decision for every case.")
+  @Flag(help: "Print the decision for every case.")
   var all = false
 
-  @Flag(help: "The table of rules, as Markdown.")
+  @Flag(help: "Print the rules as a Markdown table.")
   var rules = false
 
-  @Option(help: "How --all is written: tsv or jsonl.")
+  @Option(help: "The format of --all.")
   var format: Format?
 
   func validate() throws {
     let subjects = [name != nil, values.stored != nil, all, rules].filter { $0 }.count
     guard subjects == 1 else {
-      throw ValidationError("Give a case with --stored, a download, --all, or --rules.")
+      throw ValidationError("Give exactly one of: --stored, a download, --all, --rules.")
     }
     guard values.stored != nil || !values.hasFurtherValues else {
-      throw ValidationError("--task, --final, --partial and --blob need --stored.")
+      throw ValidationError("--task, --final, --partial and --blob require --stored.")
     }
-    guard all || format == nil else { throw ValidationError("--format needs --all.") }
+    guard all || format == nil else { throw ValidationError("--format requires --all.") }
     guard !json || (!all && !rules) else {
-      throw ValidationError("--json is of one case; with --all give --format jsonl.")
+      throw ValidationError("--json applies to one case; with --all use --format jsonl.")
     }
     guard name == nil || !values.hasFacts else {
-      throw ValidationError("What a stored download depends on is as it is.")
+      throw ValidationError(
+        "--no-slot, --no-blobs, --no-validator, --not-due and --with-file do not apply to a stored "
+          + "download: its record decides them."
+      )
     }
   }
 

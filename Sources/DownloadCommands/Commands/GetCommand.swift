@@ -4,16 +4,16 @@ internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
 
-/// `dlstore get`: add, then run until these are done.
+/// `dlstore get`: adds downloads and runs an engine until they have ended.
 struct GetCommand: EngineCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
-    abstract: "Downloads URLs, and ends when they are done.",
+    abstract: "Downloads URLs and exits when they have ended.",
     discussion: """
-      Files go into the current folder, unless --output-folder is given or the URL is known \
-      already. The exit code is 0 only if all are complete, and 69 if they are not because no \
-      server could be reached. Ctrl-C stops it cleanly with 130, a request to terminate with 143: \
-      what has arrived is kept, and the same command goes on with it. A second one ends it at once.
+      Files go into the current folder unless --output-folder is given; a known URL keeps its \
+      folder. The exit code is 0 only if every download is complete, and 69 if no server could be \
+      reached. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the \
+      same command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
       """
   )
 
@@ -22,20 +22,22 @@ struct GetCommand: EngineCommand {
   @OptionGroup var limits: EngineLimits
 
   @Option(
-    help: ArgumentHelp("The folder to put the files into; it is made.", valueName: "folder"),
+    help: ArgumentHelp("The folder for the files; created if missing.", valueName: "folder"),
     completion: .directory
   )
   var outputFolder: String?
 
   func validate() throws {
-    // A worker that is started again reads the list again.
+    // A restarted worker reads the list again.
     guard let file = what.inputFile else { return }
     let attributes = try? FileManager.default.attributesOfItem(
       atPath: URL(filePath: file).resolvingSymlinksInPath().path
     )
     let isRegular = attributes?[.type].map { $0 as? FileAttributeType == .typeRegular }
     guard file != "-", isRegular != false else {
-      throw ValidationError("'get' takes a list from a file alone; give others to 'add'.")
+      throw ValidationError(
+        "'get' reads --input-file from a regular file; use 'add' for a pipe, then 'run'."
+      )
     }
   }
 
@@ -52,12 +54,12 @@ struct GetCommand: EngineCommand {
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
         .engineRuns,
-        "\(error.message); the download is stored, and that engine takes it"
+        "\(error.message); the download is stored, and that engine will run it"
       )
     }
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try records(urls, in: store)
-    // What somebody has removed meanwhile was not downloaded.
+    // A record that was removed in the meantime was not downloaded.
     let status = records.count == urls.count ? Self.status(of: records) : .failed
     guard status == .done, isComplete else {
       throw CommandFailure(status == .done ? .failed : status)
@@ -71,8 +73,8 @@ struct GetCommand: EngineCommand {
   ) throws {
     var requests = requests
     if Worker.current?.isRestarted == true {
-      // To ask for a known download again is to forgive its failures, and so a server that
-      // crashes the process would be asked for ever.
+      // Adding a known download clears its failures: a server that crashes the process would be
+      // tried forever.
       let known = Set(try records(Set(requests.map(\.url)), in: store).map(\.url))
       requests.removeAll { known.contains($0.url) }
     }
@@ -82,7 +84,7 @@ struct GetCommand: EngineCommand {
     let roots = try store.roots()
     for added in try store.add(requests) where added.record.state == .completed {
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
-      Output.current.say("complete already: \(place)")
+      Output.current.say("already complete: \(place)")
     }
   }
 
@@ -92,7 +94,7 @@ struct GetCommand: EngineCommand {
     }
   }
 
-  /// How the command ends with those records.
+  /// The exit status for the records that were asked for.
   static func status(of records: [DownloadRecord]) -> ExitStatus {
     let missing = records.filter { $0.state != .completed }
     guard !missing.isEmpty else { return .done }

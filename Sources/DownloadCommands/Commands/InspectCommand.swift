@@ -2,27 +2,28 @@ internal import ArgumentParser
 internal import DownloadStore
 internal import ObjectStore
 
-/// `dlstore inspect`: one record with everything that is known of it.
+/// `dlstore inspect`: shows one record in full.
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Shows everything about one download.",
     discussion: """
-      Its fields, its files as they are now, its resume data, its failed attempts, and what the \
-      next reconciliation does about it and by which rule, if no transfer runs. User info, \
-      signatures, tokens, Authorization and Cookie are shown as \(Redaction.mark).
+      Shows the record, its files on disk, its resume data, its failed attempts, and what the next \
+      reconciliation would do and by which rule, assuming that no transfer runs. User info, \
+      signatures, tokens and header fields such as Authorization and Cookie are shown as \
+      \(Redaction.mark).
       """
   )
 
   @OptionGroup var location: StoreLocation
 
-  @Argument(help: ArgumentHelp("The URL, the id, or its beginning.", valueName: "url|id"))
+  @Argument(help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id"))
   var name: String
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
-  @Flag(help: "Show secrets as they are.")
+  @Flag(help: "Show secrets unredacted.")
   var revealSecrets = false
 
   func run() async throws {

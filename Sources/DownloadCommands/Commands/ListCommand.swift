@@ -2,15 +2,15 @@ internal import ArgumentParser
 internal import DownloadStore
 internal import ObjectStore
 
-/// `dlstore list`: the records, in a form for people or for programs.
+/// `dlstore list`: lists records as a table, JSON or CSV.
 struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Lists downloads.",
     discussion: """
-      Only reads: it never makes a store, and works while another process downloads. Times are \
-      ISO 8601 in UTC with milliseconds, sizes are in bytes but for those in tables. 'json' is one \
-      array, 'jsonl' one object a line, 'csv' one line a download after a line of titles.
+      Reads only: it never creates a store, and works while another process downloads. Times are \
+      ISO 8601 in UTC with milliseconds. Sizes are in bytes, except in tables. 'json' prints one \
+      array, 'jsonl' one object per line, 'csv' a header line and one line per download.
       """
   )
 
@@ -20,42 +20,42 @@ struct ListCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("match"),
     help: ArgumentHelp(
-      "Only those whose URL or file name fits the pattern: * ? [a-z] [!a-z].",
+      "List downloads whose URL or file name matches the pattern: * ? [a-z] [!a-z].",
       valueName: "glob"
     )
   )
   var pattern: String?
 
-  @Option(help: ArgumentHelp("Only those of that type.", valueName: "type"))
+  @Option(help: ArgumentHelp("List downloads of this type.", valueName: "type"))
   var type: String?
 
   @Option(
     name: .customLong("sort"),
     help: ArgumentHelp(
-      "Order by a field of the JSON record; those without a value come last.",
+      "Sort by a field of the JSON record; records without a value come last.",
       valueName: "field[:desc]"
     ),
     transform: { text in
       guard let order = ListOrder(text) else {
         let fields = ListOrder.Field.allCases.map(\.rawValue).joined(separator: " ")
-        throw ValidationError("'\(text)' is no order. Fields are: \(fields)")
+        throw ValidationError("'\(text)' is not a sort order. The fields are: \(fields)")
       }
       return order
     }
   )
   var order: ListOrder?
 
-  @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+  @Option(help: ArgumentHelp("List at most this many.", valueName: "n"))
   var limit: Int?
 
-  @Option(help: "table, json, jsonl or csv.")
+  @Option(help: "The output format.")
   var format = OutputFormat.table
 
-  @Flag(help: "Go on, and show the list again whenever the store changes. Ctrl-C ends it.")
+  @Flag(help: "Keep running and show the list again after each change. Stop with Ctrl-C.")
   var watch = false
 
   func validate() throws {
-    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit needs a number from 0 on.") }
+    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit must be at least 0.") }
   }
 
   func run() async throws {
@@ -68,7 +68,7 @@ struct ListCommand: AsyncParsableCommand {
     try await ListWatch(list: self, store: store).run()
   }
 
-  /// What is to be listed, as it is now.
+  /// The downloads to list, in their order.
   func entries(in store: DownloadStore) throws -> [DownloadEntry] {
     var query = Query(predicate)
     if order == nil { query.limit = limit }

@@ -1,15 +1,15 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// `dlstore pause`: has downloads stand still.
+/// `dlstore pause`: pauses downloads.
 struct PauseCommand: WishCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause",
-    abstract: "Has downloads stand still, and keeps what is downloaded.",
+    abstract: "Pauses downloads; keeps the bytes already on disk.",
     discussion: """
-      An engine that runs, in whatever process, ends their transfers at once. What is complete, \
-      cancelled or failed for good is left as it is. Prints a line a download; one that is not \
-      known is reported, and the exit code is 1.
+      An engine running in any process stops their transfers immediately. Completed, cancelled and \
+      permanently failed downloads are not changed. Prints one line per download. An unknown \
+      download is reported, and the exit code is 1.
       """
   )
 

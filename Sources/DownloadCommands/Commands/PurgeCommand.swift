@@ -3,17 +3,17 @@ internal import DownloadStore
 internal import Foundation
 internal import ObjectStore
 
-/// `dlstore purge`: removes records and what belongs to them.
+/// `dlstore purge`: removes records in bulk, with their partial files.
 struct PurgeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purge",
     abstract: "Removes records, their partial files and their resume data.",
     discussion: """
-      Prints what is removed and what that frees. Several filters must all be met; --orphans is \
-      apart from the others. Finished files stay, unless --with-files is given and the file is \
-      provably the one that was downloaded. Without --yes it asks; where nobody can be asked it \
-      refuses. A record that changes while it asks stays, as does a file that another process is \
-      using; both are reported, and the exit status is 1.
+      Prints the records and files to remove and their size, and asks before removing them. \
+      Records must match all filters; --orphans is independent of the filters. Finished files are \
+      kept unless --with-files is given and the file is provably the one that was downloaded. \
+      Records that change during the prompt and files that another process is using are kept and \
+      reported, and the exit code is 1.
       """
   )
 
@@ -22,37 +22,37 @@ struct PurgeCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Only those completed, or else last changed, longer ago than that: 7d 12h 30m 45s.",
+      "Remove records completed, or else last changed, longer ago than this: 7d 12h 30m 45s.",
       valueName: "time"
     ),
     transform: { text in
       guard let seconds = TimeSpan.parse(text) else {
-        throw ValidationError("'\(text)' is no span of time: write 7d, 12h, 30m or 45s.")
+        throw ValidationError("'\(text)' is not a duration: write 7d, 12h, 30m or 45s.")
       }
       return seconds
     }
   )
   var olderThan: Int64?
 
-  @Flag(help: "Remove partial files of ours that no record owns.")
+  @Flag(help: "Remove this store's partial files that have no record.")
   var orphans = false
 
-  @Flag(help: "Remove the finished files too.")
+  @Flag(help: "Also delete the finished files.")
   var withFiles = false
 
-  @Flag(help: "Only print what would be removed.")
+  @Flag(help: "Print what would be removed, and remove nothing.")
   var dryRun = false
 
-  @Flag(name: .shortAndLong, help: "Do not ask.")
+  @Flag(name: .shortAndLong, help: "Do not prompt.")
   var yes = false
 
-  /// Whether records are to be removed, and not only files without one.
+  /// Whether a filter selects records.
   private var namesRecords: Bool { !filter.isEmpty || olderThan != nil }
 
   func validate() throws {
     guard namesRecords || orphans else {
       throw ValidationError(
-        "A purge needs a filter: --state, --tag, --older-than or --orphans."
+        "Say what to remove: --state, --tag, --older-than or --orphans."
       )
     }
   }
@@ -61,7 +61,7 @@ struct PurgeCommand: AsyncParsableCommand {
     guard dryRun || yes || Terminal.input.isTerminal else {
       throw CommandFailure(
         .usage,
-        "nobody can be asked whether to remove: give --yes, or --dry-run to look first"
+        "standard input is not a terminal: pass --yes to remove, or --dry-run to preview"
       )
     }
     let store = try DownloadStore(
@@ -101,7 +101,7 @@ struct PurgeCommand: AsyncParsableCommand {
     return plan
   }
 
-  /// The plan as text: a line a record, a line a file, and the sum.
+  /// The plan as text: one line per record, one per file, and the total.
   static func text(of plan: PurgePlan) -> String {
     let records = plan.records.map { record in
       "record  \(record.id)  \(record.state.word)  \(Redaction.url(record.url))"

@@ -5,26 +5,27 @@ internal import Foundation
 internal import ObjectStore
 internal import URLSessionTransport
 
-/// `dlstore reconcile`: what an engine would do first, and on request the part without a network.
+/// `dlstore reconcile`: shows what an engine would do at launch, and does the local part on request.
 struct ReconcileCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reconcile",
-    abstract: "Says what an engine would do to each active download, and by which rules.",
+    abstract: "Shows what the engine would do with each active download, and why.",
     discussion: """
-      Looks at what is not at rest, and at partial files that no record owns. Without --apply \
-      nothing is changed, and no transfer is thought to run: 'list' shows those that do. With \
-      --apply the part that needs no network is done: renames that were logged are done again, \
-      leftovers are deleted, partial files are cut to what may be continued. Where an engine runs \
-      that is refused with 75. User info, signatures and tokens are shown as \(Redaction.mark).
+      Examines the active downloads and the partial files without a record. Without --apply \
+      nothing changes; the command assumes that no transfer is running ('list' shows the running \
+      ones). --apply does the part that needs no network: it repeats logged renames, deletes \
+      leftover files, and truncates partial files to the bytes that can be resumed. It is refused \
+      with exit code 75 while an engine is running. User info, signatures and tokens are shown as \
+      \(Redaction.mark).
       """
   )
 
   @OptionGroup var location: StoreLocation
 
-  @Flag(help: "Do the part that needs no network.")
+  @Flag(help: "Do what needs no network.")
   var apply = false
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {
@@ -36,7 +37,7 @@ struct ReconcileCommand: AsyncParsableCommand {
     var orphans: PurgePlan
     var purged = PurgeReport()
     if apply {
-      // The transport is asked for tasks that are left, and for nothing else.
+      // The transport is only asked for its remaining tasks.
       let engine = try DownloadEngine(store: store, transport: URLSessionTransport())
       found = try await engine.reconcile()
       orphans = try store.orphanPlan()
@@ -60,12 +61,12 @@ struct ReconcileCommand: AsyncParsableCommand {
     let failed = apply ? try failures(found, in: store) : []
     for entry in failed {
       let reason = entry.lastAttempt.map { entry.message(of: $0) } ?? ""
-      Output.current.say("\(entry.displayURL) has failed: \(reason)")
+      Output.current.say("\(entry.displayURL) failed: \(reason)")
     }
     if leftovers.isIncomplete || !held.isEmpty || !failed.isEmpty { throw CommandFailure(.failed) }
   }
 
-  /// The records that have failed while they were reconciled.
+  /// The records that failed permanently during this reconciliation.
   private func failures(
     _ found: [Reconciliation],
     in store: DownloadStore

@@ -1,22 +1,22 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// `dlstore remove`: forgets downloads.
+/// `dlstore remove`: removes downloads and their partial files.
 struct RemoveCommand: WishCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
-    abstract: "Forgets downloads: deletes what is downloaded, and the records.",
+    abstract: "Removes downloads: deletes the records and their partial files.",
     discussion: """
-      Finished files stay, unless --with-file is given and the file is provably the one that was \
-      downloaded. An engine that runs does it, and is waited for up to two seconds; without one it \
-      is done before the command ends.
+      Finished files are kept unless --with-file is given and the file is provably the one that was \
+      downloaded. If an engine is running, it does the work, and the command waits for it for up to \
+      two seconds. Otherwise the command deletes the files itself.
       """
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
 
-  @Flag(help: "Delete the finished files too.")
+  @Flag(help: "Also delete the finished files.")
   var withFile = false
 
   var wish: Wish { .remove(withFile: withFile) }

@@ -1,13 +1,13 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// `dlstore restart`: begins downloads from nothing.
+/// `dlstore restart`: restarts downloads from the first byte.
 struct RestartCommand: WishCommand {
   static let configuration = CommandConfiguration(
     commandName: "restart",
-    abstract: "Begins downloads from nothing, complete ones too.",
+    abstract: "Restarts downloads from the first byte, completed ones too.",
     discussion: """
-      A finished file stays until the new one takes its place.
+      A finished file stays in place until the new download replaces it.
       """
   )
 

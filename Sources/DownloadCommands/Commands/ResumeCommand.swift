@@ -1,22 +1,22 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// `dlstore resume`: has downloads go on.
+/// `dlstore resume`: resumes downloads.
 struct ResumeCommand: WishCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
-    abstract: "Has downloads go on with what is downloaded.",
+    abstract: "Resumes downloads from the bytes already on disk.",
     discussion: """
-      Their failures are forgotten. With --now they start before all others, and where no slot is \
-      free in the place of the one that has run longest, which then waits until it is resumed. What \
-      is complete or cancelled is left as it is: 'restart' begins it anew.
+      Clears their failures. With --now they start before all others; if no slot is free, the \
+      download that has run longest is stopped and waits until it is resumed. Completed and \
+      cancelled downloads are not changed: use 'restart' for them.
       """
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
 
-  @Flag(help: "Start at once, in the place of the one that has run longest if need be.")
+  @Flag(help: "Start immediately; if no slot is free, stop the download that has run longest.")
   var now = false
 
   var wish: Wish { .resume(atOnce: now) }

@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import DownloadStore
 internal import ResumeData
 
-/// `dlstore resume-data`: what is in resume data of Apple's URLSession, and what a system needs of it.
+/// `dlstore resume-data`: decodes and repairs the resume data of Apple's URLSession.
 struct ResumeDataCommand: AsyncParsableCommand {
-  /// The systems that resume data can be repaired for.
+  /// The system versions that `--repair` writes for.
   enum Repair: String, CaseIterable, ExpressibleByArgument {
     case ios10
     case ios11
@@ -15,35 +15,34 @@ struct ResumeDataCommand: AsyncParsableCommand {
     commandName: "resume-data",
     abstract: "Decodes resume data of Apple's URLSession.",
     discussion: """
-      Tells the form, the URL, the bytes that have arrived, the validator, the partial file, the \
-      requests and what is wrong. The exit code is 65 when the file is no resume data. User info, \
-      signatures, tokens, Authorization and Cookie are shown as \(Redaction.mark).
+      Shows the format, the URL, the bytes received, the validator, the partial file, the requests \
+      and any defects. The exit code is 65 if the file is not resume data. User info, signatures, \
+      tokens and header fields such as Authorization and Cookie are shown as \(Redaction.mark).
 
-      --repair writes what a system needs: 'ios10' for iOS 10.0 and 10.1, whose reader cannot read \
-      the requests that they write; 'ios11' for iOS 11.0 to 11.2, which a byte range misleads; 'v1' \
-      for version 1, whose partial file has moved to the folder that --directory names. Other \
-      systems need the data as it is, so keep the original: the same bytes are right for them. The \
-      output holds whatever secrets the input does.
+      --repair writes a copy for one system: 'ios10' for iOS 10.0 and 10.1, which cannot read the \
+      requests that they write; 'ios11' for iOS 11.0 to 11.2, which misread the byte range; 'v1' \
+      for version 1 data whose partial file has moved to the folder given by --directory. Other \
+      systems need the original, so keep it. The copy contains the same secrets as the input.
       """
   )
 
   @Argument(
-    help: ArgumentHelp("A file with resume data; '-' is standard input.", valueName: "file|-"),
+    help: ArgumentHelp("A file of resume data; '-' is standard input.", valueName: "file|-"),
     completion: .file()
   )
   var file: String
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
-  @Flag(help: "Show secrets as they are.")
+  @Flag(help: "Show secrets unredacted.")
   var revealSecrets = false
 
-  @Option(help: ArgumentHelp("Repair it for a system.", valueName: "ios10|ios11|v1"))
+  @Option(help: ArgumentHelp("Write a copy repaired for a system.", valueName: "ios10|ios11|v1"))
   var repair: Repair?
 
   @Option(
-    help: ArgumentHelp("With --repair v1, where the partial file is now.", valueName: "folder"),
+    help: ArgumentHelp("With --repair v1, the folder of the partial file.", valueName: "folder"),
     completion: .directory
   )
   var directory: String?
@@ -51,7 +50,7 @@ struct ResumeDataCommand: AsyncParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "With --repair, a new file for the result; '-' is standard output.",
+      "With --repair, the new file to write; '-' is standard output.",
       valueName: "file|-"
     ),
     completion: .file()
@@ -60,13 +59,13 @@ struct ResumeDataCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard (repair == nil) == (output == nil) else {
-      throw ValidationError("--repair and -o go together.")
+      throw ValidationError("--repair and -o must be given together.")
     }
     guard (repair == .v1) == (directory != nil) else {
-      throw ValidationError("--repair v1 and --directory go together.")
+      throw ValidationError("--repair v1 and --directory must be given together.")
     }
     guard repair == nil || !json else {
-      throw ValidationError("--json shows resume data, --repair writes it.")
+      throw ValidationError("--json and --repair cannot be combined.")
     }
   }
 
@@ -74,11 +73,11 @@ struct ResumeDataCommand: AsyncParsableCommand {
     guard output != "-" || !Terminal.output.isTerminal else {
       throw CommandFailure(
         .usage,
-        "resume data is not text: redirect standard output, or name a file with -o"
+        "resume data is binary: redirect standard output, or give a file with -o"
       )
     }
     let limit = PropertyListLimits.standard.byteCount
-    // One byte more shows that there is too much.
+    // One byte more than the limit shows that the file is too large.
     let data = try ResumeData(ResumeDataFile.read(file, upTo: limit + 1))
     if let repair, let output {
       try write(data, repairedFor: repair, to: output)
@@ -101,7 +100,7 @@ struct ResumeDataCommand: AsyncParsableCommand {
     } else {
       try ResumeDataFile.write(repaired.bytes, to: output)
     }
-    let news = repaired.bytes == data.bytes ? "needed no repair" : "repaired"
-    Output.current.say("\(news) for \(repair.rawValue)")
+    let verb = repaired.bytes == data.bytes ? "needed no repair" : "repaired"
+    Output.current.say("\(verb) for \(repair.rawValue)")
   }
 }

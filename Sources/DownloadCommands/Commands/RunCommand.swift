@@ -2,27 +2,27 @@ internal import ArgumentParser
 internal import DownloadStore
 internal import DownloadSync
 
-/// `dlstore run`: the engine in the foreground.
+/// `dlstore run`: runs the engine in the foreground.
 struct RunCommand: EngineCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Runs the engine: works off the store until it is stopped.",
+    abstract: "Runs the engine in the foreground until it is stopped.",
     discussion: """
-      Ctrl-C or a request to terminate stops it cleanly with exit code 0: what has arrived is kept \
-      and goes on with the next run. A second one ends it at once, with 130 or 143. With \
-      --until-idle the exit code is 1 if a download failed for good.
+      Ctrl-C or SIGTERM stops it with exit code 0: the bytes on disk are kept, and the next run \
+      resumes the downloads. A second signal exits immediately with 130 or 143. With --until-idle \
+      the exit code is 1 if a download failed permanently.
       """
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var limits: EngineLimits
 
-  @Flag(help: "End when nothing is left to do.")
+  @Flag(help: "Exit when no download is left to run.")
   var untilIdle = false
 
   @Option(
     help: ArgumentHelp(
-      "Where files go from now on, those of known downloads too; it is remembered.",
+      "The folder for files from now on, also for downloads in the standard folder; stored.",
       valueName: "folder"
     ),
     completion: .directory
@@ -38,14 +38,16 @@ struct RunCommand: EngineCommand {
     if untilIdle, end.signal == nil, end.summary.failed > 0 { throw CommandFailure(.failed) }
   }
 
-  /// An engine reads the roots when it is made, and they must not move while another one works: so
-  /// the lock is taken twice.
+  /// Changes the root while holding the engine lock.
+  ///
+  /// An engine reads the roots at its creation, and they must not change while another engine runs.
+  /// So the lock is taken here and again for the run.
   private func setRoot(_ folder: String, of store: DownloadStore) throws {
     let probe = try EngineSession(store: store, limits: limits)
     try store.setRoot(folder)
     withExtendedLifetime(probe) {}
   }
 
-  /// Failures of workers that crashed later count too.
+  /// Failures in workers that crashed later count too.
   var failsWhenSomethingFailed: Bool { untilIdle }
 }

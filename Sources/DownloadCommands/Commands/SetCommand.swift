@@ -2,47 +2,47 @@ internal import ArgumentParser
 internal import DownloadStore
 internal import ObjectStore
 
-/// `dlstore set`: changes what is said of a download.
+/// `dlstore set`: changes a download's properties.
 struct SetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
-    abstract: "Changes a download: its file's name, type, tags, priority or URL.",
+    abstract: "Changes a download's file name, type, tags, priority or URL.",
     discussion: """
-      The file of a complete download is renamed with its record, or neither changes. --url is for \
-      a link that has expired: the download keeps its id and what is downloaded, and goes on if it \
-      had failed. All options of one command take effect together, or none does.
+      --filename renames the file of a completed download together with its record. --url replaces \
+      an expired link: the download keeps its id and the bytes on disk, and resumes if it had \
+      failed. The options of one command take effect together or not at all.
       """
   )
 
   @OptionGroup var location: StoreLocation
 
-  @Argument(help: ArgumentHelp("The URL, the id, or its beginning.", valueName: "url|id"))
+  @Argument(help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id"))
   var name: String
 
-  @Option(help: ArgumentHelp("The name of the file.", valueName: "name"))
+  @Option(help: ArgumentHelp("The file name.", valueName: "name"))
   var filename: String?
 
-  @Option(help: ArgumentHelp("What kind of file it is.", valueName: "type"))
+  @Option(help: ArgumentHelp("The type, a label of your choice.", valueName: "type"))
   var type: String?
 
   @Option(
     name: .customLong("tag"),
     parsing: .singleValue,
-    help: ArgumentHelp("A group to add it to; may be repeated.", valueName: "tag")
+    help: ArgumentHelp("A tag to add; repeatable.", valueName: "tag")
   )
   var tags: [String] = []
 
   @Option(
     name: .customLong("untag"),
     parsing: .singleValue,
-    help: ArgumentHelp("A group to take it out of; may be repeated.", valueName: "tag")
+    help: ArgumentHelp("A tag to remove; repeatable.", valueName: "tag")
   )
   var removedTags: [String] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts first.", valueName: "n"))
   var priority: Int32?
 
-  @Option(name: .customLong("url"), help: ArgumentHelp("Its new URL.", valueName: "url"))
+  @Option(name: .customLong("url"), help: ArgumentHelp("The new URL.", valueName: "url"))
   var newURL: String?
 
   func validate() throws {
@@ -52,7 +52,7 @@ struct SetCommand: AsyncParsableCommand {
       )
     }
     if let filename, !FileName.isPlain(filename) {
-      throw ValidationError("--filename takes a name, not '\(filename)'.")
+      throw ValidationError("--filename must be a file name without a folder, not '\(filename)'.")
     }
     if let newURL {
       do {
@@ -70,14 +70,15 @@ struct SetCommand: AsyncParsableCommand {
     try Output.current.report(WishReport(verb: "changed", outcomes: [outcome]).text)
   }
 
-  /// Says which header fields the new URL does not get.
+  /// Reports the header fields that are not sent to the new URL.
   private func sayWithheld(from record: DownloadRecord, in store: DownloadStore) throws {
     let sent = Set(try store.headers(of: record, sentTo: record.url))
     let names = try store.headers(of: record).filter { !sent.contains($0) }.map(\.name)
     guard !names.isEmpty else { return }
     Output.current.say(
-      "not sent to another host, port or scheme: \(names.joined(separator: ", ")); "
-        + "`dlstore add` with the new URL and --header gives it its own"
+      "these header fields are not sent to another host, port or scheme: "
+        + "\(names.joined(separator: ", ")); to send them, run `dlstore add` with the new URL and "
+        + "--header"
     )
   }
 

@@ -4,13 +4,13 @@ internal import DownloadSync
 internal import ObjectStore
 internal import URLSessionTransport
 
-/// A command that writes a wish into records, whether an engine runs or not.
+/// A command that changes what the user wants of downloads, whether or not an engine is running.
 protocol WishCommand: AsyncParsableCommand {
   var location: StoreLocation { get }
   var targets: RecordTargets { get }
-  /// What is wanted.
+  /// The change to apply to each record.
   var wish: Wish { get }
-  /// What is said of a download for which it had an effect.
+  /// The word printed for a download that was changed, such as `paused`.
   var verb: String { get }
 }
 
@@ -24,16 +24,16 @@ extension WishCommand {
     for problem in report.problems { Output.current.say(problem) }
     if outcomes.isEmpty {
       guard let tag = targets.tag else { return }
-      Output.current.say("there is nothing to do for the tag '\(TerminalText.safe(tag))'")
+      Output.current.say("no download with the tag '\(TerminalText.safe(tag))' needs a change")
       let tagged = try store.records(DownloadRecord.where { $0.tags.contains(tag) }.limit(1))
       if tagged.isEmpty { throw CommandFailure(.failed) }
     }
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
   }
 
-  /// Sees to it that what is to be deleted is, by the engine that runs or in its place.
+  /// Deletes the files of cancelled and removed downloads, or waits for the running engine to do it.
   ///
-  /// An engine whose transfers take long to end is not waited for.
+  /// Waits for up to two seconds.
   private func carryOut(_ outcomes: [WishOutcome], in store: DownloadStore) async throws {
     let urls = outcomes.compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
     let deadline = ContinuousClock.now.advanced(by: .seconds(2))
@@ -42,7 +42,7 @@ extension WishCommand {
     options.lockPatience = .zero
     while try store.hasToDelete(urls), ContinuousClock.now < deadline {
       do {
-        // The transport is asked for tasks that are left, and for nothing else.
+        // The transport is only asked for its remaining tasks.
         let engine = try DownloadEngine(
           store: store,
           transport: URLSessionTransport(),
@@ -53,7 +53,7 @@ extension WishCommand {
         }
         return
       } catch let error as EngineError where error.code == .alreadyRunning {
-        // Another one has heard of it, be it a run or a command like this one.
+        // The engine that holds the lock, in a run or in a command like this one, has been notified.
         try await Task.sleep(for: .milliseconds(10))
       }
     }
@@ -61,14 +61,14 @@ extension WishCommand {
 }
 
 extension DownloadRecord {
-  /// Whether a wish to delete what there is of it is not carried out yet.
+  /// Whether the user cancelled or removed the download and its files are not deleted yet.
   fileprivate var isToBeDeleted: Bool {
     intent == .discard || (intent == .keep && state != .cancelled)
   }
 }
 
 extension DownloadStore {
-  /// Whether what there is of one of the downloads is still to be deleted.
+  /// Whether the files of one of the downloads are still to be deleted.
   fileprivate func hasToDelete(_ urls: [String]) throws -> Bool {
     try objects.read { tx in
       try urls.contains { try tx.get(DownloadRecord.self, $0)?.isToBeDeleted == true }

@@ -4,9 +4,9 @@
   internal import Foundation
 #endif
 
-/// Numbers of bytes as people write and read them; units are powers of 1024.
+/// Byte counts in text; units are powers of 1024.
 enum ByteAmount {
-  /// Reads `500K` or `2M`: digits, then perhaps K, M, G or T; `nil` for anything else, and for zero.
+  /// Parses `500K` or `2M`: digits, then optionally K, M, G or T; `nil` for anything else and zero.
   static func parse(_ text: String) -> Int64? {
     let shifts: [Character: Int64] = ["K": 10, "M": 20, "G": 30, "T": 40]
     let shift = text.last.flatMap { shifts[Character($0.uppercased())] }
@@ -16,7 +16,7 @@ enum ByteAmount {
     return overflow ? nil : result
   }
 
-  /// The number with three digits or so: `1.5 MiB`.
+  /// Returns the count with about three digits: `1.5 MiB`.
   static func text(_ count: Int64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
     var value = Double(count)
@@ -32,25 +32,24 @@ enum ByteAmount {
   }
 }
 
-/// Speeds as people read them; units are powers of 1024.
+/// Transfer speeds in text; units are powers of 1024.
 enum Speed {
-  /// The speed: `512 B/s`, and with two decimals from a KiB on, `1.50 KiB/s` or `12.34 MiB/s`.
+  /// Returns `512 B/s`, or two decimals from one KiB: `1.50 KiB/s`, `12.34 MiB/s`.
   static func text(_ bytesPerSecond: Double) -> String {
-    // What is more than fits into the number is no speed of this world.
+    // Clamped, because larger values do not convert to Int64.
     let count = Int64(max(0, min(bytesPerSecond, 1e18)))
     guard count >= 1024 else { return "\(count) B/s" }
     let (divisor, unit): (Double, String) = count < 1 << 20 ? (1024, "KiB/s") : (1_048_576, "MiB/s")
-    // Cut, not rounded: 1024.00 KiB/s would be of the next unit.
+    // Truncated, not rounded: 1024.00 KiB/s belongs to the next unit.
     let hundredths = Int64(Double(count) / divisor * 100)
     let decimals = hundredths % 100
     return "\(hundredths / 100).\(decimals < 10 ? "0" : "")\(decimals) \(unit)"
   }
 }
 
-/// Spans of time as people write and read them.
+/// Durations in text.
 enum TimeSpan {
-  /// Reads `7d`, `12h`, `30m`, `45s` or several of them (`1d12h`), in seconds; `nil` for anything
-  /// else.
+  /// Parses `7d`, `12h`, `30m`, `45s` or a combination (`1d12h`) to seconds; `nil` for anything else.
   static func parse(_ text: String) -> Int64? {
     let units: [Character: Int64] = ["d": 86_400, "h": 3600, "m": 60, "s": 1]
     var rest = text[...]
@@ -69,7 +68,7 @@ enum TimeSpan {
     return total
   }
 
-  /// The span as a clock shows it: `0:07`, `1:02:03`, `3 d`.
+  /// Returns the duration as a clock shows it: `0:07`, `1:02:03`, `3 d`.
   static func text(_ seconds: Double) -> String {
     guard seconds.isFinite, (0..<100 * 86_400).contains(seconds) else { return "—" }
     let seconds = Int64(seconds.rounded(.up))
@@ -82,19 +81,19 @@ enum TimeSpan {
   }
 }
 
-/// Moments as outputs have them.
+/// Timestamps in output.
 enum Timestamp {
   private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-  /// ISO 8601 in UTC with milliseconds, always of the same length: `2026-01-31T08:00:00.250Z`.
+  /// Returns ISO 8601 in UTC with milliseconds, of fixed length: `2026-01-31T08:00:00.250Z`.
   static func text(_ date: Date) -> String {
     date.formatted(style)
   }
 }
 
-/// Digits alone: no sign, no blanks.
+/// Decimal digits without a sign or blanks.
 enum Digits {
-  /// The number; `nil` for anything else, and for what is too large.
+  /// Parses the number; `nil` for anything else and on overflow.
   static func number(_ text: Substring) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int64(text)

@@ -2,13 +2,13 @@ internal import ArgumentParser
 internal import DownloadStore
 internal import DownloadSync
 
-/// A case of reconciliation on the command line, in the words of its table.
+/// A reconciliation case on the command line, with the values of the rule table.
 struct CaseOptions: ParsableArguments {
-  @Option(help: Self.help("What the store says", ReconcileCase.Stored.self), transform: Self.parse)
+  @Option(help: Self.help("The stored state", ReconcileCase.Stored.self), transform: Self.parse)
   var stored: ReconcileCase.Stored?
 
   @Option(
-    help: Self.help("The task that works for it", ReconcileCase.LiveTask.self),
+    help: Self.help("The live task", ReconcileCase.LiveTask.self),
     transform: Self.parse
   )
   var task: ReconcileCase.LiveTask?
@@ -19,25 +19,25 @@ struct CaseOptions: ParsableArguments {
   @Option(help: Self.help("The partial file", FileFacts.Partial.self), transform: Self.parse)
   var partial: FileFacts.Partial?
 
-  @Option(help: Self.help("Its resume data", ReconcileCase.Blob.self), transform: Self.parse)
+  @Option(help: Self.help("The resume data", ReconcileCase.Blob.self), transform: Self.parse)
   var blob: ReconcileCase.Blob?
 
-  @Flag(help: "No further download may run.")
+  @Flag(help: "No slot is free.")
   var noSlot = false
 
-  @Flag(help: "The transport takes no resume data.")
+  @Flag(help: "The transport accepts no resume data.")
   var noBlobs = false
 
-  @Flag(help: "Nothing would tell whether bytes that are continued are of the same entity.")
+  @Flag(help: "The server sent no validator, so bytes on disk cannot be resumed.")
   var noValidator = false
 
-  @Flag(help: "The time of the next try has not come.")
+  @Flag(help: "The next retry is not due yet.")
   var notDue = false
 
-  @Flag(help: "The finished file was asked to go with its record.")
+  @Flag(help: "The user asked to delete the finished file with the record.")
   var withFile = false
 
-  /// The case; what was not given is none or missing.
+  /// The case; values that were not given are `none` or `missing`.
   var reconcileCase: ReconcileCase {
     ReconcileCase(
       stored: stored ?? .none,
@@ -59,10 +59,10 @@ struct CaseOptions: ParsableArguments {
     )
   }
 
-  /// Whether a value was given that says nothing without the stored one.
+  /// Whether a value was given that requires `--stored`.
   var hasFurtherValues: Bool { task != nil || final != nil || partial != nil || blob != nil }
 
-  /// Whether facts were given that are not the usual ones.
+  /// Whether a flag changes the default conditions.
   var hasFacts: Bool { facts != ReconcileCase.Facts() }
 
   private typealias Axis = CaseIterable & RawRepresentable<String>
@@ -73,7 +73,7 @@ struct CaseOptions: ParsableArguments {
 
   private static func parse<Value: Axis>(_ word: String) throws -> Value {
     guard let value = Value(rawValue: word) else {
-      throw ValidationError("'\(word)' is none of: \(words(Value.self))")
+      throw ValidationError("'\(word)' is not one of: \(words(Value.self))")
     }
     return value
   }

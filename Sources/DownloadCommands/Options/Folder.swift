@@ -8,9 +8,9 @@ internal import Foundation
   internal import Glibc
 #endif
 
-/// Folders that a command is told to use.
+/// Folders given on the command line.
 enum Folder {
-  /// The path from the root of the file system, without `.` and `..`.
+  /// Returns the absolute path without `.` and `..`.
   static func absolutePath(
     _ path: String,
     current: String = FileManager.default.currentDirectoryPath
@@ -26,8 +26,8 @@ enum Folder {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// Makes the folder and those above it, and says its absolute path, links resolved, so that one
-  /// folder is one root whatever its name of the day.
+  /// Creates the folder and its parents, and returns its absolute path with symbolic links resolved,
+  /// so that one folder is one root.
   ///
   /// - Throws: ``CommandFailure`` with `cannotCreate`, `permissionDenied` or `inputOutput`.
   static func made(at path: String) throws -> String {
@@ -56,7 +56,7 @@ enum Folder {
     let status = SystemCall.status(code)
     return CommandFailure(
       status == .notFound ? .cannotCreate : status,
-      "the folder \(path) cannot be made: \(SystemCall.reason(code))"
+      "cannot create the folder \(path): \(SystemCall.reason(code))"
     )
   }
 }

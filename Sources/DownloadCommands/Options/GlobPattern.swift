@@ -1,8 +1,8 @@
-/// A shell's pattern for whole texts: `*` for anything, `?` for one character, `[a-z]` and `[!a-z]`
-/// for one of a set.
+/// A shell pattern for whole strings: `*` matches anything, `?` one character, `[a-z]` and `[!a-z]`
+/// one character of a set.
 ///
-/// A `*` matches `/` too. A bracket that is never closed stands for itself. Matching takes time in
-/// proportion to the pattern times the text at most, whatever the pattern.
+/// A `*` also matches `/`. A bracket that is never closed matches itself. Matching takes at most time
+/// proportional to the length of the pattern times the length of the text.
 struct GlobPattern: Sendable {
   private enum Element: Sendable {
     case any
@@ -22,9 +22,7 @@ struct GlobPattern: Sendable {
 
   private let elements: [Element]
 
-  /// Reads a pattern.
-  ///
-  /// Every text is one.
+  /// Parses a pattern; every string is valid.
   init(_ pattern: String) {
     var rest = Array(pattern)[...]
     var elements: [Element] = []
@@ -39,12 +37,12 @@ struct GlobPattern: Sendable {
     self.elements = elements
   }
 
-  /// Whether the whole text fits.
+  /// Whether the pattern matches the whole text.
   func matches(_ text: String) -> Bool {
     let text = Array(text)
     var position = 0
     var element = 0
-    // Where to go on when what follows the last star did not fit: the star takes one more.
+    // Where to continue on a mismatch after the last star: the star takes one more character.
     var retry: (element: Int, position: Int)?
     while position < text.count {
       if element < elements.count, case .any = elements[element] {
@@ -64,7 +62,7 @@ struct GlobPattern: Sendable {
     return elements[element...].allSatisfy { if case .any = $0 { true } else { false } }
   }
 
-  /// Reads a set after its opening bracket; takes nothing when the set is never closed.
+  /// Parses a set after its opening bracket; consumes nothing if the set is never closed.
   private static func set(_ rest: inout ArraySlice<Character>) -> Element? {
     var inner = rest
     let isNegated = inner.first == "!" || inner.first == "^"
@@ -72,7 +70,7 @@ struct GlobPattern: Sendable {
     var ranges: [ClosedRange<Character>] = []
     var isFirst = true
     while let lower = inner.popFirst() {
-      // A closing bracket in first place is a member.
+      // A closing bracket in first position is a member.
       if lower == "]", !isFirst {
         rest = inner
         return .set(ranges, isNegated: isNegated)

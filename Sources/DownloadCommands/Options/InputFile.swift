@@ -1,7 +1,7 @@
-/// A list of what to download: one URL a line, or the input format of aria2.
+/// A list of downloads: one URL per line, or aria2's input file format.
 ///
-/// URLs on one line with tabs between them are the first one and its mirrors. A line that begins
-/// with a blank is an option of the URL above it. Lines that begin with `#` say nothing.
+/// Further URLs on a line, separated by tabs, are mirrors of the first. A line that begins with a
+/// blank is an option of the URL above it. Lines that begin with `#` are comments.
 struct InputFile: Sendable, Equatable {
   /// One download.
   struct Entry: Sendable, Equatable {
@@ -14,18 +14,18 @@ struct InputFile: Sendable, Equatable {
     var headers: [String] = []
   }
 
-  /// Something that is not taken over.
+  /// A line or option that cannot be used.
   struct Problem: Sendable, Equatable {
     var line: Int
     var message: String
-    /// Whether the download as a whole is left out, and not only an option of it.
+    /// Whether the whole download is skipped, and not only an option.
     var isFatal = false
   }
 
   private(set) var entries: [Entry] = []
   private(set) var problems: [Problem] = []
 
-  /// Reads a text.
+  /// Parses a text.
   init(_ text: String) {
     let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
     let lines = text.split(omittingEmptySubsequences: false) {
@@ -45,7 +45,7 @@ struct InputFile: Sendable, Equatable {
             isRefused = isRefused || problem.isFatal
           }
         } else if !isRefused {
-          problems.append(Problem(line: number, message: "an option without a URL above it"))
+          problems.append(Problem(line: number, message: "this option has no URL above it"))
         }
       } else {
         if let entry { entries.append(entry) }
@@ -56,7 +56,7 @@ struct InputFile: Sendable, Equatable {
     if let entry { entries.append(entry) }
   }
 
-  /// Reads a line of URLs; `nil` when none of them can be downloaded.
+  /// Parses a line of URLs; `nil` if none of them can be downloaded.
   private mutating func start(_ line: Substring, _ number: Int) -> Entry? {
     let urls = line.split(separator: "\t").map { String($0.trimmingBlanks) }.filter { !$0.isEmpty }
     let usable = urls.filter { url in
@@ -69,7 +69,7 @@ struct InputFile: Sendable, Equatable {
       return nil
     }
     if usable.count < urls.count {
-      let message = "a mirror that is neither http nor https is left out"
+      let message = "skipped a mirror that is neither http nor https"
       problems.append(Problem(line: number, message: message))
     }
     return Entry(line: number, url: first, mirrors: Array(usable.dropFirst()))
@@ -77,10 +77,13 @@ struct InputFile: Sendable, Equatable {
 }
 
 extension InputFile.Entry {
-  /// Takes `name=value`; says what is wrong with it.
+  /// Applies an option `name=value`; returns the problem if it cannot be used.
   fileprivate mutating func take(option: Substring, line: Int) -> InputFile.Problem? {
     guard let equals = option.firstIndex(of: "=") else {
-      return InputFile.Problem(line: line, message: "'\(option)' is no option")
+      return InputFile.Problem(
+        line: line,
+        message: "'\(option)' is not an option of the form name=value"
+      )
     }
     let name = option[..<equals].trimmingBlanks
     let value = option[option.index(after: equals)...].trimmingBlanks
@@ -91,13 +94,13 @@ extension InputFile.Entry {
       guard value.lowercased().hasPrefix("sha-256=") else {
         return InputFile.Problem(
           line: line,
-          message: "only sha-256 checksums are known; this one is left out"
+          message: "skipped the checksum: only sha-256 is supported"
         )
       }
       checksum = String(value)
     case "header": headers.append(String(value))
     default:
-      return InputFile.Problem(line: line, message: "the option '\(name)' is left out")
+      return InputFile.Problem(line: line, message: "skipped the unsupported option '\(name)'")
     }
     return nil
   }
@@ -106,7 +109,7 @@ extension InputFile.Entry {
     guard FileName.isPlain(String(value)) else {
       return InputFile.Problem(
         line: line,
-        message: "out=\(value) is refused: it must be a name, without a folder",
+        message: "out=\(value) must be a file name without a folder",
         isFatal: true
       )
     }
@@ -118,7 +121,7 @@ extension InputFile.Entry {
     guard !value.hasPrefix("/"), !value.hasPrefix("~") else {
       return InputFile.Problem(
         line: line,
-        message: "dir=\(value) is left out: only folders below the root are possible"
+        message: "skipped dir=\(value): the folder must be relative to the root"
       )
     }
     guard !value.split(separator: "/").contains("..") else {
@@ -134,7 +137,7 @@ extension InputFile.Entry {
 }
 
 extension Substring {
-  /// The text without blanks and tabs around it.
+  /// The text without leading and trailing blanks and tabs.
   var trimmingBlanks: Substring {
     var text = drop { $0 == " " || $0 == "\t" }
     while let last = text.last, last == " " || last == "\t" { text.removeLast() }

@@ -6,9 +6,9 @@ internal import DownloadStore
   internal import Foundation
 #endif
 
-/// The order of a list: a field of the JSON record, and a direction.
+/// The sort order of a list: a field of the JSON record and a direction.
 struct ListOrder: Sendable, Equatable {
-  /// The fields that have an order.
+  /// The fields to sort by.
   enum Field: String, CaseIterable, Sendable {
     case id, url, displayURL, filename, folder, type, state, intent
     case progress, received, expected, fraction
@@ -24,7 +24,7 @@ struct ListOrder: Sendable, Equatable {
   var field: Field
   var isDescending = false
 
-  /// Reads `FIELD`, `FIELD:asc` or `FIELD:desc`; `nil` for anything else.
+  /// Parses `FIELD`, `FIELD:asc` or `FIELD:desc`; `nil` for anything else.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard let name = parts.first, parts.count <= 2, let field = Field(rawValue: String(name)),
@@ -34,8 +34,9 @@ struct ListOrder: Sendable, Equatable {
     isDescending = parts.last == "desc"
   }
 
-  /// The entries in this order; those without a value come last, in either direction, and those
-  /// with the same value stay as they are.
+  /// Returns the entries in this order.
+  ///
+  /// The sort is stable. Entries without a value come last in both directions.
   func sorted(_ entries: [DownloadEntry]) -> [DownloadEntry] {
     let keyed = entries.enumerated().map { (key: key(of: $1), index: $0, entry: $1) }
     return keyed.sorted { left, right in
@@ -70,7 +71,7 @@ struct ListOrder: Sendable, Equatable {
     case .folder: return .text(record.folder)
     case .type: return .text(record.type)
     case .state:
-      // In the order of a download's life.
+      // In the order in which a download passes through the states.
       return .integer(Int64(DownloadState.words.firstIndex(of: record.state.word) ?? .max))
     case .intent: return .text(record.intent.rawValue)
     case .received: return .integer(record.received)

@@ -1,25 +1,25 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// Which downloads a command is about: those named, those of a tag, or all.
+/// The downloads that a command changes: by name, by tag, or all.
 struct RecordTargets: ParsableArguments {
-  @Argument(help: ArgumentHelp("The URLs, the ids, or their beginnings.", valueName: "url|id"))
+  @Argument(help: ArgumentHelp("URLs, ids, or id prefixes.", valueName: "url|id"))
   var names: [String] = []
 
-  @Option(help: ArgumentHelp("All that have that tag.", valueName: "tag"))
+  @Option(help: ArgumentHelp("All downloads with this tag.", valueName: "tag"))
   var tag: String?
 
-  @Flag(help: "All of the store.")
+  @Flag(help: "All downloads.")
   var all = false
 
   func validate() throws {
     let count = (names.isEmpty ? 0 : 1) + (tag == nil ? 0 : 1) + (all ? 1 : 0)
     guard count == 1 else {
-      throw ValidationError("Say which downloads: URLs or ids, or --tag, or --all.")
+      throw ValidationError("Say which downloads: give URLs or ids, --tag, or --all.")
     }
   }
 
-  /// What the store understands.
+  /// The selection as the store takes it.
   var selection: RecordSelection {
     if all { return .all }
     return tag.map(RecordSelection.tagged) ?? .named(names)

@@ -10,50 +10,50 @@ internal import Foundation
   internal import Glibc
 #endif
 
-/// What to download and how: the options that `add` and `get` share.
+/// The options of a new download, shared by `add` and `get`.
 struct RequestOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("What to download.", valueName: "url"))
+  @Argument(help: ArgumentHelp("The URLs to download.", valueName: "url"))
   var urls: [String] = []
 
   @Option(
     name: .customShort("o"),
-    help: ArgumentHelp("The name of the file; only with one URL.", valueName: "name")
+    help: ArgumentHelp("The file name; only with one URL.", valueName: "name")
   )
   var filename: String?
 
   @Option(
     help: ArgumentHelp(
-      "What to do when the name is taken: number it, fail, keep the file that is there as the "
-        + "finished one, or replace it at the end.",
+      "If the file name is taken: number the new file, fail, keep the existing file as the finished "
+        + "one, or replace it when the download completes.",
       valueName: "number|fail|keep|replace"
     ),
     transform: { text in
       guard let collision = NameCollision(rawValue: text) else {
-        throw ValidationError("'\(text)' is none of number, fail, keep and replace.")
+        throw ValidationError("'\(text)' is not one of: number, fail, keep, replace.")
       }
       return collision
     }
   )
   var ifExists = NameCollision.number
 
-  @Option(help: ArgumentHelp("A folder below the root to put the files into.", valueName: "folder"))
+  @Option(help: ArgumentHelp("A folder below the root for the files.", valueName: "folder"))
   var folder: String?
 
   @Option(
     name: .customLong("tag"),
     parsing: .singleValue,
-    help: ArgumentHelp("A group that the downloads belong to; may be repeated.", valueName: "tag")
+    help: ArgumentHelp("A tag for the downloads; repeatable.", valueName: "tag")
   )
   var tags: [String] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts first.", valueName: "n"))
   var priority: Int32 = 0
 
   @Option(
     name: .customLong("mirror"),
     parsing: .singleValue,
     help: ArgumentHelp(
-      "Another URL of the same file; may be repeated; only with one URL.",
+      "Another URL of the same file; repeatable; only with one URL.",
       valueName: "url"
     )
   )
@@ -61,7 +61,7 @@ struct RequestOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The digest that the file must have: md5, sha1, sha256 or sha512; only with one URL.",
+      "The expected digest: md5, sha1, sha256 or sha512; only with one URL.",
       valueName: "sha256:hex"
     )
   )
@@ -70,17 +70,22 @@ struct RequestOptions: ParsableArguments {
   @Option(
     name: .customLong("header"),
     parsing: .singleValue,
-    help: ArgumentHelp("A header field to send; may be repeated.", valueName: "'name: value'")
+    help: ArgumentHelp("A header field to send; repeatable.", valueName: "'name: value'")
   )
   var headers: [String] = []
 
-  @Option(help: ArgumentHelp("What kind of file it is; else its extension.", valueName: "type"))
+  @Option(
+    help: ArgumentHelp(
+      "The type, a label of your choice; default: the extension.",
+      valueName: "type"
+    )
+  )
   var type: String?
 
   @Option(
     help: ArgumentHelp(
-      "A list: one URL a line, or aria2's input format (out, dir, checksum, header); '-' is "
-        + "standard input.",
+      "A list of downloads: one URL per line, or aria2's input file format (out, dir, checksum, "
+        + "header); '-' is standard input.",
       valueName: "file"
     ),
     completion: .file()
@@ -92,15 +97,15 @@ struct RequestOptions: ParsableArguments {
       throw ValidationError("Nothing to download: give a URL or --input-file.")
     }
     let isOne = urls.count == 1 && inputFile == nil
-    guard isOne || filename == nil else { throw ValidationError("-o goes with one URL only.") }
+    guard isOne || filename == nil else { throw ValidationError("-o requires exactly one URL.") }
     guard isOne || checksum == nil else {
-      throw ValidationError("--checksum goes with one URL only.")
+      throw ValidationError("--checksum requires exactly one URL.")
     }
     guard isOne || mirrors.isEmpty else {
-      throw ValidationError("--mirror goes with one URL only.")
+      throw ValidationError("--mirror requires exactly one URL.")
     }
     if let filename, !FileName.isPlain(filename) {
-      throw ValidationError("-o takes a name, not '\(filename)'; a folder goes with --folder.")
+      throw ValidationError("-o must be a file name, not '\(filename)'; use --folder for a folder.")
     }
     do {
       _ = try checksum.map(Digest.init)
@@ -113,7 +118,8 @@ struct RequestOptions: ParsableArguments {
     }
   }
 
-  /// The requests, and whether some of the input file had to be left out, which is said then.
+  /// Returns the requests, and whether every line of the input file could be used; reports the lines
+  /// that could not.
   ///
   /// - Throws: ``DownloadStoreError``; ``CommandFailure`` when the input file cannot be read.
   func requests() throws -> (requests: [DownloadRequest], isComplete: Bool) {
@@ -145,7 +151,7 @@ struct RequestOptions: ParsableArguments {
     return (requests, isComplete)
   }
 
-  /// A request with what holds for all of them.
+  /// Creates a request with the options that apply to all URLs.
   private func common(_ url: String) throws -> DownloadRequest {
     var request = DownloadRequest(url: url)
     request.collision = ifExists
@@ -177,21 +183,21 @@ struct RequestOptions: ParsableArguments {
     guard descriptor >= 0 else {
       throw CommandFailure(
         SystemCall.status(),
-        "\(path) cannot be read: \(SystemCall.reason())"
+        "cannot read \(path): \(SystemCall.reason())"
       )
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
     do {
       return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
     } catch {
-      throw CommandFailure(.inputOutput, "\(path) cannot be read")
+      throw CommandFailure(.inputOutput, "cannot read \(path)")
     }
   }
 }
 
-/// Names of files that people give.
+/// File names given on the command line.
 enum FileName {
-  /// Whether it is one component that can be a file, and no way out of a folder.
+  /// Whether the name is a single path component that can name a file.
   static func isPlain(_ name: String) -> Bool {
     !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(0)
       && !name.utf8.contains(0x2F) && !name.utf8.contains(0x5C)
@@ -199,20 +205,20 @@ enum FileName {
 }
 
 extension HeaderField {
-  /// Header fields that the transport decides on.
+  /// Header fields that the transport sets.
   private static let reserved: Set = [
     "range", "if-range", "accept-encoding", "host", "connection", "content-length",
     "transfer-encoding",
   ]
 
-  /// Reads `Name: value` (RFC 9110, 5.1 and 5.5).
+  /// Parses `Name: value` (RFC 9110, 5.1 and 5.5).
   ///
   /// - Throws: ``CommandFailure`` with `usage`.
   init(line: String) throws {
     let tokens = Set("!#$%&'*+-.^_`|~".utf8)
-    // The value may be a secret, so that no message repeats it.
+    // The value may be a secret, so no message repeats it.
     guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
-      throw CommandFailure(.usage, "a header field is written 'Name: value'")
+      throw CommandFailure(.usage, "a header field must have the form 'Name: value'")
     }
     let name = String(line[..<colon])
     let isName = name.utf8.allSatisfy { byte in
@@ -220,14 +226,14 @@ extension HeaderField {
         || (0x41...0x5A).contains(byte & 0xDF)
     }
     guard isName else {
-      throw CommandFailure(.usage, "'\(name)' is not the name of a header field")
+      throw CommandFailure(.usage, "'\(name)' is not a valid header field name")
     }
     let value = line[line.index(after: colon)...].trimmingBlanks
     guard !value.isEmpty, value.utf8.allSatisfy({ $0 == 9 || ($0 >= 0x20 && $0 != 0x7F) }) else {
-      throw CommandFailure(.usage, "the value of the header field '\(name)' cannot be sent")
+      throw CommandFailure(.usage, "the value of the header field '\(name)' is empty or invalid")
     }
     guard !Self.reserved.contains(name.lowercased()) else {
-      throw CommandFailure(.usage, "the header field '\(name)' is set by the transfer itself")
+      throw CommandFailure(.usage, "the header field '\(name)' is set by dlstore")
     }
     self.init(name: name, value: String(value))
   }

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// Files of some bytes that people name, read and written whole.
+/// Reads and writes whole files given on the command line.
 enum ResumeDataFile {
-  /// Reads a file, or standard input for `-`, to its end or to a limit in bytes.
+  /// Reads a file, or standard input for `-`, up to `limit` bytes.
   ///
-  /// - Throws: ``CommandFailure`` with the status of what is wrong.
+  /// - Throws: ``CommandFailure``.
   static func read(_ path: String, upTo limit: Int) throws -> [UInt8] {
     // Opened once: it may be a pipe.
     let descriptor = unsafe path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw CommandFailure(SystemCall.status(), "\(path) cannot be read: \(SystemCall.reason())")
+      throw CommandFailure(SystemCall.status(), "cannot read \(path): \(SystemCall.reason())")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
     do {
@@ -21,21 +21,23 @@ enum ResumeDataFile {
       }
       return bytes
     } catch {
-      throw CommandFailure(.inputOutput, "\(path) cannot be read")
+      throw CommandFailure(.inputOutput, "cannot read \(path)")
     }
   }
 
-  /// Writes a new file that only its owner can read; one of that name is never replaced.
+  /// Writes a new file that only its owner can read.
   ///
-  /// - Throws: ``CommandFailure`` with the status of what is wrong.
+  /// An existing file is never replaced.
+  ///
+  /// - Throws: ``CommandFailure``.
   static func write(_ bytes: [UInt8], to path: String) throws {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else {
       let code = errno
-      // A missing folder is no missing input.
+      // ENOENT means a missing folder, not a missing input file.
       let status = code == ENOENT ? .cannotCreate : SystemCall.status(code)
-      throw CommandFailure(status, "\(path) cannot be made: \(SystemCall.reason(code))")
+      throw CommandFailure(status, "cannot create \(path): \(SystemCall.reason(code))")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     do {
@@ -43,7 +45,7 @@ enum ResumeDataFile {
       try handle.synchronize()
     } catch {
       _ = unsafe unlink(path)
-      throw CommandFailure(.inputOutput, "\(path) cannot be written")
+      throw CommandFailure(.inputOutput, "cannot write \(path)")
     }
   }
 }

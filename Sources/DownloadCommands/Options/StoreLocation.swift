@@ -1,13 +1,13 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// Where the store is: an option that every command has, before its name and after it.
+/// The option `--store`, accepted before and after the command's name.
 struct StoreLocation: ParsableArguments {
   @Option(
     name: .customLong("store"),
     help: ArgumentHelp(
       "The folder of the store.",
-      discussion: "Else $DLSTORE_STORE, else 'dlstore' in the platform's folder for data.",
+      discussion: "Default: $DLSTORE_STORE, or 'dlstore' in the user's data folder.",
       valueName: "path"
     ),
     completion: .directory
@@ -19,13 +19,13 @@ struct StoreLocation: ParsableArguments {
     Folder.absolutePath(path ?? Self.usualPath(ProcessInfo.processInfo.environment))
   }
 
-  /// The path without the option.
+  /// The path if the option is not given.
   static func usualPath(_ environment: [String: String]) -> String {
     if let path = environment["DLSTORE_STORE"], !path.isEmpty { return path }
     #if canImport(Darwin)
       return URL.applicationSupportDirectory.appending(path: "dlstore").path
     #else
-      // A relative path there is to be ignored, says the XDG specification.
+      // The XDG specification says to ignore a relative path.
       if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return "\(data)/dlstore" }
       let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectory()
       return "\(home)/.local/share/dlstore"
@@ -35,7 +35,7 @@ struct StoreLocation: ParsableArguments {
   /// Refuses an empty path.
   func validate() throws {
     guard path?.isEmpty != true else {
-      throw ValidationError("--store needs the path of a folder.")
+      throw ValidationError("--store requires the path of a folder.")
     }
   }
 }

@@ -6,12 +6,12 @@ internal import URLSessionTransport
   internal import AsyncHTTPClientTransport
 #endif
 
-/// The transports by the names that `--transport` takes.
+/// The values of `--transport`.
 enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
   case urlSession = "urlsession"
   case asyncHTTPClient = "async-http-client"
 
-  /// The ones that this program is built with.
+  /// The transports that this program was built with.
   static var available: [Self] {
     #if AsyncHTTPClient
       allCases
@@ -20,17 +20,17 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
     #endif
   }
 
-  /// Refuses a transport that this program is built without.
+  /// Throws if this program was built without the transport.
   func validate() throws(ValidationError) {
     guard Self.available.contains(self) else {
       throw ValidationError(
-        "this program is built without \(rawValue); build it with "
+        "this dlstore was built without \(rawValue); build it with "
           + "'swift build --traits AsyncHTTPClient'."
       )
     }
   }
 
-  /// Makes the transport, which must have been validated.
+  /// Creates the transport; ``validate()`` must have succeeded.
   func make(connectionsPerHost: Int, bytesPerSecond: Int64?) -> any Transport {
     switch self {
     case .urlSession:
@@ -46,7 +46,7 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
           bytesPerSecond: bytesPerSecond
         )
       #else
-        preconditionFailure("a transport is validated before it is made")
+        preconditionFailure("the transport was not validated")
       #endif
     }
   }

@@ -1,9 +1,9 @@
 internal import DownloadStore
 internal import DownloadSync
 
-/// A decision for people to read.
+/// A reconciliation decision as text for people.
 enum DecisionText {
-  /// The case, the rules with their conditions, what is done, and what comes of it.
+  /// The case, the rules that apply with their conditions, the actions, and the result.
   static func lines(
     of reconcileCase: ReconcileCase,
     _ decision: ReconcileDecision
@@ -28,14 +28,16 @@ enum DecisionText {
   }
 }
 
-/// Decisions as lines with tabs between their cells.
+/// Decisions as tab-separated values.
 enum DecisionTSV {
-  /// The first line.
+  /// The header line.
   static let titles = [
     "stored", "task", "final", "partial", "blob", "rules", "actions", "result", "plan",
   ]
 
-  /// The words of a case and its decision: `none` and `nothing` are what is not there.
+  /// The values of a case and its decision.
+  ///
+  /// No rules are written `none`, no actions `nothing`.
   static func cells(of reconcileCase: ReconcileCase, _ decision: ReconcileDecision) -> [String] {
     let rules = decision.rules.map(\.rawValue).joined(separator: "+")
     let actions = (decision.actions + (decision.plan?.actions ?? [])).map(\.rawValue)
@@ -49,7 +51,7 @@ enum DecisionTSV {
     ]
   }
 
-  /// The cells as one line, its end included.
+  /// Returns the cells as one line with its line feed.
   static func line(_ cells: [String]) -> String {
     cells.joined(separator: "\t") + "\n"
   }

@@ -1,22 +1,22 @@
 internal import DownloadStore
 internal import DownloadSync
 
-/// A record with what lies on disk for it at this moment: what outputs are made of.
+/// A record and the current state of its files on disk; the input of every output format.
 struct DownloadEntry: Sendable {
-  /// What a later start can go on from.
+  /// The point from which a later transfer can resume.
   struct Resume: Sendable, Equatable {
-    /// `range` for a partial file of ours, `blob` for resume data of Apple's.
+    /// `range` for a partial file, `blob` for Apple's resume data.
     var kind: String
-    /// The bytes that need not come again.
+    /// The number of bytes that need not be transferred again.
     var received: Int64
-    /// What is sent to ask whether the entity is still the same.
+    /// The validator sent in `If-Range`.
     var validator: String?
   }
 
   let record: DownloadRecord
-  /// `nil` when the store does not know the record's root.
+  /// `nil` if the store has no root of the record's name.
   let layout: FileLayout?
-  /// `nil` as the layout.
+  /// `nil` if ``layout`` is.
   let facts: FileFacts?
 
   init(_ record: DownloadRecord, _ roots: Roots) {
@@ -28,17 +28,17 @@ struct DownloadEntry: Sendable {
   var displayURL: String { Redaction.url(record.url) }
 
   var fileStatus: FileStatus {
-    // Of a file in a folder that nobody knows one can only say that it is not there.
+    // Without a root, the files count as missing.
     FileStatus(of: record, facts: facts ?? FileFacts(final: .missing, partial: .missing))
   }
 
-  /// The finished file; `nil` until there is one, because its name is not certain before.
+  /// The path of the finished file; `nil` before completion, because the name may still change.
   var localPath: String? {
     guard record.state == .completed || facts?.final == .ours else { return nil }
     return layout?.finalPath
   }
 
-  /// From zero to one, whatever the numbers in the record; `nil` while the size is unknown.
+  /// The fraction received, clamped to 0...1; `nil` while the size is unknown.
   var fraction: Double? {
     guard let expected = record.expected else { return nil }
     guard expected > 0 else { return 1 }
@@ -55,12 +55,12 @@ struct DownloadEntry: Sendable {
     return Resume(kind: "range", received: record.received, validator: validator)
   }
 
-  /// Why the download is not complete; `nil` when it is, or when nothing has failed yet.
+  /// The last failed attempt of an incomplete download; `nil` if there is none.
   var lastAttempt: Attempt? {
     record.state == .completed ? nil : record.attempts.last
   }
 
-  /// The message of an attempt with the download's own URLs redacted in it.
+  /// Returns the message of an attempt, with the download's own URLs redacted.
   func message(of attempt: Attempt, revealsSecrets: Bool = false) -> String {
     guard !revealsSecrets else { return attempt.failure.message }
     return ([record.url, attempt.url] + record.mirrors).reduce(attempt.failure.message) {

@@ -4,40 +4,40 @@ internal import DownloadSync
 internal import ObjectStore
 internal import ResumeData
 
-/// How a command ends: the number that scripts see.
+/// The exit code of a command.
 ///
-/// The numbers never change.
+/// The numbers are stable.
 public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
-  /// Done.
+  /// Success.
   case done = 0
-  /// The command ran, and something in it failed.
+  /// The command ran, and a part of it failed.
   case failed = 1
-  /// The command line makes no sense.
+  /// The command line is invalid.
   case usage = 64
   /// The store or a file is damaged.
   case damaged = 65
-  /// There is no store, or no input file.
+  /// The store or an input file does not exist.
   case notFound = 66
   /// No server could be reached.
   case unreachable = 69
-  /// A file or a folder cannot be made.
+  /// A file or a folder cannot be created.
   case cannotCreate = 73
-  /// The disk failed or is full.
+  /// An I/O error occurred, or the disk is full.
   case inputOutput = 74
-  /// Another engine runs on the store.
+  /// Another engine is running on the store.
   case engineRuns = 75
   /// Permission denied.
   case permissionDenied = 77
-  /// Stopped by an interrupt, as shells count it.
+  /// Stopped by SIGINT: 128 plus the signal's number.
   case interrupted = 130
-  /// Stopped by a request to terminate, as shells count it.
+  /// Stopped by SIGTERM: 128 plus the signal's number.
   case terminated = 143
 }
 
-/// A command cannot do what it was asked to.
+/// The error of a command, with its exit status.
 struct CommandFailure: Error {
   var status: ExitStatus
-  /// `nil` when everything is said already.
+  /// `nil` if the failure has already been reported.
   var message: String?
 
   init(_ status: ExitStatus, _ message: String? = nil) {
@@ -47,7 +47,9 @@ struct CommandFailure: Error {
 }
 
 extension ExitStatus {
-  /// The status for an error: the one place where codes become numbers.
+  /// The status for an error.
+  ///
+  /// The only place that maps error codes to exit codes.
   init(_ error: any Error) {
     switch error {
     case is ClosedPipe: self = .done
@@ -69,7 +71,7 @@ extension ExitStatus {
     case .permissionDenied: self = .permissionDenied
     case .damaged, .schemaMismatch, .tooNew: self = .damaged
     case .full, .diskFull, .inputOutput, .other: self = .inputOutput
-    // Mistakes of ours; a code that is not known yet is no more than a failure either.
+    // Programming errors, and codes of later versions.
     case .duplicateKey, .keyChanged, .wouldDeadlock, .unknownModel: self = .failed
     default: self = .failed
     }

@@ -2,9 +2,9 @@ internal import DownloadStore
 internal import Foundation
 internal import ResumeData
 
-/// A record for people to read, one fact a line.
+/// A record as text for people, one property per line.
 enum InspectionText {
-  /// The lines, without their ends.
+  /// The lines, without line feeds.
   static func lines(
     of entry: DownloadEntry,
     headers: [HeaderField],
@@ -52,7 +52,7 @@ enum InspectionText {
   private static func progress(of entry: DownloadEntry) -> String {
     let received = entry.record.received
     guard let expected = entry.record.expected, let fraction = entry.fraction else {
-      return "\(received) bytes of a size that is not known yet"
+      return "\(received) bytes; the size is not known yet"
     }
     return "\(received) of \(expected) bytes, \(Int(fraction * 100))%"
   }
@@ -71,7 +71,7 @@ enum InspectionText {
   private static func resume(of entry: DownloadEntry) -> String {
     if let blob = entry.record.resumeBlob { return "resume data of \(blob.count) bytes" }
     guard let resume = entry.resume else { return "" }
-    return "from byte \(resume.received), if it is still \(resume.validator ?? "the same file")"
+    return "from byte \(resume.received), if the file is still \(resume.validator ?? "the same")"
   }
 
   private static func resumeData(_ blob: Data, _ revealsSecrets: Bool) -> [(String, String)] {

@@ -1,7 +1,7 @@
-/// A JSON text in the making.
+/// A JSON value and its text.
 ///
-/// Objects are written in the order in which their members are given. Characters that could steer a
-/// terminal are escaped, which loses nothing: a parser reads the same text.
+/// Members are written in their given order. Control characters and characters that change the
+/// direction of text are escaped; a parser reads the same string.
 indirect enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -26,14 +26,14 @@ indirect enum JSONValue: Sendable, Equatable {
   /// The value or null.
   init(_ number: Double?) { self = number.map(JSONValue.number) ?? .null }
 
-  /// The text on one line.
+  /// The JSON text on one line.
   var text: String {
     var text = ""
     write(to: &text, indent: nil)
     return text
   }
 
-  /// The text with one member a line.
+  /// The JSON text with one member per line.
   var prettyText: String {
     var text = ""
     write(to: &text, indent: 0)

@@ -1,14 +1,14 @@
 internal import DownloadSync
 internal import Foundation
 
-/// What the next reconciliation will do about a record, if no task runs for it.
+/// What the next reconciliation would do with a record that has no live task.
 struct NextStep: Sendable, Equatable {
-  /// The rules that fire, joined by `+` in their order.
+  /// The rules that apply, joined by `+` in their order.
   var rule: String
-  /// What is done, joined by `; ` in its order; or `nothing`.
+  /// The actions, joined by `; ` in their order, or `nothing`.
   var action: String
 
-  /// `nil` when it is not known where the record's files are.
+  /// `nil` if the store has no root of the record's name.
   init?(of entry: DownloadEntry, now: Date = Date()) {
     guard let files = entry.facts else { return nil }
     let decision = Reconciler.decide(ReconcileCase(record: entry.record, files: files, now: now))

@@ -6,12 +6,12 @@
   internal import Glibc
 #endif
 
-/// Where a command writes: data to standard output, messages to standard error.
+/// The output of a command: data to standard output, messages to standard error.
 struct Output: Sendable {
-  /// The output of the command that runs.
+  /// The output of the current command.
   @TaskLocal static var current = Output(
     data: { try write($0, to: STDOUT_FILENO) },
-    // Nobody is left to tell that messages cannot be written.
+    // A failure to write messages cannot be reported.
     messages: { try? write($0, to: STDERR_FILENO) }
   )
 
@@ -28,12 +28,12 @@ struct Output: Sendable {
 
   /// Writes data.
   ///
-  /// - Throws: ``ClosedPipe`` when the reader has left; ``CommandFailure`` with `inputOutput`.
+  /// - Throws: ``ClosedPipe`` if the reader closed the pipe; ``CommandFailure`` with `inputOutput`.
   func write(_ text: String) throws {
     try data(Array(text.utf8))
   }
 
-  /// Writes data that is no text.
+  /// Writes binary data.
   ///
   /// - Throws: As ``write(_:)``.
   func write(_ bytes: [UInt8]) throws {
@@ -47,24 +47,24 @@ struct Output: Sendable {
     try write(text + "\n")
   }
 
-  /// Writes the report of a change that is made already.
+  /// Writes the report of a change that has been committed.
   ///
-  /// - Throws: As ``write(_:)``, with a message that the change is made.
+  /// - Throws: As ``write(_:)``, with a message that says that the change was made.
   func report(_ text: String) throws {
     do {
       try write(text)
     } catch let failure as CommandFailure {
-      let reason = failure.message ?? "the output cannot be written"
-      throw CommandFailure(failure.status, "what was asked for is done, but \(reason)")
+      let reason = failure.message ?? "cannot write the output"
+      throw CommandFailure(failure.status, "the change was made, but \(reason)")
     }
   }
 
-  /// Says something to the person at the terminal.
+  /// Writes a message line to standard error, with control characters replaced.
   func say(_ message: String) {
     messages(Array("dlstore: \(TerminalText.safe(message))\n".utf8))
   }
 
-  /// Writes to standard error as it is.
+  /// Writes text to standard error unchanged.
   func draw(_ text: String) {
     messages(Array(text.utf8))
   }
@@ -90,22 +90,24 @@ struct Output: Sendable {
       } else if errno == EPIPE {
         throw ClosedPipe()
       } else if errno != EINTR {
-        throw CommandFailure(.inputOutput, "the output cannot be written: \(SystemCall.reason())")
+        throw CommandFailure(.inputOutput, "cannot write the output: \(SystemCall.reason())")
       }
     }
   }
 }
 
-/// The reader of our output has left, which is no failure.
+/// The reader closed our output pipe.
+///
+/// Not a failure.
 struct ClosedPipe: Error {}
 
-/// What the operating system says of the call that failed last.
+/// The error of the last failed system call.
 enum SystemCall {
   static func reason(_ code: Int32 = errno) -> String {
     unsafe String(cString: strerror(code))
   }
 
-  /// The status for a file that cannot be used.
+  /// The exit status for a file that cannot be opened.
   static func status(_ code: Int32 = errno) -> ExitStatus {
     switch code {
     case EACCES, EPERM, EROFS: .permissionDenied

@@ -1,20 +1,20 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// How a list of downloads is written.
+/// The format of a list of downloads.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
   case table
   case json
   case jsonl
   case csv
 
-  /// The text for the entries: the one place where formats are told apart.
+  /// Writes the entries in this format.
   ///
   /// - Parameters:
   ///   - entries: The downloads in their order.
-  ///   - width: The columns of the terminal that the text goes to; `nil` for a file or a pipe, for
-  ///     which a table is not cut and CSV is exact.
-  ///   - write: Takes the text, in parts of a few hundred entries.
+  ///   - width: The width of the terminal in columns; `nil` for a file or a pipe. Only on a terminal
+  ///     are tables truncated and control characters in CSV replaced.
+  ///   - write: Receives the text in parts of about 64 KiB.
   func render(
     _ entries: [DownloadEntry],
     width: Int?,
@@ -78,9 +78,9 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 }
 
-/// A record as one line of comma-separated values: the JSON record with its objects flattened.
+/// A record as one CSV line: the JSON record with its objects flattened.
 enum RecordCSV {
-  /// The first line.
+  /// The header line.
   static let titles = [
     "id", "url", "filename", "folder", "type", "state", "intent", "received", "expected",
     "fraction", "resumeKind", "resumeReceived", "resumeValidator", "tags", "priority", "attempts",
@@ -90,8 +90,7 @@ enum RecordCSV {
 
   /// The values in the order of the titles.
   ///
-  /// What is unknown is empty; lists have blanks between their elements; the URL is the redacted
-  /// one.
+  /// Unknown values are empty, elements of lists are separated by blanks, and the URL is redacted.
   static func cells(of entry: DownloadEntry) -> [String] {
     let record = entry.record
     let resume = entry.resume

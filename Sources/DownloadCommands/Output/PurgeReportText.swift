@@ -1,34 +1,33 @@
 internal import DownloadStore
 internal import DownloadSync
 
-/// What a purge left, for people to read.
+/// The records and files that a purge kept, as text for people.
 struct PurgeReportText {
   var report: PurgeReport
 
-  /// Whether something that was asked for was not done.
+  /// Whether a record or file that matched was kept.
   ///
-  /// A record that another process has removed is gone all the same, and a file that an engine is
-  /// still writing goes with the end of the transfer.
+  /// A record that another process removed does not count, and neither does a file that an engine is
+  /// still writing: the engine deletes it when the transfer ends.
   var isIncomplete: Bool {
     report.skippedRecords.contains { $0.current != nil }
       || report.keptFiles.contains { !isLeftToEngine($0) }
   }
 
-  /// A sentence for each record and file that was left.
+  /// A sentence for each record and file that was kept.
   var messages: [String] {
     report.skippedRecords.map(message) + report.keptFiles.map(message)
   }
 
-  /// What is said of a partial file that may belong to another store.
+  /// The message for a partial file that may belong to another store.
   static func unattributed(_ path: String) -> String {
-    "\(path) stays: its name does not say which store it belongs to; "
-      + "delete it if no store needs it"
+    "kept \(path): its name does not say which store it belongs to; delete it if no store needs it"
   }
 
-  /// What is said of a record whose partial file could not be deleted.
+  /// The message for a record whose partial file is locked by another process.
   static func partialInUse(_ found: Reconciliation) -> String {
-    "\(found.layout.partialPath) is being used by another process; \(found.record.id) stays as it is "
-      + "until an engine runs or reconciles again"
+    "another process is using \(found.layout.partialPath); \(found.record.id) is unchanged until the "
+      + "next run or `dlstore reconcile --apply`"
   }
 
   private func message(_ skipped: PurgeReport.SkippedRecord) -> String {
@@ -38,21 +37,21 @@ struct PurgeReportText {
     }
     let change =
       current.state == record.state
-      ? "it has changed" : "it was \(record.state.word) and is \(current.state.word) now"
-    return "\(record.id) stays: \(change); run purge again to remove it"
+      ? "it has changed" : "it was \(record.state.word) and is now \(current.state.word)"
+    return "kept \(record.id): \(change); run purge again to remove it"
   }
 
   private func message(_ kept: PurgeReport.KeptFile) -> String {
     switch kept.reason {
-    case .changed: "\(kept.file.path) stays: it has changed since it was listed"
+    case .changed: "kept \(kept.file.path): it has changed since it was listed"
     case .inUse where isLeftToEngine(kept):
       "\(kept.file.path) is being written: the engine deletes it when it stops the transfer"
-    case .inUse: "\(kept.file.path) stays: another process is using it"
-    case .failed(let reason): "\(kept.file.path) stays: \(reason)"
+    case .inUse: "kept \(kept.file.path): another process is using it"
+    case .failed(let reason): "kept \(kept.file.path): \(reason)"
     }
   }
 
-  /// Whether the record of a file that is in use was removed, so that its engine deletes the file.
+  /// Whether the engine deletes the file: its record was removed during a transfer.
   private func isLeftToEngine(_ kept: PurgeReport.KeptFile) -> Bool {
     kept.reason == .inUse && !kept.file.isOrphan
   }

@@ -1,14 +1,14 @@
 internal import DownloadStore
 internal import DownloadSync
 
-/// What a reconciliation does, or would do.
+/// The output of `dlstore reconcile`.
 struct ReconcileReport {
   var found: [Reconciliation]
-  /// Partial files that no record owns.
+  /// Partial files without a record.
   var orphans: [PurgePlan.File]
   var isApplied: Bool
 
-  /// A line a record, a line an orphan, and how many there are.
+  /// One line per record, one line per orphan, and the counts.
   var text: String {
     var table = TableOutput(columns: [
       .init(title: "ID"), .init(title: "STATE"), .init(title: "RULES"), .init(title: "RESULT"),
@@ -62,7 +62,7 @@ struct ReconcileReport {
     return .object(members.sorted { $0.key < $1.key })
   }
 
-  /// What is decided about a partial file without a record.
+  /// The decision for a partial file without a record.
   private var orphan: (word: String, action: String, decision: ReconcileDecision) {
     let decision = Reconciler.decide(ReconcileCase(stored: .none, partial: .longer))
     return (

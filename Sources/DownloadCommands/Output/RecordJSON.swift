@@ -3,16 +3,16 @@ internal import DownloadSync
 internal import Foundation
 internal import ResumeData
 
-/// The JSON record: its keys are a promise to scripts.
+/// A record as JSON.
 ///
-/// Members are in the order of their keys.
+/// The keys are stable, and sorted.
 enum RecordJSON {
-  /// The record as `list` and `inspect` show it.
+  /// The members that `list` prints.
   static func value(of entry: DownloadEntry, revealsSecrets: Bool = false) -> JSONValue {
     .object(members(of: entry, revealsSecrets: revealsSecrets))
   }
 
-  /// The record with all that is known of it.
+  /// The members that `inspect` prints.
   static func inspection(
     of entry: DownloadEntry,
     headers: [HeaderField],
@@ -142,7 +142,7 @@ enum RecordJSON {
     ]
   }
 
-  /// What cannot be read is known by its size alone.
+  /// Resume data that cannot be decoded is shown with its size only.
   private static func resumeData(_ blob: Data, _ revealsSecrets: Bool) -> JSONValue {
     guard let data = try? ResumeData(Array(blob)) else {
       return ["byteCount": .integer(Int64(blob.count))]

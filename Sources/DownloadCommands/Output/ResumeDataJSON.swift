@@ -1,9 +1,11 @@
 internal import DownloadStore
 internal import ResumeData
 
-/// Resume data as JSON: its keys are a promise to scripts.
+/// Resume data as JSON.
+///
+/// The keys are stable.
 enum ResumeDataJSON {
-  /// What is in resume data; what is unknown is null.
+  /// The contents of resume data; unknown values are null.
   static func value(of data: ResumeData, revealsSecrets: Bool) -> JSONValue {
     let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
     return [
@@ -48,9 +50,9 @@ enum ResumeDataJSON {
   }
 }
 
-/// Resume data for people to read, one fact a line.
+/// Resume data as text for people, one property per line.
 enum ResumeDataText {
-  /// The lines, without their ends.
+  /// The lines, without line feeds.
   static func lines(of data: ResumeData, revealsSecrets: Bool) -> [String] {
     let facts = facts(of: data, revealsSecrets: revealsSecrets)
     let width = facts.map(\.0.count).max() ?? 0
@@ -59,7 +61,7 @@ enum ResumeDataText {
     }
   }
 
-  /// What is known, each with its name.
+  /// The known properties, as names and values.
   static func facts(of data: ResumeData, revealsSecrets: Bool) -> [(String, String)] {
     let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
     var facts: [(String, String)] = [
@@ -86,9 +88,9 @@ enum ResumeDataText {
   }
 }
 
-/// What people see of the texts in resume data.
+/// Redacts the URLs and header fields in resume data.
 struct ResumeDataRedaction {
-  /// Whether they see everything.
+  /// Whether nothing is redacted.
   var revealsSecrets: Bool
 
   func url(_ url: String) -> String {
@@ -96,7 +98,7 @@ struct ResumeDataRedaction {
   }
 
   func field(_ field: URLRequestArchive.HeaderField) -> HeaderField {
-    // Fields such as Referer hold URLs.
+    // Fields such as Referer contain URLs.
     let value = field.value.contains("://") ? url(field.value) : field.value
     let field = HeaderField(name: field.name, value: value)
     return revealsSecrets ? field : Redaction.field(field)
@@ -110,7 +112,7 @@ extension ResumeDataCommand.Repair {
       switch repair {
       case .ios10: (try? data.needsRepair(for: .iOS10)) ?? false
       case .ios11: (try? data.needsRepair(for: .iOS11)) ?? false
-      // Where the file is now is not known here.
+      // The current folder of the file is not known here.
       case .v1: data.temporaryFileName == nil && data.localPath != nil
       }
     }

@@ -1,6 +1,6 @@
 package import ResumeData
 
-/// What `dlstore resume-data` prints.
+/// The output of `dlstore resume-data`.
 package struct ResumeDataReport {
   private let data: ResumeData
   private let revealsSecrets: Bool
@@ -10,7 +10,7 @@ package struct ResumeDataReport {
     self.revealsSecrets = revealsSecrets
   }
 
-  /// One fact a line, without the last line's end.
+  /// One property per line, without the last line feed.
   package var text: String {
     ResumeDataText.lines(of: data, revealsSecrets: revealsSecrets).joined(separator: "\n")
   }

@@ -1,8 +1,8 @@
 internal import DownloadSync
 
-/// The rules of reconciliation as the documentation shows them.
+/// The reconciliation rules as Markdown, for the documentation.
 enum RuleTableText {
-  /// Two tables: what is done, and where the next byte comes from.
+  /// Two tables: the actions, and the source of the next byte.
   static func markdown(_ table: ReconcileTable) -> String {
     let rules = table.rules.map { rule in
       [rule.id.rawValue, rule.condition, words(rule.actions), rule.outcomeWords]

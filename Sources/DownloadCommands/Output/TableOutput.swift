@@ -1,21 +1,19 @@
-/// Columns of text, aligned by what a terminal shows.
+/// A text table, aligned by the width of characters on a terminal.
 struct TableOutput {
   /// One column.
   struct Column {
-    /// What stands above it.
+    /// The header.
     var title: String
-    /// Whether its texts end below each other.
+    /// Whether cells are aligned at their right edge.
     var isAlignedRight = false
   }
 
   /// The columns, from left to right.
   var columns: [Column]
-  /// The texts of each row, one a column.
+  /// The cells of each row, one per column.
   var rows: [[String]] = []
 
-  /// The lines: a title and the rows.
-  ///
-  /// With `width`, what is longer is cut at its end.
+  /// The header line and the rows, truncated to `width` columns if given.
   func lines(width: Int? = nil) -> [String] {
     let rows = [columns.map(\.title)] + rows.map { $0.map(TerminalText.safe) }
     let widths = columns.indices.map { column in
@@ -29,7 +27,7 @@ struct TableOutput {
           alignedRight: columns[column].isAlignedRight
         )
       }
-      // No blanks at the ends of lines.
+      // No trailing blanks.
       if let last = columns.indices.last, !columns[last].isAlignedRight { cells[last] = row[last] }
       let line = cells.joined(separator: "  ")
       return width.map { TerminalText.truncated(line, to: $0) } ?? line

@@ -1,23 +1,23 @@
 internal import DownloadStore
 internal import DownloadSync
 
-/// When the turn of a download comes, in a sentence for people.
+/// Says when a download will start.
 enum TurnText {
-  /// The sentence; `nil` where the next step says it all.
+  /// The sentence; `nil` if ``NextStep`` already says it.
   static func text(of record: DownloadRecord, revealsSecrets: Bool) -> String? {
     func shown(_ url: String) -> String { revealsSecrets ? url : Redaction.url(url) }
     switch record.state {
     case .waiting where record.isHeldByHand:
-      return "it made room for another one: it waits until somebody resumes it"
+      return "held: `resume --now` of another download stopped it; resume it to continue"
     case .waiting where record.startsAtOnce:
-      return "at once, before all others, in the place of one that runs if no slot is free"
+      return "immediately, before all others; stops a running download if no slot is free"
     case .waiting where record.attempts.last?.failure.code == .diskFull:
-      return "when there is room on the disk"
+      return "when the disk has free space"
     case .failedRetryable:
-      let time = record.nextRetryAt.map { "not before \(Timestamp.text($0))" } ?? "at once"
+      let time = record.nextRetryAt.map { "not before \(Timestamp.text($0))" } ?? "immediately"
       return "\(time), from \(shown(record.source))"
     case .failedPermanent where record.attempts.last?.failure.code == .needsURL:
-      return "'set --url' with a new link goes on after \(record.received) bytes"
+      return "when `dlstore set --url` gives it a new link; resumes after \(record.received) bytes"
     case .waiting where record.source != record.url:
       return "from \(shown(record.source))"
     case .waiting, .running, .paused, .failedPermanent, .finalizing, .completed, .cancelled,

@@ -1,12 +1,12 @@
 internal import DownloadStore
 
-/// What became of a wish, for people to read.
+/// The outcome of a command for each download, as text for people.
 struct WishReport {
-  /// What is said of a download for which it had an effect, such as `paused`.
+  /// The word for a download that was changed, such as `paused`.
   var verb: String
   var outcomes: [WishOutcome]
 
-  /// A line a download: its id, what became of it, and the name of its file.
+  /// One line per download: its id, the outcome, and its file name.
   var text: String {
     outcomes.compactMap { outcome in
       switch outcome.effect {
@@ -18,7 +18,7 @@ struct WishReport {
     .joined()
   }
 
-  /// Why some were not dealt with.
+  /// The errors of downloads that were not found.
   var problems: [String] {
     outcomes.compactMap { outcome in
       if case .unknown(let error) = outcome.effect { error.message } else { nil }

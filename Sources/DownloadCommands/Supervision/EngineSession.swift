@@ -2,12 +2,12 @@ internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
 
-/// Runs an engine in the foreground, with its progress shown and its signals heard.
+/// Runs an engine in the foreground: shows progress and handles SIGINT and SIGTERM.
 struct EngineSession {
-  /// How it ended.
+  /// How the run ended.
   struct End {
     var summary: RunSummary
-    /// The signal that stopped it, if one did.
+    /// The signal that stopped the run; `nil` if none did.
     var signal: StopSignal?
   }
 
@@ -19,13 +19,13 @@ struct EngineSession {
   init(store: DownloadStore, limits: EngineLimits, scope: Set<String>? = nil) throws {
     var options = limits.engineOptions
     options.scope = scope
-    // A crash may have been the store's: then no transfer is to blame, and none must be tried.
+    // A damaged store may have caused the crash. Then no transfer is to blame, and none may start.
     if options.previousExit == .crashed { try store.objects.checkPages() }
     engine = try DownloadEngine(store: store, transport: limits.makeTransport(), options: options)
     Worker.current?.tell(.ready)
   }
 
-  /// Runs until the goal is reached or a signal comes.
+  /// Runs until the goal is reached or a signal arrives.
   ///
   /// - Throws: ``EngineError`` with `diskFull`; ``StoreError``.
   func run(until goal: RunGoal) async throws -> End {
@@ -42,7 +42,7 @@ struct EngineSession {
     }
     await shown
     let summary = try result.get()
-    if signals.first != nil { Output.current.say("stopped; what has arrived is kept") }
+    if signals.first != nil { Output.current.say("stopped; the bytes on disk are kept") }
     return End(summary: summary, signal: signals.first)
   }
 }

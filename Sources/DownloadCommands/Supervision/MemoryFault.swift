@@ -6,19 +6,21 @@
   internal import Glibc
 #endif
 
-/// What a command that works on the store alone makes of a memory fault.
+/// Treats a memory fault as a damaged store, in commands that run no engine.
 ///
-/// LMDB reads its file through memory and trusts some numbers in it; in a damaged file they may lead
-/// outside. Nothing else in such a command touches memory by address.
+/// LMDB maps its file into memory and trusts some offsets in it; in a damaged file they may point
+/// outside the map. Nothing else in such a command uses unsafe memory.
 enum MemoryFault {
-  /// Has a memory fault end the process with exit code 65 and a message.
+  /// Installs signal handlers that exit with code 65 and a message.
   ///
-  /// Not for a process that transfers: there a fault may be the network's, and is the supervisor's.
+  /// Not for a process that runs an engine: there a response may have caused the fault, and the
+  /// supervisor handles it.
   static func meansDamage() {
     for number in [SIGSEGV, SIGBUS] {
       _ = signal(number) { _ in
-        let message: StaticString = "dlstore: the store is damaged: reading it led outside of it\n"
-        // Only what is safe inside a signal handler.
+        let message: StaticString =
+          "dlstore: the store is damaged: an offset points outside the file\n"
+        // Async-signal-safe calls only.
         _ = unsafe write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
         _exit(ExitStatus.damaged.rawValue)
       }

@@ -14,7 +14,7 @@ enum StopSignal: Sendable, Hashable, CaseIterable {
   case interrupt
   case terminate
 
-  /// The signal as terminals and people send it.
+  /// The signal that a terminal or `kill` sends.
   var number: Int32 {
     switch self {
     case .interrupt: SIGINT
@@ -22,8 +22,10 @@ enum StopSignal: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The signal by which a supervisor passes it on, so that it is not counted twice when a terminal
-  /// or `kill` sends the first one to both processes.
+  /// The signal by which the supervisor forwards it to the worker.
+  ///
+  /// A different number, so that the worker does not count it twice if a terminal signals both
+  /// processes.
   var passedOnNumber: Int32 {
     switch self {
     case .interrupt: SIGUSR1
@@ -31,7 +33,7 @@ enum StopSignal: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// How a process that it stopped ends.
+  /// The exit status of a process that the signal stopped.
   var status: ExitStatus {
     switch self {
     case .interrupt: .interrupted
@@ -40,13 +42,13 @@ enum StopSignal: Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Counts requests to stop that may come on two ways.
+/// Counts stop signals, which may arrive both directly and forwarded by the supervisor.
 struct StopCount: Sendable {
   private(set) var first: StopSignal?
   private var direct = 0
   private var passedOn = 0
 
-  /// Whether this is the first request, a further one, or one that was heard on the other way.
+  /// What a signal means: the first request, a further one, or one that was already counted.
   enum Meaning: Sendable, Hashable {
     case first
     case again
@@ -63,7 +65,7 @@ struct StopCount: Sendable {
   }
 }
 
-/// Hears SIGINT and SIGTERM: the first asks for a clean stop, the second ends the process at once.
+/// Handles SIGINT and SIGTERM: the first requests a clean stop, the second exits immediately.
 final class StopSignals {
   private final class Heard: Sendable {
     let count = Mutex(StopCount())
@@ -72,14 +74,14 @@ final class StopSignals {
   private let heard = Heard()
   private var sources: [any DispatchSourceSignal] = []
 
-  /// The signal that came first, if one came.
+  /// The first signal; `nil` if none has arrived.
   var first: StopSignal? { heard.count.withLock { $0.first } }
 
-  /// Listens from now on, until the value is released.
+  /// Starts handling signals; stops when the object is released.
   ///
   /// - Parameters:
-  ///   - onLast: Called before the process ends at once.
-  ///   - onFirst: Called when the first signal comes, on a queue of its own.
+  ///   - onLast: Called before an immediate exit.
+  ///   - onFirst: Called for the first signal, on a private queue.
   init(
     onLast: @escaping @Sendable () -> Void = {},
     onFirst: @escaping @Sendable (StopSignal) -> Void
@@ -93,7 +95,7 @@ final class StopSignals {
     #endif
     for (number, signal, isPassedOn) in numbers {
       #if canImport(Darwin)
-        // A signal that is not ignored would end the process beside being heard.
+        // The default action would also end the process.
         _ = Darwin.signal(number, SIG_IGN)
       #endif
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -118,7 +120,7 @@ final class StopSignals {
   }
 }
 
-/// A stop that can be waited for.
+/// A stop flag with an interruptible wait.
 final class StopLatch: Sendable {
   private struct State {
     var isStopped = false
@@ -136,7 +138,7 @@ final class StopLatch: Sendable {
     }
   }
 
-  /// Waits so long, or until the stop.
+  /// Waits for the duration or until the stop, whichever is first.
   func wait(_ duration: Duration) async {
     let sleeper = state.withLock { state -> Task<Void, Never>? in
       guard !state.isStopped else { return nil }

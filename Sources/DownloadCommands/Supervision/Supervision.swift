@@ -6,29 +6,29 @@
   internal import Glibc
 #endif
 
-/// How a process ended.
+/// How a process ended: by `exit` or by a signal.
 enum ProcessEnd: Sendable, Hashable {
   case exited(Int32)
   case signalled(Int32)
 
-  /// Reads the status that `waitpid` fills in.
+  /// Decodes a status of `waitpid`.
   init(waitStatus status: Int32) {
     let signal = status & 0x7F
     self = signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
   }
 }
 
-/// What a supervisor does about the end of a worker.
+/// Decides what the supervisor does when a worker ends.
 ///
 /// Pure.
 struct Supervision: Sendable {
-  /// What is next.
+  /// The supervisor's next step.
   enum Step: Sendable, Equatable {
     case end(status: Int32, message: String?)
     case restart(message: String)
   }
 
-  /// So many crashes in a row before the engine is up are enough.
+  /// The number of consecutive crashes before the engine is ready after which the supervisor gives up.
   static let maximumEarlyCrashes = 3
 
   private static let crashSignals: [Int32: String] = [
@@ -36,7 +36,7 @@ struct Supervision: Sendable {
     SIGBUS: "SIGBUS", SIGFPE: "SIGFPE",
   ]
 
-  /// Whether the exit code is 1 when a download failed for good in a worker that is gone.
+  /// Whether a download that failed permanently in an earlier worker makes the exit code 1.
   let failsWhenSomethingFailed: Bool
   private var earlyCrashes = 0
   private var hasFailures = false
@@ -45,13 +45,13 @@ struct Supervision: Sendable {
     self.failsWhenSomethingFailed = failsWhenSomethingFailed
   }
 
-  /// The step after a worker.
+  /// Returns the step after a worker has ended.
   ///
   /// - Parameters:
   ///   - end: How the worker ended.
-  ///   - notes: What it told.
-  ///   - stop: The first signal that asked the supervisor to stop.
-  /// - Returns: Whether to end, and how, or to start another worker.
+  ///   - notes: The notes that the worker sent.
+  ///   - stop: The first stop signal that the supervisor received; `nil` if none.
+  /// - Returns: Whether to exit, and with which status, or to restart the worker.
   mutating func step(
     after end: ProcessEnd,
     notes: Set<Worker.Note>,
@@ -63,7 +63,7 @@ struct Supervision: Sendable {
       let isFailure = status == 0 && stop == nil && failsWhenSomethingFailed && hasFailures
       return .end(status: isFailure ? ExitStatus.failed.rawValue : status, message: nil)
     case .signalled(let signal):
-      // It ended before it could hear signals.
+      // The worker ended before it installed its signal handlers.
       if let stopped = StopSignal.allCases.first(where: {
         $0.number == signal || $0.passedOnNumber == signal
       }) {
@@ -73,7 +73,7 @@ struct Supervision: Sendable {
         let name = signal == SIGKILL ? "was killed" : "was ended by signal \(signal)"
         return .end(
           status: ExitStatus.failed.rawValue,
-          message: "the worker process \(name); what was downloaded is kept"
+          message: "the worker process \(name); the bytes on disk are kept"
         )
       }
       return afterCrash(name, isEarly: !notes.contains(.ready), stop)
@@ -84,7 +84,7 @@ struct Supervision: Sendable {
     if let stop {
       return .end(
         status: stop.status.rawValue,
-        message: "the worker process crashed (\(name)) at its end"
+        message: "the worker process crashed (\(name)) while stopping"
       )
     }
     earlyCrashes = isEarly ? earlyCrashes + 1 : 0
@@ -92,9 +92,9 @@ struct Supervision: Sendable {
       return .end(
         status: ExitStatus.failed.rawValue,
         message: "the worker process crashed (\(name)) \(earlyCrashes) times before the engine "
-          + "was up; given up"
+          + "was ready; giving up"
       )
     }
-    return .restart(message: "the worker process crashed (\(name)); it is started again")
+    return .restart(message: "the worker process crashed (\(name)); restarting it")
   }
 }

@@ -7,10 +7,10 @@
     internal import Glibc
   #endif
 
-  /// The parent of a worker process: starts it, passes signals on to it, and starts it again when a
-  /// server has crashed it.
+  /// The parent of a worker process: starts it, forwards signals to it, and restarts it when a
+  /// server's response has crashed it.
   ///
-  /// It has one thread that waits, holds no store and no connection.
+  /// It has a single thread and opens neither the store nor a connection.
   struct Supervisor {
     private var supervision: Supervision
     private var stop: StopSignal?
@@ -19,17 +19,17 @@
       supervision = Supervision(failsWhenSomethingFailed: failsWhenSomethingFailed)
     }
 
-    /// Supervises workers until one ends well or nothing helps; says with which status to end.
+    /// Supervises workers until one exits or the supervisor gives up; returns the exit status.
     ///
-    /// To be called on the first thread of a process that has no other: signals are waited for, and
-    /// the kernel ends a worker with the thread that started it.
+    /// Call this on the main thread of a process without other threads: it waits for signals with
+    /// `sigwait`, and the kernel kills a worker when the thread that started it ends.
     func run() -> Int32 {
       var copy = self
       return copy.supervise()
     }
 
     private mutating func supervise() -> Int32 {
-      // An inherited "ignore" would take the ends of workers away.
+      // If SIGCHLD were ignored, as a process may inherit, `waitpid` would not report ended workers.
       _ = signal(SIGCHLD, SIG_DFL)
       var awaited = sigset_t()
       unsafe sigemptyset(&awaited)
@@ -53,7 +53,7 @@
           return status
         case .restart(let message):
           tell(message)
-          // Where the engine was not up, nothing was added and no transfer is to blame.
+          // If the engine was not ready, nothing was added and no transfer is to blame.
           isRestart = isRestart || notes.contains(.ready)
         }
       }

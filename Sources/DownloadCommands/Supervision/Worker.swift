@@ -9,33 +9,33 @@ internal import Foundation
   internal import Glibc
 #endif
 
-/// A process that transfers on behalf of a supervisor.
+/// A process that runs the engine for a supervisor.
 struct Worker: Sendable {
-  /// The environment variables by which a supervisor speaks to its worker.
+  /// The environment variables that a supervisor sets for its worker.
   enum Variable {
     /// The supervisor's process id: marks a worker.
     static let supervisor = "DLSTORE_WORKER"
-    /// How the worker before ended; none before the first.
+    /// How the previous worker ended; not set for the first one.
     static let previousExit = "DLSTORE_PREVIOUS_EXIT"
   }
 
-  /// What a worker tells its supervisor, one byte each.
+  /// A note from a worker to its supervisor, one byte.
   enum Note: UInt8, Sendable, CaseIterable {
-    /// The engine is up.
+    /// The engine is ready.
     case ready = 0x72
-    /// A download failed for good.
+    /// A download failed permanently.
     case failed = 0x66
   }
 
-  /// The descriptor to which notes are written.
+  /// The descriptor that notes are written to.
   static let notesDescriptor: Int32 = 3
 
-  /// This process as a worker; `nil` when nobody supervises it.
+  /// This process as a worker; `nil` if it has no supervisor.
   static let current = Worker(ProcessInfo.processInfo.environment)
 
-  /// How the engine before ended.
+  /// How the previous engine ended.
   let previousExit: EngineOptions.PreviousExit
-  /// Whether this is not the first worker of its command.
+  /// Whether an earlier worker of this command crashed.
   let isRestarted: Bool
 
   private init?(_ environment: [String: String]) {
@@ -44,7 +44,7 @@ struct Worker: Sendable {
     }
     #if os(Linux)
       Self.tellKernel()
-      // The supervisor may have gone before that.
+      // The supervisor may have ended before the call above.
       guard getppid() == supervisor else { _exit(ExitStatus.failed.rawValue) }
     #endif
     let exit = environment[Variable.previousExit]
@@ -52,12 +52,12 @@ struct Worker: Sendable {
     isRestarted = exit != nil
   }
 
-  /// Ends this process as a crash would, if a supervisor is there to start another one.
+  /// Crashes this process if it has a supervisor, which restarts it.
   @Sendable static func endIfSupervised() {
     if current != nil { abort() }
   }
 
-  /// Tells the supervisor something.
+  /// Sends a note to the supervisor.
   func tell(_ note: Note) {
     _ = unsafe withUnsafeBytes(of: note.rawValue) {
       unsafe write(Self.notesDescriptor, $0.baseAddress, 1)
@@ -65,16 +65,17 @@ struct Worker: Sendable {
   }
 
   #if os(Linux)
-    /// Has the kernel end this process with the supervisor, and name it like that.
+    /// Asks the kernel to kill this process when the supervisor ends, and to give it the program's
+    /// name.
     private static func tellKernel() {
-      // `prctl` takes a variable number of arguments, which Swift does not import. Passed as words
-      // they lie where it looks for them, on x86-64 and on arm64.
+      // Swift does not import `prctl`, which is variadic. On x86-64 and arm64, Linux passes variadic
+      // integer arguments as it passes fixed ones.
       typealias Function = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
       guard let symbol = unsafe dlsym(nil, "prctl") else { return }
       let prctl = unsafe unsafeBitCast(symbol, to: Function.self)
       let setParentDeathSignal: Int32 = 1
       _ = prctl(setParentDeathSignal, UInt(SIGKILL), 0, 0, 0)
-      // The process was started as `/proc/self/exe`, and would be called `exe`.
+      // The process was started as `/proc/self/exe`, so the kernel named it `exe`.
       let setName: Int32 = 15
       let name = CommandLine.arguments.first?.split(separator: "/").last ?? "dlstore"
       _ = unsafe String(name).withCString { prctl(setName, UInt(bitPattern: $0), 0, 0, 0) }

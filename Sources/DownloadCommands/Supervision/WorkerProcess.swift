@@ -7,7 +7,7 @@
     internal import Glibc
   #endif
 
-  /// A worker as its supervisor has it: this program with the same arguments, and a pipe.
+  /// A worker as seen by its supervisor: this program with the same arguments, and a pipe for notes.
   struct WorkerProcess {
     private let id: pid_t
     private let notes: Int32
@@ -52,7 +52,7 @@
       notes = ends[0]
     }
 
-    /// How it ended; `nil` while it runs.
+    /// How the worker ended; `nil` while it runs.
     func end() -> ProcessEnd? {
       var status: Int32 = 0
       let result = unsafe waitpid(id, &status, WNOHANG)
@@ -60,14 +60,14 @@
       return result == id ? ProcessEnd(waitStatus: status) : .exited(ExitStatus.failed.rawValue)
     }
 
-    /// Sends it a signal.
+    /// Sends the worker a signal.
     func send(_ signal: Int32) {
       kill(id, signal)
     }
 
-    /// What it told, once it has ended.
+    /// Returns the worker's notes and closes the pipe.
     ///
-    /// The pipe is closed then.
+    /// Call this after the worker has ended.
     consuming func takeNotes() -> Set<Worker.Note> {
       var bytes = [UInt8](repeating: 0, count: 64)
       let count = unsafe bytes.withUnsafeMutableBytes {
@@ -81,7 +81,7 @@
       var environment = ProcessInfo.processInfo.environment
       environment[Worker.Variable.supervisor] = String(getpid())
       environment[Worker.Variable.previousExit] = isRestart ? "crashed" : nil
-      // A backtrace takes longer than the start of the next worker, and says nothing to a user.
+      // A backtrace takes longer than starting the next worker, and is of no use to a user.
       if environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
       return environment.map { "\($0)=\($1)" }
     }
@@ -89,7 +89,7 @@
     private static func failure(_ code: Int32) -> CommandFailure {
       CommandFailure(
         .inputOutput,
-        "the worker process cannot be started: \(SystemCall.reason(code))"
+        "cannot start the worker process: \(SystemCall.reason(code))"
       )
     }
   }

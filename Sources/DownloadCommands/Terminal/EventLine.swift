@@ -1,9 +1,9 @@
 internal import DownloadStore
 internal import DownloadSync
 
-/// What an engine tells, one line an event.
+/// An engine event as one line of text.
 enum EventLine {
-  /// The line; `nil` for what needs no words.
+  /// The line; `nil` for an event that is not printed.
   static func text(for event: DownloadEvent) -> String? {
     switch event {
     case .started(let record, let offset):
@@ -20,13 +20,13 @@ enum EventLine {
     case .failed(let record, let failure):
       "failed \(record.filename): \(reason(failure, record))"
     case .waitsForRoom(let record):
-      "the disk is full: \(record.filename) waits for room"
+      "the disk is full: \(record.filename) waits for free space"
     case .released(let url):
       "released \(Redaction.url(url))"
     case .interceptorFailed(let url, let failure):
       "interceptor \(failure.interceptor) failed for \(Redaction.url(url)): \(failure.message)"
     case .missed(let count):
-      "\(count) messages were left out"
+      "\(count) messages were dropped"
     }
   }
 

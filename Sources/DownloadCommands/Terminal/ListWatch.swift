@@ -6,7 +6,7 @@ struct ListWatch {
   let list: ListCommand
   let store: DownloadStore
 
-  /// Runs until somebody interrupts it or its reader leaves.
+  /// Runs until a signal arrives or the reader closes the pipe.
   func run() async throws {
     let stop = StopLatch()
     let signals = StopSignals { _ in stop.stop() }

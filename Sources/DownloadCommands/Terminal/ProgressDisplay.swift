@@ -1,10 +1,10 @@
 internal import DownloadSync
 
-/// Shows what an engine does: bars below lines on a terminal, lines alone elsewhere.
+/// Shows an engine's progress: bars below event lines on a terminal, event lines only elsewhere.
 actor ProgressDisplay {
   private let output: Output
   private let isScreen: Bool
-  /// How wide the lines are that stand above the cursor.
+  /// The widths of the bars above the cursor.
   private var drawn: [Int] = []
   private var isCursorHidden = false
   private var pending: [String] = []
@@ -15,7 +15,9 @@ actor ProgressDisplay {
     self.isScreen = isScreen
   }
 
-  /// Follows the engine until its run ends, by its events from before that.
+  /// Follows the engine until its run ends.
+  ///
+  /// `events` must have been subscribed before the run.
   nonisolated func follow(_ engine: DownloadEngine, _ events: DownloadEvents) async {
     let drawing = isScreen ? Task { await draw(engine) } : nil
     for await event in events { await tell(event) }
@@ -24,9 +26,7 @@ actor ProgressDisplay {
     await finish()
   }
 
-  /// Leaves the terminal as it was found.
-  ///
-  /// For the moment before an abrupt end.
+  /// Restores the terminal before an immediate exit.
   static func restoreTerminal() {
     if Terminal.messages.isInteractive { Output.current.draw(Terminal.showCursor) }
   }
@@ -44,7 +44,7 @@ actor ProgressDisplay {
       Worker.current?.tell(.failed)
     }
     guard let line = EventLine.text(for: event) else { return }
-    // A started download shows as a bar.
+    // A started download is shown as a bar.
     if isScreen, case .started = event { return }
     if isScreen { pending.append(TerminalText.safe(line)) } else { output.say(line) }
   }
@@ -57,14 +57,14 @@ actor ProgressDisplay {
       ProgressLine(name: download.filename, estimate: download.estimate)
         .text(width: size.columns - 1)
     }
-    // What does not fit could not be redrawn in place.
+    // Lines that do not fit on the screen could not be redrawn in place.
     redraw(Array(lines.prefix(max(1, size.lines - 1))), columns: size.columns)
   }
 
   private func redraw(_ bars: [String], columns: Int) {
     var frame = isCursorHidden ? "" : Terminal.hideCursor
     isCursorHidden = true
-    // In a terminal that became narrower they take more rows than they were drawn on.
+    // After a terminal was made narrower, the drawn bars occupy more rows.
     frame += Terminal.up(drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(1, columns)) })
     for line in pending + bars { frame += line + Terminal.clearLine + "\n" }
     frame += Terminal.clearBelow

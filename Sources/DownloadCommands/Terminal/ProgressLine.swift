@@ -1,17 +1,19 @@
 internal import DownloadStore
 
-/// One running download on one line of a terminal.
+/// The progress line of one download.
 struct ProgressLine: Sendable, Equatable {
   var name: String
   var estimate: ProgressEstimate
 
-  /// The line, at most `width` columns wide: what matters least goes first.
+  /// Returns the line, at most `width` columns wide.
+  ///
+  /// The least important parts are dropped first.
   func text(width: Int) -> String {
     let name = TerminalText.safe(name)
     var facts = facts
     func room() -> Int { width - facts.reduce(0) { $0 + 2 + TerminalText.width($1) } }
     let least = min(TerminalText.width(name), 12)
-    // From the end: time left, speed, amounts; the percentage stays longest.
+    // Dropped from the end: remaining time, speed, amounts. The percentage is kept longest.
     while facts.count > 1, room() < least { facts.removeLast() }
     if room() < 1 { return TerminalText.truncated(facts.first ?? name, to: width) }
     let barWidth = barWidth(room: room())
@@ -34,7 +36,7 @@ struct ProgressLine: Sendable, Equatable {
     ]
   }
 
-  /// A bar takes what a name of 24 columns leaves.
+  /// The width of the bar: what remains beside a name of 24 columns.
   private func barWidth(room: Int) -> Int {
     let width = min(30, room - 2 - 24)
     return width >= 8 ? width : 0

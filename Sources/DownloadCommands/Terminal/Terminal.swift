@@ -8,7 +8,7 @@ internal import Foundation
   internal import Glibc
 #endif
 
-/// One of the standard descriptors, which may be a terminal.
+/// A standard descriptor that may be a terminal.
 struct Terminal: Sendable {
   static let input = Terminal(descriptor: STDIN_FILENO)
   static let output = Terminal(descriptor: STDOUT_FILENO)
@@ -23,26 +23,26 @@ struct Terminal: Sendable {
 
   let descriptor: Int32
 
-  /// The sequence that moves the cursor up to the first column of an earlier line.
+  /// The sequence that moves the cursor up by `lines`, to the first column.
   static func up(_ lines: Int) -> String {
     lines > 0 ? "\u{1B}[\(lines)A\r" : "\r"
   }
 
-  /// Whether a person sits at it.
+  /// Whether the descriptor is a terminal.
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// Whether a person looks at it, and sequences have an effect there.
+  /// Whether the descriptor is a terminal that understands escape sequences.
   var isInteractive: Bool {
     isTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
-  /// The columns; `nil` when it is no terminal.
+  /// The width in columns; `nil` if it is not a terminal.
   var width: Int? {
     guard isTerminal else { return nil }
     return size.columns
   }
 
-  /// Its size, or what terminals usually have.
+  /// The size, or 80 × 24 if it is not known.
   var size: (columns: Int, lines: Int) {
     var size = winsize()
     let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
@@ -52,7 +52,7 @@ struct Terminal: Sendable {
     )
   }
 
-  /// Whether nobody can read any more what is written to it.
+  /// Whether the reader of the pipe has closed it.
   var hasLostReader: Bool {
     var status = pollfd(fd: descriptor, events: 0, revents: 0)
     guard unsafe poll(&status, 1, 0) > 0 else { return false }

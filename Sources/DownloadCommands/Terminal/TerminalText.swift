@@ -1,6 +1,6 @@
-/// Text as a terminal shows it: how wide it is, and what must not reach it.
+/// Text for a terminal: its width in columns, and the removal of control characters.
 enum TerminalText {
-  /// The text on one line, with what could steer a terminal replaced.
+  /// Returns the text on one line, with harmful characters replaced by U+FFFD.
   static func safe(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     var result = String.UnicodeScalarView()
@@ -10,24 +10,24 @@ enum TerminalText {
     return String(result)
   }
 
-  /// The text with its line feeds, and everything else that could steer a terminal replaced.
+  /// Returns the text with harmful characters other than line feeds replaced by U+FFFD.
   static func safeLines(_ text: String) -> String {
     text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
       .map { safe(String($0)) }.joined(separator: "\n")
   }
 
-  /// How many columns the text takes.
+  /// Returns the width of the text in columns.
   static func width(_ text: String) -> Int {
     text.reduce(0) { $0 + width($1) }
   }
 
-  /// The text filled up with blanks.
+  /// Returns the text padded with blanks.
   static func padded(_ text: String, to width: Int, alignedRight: Bool = false) -> String {
     let blanks = String(repeating: " ", count: max(0, width - self.width(text)))
     return alignedRight ? blanks + text : text + blanks
   }
 
-  /// The text cut to so many columns, with a mark where something is missing.
+  /// Returns the text truncated to `width` columns, with an ellipsis if it was longer.
   static func truncated(_ text: String, to width: Int) -> String {
     guard self.width(text) > width else { return text }
     guard width > 0 else { return "" }
@@ -41,10 +41,8 @@ enum TerminalText {
     return result + "…"
   }
 
-  /// Whether a scalar can steer a terminal, end a line, or change the direction of text and so hide
-  /// what a name is: C0 and C1 controls, line and paragraph separators, and `Bidi_Control`.
-  ///
-  /// All of them are in the Basic Multilingual Plane.
+  /// Whether a scalar can control a terminal, end a line, or disguise a name by changing the direction
+  /// of text: C0 and C1 controls, line and paragraph separators, and `Bidi_Control`.
   static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -55,7 +53,7 @@ enum TerminalText {
   private static func width(_ character: Character) -> Int {
     var widest = 0
     for scalar in character.unicodeScalars {
-      // The emoji form of a sign that is narrow by itself.
+      // VARIATION SELECTOR-16 selects the emoji form of a narrow character.
       if scalar.value == 0xFE0F { return 2 }
       widest = max(widest, width(scalar))
     }
@@ -70,7 +68,7 @@ enum TerminalText {
     return wide.contains { $0.contains(scalar.value) } ? 2 : 1
   }
 
-  /// Where Unicode's East Asian Width is `W` or `F`, in blocks.
+  /// The ranges in which Unicode's East Asian Width is `W` or `F`, by block.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x25FD...0x25FE,
     0x2614...0x2615, 0x26A1...0x26A1, 0x2705...0x2705, 0x2728...0x2728, 0x274C...0x274C,
