@@ -188,7 +188,10 @@ final class KillScene {
     let hasHappened: Bool
     switch command.kind {
     case .remove: hasHappened = false
-    case .pause: hasHappened = after.intent == .hold || hasFinished
+    case .pause:
+      // A cancel that was killed before it was carried out is not undone by a pause.
+      let isCancelled = before.intent == .keep && after.intent == .keep
+      hasHappened = after.intent == .hold || hasFinished || isCancelled
     case .resume: hasHappened = after.intent == .run
     case .cancel:
       hasHappened = after.intent == .keep || hasFinished
