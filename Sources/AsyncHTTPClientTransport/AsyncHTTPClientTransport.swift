@@ -7,22 +7,22 @@
   internal import NIOPosix
   internal import NIOSSL
 
-  /// The transport over AsyncHTTPClient, for Linux: it survives what `URLSession` there does not.
+  /// A transport over AsyncHTTPClient, for Linux: survives responses that crash `URLSession` there.
   ///
-  /// Only built with the package trait `AsyncHTTPClient`. To the engine it is the same as
-  /// `URLSessionTransport`: the same requests, redirects, limits and failures. What differs:
+  /// Built only with the package trait `AsyncHTTPClient`. The engine sees no difference from
+  /// `URLSessionTransport`: requests, redirects, limits and failures are the same. The differences:
   ///
-  /// - No response ends the process or hangs it. A header that is cut short, trailer fields and a
-  ///   header field without a blank after its colon are nothing special.
-  /// - A connection is not read while its sink is busy, so a slow sink holds up nobody else, and a low
-  ///   ``bytesPerSecond`` makes no task time out.
-  /// - What has arrived and is not with the sink yet is lost when a connection breaks; it is fetched
-  ///   again.
+  /// - No response crashes or hangs the process. Truncated headers, trailer fields, and a header field
+  ///   without a blank after its colon are handled.
+  /// - A connection is not read while its sink is busy, so a slow sink does not delay other tasks, and
+  ///   a low ``bytesPerSecond`` does not make tasks time out.
+  /// - Bytes that were received but not yet passed to the sink are lost when a connection breaks, and
+  ///   fetched again.
   /// - `TaskRequest.allowsCellular` has no effect.
-  /// - Proxies that the environment names (`http_proxy` and so on) are not used.
+  /// - The proxy environment variables (`http_proxy` and so on) are ignored.
   ///
-  /// Sinks are called on a queue of the transport, each sink by one thread at a time. They may block,
-  /// and may call every method of the transport.
+  /// Sinks are called on the transport's queue, each sink by one thread at a time. They may block and
+  /// may call any method of the transport.
   public final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let fetches = LiveTaskTable<Fetch>()
@@ -30,17 +30,17 @@
     private let idleTimeout: Duration
     private let executor = SinkExecutor()
 
-    /// Creates a transport with connections of its own.
+    /// Creates a transport with its own connection pool.
     ///
-    /// TLS trusts the certificates of the system, or, if the environment variable `SSL_CERT_FILE`
-    /// names a file of PEM certificates, those.
+    /// TLS trusts the system's certificates. If the environment variable `SSL_CERT_FILE` names a file
+    /// of PEM certificates, TLS trusts those instead.
     ///
     /// - Parameters:
-    ///   - idleTimeout: How long a task may hear nothing from its server before it fails with
-    ///     `timedOut`. It also covers looking up the host, connecting, and waiting for one of the
-    ///     connections; time that the sink takes does not count.
-    ///   - connectionsPerHost: The number of HTTP/1 connections to one host. A task beyond it waits,
-    ///     and its idle time runs; keep it at or above the engine's own limit.
+    ///   - idleTimeout: The time without data from the server after which a task fails with
+    ///     `timedOut`. It also covers the DNS lookup, connecting, and waiting for a free connection.
+    ///     Time spent in the sink does not count.
+    ///   - connectionsPerHost: The number of HTTP/1 connections per host. Further tasks wait, and their
+    ///     idle time runs, so keep this at or above the engine's limit.
     ///   - bytesPerSecond: The limit in ``bytesPerSecond``.
     public init(
       idleTimeout: Duration = .seconds(60),
@@ -54,15 +54,15 @@
       if let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty {
         tls.trustRoots = .file(file)
       }
-      // The transport follows redirects itself, and keeps time itself: the client's own idle timer
-      // also runs while a sink is busy.
+      // The transport follows redirects and measures idle time itself: the client's idle timer also
+      // runs while a sink is busy.
       var configuration = HTTPClient.Configuration(
         tlsConfiguration: tls,
         redirectConfiguration: .disallow,
         timeout: HTTPClient.Configuration.Timeout(connect: TimeAmount(idleTimeout))
       )
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionsPerHost
-      // The engine decides about another try, not the pool.
+      // The engine decides about retries, not the pool.
       configuration.connectionPool.retryConnectionEstablishment = false
       configuration.http1_1ConnectionDebugInitializer = StatusCheck.add(toConnection:)
       configuration.http2StreamChannelDebugInitializer = StatusCheck.add(toStream:)
@@ -72,27 +72,29 @@
       )
     }
 
-    /// Cancels what is still running; every sink hears its end.
+    /// Cancels all running tasks.
+    ///
+    /// Every sink receives `finish`.
     deinit {
       for fetch in fetches.all { fetch.end(.cancelled) }
       // The closure keeps the client until its connections are closed.
       client.shutdown { [client] _ in withExtendedLifetime(client) {} }
     }
 
-    /// The limit on the sum of all tasks' body bytes, in bytes per second; none if `nil`.
+    /// The rate limit for the bodies of all tasks together, in bytes per second; `nil` for none.
     ///
-    /// It is one limit for the whole transport. What has arrived is waited off before more is read, so
-    /// the kernel's buffers fill, and the servers slow down. Must be above zero; takes effect at once.
+    /// The transport reads more only when the limit allows it, so the kernel's buffers fill and the
+    /// servers slow down. Must be positive; takes effect immediately.
     public var bytesPerSecond: Int64? {
       get { limiter.bytesPerSecond }
       set { limiter.bytesPerSecond = newValue }
     }
 
-    /// Starts one task and returns at once.
+    /// Starts a task and returns immediately.
     ///
-    /// A URL that is not an absolute `http` or `https` one with a host ends the task with
-    /// `unsupportedURL`, and a header field with a line break or the like with `unknown`: both through
-    /// the sink, on another thread.
+    /// A URL that is not an absolute `http` or `https` URL with a host ends the task with
+    /// `unsupportedURL`; an invalid header field, such as one with a line break, ends it with `unknown`.
+    /// The sink receives both on another thread.
     public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
       let fetch = fetches.add(recordID: request.recordID, sink: sink) { Fetch(gate: $0) }
       do throws(TaskFailure) {
@@ -109,15 +111,15 @@
       return fetch.gate.id
     }
 
-    /// Asks a task to end.
+    /// Cancels a task.
     ///
-    /// Once this returns, no call to the sink begins but the one to `finish`, which comes without
-    /// waiting for the network. Does nothing for a task that has ended.
+    /// After this returns, the only further call to the sink is `finish`, which does not wait for the
+    /// network. Does nothing for a task that has ended.
     public func cancel(_ task: TaskID) {
       fetches[task]?.end(.cancelled)
     }
 
-    /// The tasks that have not told their sink the outcome yet, in the order of their start.
+    /// The tasks whose sinks have not received `finish` yet, in the order of their start.
     public func liveTasks() async -> [TaskSnapshot] {
       fetches.all.map(\.gate.snapshot)
     }

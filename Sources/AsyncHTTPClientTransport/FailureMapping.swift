@@ -28,7 +28,7 @@
   }
 
   extension TaskFailure.Code {
-    /// What an error of the client, or of what it is made of, means.
+    /// Maps an error of AsyncHTTPClient, SwiftNIO or NIOSSL to a failure.
     init(_ error: any Error) {
       self =
         switch error {
@@ -61,7 +61,7 @@
       }
     }
 
-    /// A connection that could not be made: the failures of all addresses of a host.
+    /// Maps a failed connection, which has an error for each address of the host.
     private static func meaning(of error: NIOConnectionError) -> Self {
       let codes = error.connectionErrors.map { Self($0.error) }
       if codes.contains(.outOfResources) { return .outOfResources }
@@ -81,7 +81,7 @@
     }
 
     private static func meaning(of error: HTTPParserError) -> Self {
-      // The stream ended inside a header or a body.
+      // The stream ended within a header or a body.
       error == .invalidEOFState || error == .closedConnection ? .connectionLost : .badResponse
     }
 
@@ -95,8 +95,8 @@
 
     private static func meaning(of error: NIOSSLError) -> Self {
       switch error {
-      // A peer that hangs up during or after the handshake is a broken connection, not a broken
-      // identity: calling it insecure would end a download that the next try completes.
+      // A peer that closes the connection during or after the handshake has not failed to identify
+      // itself. As `insecure` the download would fail permanently; a retry may complete it.
       case .uncleanShutdown, .readInInvalidTLSState, .writeDuringTLSShutdown, .shutdownFailed:
         .connectionLost
       case .handshakeFailed(let cause): meaning(of: cause)

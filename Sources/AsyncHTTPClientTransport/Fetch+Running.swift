@@ -15,11 +15,11 @@
   #endif
 
   extension Fetch {
-    /// A body that nobody wants is read to its end if it is no longer than that, since a connection
-    /// costs more.
+    /// The length up to which an unwanted body is read to its end, because a new connection would cost
+    /// more.
     private static let longestUnwantedBody = 16_384
 
-    /// Fetches: follows redirects, then hands the response to the sink.
+    /// Sends the request, follows redirects, and passes the response to the sink.
     func run(_ first: Hop, client: HTTPClient, limiter: RateLimiter) async {
       let outcome: TaskOutcome
       do {
@@ -32,7 +32,7 @@
       if gate.settle(outcome) { gate.finish() }
     }
 
-    /// True when the response is complete; false when the task was ended from elsewhere.
+    /// Returns true when the response is complete, false when the task was ended elsewhere.
     private func fetch(
       _ first: Hop,
       client: HTTPClient,
@@ -61,8 +61,9 @@
       }
     }
 
-    /// Sends a request, and once more when the connection was closed before there was any answer: a
-    /// server may close a connection that was kept just as it is used again (RFC 9112, 9.3.1).
+    /// Sends a request, and repeats it once if the connection closed before any response.
+    ///
+    /// A server may close a persistent connection just as it is reused (RFC 9112, 9.3.1).
     private static func response(
       to request: HTTPClientRequest,
       from client: HTTPClient
@@ -108,11 +109,11 @@
   }
 
   extension Hop {
-    /// The request for the client.
+    /// Creates the client's request.
     fileprivate var clientRequest: HTTPClientRequest {
       var request = HTTPClientRequest(url: url.absoluteString)
       for field in fields { request.headers.add(name: field.name, value: field.value) }
-      // Some servers refuse those who do not say who they are.
+      // Some servers refuse requests without a user agent.
       if !request.headers.contains(name: "User-Agent") {
         request.headers.add(name: "User-Agent", value: ProcessInfo.processInfo.processName)
       }
@@ -121,7 +122,7 @@
   }
 
   extension HTTPClientResponse {
-    /// Where a redirect leads; `nil` for every other response.
+    /// The target of a redirect; `nil` for any other response.
     fileprivate var redirectLocation: String? {
       guard RedirectDecision.statuses.contains(Int(status.code)),
         let location = headers.first(name: "Location"), !location.isEmpty
@@ -131,7 +132,9 @@
   }
 
   extension ResponseHead {
-    /// The head of a response, with one field a name: several are one with commas (RFC 9110, 5.3).
+    /// The head of a response.
+    ///
+    /// Fields of one name are joined by commas (RFC 9110, 5.3).
     fileprivate init(_ response: HTTPClientResponse, from url: URL) {
       var fields: [String: HeaderField] = [:]
       for (name, value) in response.headers {
@@ -151,15 +154,15 @@
   }
 
   extension RateLimiter {
-    /// Short enough that a new limit and a cancelled task are seen soon.
+    /// The longest sleep: short enough to notice a new limit or a cancellation soon.
     private static let longestSleep = Duration.milliseconds(50)
 
-    /// Charges bytes and waits until they are paid for, or until `goesOn` is false.
+    /// Charges bytes to the rate limit and waits until it allows them, or until `goesOn` is false.
     fileprivate func sleep(for byteCount: Int, while goesOn: () -> Bool) async {
       charge(byteCount)
       var delay = delay
       while delay > .zero, goesOn() {
-        // A cancelled sleep returns at once; the task has ended then, and `goesOn` says so.
+        // A cancelled sleep returns immediately. Then the task has ended and `goesOn` is false.
         try? await Task.sleep(for: min(delay, Self.longestSleep))
         delay = self.delay
       }

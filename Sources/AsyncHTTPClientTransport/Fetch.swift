@@ -6,24 +6,24 @@
   /// One task from its start to the last call to its sink.
   final class Fetch: Sendable {
     private struct State {
-      /// What fetches, and what watches the time.
+      /// The task that fetches, and the one that checks the idle time.
       var tasks: [Task<Void, Never>] = []
-      /// Since when the server has been silent; `nil` while it is not its turn.
+      /// When the transport began to wait for the server; `nil` while it is not waiting.
       var silentSince: ContinuousClock.Instant?
     }
 
-    /// Where sinks hear of an end that does not come from the network.
+    /// The queue on which sinks are told of an end that does not come from the network.
     private static let endings = DispatchQueue(label: "AsyncHTTPClientTransport.endings")
 
     let gate: SinkGate
-    // Held for some nanoseconds, and never while a sink is called.
+    // Held for nanoseconds, never during a call to a sink.
     private let state = Mutex(State())
 
     init(gate: SinkGate) {
       self.gate = gate
     }
 
-    /// Starts the work, and ends it when its server is silent for longer than the time-out.
+    /// Starts the task, and ends it when the server sends nothing for longer than the time-out.
     func begin(
       on executor: SinkExecutor,
       idleTimeout: Duration,
@@ -35,11 +35,11 @@
         watching.cancel()
       }
       state.withLock { $0.tasks = [working, watching] }
-      // It may have ended before it could be cancelled.
+      // The task may have ended before it could be cancelled.
       if gate.hasEnded { cancelWork() }
     }
 
-    /// Ends the task: at once for its sink, soon for the network.
+    /// Ends the task: immediately for its sink, soon after for the network.
     func end(_ outcome: TaskOutcome) {
       if gate.settle(outcome) {
         Self.endings.async { [gate] in gate.finish() }
@@ -51,14 +51,14 @@
       for task in state.withLock({ $0.tasks }) { task.cancel() }
     }
 
-    // MARK: Silence
+    // MARK: Idle time
 
-    /// Notes that it is the server's turn: until ``heard()`` this counts as its silence.
+    /// Starts measuring idle time, until ``heard()``.
     func listens() {
       state.withLock { $0.silentSince = .now }
     }
 
-    /// Notes that the server had something to say.
+    /// Notes that the server sent something.
     func heard() {
       state.withLock { $0.silentSince = nil }
     }

@@ -1,10 +1,10 @@
 #if AsyncHTTPClient
   internal import Dispatch
 
-  /// Runs the code of tasks, their sinks among it, on threads of its own.
+  /// An executor with its own threads, which runs tasks and their sinks.
   ///
-  /// A sink may block, on a disk say. Blocking one of the few threads that all of Swift's concurrency
-  /// shares, or one of the client's event loops, would hold up what has nothing to do with it.
+  /// A sink may block, for example on a disk. It must not block a thread of Swift's shared pool or one
+  /// of the client's event loops.
   final class SinkExecutor: TaskExecutor {
     private let queue = DispatchQueue(
       label: "AsyncHTTPClientTransport.sinks",

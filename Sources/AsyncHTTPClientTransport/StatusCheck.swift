@@ -3,8 +3,9 @@
   internal import NIOHTTP1
   internal import NIOHTTP2
 
-  /// Lets no response through whose status is below 100: AsyncHTTPClient 1.37 takes it for an interim
-  /// one and then ends the process on its body.
+  /// A channel handler that rejects responses with a status below 100.
+  ///
+  /// AsyncHTTPClient 1.37 takes them for interim responses and crashes on their bodies.
   final class StatusCheck: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
@@ -20,13 +21,13 @@
       context.fireChannelRead(data)
     }
 
-    /// Puts a check behind what makes responses of the bytes of a connection.
+    /// Adds the check behind the HTTP/1 response decoder.
     @Sendable
     static func add(toConnection channel: any Channel) -> EventLoopFuture<Void> {
       add(to: channel, behind: ByteToMessageHandler<HTTPResponseDecoder>.self)
     }
 
-    /// Puts a check behind what makes a response of the frames of a stream of HTTP/2.
+    /// Adds the check behind the HTTP/2 stream codec.
     @Sendable
     static func add(toStream channel: any Channel) -> EventLoopFuture<Void> {
       add(to: channel, behind: HTTP2FramePayloadToHTTP1ClientCodec.self)

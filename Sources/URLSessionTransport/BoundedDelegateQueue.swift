@@ -3,24 +3,24 @@ internal import Foundation
 internal import Synchronization
 
 #if canImport(FoundationNetworking)
-  /// The serial queue of the session's callbacks, with a bound on how many may wait.
+  /// The serial delegate queue of the session, with a bounded number of waiting blocks.
   ///
   /// On Linux the session reads from the network as fast as it can and queues a block for each chunk
-  /// of up to 16 KiB, without bound: a slow sink would end up with the whole body in memory. Here the
-  /// session's own queue has to wait for a free slot, so it stops reading, and TCP tells the server.
-  /// It relies on the session calling ``addOperation(_:)`` for every callback, as it does up to 6.3.
+  /// of up to 16 KiB without bound: with a slow sink the whole body would end up in memory. With this
+  /// queue the session has to wait for a free slot, stops reading, and TCP slows the server down. It
+  /// relies on the session calling ``addOperation(_:)`` for every callback, as it does up to 6.3.
   ///
-  /// `@unchecked` because the superclass is: what is added here is immutable and thread-safe.
+  /// `@unchecked` because the superclass is; the added properties are immutable and thread-safe.
   final class DelegateQueue: OperationQueue, @unchecked Sendable {
-    /// One MiB at most, in chunks.
+    /// The number of slots: at most one MiB in chunks.
     private static let slotCount = 64
 
     private let slots = DispatchSemaphore(value: slotCount)
     private let queue = DispatchQueue(label: "URLSessionTransport.delegate")
     private let key = DispatchSpecificKey<Bool>()
 
-    // For the process, not for the queue: all sessions of a process read on one thread, so one that
-    // waits for a slot holds up every other.
+    // Per process, not per queue: all sessions of a process read on one thread, so a wait for a slot
+    // delays all of them.
     private static let waitsBegun = Atomic(0)
     private static let waitsEnded = Atomic(0)
 
@@ -30,7 +30,7 @@ internal import Synchronization
     }
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
-      // The queue's own thread must not wait for a slot: only itself could free one.
+      // The queue's own thread must not wait for a slot that only it can free.
       guard DispatchQueue.getSpecific(key: key) == nil else { return queue.async(execute: block) }
       if slots.wait(timeout: .now()) == .timedOut {
         Self.waitsBegun.add(1, ordering: .sequentiallyConsistent)
@@ -43,14 +43,14 @@ internal import Synchronization
       }
     }
 
-    /// Runs a block behind those that wait, without a slot and without waiting.
+    /// Appends a block that needs no slot; does not wait.
     func runAfterPending(_ block: @escaping @Sendable () -> Void) {
       queue.async(execute: block)
     }
 
-    /// Whether reading was held up for lack of a slot at some time since this was asked last.
+    /// Whether reading waited for a slot since the last call.
     ///
-    /// `lastCount` is the caller's memory, zero at first.
+    /// `lastCount` holds the caller's state; start with zero.
     func wasHeldUp(since lastCount: inout Int) -> Bool {
       let ended = Self.waitsEnded.load(ordering: .sequentiallyConsistent)
       let begun = Self.waitsBegun.load(ordering: .sequentiallyConsistent)
@@ -59,9 +59,7 @@ internal import Synchronization
     }
   }
 #else
-  /// The serial queue of the session's callbacks.
-  ///
-  /// The session itself keeps what waits in bounds.
+  /// The serial delegate queue of the session, which bounds its own backlog.
   ///
   /// `@unchecked` because the superclass is; nothing is added here.
   final class DelegateQueue: OperationQueue, @unchecked Sendable {
@@ -70,12 +68,12 @@ internal import Synchronization
       maxConcurrentOperationCount = 1
     }
 
-    /// Runs a block behind those that wait, without waiting.
+    /// Appends a block; does not wait.
     func runAfterPending(_ block: @escaping @Sendable () -> Void) {
       addOperation(block)
     }
 
-    /// Whether reading was held up since this was asked last: not known here.
+    /// Whether reading waited since the last call; not known on this platform.
     func wasHeldUp(since lastCount: inout Int) -> Bool { false }
   }
 #endif

@@ -11,22 +11,22 @@ func outcome(of error: any Error) -> TaskOutcome {
     return .failed(TaskFailure(code: .unknown, message: String(describing: error)))
   }
   guard error.code != .cancelled else { return .cancelled }
-  // Linux gives a time-out no text at all.
+  // On Linux a time-out has no text.
   let text = error.userInfo[NSLocalizedDescriptionKey] as? String
   return .failed(failure(for: error.code, text: text ?? ""))
 }
 
-/// Translates an error of the session.
+/// Maps an error of the session to a failure.
 ///
-/// On Linux most errors of libcurl arrive as -1 (`unknown`), and only libcurl's text tells them apart;
-/// the words below are those of libcurl 7.88 to 8. A text that is not known leaves `unknown`, which
-/// an engine treats as worth another try.
+/// On Linux most errors of libcurl arrive as -1 (`unknown`) and differ only in libcurl's text; the
+/// texts below are those of libcurl 7.88 to 8. Any other text remains `unknown`, which the engine
+/// retries.
 func failure(for code: URLError.Code, text: String) -> TaskFailure {
   let kind = byCode[code] ?? textRules.first { $0.applies(to: text) }?.kind ?? .unknown
   return TaskFailure(code: kind, message: text.isEmpty ? plainText(kind, code) : text)
 }
 
-/// The codes that mean one thing whatever the text.
+/// The codes whose meaning does not depend on the text.
 private let byCode: [URLError.Code: TaskFailure.Code] = [
   .timedOut: .timedOut,
   .cannotConnectToHost: .cannotConnect,
@@ -34,7 +34,7 @@ private let byCode: [URLError.Code: TaskFailure.Code] = [
   .dnsLookupFailed: .cannotFindHost,
   .notConnectedToInternet: .cannotFindHost,
   .networkConnectionLost: .connectionLost,
-  // On Linux nothing but libcurl's "Empty reply from server".
+  // On Linux only for libcurl's "Empty reply from server".
   .badServerResponse: .connectionLost,
   .badURL: .unsupportedURL,
   .httpTooManyRedirects: .badRedirect,
@@ -52,7 +52,7 @@ private let byCode: [URLError.Code: TaskFailure.Code] = [
   .cannotParseResponse: .badResponse,
 ]
 
-/// What a text of libcurl means; the first rule that applies counts.
+/// Maps a text of libcurl to a failure; the first matching rule applies.
 private struct TextRule {
   var words: String
   var kind: TaskFailure.Code
@@ -64,8 +64,8 @@ private struct TextRule {
 }
 
 private let textRules = [
-  // A peer that hangs up during or after the handshake is a broken connection, not a broken
-  // identity: calling it insecure would end a download that the next try completes.
+  // A peer that closes the connection during or after the handshake has not failed to identify
+  // itself. As `insecure` the download would fail permanently; a retry may complete it.
   TextRule(words: "OpenSSL SSL_read", kind: .connectionLost),
   TextRule(words: "OpenSSL SSL_write", kind: .connectionLost),
   TextRule(words: "SSL_ERROR_SYSCALL", kind: .connectionLost, isPrefix: false),
@@ -87,8 +87,7 @@ private let textRules = [
   TextRule(words: "Unsupported HTTP version", kind: .badResponse),
   TextRule(words: "Unsupported response code", kind: .badResponse),
   TextRule(words: "Too large response headers", kind: .badResponse),
-  // What libcurl says of a line longer than 100 KB in a header, and of a first line that goes on
-  // with the one before.
+  // libcurl's texts for a header line longer than 100 KB and for a folded first line.
   TextRule(words: "Out of memory", kind: .badResponse),
   TextRule(words: "A libcurl function was given a bad argument", kind: .badResponse),
   TextRule(words: "chunked-encoding", kind: .badResponse, isPrefix: false),

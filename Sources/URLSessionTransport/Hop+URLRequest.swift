@@ -7,11 +7,11 @@ internal import Foundation
 #endif
 
 extension Hop {
-  /// The request for the session.
+  /// The session's request.
   var urlRequest: URLRequest {
     var request = URLRequest(url: url)
     request.httpShouldHandleCookies = false
-    // Without effect on Linux, where no session tells one network from another.
+    // No effect on Linux, where a session does not distinguish networks.
     request.allowsCellularAccess = allowsCellular
     for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
     return request

@@ -7,30 +7,28 @@ internal import Synchronization
   internal import FoundationNetworking
 #endif
 
-/// Makes, resumes and cancels session tasks, one after the other, on a queue of its own.
+/// Creates, resumes and cancels session tasks one at a time, on a private serial queue.
 ///
-/// On Linux each of these calls waits for the session's work queue. That queue may itself wait for
-/// the bounded delegate queue, and with the delegate queue for a sink. So none of the calls may be
-/// made by a sink's thread or by a caller that holds a lock: both would deadlock. One serial queue
-/// also keeps a cancel behind the start that it is for, and holds one thread where a global queue
-/// would grow one for each call that waits.
+/// On Linux each of these calls waits for the session's work queue, which may wait for the bounded
+/// delegate queue and so for a sink. A call by a sink's thread, or by a caller that holds a lock, would
+/// deadlock. The serial queue also keeps a cancel behind its start, and blocks a single thread.
 final class HopQueue: Sendable {
   private let queue = DispatchQueue(label: "URLSessionTransport.hops")
-  /// Where sinks hear of an end that did not come from the session.
+  /// The queue on which sinks are told of an end that does not come from the session.
   private let endings = DispatchQueue(label: "URLSessionTransport.endings")
   private let table: TaskTable
-  /// Written and read on ``queue`` alone; the lock is for the compiler.
+  /// Accessed on ``queue`` only; the lock satisfies the compiler.
   private let isClosed = Mutex(false)
 
   init(table: TaskTable) {
     self.table = table
   }
 
-  /// Sends a request for a task, unless the task ends before its turn comes.
+  /// Sends a request for a task, unless the task ends first.
   func open(_ hop: Hop, for task: LiveTask, in session: URLSession) {
     queue.async { [self] in
       guard !task.gate.hasEnded else { return }
-      // A session task in an invalidated session ends the process.
+      // Creating a session task in an invalidated session crashes the process.
       guard !isClosed.withLock({ $0 }) else { return end(task, .cancelled) }
       let sessionTask = session.dataTask(with: hop.urlRequest)
       sessionTask.taskDescription = task.gate.recordID
@@ -40,17 +38,17 @@ final class HopQueue: Sendable {
     }
   }
 
-  /// Ends a task from outside the session: at once for its sink, soon for the network.
+  /// Ends a task: immediately for its sink, soon after for the network.
   func end(_ task: LiveTask, _ outcome: TaskOutcome) {
     let isOurs = task.gate.settle(outcome)
-    // First, so that what a sink starts when it hears the end comes behind it.
+    // First, so that requests that the sink starts in `finish` are queued behind it.
     cancelHop(of: task)
     if isOurs {
       endings.async { task.gate.finish() }
     }
   }
 
-  /// Cancels the session task of a task that has ended for its sink.
+  /// Cancels the session task of a task whose sink has received `finish`.
   func cancelHop(of task: LiveTask) {
     queue.async { [table] in
       guard let sessionTask = task.detach() else { return }
@@ -59,12 +57,14 @@ final class HopQueue: Sendable {
     }
   }
 
-  /// Cancels a session task that nobody listens to any more.
+  /// Cancels a session task that no longer belongs to a task.
   func cancel(_ sessionTask: URLSessionTask) {
     queue.async { sessionTask.cancel() }
   }
 
-  /// Ends the session, after which hops are refused.
+  /// Invalidates the session.
+  ///
+  /// Later requests are refused.
   func close(_ session: URLSession) {
     queue.async { [self] in
       isClosed.withLock { $0 = true }

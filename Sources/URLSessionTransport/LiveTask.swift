@@ -6,7 +6,7 @@ internal import Synchronization
   internal import FoundationNetworking
 #endif
 
-/// One task from its start to the last call to its sink, over all of its hops.
+/// One task from its start to the last call to its sink, across redirects.
 final class LiveTask: Sendable {
   private struct State {
     var hop: Hop?
@@ -23,25 +23,25 @@ final class LiveTask: Sendable {
 
   // MARK: Calls to the sink
 
-  /// Hands a head to the sink; false if the task has ended, perhaps by this very call.
+  /// Passes a head to the sink; returns false if the task has ended, possibly during this call.
   func receive(_ head: ResponseHead) -> Bool {
-    // The sink's time is not the server's silence.
+    // Time spent in the sink does not count as idle time.
     defer { sawEvent() }
     return gate.receive(head)
   }
 
-  /// Hands bytes to the sink; false if the task has ended, perhaps by this very call.
+  /// Passes bytes to the sink; returns false if the task has ended, possibly during this call.
   func receive(_ bytes: Span<UInt8>) -> Bool {
     defer { sawEvent() }
     return gate.receive(bytes)
   }
 
-  // MARK: The hop in the session
+  // MARK: The session task
 
-  /// The request that is running, or the last one.
+  /// The current or last request.
   var hop: Hop? { state.withLock { $0.hop } }
 
-  /// Notes the session task that works for this one from now on.
+  /// Sets the session task that runs the current request.
   func attach(_ sessionTask: URLSessionDataTask, for hop: Hop) {
     state.withLock {
       $0.hop = hop
@@ -49,10 +49,10 @@ final class LiveTask: Sendable {
     }
   }
 
-  /// The session task that works for this one.
+  /// The session task that runs the current request.
   var sessionTask: URLSessionDataTask? { state.withLock { $0.sessionTask } }
 
-  /// Gives the session task away, to be cancelled.
+  /// Removes and returns the session task, for the caller to cancel.
   func detach() -> URLSessionDataTask? {
     state.withLock { state in
       defer { state.sessionTask = nil }
@@ -60,14 +60,14 @@ final class LiveTask: Sendable {
     }
   }
 
-  // MARK: Silence
+  // MARK: Idle time
 
-  /// Notes that the session had something to say about the task.
+  /// Notes that the session reported something for the task.
   func sawEvent() {
     state.withLock { $0.idle.sawEvent() }
   }
 
-  /// Counts silence; true once it is longer than `limit`.
+  /// Adds to the idle time; returns true once it exceeds `limit`.
   func isIdle(after elapsed: Duration, heldUp: Bool, limit: Duration) -> Bool {
     guard !gate.hasEnded, !gate.isInSink else { return false }
     return state.withLock { $0.idle.tick(elapsed, heldUp: heldUp) > limit }

@@ -7,12 +7,12 @@ internal import Synchronization
   internal import Foundation
 #endif
 
-/// Feels whether the session still answers.
+/// A liveness probe for the session.
 ///
-/// On Linux all sessions of a process share one queue, and libcurl stays on it as long as it can read
-/// without having anything to report. A server that never pauses in its trailer fields, or in the
-/// extension of a chunk, keeps it there for ever: then no task of the process gets anywhere, and none
-/// can be cancelled. Nothing but the end of the process helps.
+/// On Linux all sessions of a process share one queue, and libcurl occupies it as long as it can read
+/// without anything to report. A server that sends trailer fields or a chunk extension without end
+/// occupies it forever: no task of the process makes progress, and none can be cancelled. Only ending
+/// the process helps.
 final class Pulse: Sendable {
   private struct State {
     var isAsking = false
@@ -20,9 +20,9 @@ final class Pulse: Sendable {
     var silence = IdleCounter()
   }
 
-  // Asking blocks while the session does not answer, so it has a thread of its own, one at most.
+  // The probe blocks while the session hangs, so it runs on its own thread, one at most.
   private let queue = DispatchQueue(label: "URLSessionTransport.pulse")
-  // Held for some nanoseconds.
+  // Held for nanoseconds.
   private let state = Mutex(State())
   private let limit: Duration
 
@@ -30,12 +30,12 @@ final class Pulse: Sendable {
     self.limit = limit
   }
 
-  /// Asks the session something, and counts how long it has not answered.
+  /// Probes the session and measures how long it has not answered.
   ///
   /// - Parameters:
   ///   - sessionTask: Any task of the session.
   ///   - elapsed: The time since the last call.
-  ///   - heldUp: Whether the session had to wait for us in that time, which is no silence of its own.
+  ///   - heldUp: Whether the session had to wait for a sink in that time, which does not count.
   /// - Returns: True, once, when the session has not answered for as long as the limit.
   func hasStopped(asking sessionTask: URLSessionTask, _ elapsed: Duration, heldUp: Bool) -> Bool {
     let (asks, hasStopped) = state.withLock { state -> (Bool, Bool) in
@@ -55,7 +55,7 @@ final class Pulse: Sendable {
 
   private func ask(_ sessionTask: URLSessionTask) {
     queue.async { [self] in
-      // Of all that a task can be asked, this alone is answered on the session's own queue.
+      // The only property of a task that is read on the session's queue.
       _ = sessionTask.priority
       state.withLock { state in
         state.isAsking = false

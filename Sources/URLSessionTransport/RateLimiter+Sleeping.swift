@@ -2,11 +2,11 @@ internal import DownloadSync
 internal import Foundation
 
 extension RateLimiter {
-  /// Short enough that a new limit and a cancelled task are seen soon.
+  /// The longest sleep: short enough to notice a new limit or a cancellation soon.
   private static let longestSleep = Duration.milliseconds(50)
 
-  /// Charges bytes and holds the delegate queue back until they are paid for, or until `goesOn` is
-  /// false.
+  /// Charges bytes to the rate limit and blocks the delegate queue until it allows them, or until
+  /// `goesOn` is false.
   func sleep(for byteCount: Int, while goesOn: () -> Bool) {
     charge(byteCount)
     var delay = delay

@@ -7,7 +7,9 @@ internal import Foundation
 #endif
 
 extension ResponseHead {
-  /// The head of a response, its fields by name so that two runs agree.
+  /// Converts a response head.
+  ///
+  /// The fields are sorted by name, so that runs are reproducible.
   init(_ response: HTTPURLResponse) {
     let fields = response.allHeaderFields.compactMap { name, value -> HeaderField? in
       guard let name = name as? String, let value = value as? String else { return nil }

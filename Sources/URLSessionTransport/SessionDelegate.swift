@@ -6,7 +6,7 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Turns what the session says into calls to sinks, on the delegate queue.
+/// The session's delegate: forwards its callbacks to sinks, on the delegate queue.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
   private let table: TaskTable
   private let hops: HopQueue
@@ -24,19 +24,19 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
-    // Linux ignores the disposition, so a sink's refusal takes the way of every cancel instead.
+    // Linux ignores the disposition, so a sink's refusal is handled as a cancel.
     completionHandler(.allow)
     guard let task = table[dataTask] else { return }
-    // Linux reports 100 and 103 like final responses. They do not count as a sign of life either: a
-    // server that sends nothing else for ever has to time out.
+    // Linux reports 100 and 103 like final responses. They do not reset the idle time: a server that
+    // sends only interim responses has to time out.
     guard let response = response as? HTTPURLResponse, response.statusCode >= 200 else { return }
     task.sawEvent()
     if !task.receive(ResponseHead(response)) { hops.cancelHop(of: task) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    // What is queued still comes after a cancel; it must cost neither time nor the rate limit. And
-    // what follows an interim response alone is not a body.
+    // Queued data still arrives after a cancel; it must not be charged to the rate limit. Data after
+    // an interim response alone is not a body.
     guard let task = table[dataTask], !task.gate.hasEnded, task.gate.hasHead else { return }
     task.sawEvent()
     limiter.sleep(for: data.count) { !task.gate.hasEnded }
@@ -50,7 +50,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   ) {
     guard let task = table.unbind(sessionTask) else { return }
     var outcome = error.map(outcome(of:)) ?? .completed
-    // Linux tells nothing of a redirect without a `Location`, but keeps the response.
+    // Linux does not report a redirect without a `Location`, but keeps the response.
     if error == nil, !task.gate.hasHead, let response = sessionTask.response as? HTTPURLResponse {
       if response.statusCode >= 200 {
         guard task.receive(ResponseHead(response)) else { return }
@@ -71,9 +71,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     newRequest request: URLRequest,
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    // The next hop is a session task of its own and this one is abandoned. On Linux the handler must
-    // not be called: if the idle timer fires, or a cancel is carried out, between this call and the
-    // handler, then the handler ends the process ("we're not waiting for it").
+    // The redirected request is a new session task, and this one is abandoned. On Linux the handler
+    // must not be called: if the idle timer fires or the task is cancelled between this callback and
+    // the handler, the handler crashes the process ("we're not waiting for it").
     #if !canImport(FoundationNetworking)
       completionHandler(nil)
     #endif
@@ -81,7 +81,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     task.sawEvent()
     guard let hop = task.hop else { return }
     guard RedirectDecision.statuses.contains(response.statusCode) else {
-      // Linux takes 305 and 306 for redirects too.
+      // Linux also treats 305 and 306 as redirects.
       hops.cancel(sessionTask)
       guard task.receive(ResponseHead(response)) else { return }
       if task.gate.settle(.completed) { task.gate.finish() }
@@ -106,9 +106,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
       ) -> Void
   ) {
     #if canImport(FoundationNetworking)
-      // Only a 401 comes here, after its whole body. Left to the default, the task would neither end
-      // nor time out on 6.3.1; the other answers cancel the task on this very thread, which may
-      // deadlock. The response is complete, so the task is.
+      // Only a 401 arrives here, after its whole body. With the default handling the task would
+      // neither end nor time out on 6.3.1; the other dispositions cancel the task on this thread,
+      // which may deadlock. The response is complete, so the task ends here.
       guard let task = table.unbind(sessionTask) else { return }
       _ = task.detach()
       hops.cancel(sessionTask)
@@ -119,7 +119,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
       }
       if task.gate.settle(.completed) { task.gate.finish() }
     #else
-      // The default refuses certificates that the system does not trust, and lets a 401 through.
+      // The default handling rejects untrusted certificates and passes a 401 on.
       completionHandler(.performDefaultHandling, nil)
     #endif
   }

@@ -6,23 +6,23 @@ internal import Synchronization
   internal import FoundationNetworking
 #endif
 
-/// The live tasks, by their own name and by the identifier of the session task that works for them.
+/// The live tasks, by their own id and by the identifier of their session task.
 ///
-/// The session has such a list too, but reading it while tasks start and end crashes on Linux.
+/// The session's own list cannot be used: reading it while tasks start and end crashes on Linux.
 final class TaskTable: Sendable {
   private let tasks = LiveTaskTable<LiveTask>()
-  // Held for a look into the dictionary.
+  // Held for a dictionary access.
   private let bySessionTask = Mutex<[Int: LiveTask]>([:])
 
-  /// Makes a task with a name that no other task of the table had.
+  /// Creates a task with an unused id.
   func add(recordID: String, sink: any TaskSink) -> LiveTask {
     tasks.add(recordID: recordID, sink: sink) { LiveTask(gate: $0) }
   }
 
-  /// The live task with that name.
+  /// The live task with the id.
   subscript(_ id: TaskID) -> LiveTask? { tasks[id] }
 
-  /// The live task that a session task works for; `nil` for a hop that is over.
+  /// The live task of a session task; `nil` for an abandoned session task.
   subscript(_ sessionTask: URLSessionTask) -> LiveTask? {
     let identifier = sessionTask.taskIdentifier
     return bySessionTask.withLock { $0[identifier] }
@@ -31,7 +31,7 @@ final class TaskTable: Sendable {
   /// All live tasks, oldest first.
   var all: [LiveTask] { tasks.all }
 
-  /// A session task of those that work for the live tasks.
+  /// Any session task of the live tasks.
   var anySessionTask: URLSessionTask? {
     all.lazy.compactMap(\.sessionTask).first
   }
@@ -39,13 +39,13 @@ final class TaskTable: Sendable {
   /// Whether there is no live task.
   var isEmpty: Bool { tasks.isEmpty }
 
-  /// Lets a session task speak for a live task.
+  /// Associates a session task with a live task.
   func bind(_ sessionTask: URLSessionTask, to task: LiveTask) {
     let identifier = sessionTask.taskIdentifier
     bySessionTask.withLock { $0[identifier] = task }
   }
 
-  /// Takes a session task's voice, and says whom it spoke for.
+  /// Removes a session task's association and returns its live task.
   func unbind(_ sessionTask: URLSessionTask) -> LiveTask? {
     let identifier = sessionTask.taskIdentifier
     return bySessionTask.withLock { $0.removeValue(forKey: identifier) }

@@ -2,30 +2,28 @@ internal import Dispatch
 internal import DownloadSync
 internal import Synchronization
 
-/// How long a task has been silent while the transport was listening.
+/// The idle time of a task: the time without data while the transport was reading.
 struct IdleCounter {
   private var silence = Duration.zero
 
-  /// Starts again.
+  /// Resets the idle time.
   mutating func sawEvent() {
     silence = .zero
   }
 
-  /// Adds a stretch of time and returns the silence so far.
+  /// Adds a period of time and returns the total idle time.
   ///
-  /// A stretch in which reading was held up does not count: the silence is ours then, and not the
-  /// server's.
+  /// A period in which reading was blocked by a sink does not count.
   mutating func tick(_ elapsed: Duration, heldUp: Bool) -> Duration {
     if !heldUp { silence += elapsed }
     return silence
   }
 }
 
-/// Ends tasks that the session has forgotten, and notices when it has forgotten all of them.
+/// Ends tasks that the session no longer times out, and detects a session that hangs.
 ///
-/// The session has idle timers of its own, and they come first. But on Linux there are states in
-/// which a task has no timer left (a 401 that is not answered is one), and such a task would hold its
-/// record for ever.
+/// The session's own idle timers fire first. But on Linux a task can lose its timer (for example after
+/// a 401 without a response to the challenge), and would then never end.
 final class Watchdog: Sendable {
   private struct State {
     var isAwake = false
@@ -42,9 +40,9 @@ final class Watchdog: Sendable {
   private let pulse: Pulse
   private let onHang: @Sendable () -> Void
 
-  /// Watches the tasks of a table; the session's own timers get a head start over `limit`.
+  /// Watches the tasks of a table, with a limit somewhat longer than the session's own time-out.
   ///
-  /// `onHang` is called once when the session has not answered for as long as `hangLimit`.
+  /// `onHang` is called once when the session has not answered for `hangLimit`.
   init(
     limit: Duration,
     hangLimit: Duration,
@@ -62,9 +60,9 @@ final class Watchdog: Sendable {
     self.queue = queue
   }
 
-  /// Starts to look, unless it does.
+  /// Starts the timer if it is not running.
   ///
-  /// It falls asleep by itself when no task is left.
+  /// The timer stops when no task is left.
   func wake() {
     let wasAwake = state.withLock { state in
       defer { state.isAwake = true }
@@ -78,13 +76,13 @@ final class Watchdog: Sendable {
     let milliseconds = Int(interval / .milliseconds(1))
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
       [weak self] in
-      // On the delegate queue, behind the events that are waiting there: they count.
+      // On the delegate queue, behind the waiting events, because they reset the idle time.
       self?.queue.runAfterPending { self?.look() }
     }
   }
 
   private func look() {
-    // A machine that slept, or a queue that did, is no reason to blame the servers.
+    // If the machine or the queue was suspended, the servers are not to blame.
     let (elapsed, heldUp) = state.withLock { state in
       defer { state.lastLook = .now }
       return (
