@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// How far a declaration can be seen, from the nearest to the farthest.
+/// The access level of a declaration, from the most to the least restrictive.
 enum AccessLevel: Int, Comparable {
   case file
   case module
@@ -11,7 +11,7 @@ enum AccessLevel: Int, Comparable {
     left.rawValue < right.rawValue
   }
 
-  /// The modifier and a space, or nothing for the level that is the default.
+  /// The modifier and a space; empty for the default level.
   var prefix: String {
     switch self {
     case .file: "fileprivate "
@@ -21,9 +21,9 @@ enum AccessLevel: Int, Comparable {
     }
   }
 
-  /// The level that a declaration gives itself.
+  /// The level given by the declaration's own modifiers.
   init?(_ modifiers: DeclModifierListSyntax) {
-    // `private(set)` says nothing of reading.
+    // `private(set)` does not restrict reading.
     for modifier in modifiers where modifier.detail == nil {
       switch modifier.name.tokenKind {
       case .keyword(.private), .keyword(.fileprivate): self = .file
@@ -37,7 +37,7 @@ enum AccessLevel: Int, Comparable {
     return nil
   }
 
-  /// The level of a type, which an extension around it may give.
+  /// The level of a type, which an enclosing extension may set.
   init(of model: StructDeclSyntax, in context: [Syntax]) {
     let inherited = context.first?.as(ExtensionDeclSyntax.self).flatMap { Self($0.modifiers) }
     self = Self(model.modifiers) ?? inherited ?? .module

@@ -1,9 +1,9 @@
 import SwiftSyntax
 
-/// The primary key of a model that has several properties marked as one.
+/// The compound primary key of a model.
 ///
-/// The store knows one field as the primary key: this one holds the others once more, one after
-/// another, so that nothing in the format is special about it.
+/// A store has a single field as the primary key. This field repeats the values of the marked
+/// properties, so the format needs no special case.
 struct CompositeKey {
   static let fieldName = "primaryKey"
   static let typeName = "PrimaryKey"
@@ -16,7 +16,7 @@ struct CompositeKey {
     self.access = access
   }
 
-  /// Another choice or order of parts is another key, and the store says so when it is opened.
+  /// The field's id is derived from its parts, so a store notices another choice or order when opened.
   private var id: UInt32 {
     FieldID.number(forName: parts.map { "\($0.id.number)" }.joined(separator: " "))
   }
@@ -30,7 +30,7 @@ struct CompositeKey {
     return names.dropLast().joined(separator: ", ") + " and \(names.last ?? "")"
   }
 
-  /// The property that gives the key.
+  /// The property that returns the key.
   func property(isolation: String) -> String {
     let arguments = parts.map { "\($0.name.text): \($0.name.text)" }.joined(separator: ", ")
     return """

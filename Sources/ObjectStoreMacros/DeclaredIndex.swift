@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// An index over several fields, declared with `#Index` or `#Unique` inside a model.
+/// A compound index, declared with `#Index` or `#Unique`.
 struct DeclaredIndex {
   /// The names of the fields.
   let fields: [String]
@@ -58,7 +58,7 @@ struct DeclaredIndex {
     }
   }
 
-  /// The property that `\.a` or `\Note.a` names.
+  /// The property that a key path `\.a` or `\Note.a` names.
   private static func fieldName(in expression: ExprSyntax) -> String? {
     guard
       let path = expression.as(KeyPathExprSyntax.self), path.components.count == 1,
@@ -67,7 +67,7 @@ struct DeclaredIndex {
     return property.declName.baseName.identifier?.name
   }
 
-  /// Two indexes over one list of fields, also one that a marker on the field makes.
+  /// Reports duplicate indexes, including those declared by a marker on a property.
   static func checkDistinct(
     _ indexes: [(index: DeclaredIndex, node: MacroExpansionDeclSyntax)],
     fields: [StoredField],
@@ -81,7 +81,7 @@ struct DeclaredIndex {
     }
   }
 
-  /// The index as the schema describes it.
+  /// The index's description in the schema.
   var schema: String {
     let names = fields.map { StringLiteralExprSyntax(content: $0).description }
     return "IndexSchema(on: \(names.joined(separator: ", "))\(isUnique ? ", isUnique: true" : ""))"

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// A struct under `@Embedded`, with what the expansion needs of it.
+/// The parsed declaration of a struct with `@Embedded`.
 struct EmbeddedDeclaration {
   /// The name in the store, as a literal.
   let storedName: StringLiteralExprSyntax
@@ -9,7 +9,7 @@ struct EmbeddedDeclaration {
   let availability: [AttributeSyntax]
   let fields: [StoredField]
 
-  /// Reads a declaration; `nil`, with at least one problem reported, when it cannot be embedded.
+  /// Parses a declaration; reports at least one problem and returns `nil` if it cannot be embedded.
   init?(
     _ declaration: some DeclGroupSyntax,
     attribute: AttributeSyntax,
@@ -41,7 +41,7 @@ struct EmbeddedDeclaration {
     guard problems.diagnostics.isEmpty else { return nil }
   }
 
-  /// The extension that makes the struct a value that a field can have.
+  /// The extension with the conformance to `FieldValue`.
   func conformance(of typeName: String, declaringIt: Bool) throws -> ExtensionDeclSyntax {
     let availability = availability.map { $0.description + "\n" }.joined()
     let header =

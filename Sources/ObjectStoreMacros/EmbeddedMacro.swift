@@ -1,7 +1,7 @@
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 
-/// Writes a struct's conformance to `FieldValue`, field by field.
+/// Generates a struct's conformance to `FieldValue`.
 package enum EmbeddedMacro: ExtensionMacro {
   package static func expansion(
     of node: AttributeSyntax,
@@ -24,6 +24,6 @@ package enum EmbeddedMacro: ExtensionMacro {
     ]
   }
 
-  // The expansion is laid out already.
+  // The expansion is already formatted.
   package static var formatMode: FormatMode { .disabled }
 }

@@ -1,13 +1,13 @@
 import SwiftParser
 import SwiftSyntax
 
-/// What identifies a field on disk, and how the expansion says so.
+/// A field's id on disk and its spelling in the expansion.
 struct FieldID {
   private(set) var number: UInt32
-  /// The argument in the schema; `nil` where the field's own name decides.
+  /// The argument in the schema; `nil` if the id follows from the field's name.
   private(set) var argument: String?
 
-  /// Reads `@Field(id:)` or `@Field(renamedFrom:)`, or derives the id from the name.
+  /// Parses `@Field(id:)` or `@Field(renamedFrom:)`, or derives the id from the name.
   init(of name: String, markers: Markers, problems: inout Problems) {
     number = Self.number(forName: name)
     argument = nil

@@ -1,7 +1,7 @@
 import SwiftSyntax
 
 extension TypeSyntax {
-  /// What an optional type wraps, whether it is written `T?` or `Optional<T>`.
+  /// The wrapped type of `T?` or `Optional<T>`.
   var wrappedInOptional: TypeSyntax? {
     if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmed }
     let arguments: GenericArgumentClauseSyntax?
@@ -21,15 +21,15 @@ extension TypeSyntax {
   /// The type without any optional around it.
   var flattened: TypeSyntax { wrappedInOptional?.flattened ?? self }
 
-  /// Whether it is written as a dictionary.
+  /// Whether the type is spelled as a dictionary.
   var isDictionary: Bool { self.is(DictionaryTypeSyntax.self) || genericName == "Dictionary" }
 
-  /// Whether it is written as an array or a set.
+  /// Whether the type is spelled as an array or a set.
   var isListOrSet: Bool {
     self.is(ArrayTypeSyntax.self) || genericName == "Array" || genericName == "Set"
   }
 
-  /// Whether it is one that everybody knows to be no reference.
+  /// Whether it is a standard type that is not a reference.
   var isPlainScalar: Bool {
     let scalars: Set = [
       "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32",
@@ -38,7 +38,7 @@ extension TypeSyntax {
     return self.as(IdentifierTypeSyntax.self).map { scalars.contains($0.name.text) } ?? false
   }
 
-  /// The types of what a collection holds.
+  /// The element types of a collection.
   var elements: [TypeSyntax] {
     if let array = self.as(ArrayTypeSyntax.self) { return [array.element] }
     if let dictionary = self.as(DictionaryTypeSyntax.self) {
@@ -53,7 +53,7 @@ extension TypeSyntax {
     } ?? []
   }
 
-  /// Whether a collection, or one inside it, holds optionals.
+  /// Whether a collection, or a collection inside it, has optional elements.
   var holdsOptionals: Bool {
     elements.contains { $0.wrappedInOptional != nil || $0.holdsOptionals }
   }
@@ -65,7 +65,7 @@ extension TypeSyntax {
     return type.name.text
   }
 
-  /// The type as a nested type must write it, where `Self` would be that nested type.
+  /// The type for use inside a nested type, where `Self` would mean that nested type.
   func replacingSelf(with model: TokenSyntax) -> TypeSyntax {
     SelfReplacer(model).rewrite(self).cast(TypeSyntax.self)
   }

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// What an editor offers to do about a problem.
+/// A fix-it for a problem.
 struct Fix {
   let message: Message
   let change: FixIt.Change
@@ -18,7 +18,7 @@ struct Fix {
     self.change = change
   }
 
-  /// Replaces a node and keeps what stands before and after it.
+  /// Replaces a node and keeps its leading and trailing trivia.
   init(
     _ message: String,
     replacing old: some SyntaxProtocol,
@@ -33,7 +33,7 @@ struct Fix {
     )
   }
 
-  /// Takes an attribute off a property; `nil` when it is not on it.
+  /// Removes an attribute from a property; `nil` if the property does not have it.
   static func remove(_ attribute: AttributeSyntax?, from variable: VariableDeclSyntax) -> Fix? {
     guard let attribute, let name = attribute.lastName else { return nil }
     let rest = variable.attributes.filter { $0.id != attribute.id }
@@ -45,7 +45,7 @@ struct Fix {
     )
   }
 
-  /// Takes away an attribute whose property is not at hand.
+  /// Removes an attribute without access to its property.
   static func remove(_ attribute: AttributeSyntax) -> Fix {
     Fix(
       message: Message(message: "remove @\(attribute.lastName ?? "")"),
@@ -53,19 +53,19 @@ struct Fix {
     )
   }
 
-  /// Puts an attribute before all others of a property.
+  /// Adds an attribute before all others of a property.
   static func add(_ attribute: String, to variable: VariableDeclSyntax) -> Fix {
     var marked = variable.with(\.leadingTrivia, [])
     marked.attributes.insert(.attribute("@\(raw: attribute) "), at: marked.attributes.startIndex)
     return Fix("mark it with @\(attribute)", replacing: variable, with: marked)
   }
 
-  /// Gives a property another type.
+  /// Changes a property's type.
   static func type(_ old: TypeSyntax, to new: String) -> Fix {
     Fix("make it '\(new)'", replacing: old, with: TypeSyntax(stringLiteral: new))
   }
 
-  /// Makes a constant a variable.
+  /// Changes `let` to `var`.
   static func variable(_ property: VariableDeclSyntax) -> Fix {
     Fix(
       "use 'var'",
@@ -74,7 +74,7 @@ struct Fix {
     )
   }
 
-  /// Takes a modifier off a property.
+  /// Removes a modifier from a property.
   static func remove(_ modifier: DeclModifierSyntax, from variable: VariableDeclSyntax) -> Fix {
     let rest = variable.modifiers.filter { $0.id != modifier.id }
     return Fix(

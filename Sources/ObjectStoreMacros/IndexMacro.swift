@@ -1,9 +1,9 @@
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 
-/// Stands behind `#Index` and `#Unique`, which `@Model` reads.
+/// The implementation of `#Index` and `#Unique`, which `@Model` reads.
 ///
-/// They add nothing themselves, but say where they are useless.
+/// They generate nothing; they report where they have no effect.
 package enum IndexMacro: DeclarationMacro {
   package static func expansion(
     of node: some FreestandingMacroExpansionSyntax,

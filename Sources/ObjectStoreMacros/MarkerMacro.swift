@@ -1,9 +1,9 @@
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 
-/// Stands behind the attributes that `@Model` reads.
+/// The implementation of the attributes that `@Model` reads.
 ///
-/// They add nothing themselves, but say where they are useless.
+/// They generate nothing; they report where they have no effect.
 package enum MarkerMacro: PeerMacro {
   package static func expansion(
     of node: AttributeSyntax,
@@ -31,10 +31,10 @@ package enum MarkerMacro: PeerMacro {
 }
 
 extension Syntax {
-  /// Whether it is a type under `@Model`.
+  /// Whether the type has `@Model`.
   var isModel: Bool { hasAttribute("Model") }
 
-  /// Whether it is a type under `@Embedded`.
+  /// Whether the type has `@Embedded`.
   var isEmbedded: Bool { hasAttribute("Embedded") }
 
   private func hasAttribute(_ name: String) -> Bool {

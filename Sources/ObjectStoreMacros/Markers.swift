@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// The attributes that say how a property is stored.
+/// The attributes that control how a property is stored.
 enum Marker: String, CaseIterable {
   case primaryKey = "PrimaryKey"
   case indexed = "Indexed"
@@ -30,7 +30,7 @@ struct Markers {
 }
 
 extension AttributeSyntax {
-  /// The attribute's name without the module that may stand before it.
+  /// The attribute's name without a module qualifier.
   var lastName: String? {
     attributeName.as(IdentifierTypeSyntax.self)?.name.text
       ?? attributeName.as(MemberTypeSyntax.self)?.name.text

@@ -1,22 +1,22 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// A struct under `@Model`, with what the expansion needs of it.
+/// The parsed declaration of a struct with `@Model`.
 struct ModelDeclaration {
   let name: TokenSyntax
   /// The name in the store, as a literal.
   let storedName: StringLiteralExprSyntax
   let access: AccessLevel
-  /// The `@available` attributes of the struct and of what is around it.
+  /// The `@available` attributes of the struct and its enclosing declarations.
   let availability: [AttributeSyntax]
-  /// Whether the struct lies in another type.
+  /// Whether the struct is nested in another type.
   let isNested: Bool
   let fields: [StoredField]
-  /// The fields that tell one object from another: one, or several together.
+  /// The fields of the primary key.
   let primaryKey: [StoredField]
   let indexes: [DeclaredIndex]
 
-  /// Reads a declaration; `nil`, with at least one problem reported, when it cannot be a model.
+  /// Parses a declaration; reports at least one problem and returns `nil` if it cannot be a model.
   init?(
     _ declaration: some DeclGroupSyntax,
     attribute: AttributeSyntax,
@@ -73,7 +73,7 @@ struct ModelDeclaration {
     problems: inout Problems
   ) -> [StoredField] {
     let keys = fields.filter { $0.markers[.primaryKey] != nil }
-    // Another problem may have hidden the field that was meant.
+    // Another problem may have hidden the intended field.
     if keys.isEmpty, problems.diagnostics.isEmpty {
       let guess = fields.first { $0.key == "id" && !$0.isOptional }
       problems.add(

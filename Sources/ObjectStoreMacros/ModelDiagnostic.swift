@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// What is wrong with a model, and what to do about it.
+/// A problem of a model declaration, with its fix-its.
 enum ModelDiagnostic: Hashable {
   case notAStruct(name: String, introducer: String)
   case embeddedNotAStruct(name: String, introducer: String)

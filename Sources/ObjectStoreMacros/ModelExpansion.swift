@@ -1,14 +1,14 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// The source text that `@Model` stands for.
+/// The source text of the expansion of `@Model`.
 ///
-/// Names of the store's module are not qualified: its type of the module's own name would be
-/// searched for them.
+/// Names of the store's module are not qualified, because the module contains a type of its own name,
+/// in which the compiler would look them up.
 struct ModelExpansion {
   private let model: ModelDeclaration
   private let typeName: String
-  /// The primary key when it is made of several fields.
+  /// The compound primary key; `nil` if a single property is the key.
   private let compositeKey: CompositeKey?
 
   init(of model: ModelDeclaration, named typeName: String) {
@@ -19,20 +19,20 @@ struct ModelExpansion {
       ? CompositeKey(model.primaryKey, access: model.access) : nil
   }
 
-  /// The extension that makes the struct a model.
+  /// The extension with the conformance to `Model`.
   ///
-  /// `declaringIt` is false when the struct says itself that it is one.
+  /// `declaringIt` is false if the struct declares the conformance itself.
   func conformance(declaringIt: Bool) throws -> ExtensionDeclSyntax {
     let availability = model.availability.map { $0.description + "\n" }.joined()
-    // Without `nonisolated`, code that is isolated by default would isolate the conformance.
+    // Without `nonisolated`, a module's default isolation would isolate the conformance.
     let header = "\(availability)nonisolated extension \(typeName)\(declaringIt ? ": Model" : "") {"
     let described = model.isNested ? [] : descriptions(isolation: "")
     let body = (described + [decoding, encoding, positions]).joined(separator: "\n\n")
     return try ExtensionDeclSyntax("\(raw: header)\n\(raw: body.indented)\n}")
   }
 
-  /// What must stand in the struct itself when that is nested: an extension does not see the types
-  /// beside the struct, which fields may have.
+  /// The members that a nested struct must contain itself: an extension does not see the types beside
+  /// the struct, which its fields may use.
   var members: [DeclSyntax] {
     descriptions(isolation: "nonisolated ").map { DeclSyntax(stringLiteral: $0) }
   }
@@ -63,7 +63,7 @@ struct ModelExpansion {
 
   private var columns: String {
     var columns = model.fields.enumerated().map { position, field in
-      // A column cannot be seen farther than the type of its field may be.
+      // A column cannot be more visible than the type of its field.
       let access = min(model.access, field.access).prefix
       let type = field.type.trimmedDescription + (field.isOptional ? "?" : "")
       return """
@@ -140,7 +140,7 @@ struct ModelExpansion {
       """
   }
 
-  /// The formatter wants no comma after an only element.
+  /// The formatter removes a comma after a single element.
   private static func list(_ elements: [String]) -> String {
     elements.count == 1 ? elements[0] : elements.map { $0 + "," }.joined(separator: "\n")
   }

@@ -1,7 +1,7 @@
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 
-/// Writes a struct's conformance to `Model`.
+/// Generates a struct's conformance to `Model`.
 package enum ModelMacro: ExtensionMacro {
   package static func expansion(
     of node: AttributeSyntax,
@@ -45,6 +45,6 @@ extension ModelMacro: MemberMacro {
 }
 
 extension ModelMacro {
-  // The expansion is laid out already: people read it, and ours are checked in.
+  // The expansion is already formatted: people read it, and ours are checked in.
   package static var formatMode: FormatMode { .disabled }
 }

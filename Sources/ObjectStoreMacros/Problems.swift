@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// Collects what is wrong with a declaration.
+/// Collects the problems of a declaration.
 struct Problems {
   private(set) var diagnostics: [Diagnostic] = []
 

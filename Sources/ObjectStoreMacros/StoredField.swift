@@ -1,12 +1,12 @@
 import SwiftSyntax
 
-/// A property that is stored with the record.
+/// A stored property that becomes a field.
 struct StoredField {
-  /// The name as code has it, with the backticks that a keyword needs.
+  /// The name in code, with backticks if it is a keyword.
   let name: TokenSyntax
-  /// The name as the schema has it.
+  /// The name in the schema.
   let key: String
-  /// The type, without the optional around it.
+  /// The type without its optional.
   let type: TypeSyntax
   let isOptional: Bool
   let defaultValue: ExprSyntax?
@@ -15,7 +15,7 @@ struct StoredField {
   let id: FieldID
   let declaration: VariableDeclSyntax
 
-  /// Reads a property; `nil` when it is not stored, or with a problem reported when it cannot be.
+  /// Parses a property; `nil` if it is not stored, or, with a problem reported, if it cannot be.
   init?(_ variable: VariableDeclSyntax, model: TokenSyntax, problems: inout Problems) {
     let markers = Markers(of: variable)
     guard variable.isStoredInInstance else {
@@ -84,19 +84,19 @@ struct StoredField {
     self.id = FieldID(of: key, markers: markers, problems: &problems)
   }
 
-  /// The value of records that are older than the field, where it is not what they have anyway.
+  /// The value for records older than the field, unless it is the type's own default.
   var fallback: String? {
     defaultValue.flatMap { value in
       isOptional && value.is(NilLiteralExprSyntax.self) ? nil : value.trimmedDescription
     }
   }
 
-  /// The property in a method with that parameter, which would hide one of its name.
+  /// The property's spelling in a method whose parameter would shadow a property of that name.
   func reference(beside parameter: String) -> String {
     key == parameter ? "self.\(parameter)" : name.text
   }
 
-  /// Reports markers that do not go with the type or with each other.
+  /// Reports markers that do not apply to the type or cannot be combined.
   func checkMarkers(on variable: VariableDeclSyntax, problems: inout Problems) {
     if let marker = markers[.primaryKey] {
       if isOptional {
@@ -145,7 +145,7 @@ struct StoredField {
       .expression.trimmedDescription
   }
 
-  /// A property that is not stored starts from the value that it declares.
+  /// Reports a transient property without an initial value.
   private static func checkTransient(
     _ variable: VariableDeclSyntax,
     markers: Markers,
@@ -175,7 +175,7 @@ struct StoredField {
 }
 
 extension VariableDeclSyntax {
-  /// Whether each value of the type has room for the property.
+  /// Whether the property is a stored instance property.
   var isStoredInInstance: Bool {
     let isStatic = modifiers.contains { $0.name.tokenKind == .keyword(.static) }
     return !isStatic && !bindings.contains { $0.isComputed }
@@ -187,7 +187,7 @@ extension PatternBindingSyntax {
     switch accessorBlock?.accessors {
     case .getter: true
     case .accessors(let accessors):
-      // A stored property has observers at most.
+      // A stored property can only have observers.
       accessors.contains {
         ![.keyword(.willSet), .keyword(.didSet)].contains($0.accessorSpecifier.tokenKind)
       }

@@ -2,12 +2,11 @@ import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// The two kinds of structs of which the macros store the properties.
+/// The two kinds of structs that the macros apply to.
 enum StructKind {
   case model, embedded
 
-  /// The struct that a macro stands on; `nil`, with a problem reported, when it stands on something
-  /// else.
+  /// The struct that a macro is attached to; reports a problem and returns `nil` for anything else.
   func check(
     _ declaration: some DeclGroupSyntax,
     context: [Syntax],
@@ -32,7 +31,7 @@ enum StructKind {
     }
     let isPrivate = type.modifiers.first { $0.name.tokenKind == .keyword(.private) }
     if !context.isEmpty, let modifier = isPrivate {
-      // The extension stands at the top of the file and could not see it.
+      // The extension is generated at the top level of the file and could not see it.
       problems.add(.privateNested(name: name), at: modifier)
     }
     return type
@@ -59,7 +58,7 @@ enum StructKind {
     return literal.trimmed
   }
 
-  /// A field that is there in some builds only would give one type two schemas.
+  /// Reports conditionally compiled properties: they would give one type two schemas.
   static func checkConditions(in type: StructDeclSyntax, problems: inout Problems) {
     let conditions = type.memberBlock.members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }
     for variable in conditions.flatMap(\.variables)
@@ -70,7 +69,7 @@ enum StructKind {
 }
 
 extension IfConfigDeclSyntax {
-  /// The properties in all of the branches, also of conditions inside.
+  /// The properties in all branches, also nested ones.
   fileprivate var variables: [VariableDeclSyntax] {
     clauses.flatMap { clause -> [VariableDeclSyntax] in
       guard case .decls(let members) = clause.elements else { return [] }

@@ -1,12 +1,12 @@
 internal import ObjectStore
 
-/// Makes a struct a value that a field of a model can have.
+/// Makes a struct usable as the type of a model's field.
 ///
-/// Its stored properties lie one after another in the order of their declaration, without names:
-/// reading one costs little, and renaming a property changes nothing. New properties go after all
-/// others and need a default value or an optional type, which values have that were stored before;
-/// properties are never moved or removed. A program that does not know the last properties drops
-/// them when it writes the value anew.
+/// The stored properties are encoded in the order of their declaration, without names, so reading
+/// costs little and renaming a property is free. Add new properties after all others, with a default
+/// value or an optional type; values that were stored earlier have that default or `nil`. Never move
+/// or remove a property. An older program that does not know the last properties drops them when it
+/// rewrites the value.
 ///
 /// ```swift
 /// @Embedded
@@ -17,8 +17,8 @@ internal import ObjectStore
 /// }
 /// ```
 ///
-/// - Parameter name: The name that the type has in the store; by default that of the struct. Give
-///   the old name when you rename the struct.
+/// - Parameter name: The type's name in the store; the struct's name by default. Pass the old name
+///   when you rename the struct.
 @attached(
   extension,
   conformances: FieldValue,

@@ -1,7 +1,7 @@
-/// Keeps an index over several properties together.
+/// Declares compound indexes.
 ///
-/// Goes inside the model. Each list is one index; it serves conditions on its first property, on its
-/// first two, and so on, and the order of the property after those that a query fixes.
+/// Place it inside the model. Each list is one index. It serves conditions on its first property, its
+/// first two, and so on, and sorting by the property after those that the query fixes.
 ///
 /// ```swift
 /// @Model
@@ -19,10 +19,9 @@
 public macro Index<Root>(_ fields: [PartialKeyPath<Root>]...) =
   #externalMacro(module: "ObjectStoreMacros", type: "IndexMacro")
 
-/// Lets no two objects have the same values in several properties together, and keeps an index over
-/// them as `#Index` does.
+/// Declares unique compound indexes: no two objects may have the same combination of values.
 ///
-/// Where one of the values is `nil`, the objects count as different.
+/// Objects with a `nil` among the values count as different. Otherwise as `#Index`.
 ///
 /// - Parameter fields: Key paths of 1 to 8 stored properties, written out; at most one of them a
 ///   collection, of which each element has an entry.

@@ -1,10 +1,10 @@
 @_exported public import ObjectStore
 
-/// Makes a struct a model that an object store can keep.
+/// Makes a struct a model of an object store.
 ///
-/// Each stored property becomes a field under its own name. A property with a default value takes
-/// that value when it is read from a record that was written before the property existed; an
-/// optional one is then `nil`; without either, reading such a record throws.
+/// Each stored property becomes a field of the same name. In a record that was written before the
+/// property existed, it has its default value, or `nil` if it is optional; without either, reading
+/// such a record throws.
 ///
 /// ```swift
 /// @Model
@@ -17,19 +17,19 @@
 /// }
 /// ```
 ///
-/// What the macro writes has the access level of the struct, a column that of its property, and is
-/// nonisolated also in a module whose code is isolated to the main actor by default. The struct
-/// keeps its memberwise initializer.
+/// Generated members have the access level of the struct, columns that of their property. They are
+/// nonisolated, also in a module that is isolated to the main actor by default. The struct keeps its
+/// memberwise initializer.
 ///
-/// Where imports are internal by default, a file with a public model imports this module as
-/// `public`, and one with a package model as `package`. Swift 6.3 does not see that a package model
-/// uses the import, and warns unless another package declaration of the file does.
+/// If imports are internal by default, a file with a public model must import this module as
+/// `public`, and a file with a package model as `package`. Swift 6.3 does not recognize that a package
+/// model uses the import, and warns unless another package declaration of the file uses it.
 ///
-/// A struct inside another type can use the types beside it for its fields; a default value names
-/// such a type in full, or by a leading dot.
+/// A nested struct can use the types beside it for its fields. A default value must name such a type
+/// in full or with a leading dot.
 ///
-/// - Parameter name: The name under which the store keeps the objects; by default that of the
-///   struct. Give the old name when you rename the struct.
+/// - Parameter name: The model's name in the store; the struct's name by default. Pass the old name
+///   when you rename the struct.
 @attached(
   extension,
   conformances: Model,
