@@ -1,8 +1,6 @@
-/// Why bytes cannot be read as resume data, or resume data cannot be written or repaired.
+/// The error of decoding, encoding or repairing resume data.
 public struct ResumeDataError: Error, Sendable, Hashable {
-  /// The kinds of failure that callers tell apart.
-  ///
-  /// New ones may come.
+  /// The kinds of error; later versions may add more.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case notPropertyList, malformed, tooLarge, notKeyedArchive, notResumeData
@@ -11,35 +9,35 @@ public struct ResumeDataError: Error, Sendable, Hashable {
 
     private let value: Value
 
-    /// The bytes begin neither like an XML nor like a binary property list.
+    /// The bytes start neither as an XML nor as a binary property list.
     public static let notPropertyList = Self(value: .notPropertyList)
-    /// A property list or an archive breaks the rules of its format.
+    /// A property list or an archive violates its format.
     public static let malformed = Self(value: .malformed)
     /// A limit of ``PropertyListLimits`` is exceeded.
     public static let tooLarge = Self(value: .tooLarge)
-    /// A property list is not a keyed archive, or not one of what was expected.
+    /// A property list is not a keyed archive of the expected kind.
     public static let notKeyedArchive = Self(value: .notKeyedArchive)
-    /// A property list has nothing that resume data has.
+    /// A property list has no member of resume data.
     public static let notResumeData = Self(value: .notResumeData)
-    /// The format that was asked for cannot hold a value.
+    /// The requested format cannot represent a value.
     public static let notRepresentable = Self(value: .notRepresentable)
-    /// A repair would have to guess.
+    /// A repair would be a guess.
     public static let notRepairable = Self(value: .notRepairable)
-    /// What the caller asks for makes no sense.
+    /// An argument is invalid.
     public static let invalidArgument = Self(value: .invalidArgument)
 
     /// The code's name.
     public var description: String { value.rawValue }
   }
 
-  /// The kind of failure.
+  /// The kind of error.
   public var code: Code
-  /// What is wrong.
+  /// A description of the problem.
   public var message: String
-  /// Where it is wrong, in bytes from the start of the property list, if it is at one place.
+  /// The byte offset of the problem in the property list; `nil` if it has no single place.
   public var offset: Int?
 
-  /// Describes a failure.
+  /// Creates an error.
   public init(_ code: Code, _ message: String, at offset: Int? = nil) {
     self.code = code
     self.message = message
@@ -48,7 +46,7 @@ public struct ResumeDataError: Error, Sendable, Hashable {
 }
 
 extension ResumeDataError: CustomStringConvertible {
-  /// The message, and the place.
+  /// The message and the byte offset.
   public var description: String {
     guard let offset else { return message }
     return "byte \(offset): \(message)"

@@ -1,9 +1,7 @@
 extension ResumeData {
-  /// Something that is wrong with resume data.
+  /// A defect of resume data.
   public struct Defect: Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of defect.
-    ///
-    /// New ones may come.
+    /// The kinds of defect; later versions may add more.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
       private enum Value: String {
         case unreadable, missingURL, unusableURL, missingFile, unsafeFileName
@@ -13,7 +11,7 @@ extension ResumeData {
 
       private let value: Value
 
-      /// The bytes are no resume data.
+      /// The bytes are not resume data.
       public static let unreadable = Self(value: .unreadable)
       /// There is no URL.
       public static let missingURL = Self(value: .missingURL)
@@ -21,27 +19,27 @@ extension ResumeData {
       public static let unusableURL = Self(value: .unusableURL)
       /// There is neither a name nor a path of the partial file.
       public static let missingFile = Self(value: .missingFile)
-      /// The name of the partial file leads to another folder.
+      /// The name of the partial file contains a path.
       public static let unsafeFileName = Self(value: .unsafeFileName)
-      /// It does not say how many bytes have arrived.
+      /// The count of received bytes is missing.
       public static let missingByteCount = Self(value: .missingByteCount)
       /// The count of bytes is negative.
       public static let invalidByteCount = Self(value: .invalidByteCount)
-      /// The partial file has fewer bytes than have arrived.
+      /// The partial file is shorter than the count of received bytes.
       public static let shortFile = Self(value: .shortFile)
-      /// A member is not of its type.
+      /// A member has the wrong type.
       public static let wrongType = Self(value: .wrongType)
-      /// There is no version.
+      /// The version is missing.
       public static let missingVersion = Self(value: .missingVersion)
-      /// The version is none that has been seen.
+      /// The version is unknown.
       public static let unknownVersion = Self(value: .unknownVersion)
-      /// There is neither an entity tag nor a date, so nothing tells whether the file has changed.
+      /// There is neither an entity tag nor a date, so a changed file cannot be detected.
       public static let missingValidator = Self(value: .missingValidator)
-      /// The byte range is none.
+      /// The byte range is malformed.
       public static let invalidByteRange = Self(value: .invalidByteRange)
       /// A request cannot be read.
       public static let unreadableRequest = Self(value: .unreadableRequest)
-      /// A request has another method than `GET`.
+      /// A request's method is not `GET`.
       public static let notGET = Self(value: .notGET)
 
       /// The code's name.
@@ -62,7 +60,7 @@ extension ResumeData {
 
     /// The kind of defect.
     public var code: Code
-    /// What is wrong, without any secret.
+    /// A description without secrets.
     public var message: String
 
     init(_ code: Code, _ message: String) {

@@ -1,41 +1,39 @@
 extension ResumeData {
-  /// The members of resume data that are known.
+  /// The known members of resume data.
   public enum Key: String, Sendable, Hashable, CaseIterable {
     /// The URL, as text.
     case downloadURL = "NSURLSessionDownloadURL"
-    /// How many bytes have arrived; where it is missing, the size of the partial file counts.
+    /// The count of received bytes; if missing, the size of the partial file counts.
     case bytesReceived = "NSURLSessionResumeBytesReceived"
     /// The version: 1 to iOS 8, 2 to iOS 10, then 4.
     case version = "NSURLSessionResumeInfoVersion"
     /// The name of the partial file in the folder for temporary files, from version 2 on.
     case temporaryFileName = "NSURLSessionResumeInfoTempFileName"
-    /// The absolute path of the partial file, in version 1 and in what WebKit writes.
+    /// The absolute path of the partial file, in version 1 and in data written by WebKit.
     case localPath = "NSURLSessionResumeInfoLocalPath"
     /// The entity tag, quotes and `W/` included.
     case entityTag = "NSURLSessionResumeEntityTag"
-    /// The text of `Last-Modified`, which goes back in `If-Range`.
+    /// The text of `Last-Modified`, sent back in `If-Range`.
     case serverDownloadDate = "NSURLSessionResumeServerDownloadDate"
-    /// The range that was asked for last, as `first-last`.
+    /// The last requested range, as `first-last`.
     case byteRange = "NSURLSessionResumeByteRange"
     /// A keyed archive of the request after redirects.
     case currentRequest = "NSURLSessionResumeCurrentRequest"
-    /// A keyed archive of the request as it was made.
+    /// A keyed archive of the original request.
     case originalRequest = "NSURLSessionResumeOriginalRequest"
     /// A keyed archive of the response, in newer systems.
     case response = "NSURLSessionResumeResponse"
-    /// What unpacks the body while it arrives, in newer systems.
+    /// The decoder of the body, in newer systems.
     case extractor = "NSURLSessionResumeExtractor"
-    /// Where progress is published, in newer systems.
+    /// The URL for published progress, in newer systems.
     case publishingURL = "NSURLSessionResumePublishingURL"
   }
 
-  /// The outer form: how the dictionary of resume data is written.
-  ///
-  /// It is told by content and never by the version of a system.
+  /// The outer format of resume data, detected from its content.
   public enum Form: String, Sendable, Hashable, CaseIterable {
     /// A property list in XML: up to iOS 11.
     case xml
-    /// A binary property list: what repairs write.
+    /// A binary property list, the format of repaired data.
     case binary
     /// A keyed archive of a dictionary, as a binary property list: iOS 12 and later, WebKit.
     case keyedArchive

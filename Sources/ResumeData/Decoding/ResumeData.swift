@@ -1,51 +1,53 @@
-/// Resume data of Apple's URLSession, decoded on any system.
+/// The resume data of Apple's URLSession, decoded on any platform.
 ///
-/// It is what `cancel(byProducingResumeData:)` and a failed download hand over: a dictionary that
-/// names a URL, the bytes that have arrived, a validator and the partial file. Its form differs from
-/// version to version of the systems; ``form`` is found by content.
+/// `cancel(byProducingResumeData:)` and failed downloads produce it: a dictionary with a URL, the count
+/// of received bytes, a validator and the partial file. Its format differs between system versions;
+/// ``form`` is detected from the content.
 ///
-/// The raw bytes are kept and are what to store: a change for a system that needs one
-/// (``prepared(for:)``) is made when it is handed over. Decoding makes no object of a class that the
-/// data names, and takes bounded time and memory whatever the bytes are.
+/// Store ``bytes``, which are never changed, and apply ``prepared(for:)`` when the data is passed to a
+/// system. Decoding never instantiates a class that the data names, and takes bounded time and memory
+/// for any input.
 public struct ResumeData: Sendable, Equatable {
-  /// The bytes, as they were handed over.
+  /// The original bytes.
   public let bytes: [UInt8]
-  /// How the dictionary is written.
+  /// The outer format.
   public let form: Form
-  /// The version; `nil` when it says none.
+  /// The version; `nil` if missing.
   public let version: Int64?
-  /// The URL that was downloaded: that of the data, or else of its requests.
+  /// The download's URL: the data's own, or else that of its requests.
   public let url: String?
-  /// How many bytes have arrived; `nil` when the size of the partial file counts.
+  /// The count of received bytes; `nil` if the size of the partial file counts.
   public let received: Int64?
-  /// The entity tag of those bytes, as the server wrote it.
+  /// The entity tag of the received bytes, as sent by the server.
   public let entityTag: String?
-  /// The `Last-Modified` of those bytes, as the server wrote it.
+  /// The `Last-Modified` of the received bytes, as sent by the server.
   public let lastModified: String?
-  /// The name of the partial file, in the system's folder for them.
+  /// The name of the partial file in the system's temporary folder.
   public let temporaryFileName: String?
-  /// The path of the partial file in version 1; its folder may have moved since.
+  /// The path of the partial file in version 1.
+  ///
+  /// Its folder may have moved.
   public let localPath: String?
-  /// The range that was asked for last, as `first-last`.
+  /// The last requested range, as `first-last`.
   public let byteRange: String?
-  /// The request as it was made, if it can be read.
+  /// The original request; `nil` if it cannot be decoded.
   public let originalRequest: URLRequestArchive?
-  /// The request after redirects, if it can be read.
+  /// The request after redirects; `nil` if it cannot be decoded.
   public let currentRequest: URLRequestArchive?
-  /// What is wrong with it, the worst first.
+  /// The defects, the most severe first.
   public private(set) var defects: [Defect]
-  /// Members that are not known, in their order.
+  /// The names of unknown members, in their order.
   public let otherKeys: [String]
 
   let dictionary: ResumeDictionary
 
   /// Decodes resume data.
   ///
-  /// Whatever is missing or of the wrong type becomes a defect; nothing is lost.
+  /// Missing members and members of the wrong type become ``defects``; ``bytes`` keeps everything.
   ///
   /// - Throws: ``ResumeDataError`` with `notPropertyList`, `malformed`, `tooLarge`,
-  ///   `notKeyedArchive`, or `notResumeData` when the bytes are a property list of something else.
-  /// - Complexity: O(*n*) in the bytes and in the size that the limits allow.
+  ///   `notKeyedArchive`, or `notResumeData` if the bytes are a property list of something else.
+  /// - Complexity: O(*n*) in the number of bytes and the expanded size that the limits allow.
   public init(
     _ bytes: [UInt8],
     limits: PropertyListLimits = .standard

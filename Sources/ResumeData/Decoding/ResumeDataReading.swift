@@ -1,4 +1,4 @@
-/// Reads the members of resume data one by one, and notes what is wrong with them.
+/// Decodes the members of resume data and collects their defects.
 struct ResumeDataReading {
   private let dictionary: ResumeDictionary
   private(set) var defects: [ResumeData.Defect] = []
@@ -7,7 +7,7 @@ struct ResumeDataReading {
     self.dictionary = dictionary
   }
 
-  /// The text of a member; empty text says nothing.
+  /// The text of a member; an empty text counts as missing.
   mutating func text(_ key: ResumeData.Key) -> String? {
     read(key) { dictionary throws(ResumeDataError) in
       let text = try dictionary.text(key)
@@ -48,7 +48,7 @@ struct ResumeDataReading {
 }
 
 extension ResumeData {
-  /// What is wrong with the fields together.
+  /// Checks the members against each other.
   var shortcomings: [Defect] {
     var defects: [Defect] = []
     if let url {
@@ -84,7 +84,7 @@ extension ResumeData {
     return defects
   }
 
-  /// The name of the partial file, in whichever way it is told; `nil` when that is no plain name.
+  /// The partial file's name, from the name or the path; `nil` if it is not a plain file name.
   public var partialFileName: String? {
     if let temporaryFileName {
       return Self.isPlain(temporaryFileName[...]) ? temporaryFileName : nil
@@ -96,7 +96,7 @@ extension ResumeData {
     return name
   }
 
-  /// Version 3 has not been seen, but later ones have.
+  /// The known versions; version 3 has not been observed.
   private static let knownVersions: ClosedRange<Int64> = 1...4
 
   private static func isHTTP(_ url: String) -> Bool {

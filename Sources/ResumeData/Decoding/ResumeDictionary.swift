@@ -1,19 +1,21 @@
-/// The dictionary of resume data in whatever form, with what is not known left as it is.
+/// The dictionary of resume data in any format.
+///
+/// Unknown members are preserved.
 struct ResumeDictionary: Sendable, Equatable {
   private enum Storage: Sendable, Equatable {
     case plain(PropertyListDictionary)
-    /// `members` are those of the dictionary at `root`; their values are references.
+    /// `members` are the members of the dictionary at `root`; their values are references.
     case archived(KeyedArchive, root: UInt32, members: PropertyListDictionary)
   }
 
-  /// What was allowed when it was read, and is when it is written.
+  /// The limits for reading and writing.
   let limits: PropertyListLimits
   private let format: PropertyListFormat
   private var storage: Storage
 
-  /// Reads a property list.
+  /// Decodes a property list.
   ///
-  /// - Throws: ``ResumeDataError``; with `notResumeData` when it holds no dictionary.
+  /// - Throws: ``ResumeDataError``; with `notResumeData` if it is not a dictionary.
   init(_ bytes: [UInt8], limits: PropertyListLimits) throws(ResumeDataError) {
     self.limits = limits
     let propertyList = try PropertyList(bytes, limits: limits)
@@ -32,10 +34,10 @@ struct ResumeDictionary: Sendable, Equatable {
     storage = .archived(archive, root: root, members: members)
   }
 
-  /// Makes one in a form.
+  /// Creates a dictionary in a format.
   ///
-  /// - Throws: ``ResumeDataError`` with `notRepresentable` when a member is to be an object of an
-  ///   archive and is no plain value, which would be taken for an object of some class.
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` if a keyed archive is asked for and a member
+  ///   is not a plain value: it would be decoded as an object of a class.
   init(
     _ members: PropertyListDictionary,
     form: ResumeData.Form,
@@ -115,7 +117,7 @@ struct ResumeDictionary: Sendable, Equatable {
 
   // MARK: Changing
 
-  /// Gives a member another value, or takes it out; nothing else changes.
+  /// Sets or removes a member; nothing else changes.
   mutating func set(_ key: ResumeData.Key, to value: PropertyList?) throws(ResumeDataError) {
     switch storage {
     case .plain(var members):
@@ -128,10 +130,10 @@ struct ResumeDictionary: Sendable, Equatable {
     }
   }
 
-  /// The same members in another form.
+  /// Returns the same members in another format.
   ///
-  /// - Throws: ``ResumeDataError`` with `notRepresentable` when a member is an object of a class,
-  ///   which only the archive can hold.
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` if a member is an object of a class, which
+  ///   only a keyed archive can hold.
   func converted(to form: ResumeData.Form) throws(ResumeDataError) -> ResumeDictionary {
     guard form != self.form else { return self }
     switch storage {
@@ -167,7 +169,7 @@ struct ResumeDictionary: Sendable, Equatable {
     }
   }
 
-  /// The bytes.
+  /// Encodes the dictionary.
   ///
   /// - Throws: ``ResumeDataError`` with `notRepresentable` or `tooLarge`.
   func encoded() throws(ResumeDataError) -> [UInt8] {

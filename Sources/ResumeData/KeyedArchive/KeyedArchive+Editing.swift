@@ -1,5 +1,5 @@
 extension KeyedArchive {
-  /// Whether several references lead to an object, so that a change of it would show elsewhere.
+  /// Whether several references lead to an object, so that changing it would affect others.
   private func isShared(_ uid: UInt32) -> Bool {
     var count = 0
     for object in objects { count += object.countReferences(to: uid) }
@@ -7,12 +7,12 @@ extension KeyedArchive {
     return count > 1
   }
 
-  /// Gives a member of the NSDictionary at a position another value, or takes it out.
+  /// Sets or removes a member of the NSDictionary at a position.
   ///
-  /// What other objects share stays as it is; what nothing refers to any more is emptied, so that
-  /// no secret stays behind.
+  /// Objects that others share are not changed. Objects that are no longer referenced are emptied, so
+  /// that no secret remains.
   ///
-  /// - Throws: ``ResumeDataError`` with `malformed` when there is no dictionary.
+  /// - Throws: ``ResumeDataError`` with `malformed` if there is no dictionary.
   /// - Complexity: O(*n*) in the values of the archive.
   mutating func setMember(
     _ name: String,
@@ -52,7 +52,7 @@ extension KeyedArchive {
     return .uid(uid)
   }
 
-  /// Empties an object to which the reference that is about to go is the only one.
+  /// Empties an object whose only reference is about to be removed.
   private mutating func clear(_ reference: PropertyList) {
     guard let uid = reference.uid, uid != 0, uid < objects.count, !isShared(uid) else { return }
     objects[Int(uid)] = .string(Self.nullText)
@@ -60,7 +60,7 @@ extension KeyedArchive {
 }
 
 extension PropertyList {
-  /// How many references to an object the value holds.
+  /// The number of references to an object within the value.
   fileprivate func countReferences(to uid: UInt32) -> Int {
     switch self {
     case .uid(let value): value == uid ? 1 : 0

@@ -1,12 +1,12 @@
-/// Reads plain values out of the table of objects.
+/// Decodes values from the table of objects.
 ///
-/// A value is a reference (``PropertyList/uid(_:)``) or stands for itself. Of objects of classes
-/// only strings, data, dictionaries and URLs are known, by the names of their members. `nil` means
-/// that the archive says `$null`.
+/// A value is either a reference (``PropertyList/uid(_:)``) or the value itself. Among objects of
+/// classes only strings, data, dictionaries and URLs are decoded, recognized by the names of their
+/// members. `nil` stands for the archive's `$null`.
 extension KeyedArchive {
-  /// The object that a value refers to, or the value itself.
+  /// Returns the object that a value refers to, or the value itself.
   ///
-  /// - Throws: ``ResumeDataError`` with `malformed` when there is no such object.
+  /// - Throws: ``ResumeDataError`` with `malformed` if the object does not exist.
   public func object(_ value: PropertyList) throws(ResumeDataError) -> PropertyList? {
     guard case .uid(let uid) = value else { return value }
     guard uid < objects.count else {
@@ -89,7 +89,7 @@ extension KeyedArchive {
       else { throw unexpected("a URL", url) }
       texts.append(text)
       guard let reference = members["NS.base"], let base = try object(reference) else {
-        // The outermost base comes last.
+        // The outermost base is last.
         return texts.dropLast().reversed().reduce(text) { URLReference.resolve($1, against: $0) }
       }
       url = base
@@ -97,7 +97,7 @@ extension KeyedArchive {
     throw ResumeDataError(.tooLarge, "the archive has a URL with too many bases")
   }
 
-  /// The name of an object's class, if it says one.
+  /// The name of an object's class; `nil` if it has none.
   public func className(of object: PropertyList) -> String? {
     guard let reference = object.dictionary?["$class"], case .uid(let uid) = reference,
       uid < objects.count

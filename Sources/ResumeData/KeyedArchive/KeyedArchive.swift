@@ -1,17 +1,17 @@
-/// What NSKeyedArchiver writes: a table of objects that refer to each other by position.
+/// The format of NSKeyedArchiver: a table of objects that refer to each other by position.
 ///
-/// An archive is only looked at and changed here. No object of a class that it names is ever made,
-/// which is how reading foreign archives gets dangerous.
+/// Archives are read and edited as data. No class that an archive names is ever instantiated; doing so
+/// is what makes unarchiving untrusted data dangerous.
 public struct KeyedArchive: Sendable, Equatable {
-  /// The name under which an archive has its root object.
+  /// The name of the root object in `$top`.
   public enum RootKey: String, Sendable, Hashable, CaseIterable {
-    /// What plain archiving calls it.
+    /// The name used by plain archiving.
     case plain = "root"
-    /// What secure coding in CFNetwork calls it, spelt like the constant.
+    /// The name used by secure coding in CFNetwork: the constant's own name.
     case secure = "NSKeyedArchiveRootObjectKey"
   }
 
-  /// Position 0, which stands for nothing.
+  /// The object at position 0, which stands for nil.
   public static let nullText = "$null"
 
   private static let archiverName = "NSKeyedArchiver"
@@ -21,14 +21,14 @@ public struct KeyedArchive: Sendable, Equatable {
   private static let topKey = "$top"
   private static let currentVersion: Int128 = 100_000
 
-  /// The members of the property list, `$objects` empty.
+  /// The members of the property list, with `$objects` empty.
   private var members: PropertyListDictionary
   /// The table of objects.
   public internal(set) var objects: [PropertyList]
-  /// Names of objects, such as that of the root.
+  /// Named objects, such as the root.
   public internal(set) var top: PropertyListDictionary
 
-  /// Takes a property list for an archive.
+  /// Interprets a property list as an archive.
   ///
   /// - Throws: ``ResumeDataError`` with `notKeyedArchive`.
   public init(_ propertyList: PropertyList) throws(ResumeDataError) {
@@ -42,7 +42,7 @@ public struct KeyedArchive: Sendable, Equatable {
     self.top = top
   }
 
-  /// Makes an archive of a table, with the root object under that name.
+  /// Creates an archive from a table, with the root object under the given name.
   init(objects: [PropertyList], root: UInt32, under key: RootKey) {
     top = [key.rawValue: .uid(root)]
     members = [
@@ -52,12 +52,12 @@ public struct KeyedArchive: Sendable, Equatable {
     self.objects = objects
   }
 
-  /// Whether a dictionary says that it is an archive of NSKeyedArchiver.
+  /// Whether a dictionary declares that it is an archive of NSKeyedArchiver.
   static func isArchive(_ members: PropertyListDictionary) -> Bool {
     members[archiverKey]?.string == archiverName
   }
 
-  /// The archive as a property list, with what it had besides.
+  /// The archive as a property list, with its other members.
   public var propertyList: PropertyList {
     var members = members
     members[Self.objectsKey] = .array(objects)
@@ -65,14 +65,12 @@ public struct KeyedArchive: Sendable, Equatable {
     return .dictionary(members)
   }
 
-  /// The names under which there is a root object; there may be none, or both.
+  /// The names under which a root object exists: none, one or both.
   public var rootKeys: [RootKey] {
     RootKey.allCases.filter { top[$0.rawValue] != nil }
   }
 
-  /// The position of the root object.
-  ///
-  /// `nil` when there is no reference, or when there are two that differ.
+  /// The position of the root object; `nil` if there is no reference or two different ones.
   public var root: UInt32? {
     let roots = Set(rootKeys.compactMap { top[$0.rawValue]?.uid })
     return roots.count == 1 ? roots.first : nil

@@ -1,27 +1,27 @@
-/// Makes keyed archives as NSKeyedArchiver lays them out: equal plain values and classes once.
+/// Builds keyed archives in the layout of NSKeyedArchiver: equal plain values and classes once.
 struct KeyedArchiveBuilder {
   private var objects: [PropertyList] = [.string(KeyedArchive.nullText)]
-  /// By their bytes: texts and numbers can be equal and yet differ.
+  /// Keyed by bytes, because strings and numbers can be equal and yet have different bytes.
   private var plainObjects: [[UInt8]: UInt32] = [:]
   private var classes: [String: UInt32] = [:]
 
-  /// The reference to nothing.
+  /// The reference to nil.
   static let null = PropertyList.uid(0)
 
-  /// A place for an object whose parts follow it.
+  /// Reserves the position of an object whose parts follow it.
   mutating func reserve() -> UInt32 {
     objects.append(.null)
     return UInt32(objects.count - 1)
   }
 
-  /// Fills a place.
+  /// Sets the object at a reserved position.
   mutating func fill(_ uid: UInt32, _ members: PropertyListDictionary) {
     objects[Int(uid)] = .dictionary(members)
   }
 
-  /// Adds text, a number, a truth value or data.
+  /// Adds a string, a number, a Boolean or data.
   mutating func plain(_ value: PropertyList) -> PropertyList {
-    // What is too large to be written is found when the archive is.
+    // A value that is too large is reported when the archive is written.
     let bytes = try? value.encoded(as: .binary)
     if let bytes, let uid = plainObjects[bytes] { return .uid(uid) }
     let uid = reserve()
@@ -30,7 +30,7 @@ struct KeyedArchiveBuilder {
     return .uid(uid)
   }
 
-  /// Adds a class, by its name and those of the classes above it.
+  /// Adds a class by its name and the names of its superclasses.
   mutating func classNamed(_ names: String...) -> PropertyList {
     if let uid = classes[names[0]] { return .uid(uid) }
     let uid = reserve()
@@ -69,7 +69,7 @@ struct KeyedArchiveBuilder {
     return .uid(uid)
   }
 
-  /// The archive with a root object.
+  /// Returns the archive with a root object.
   func archive(root: UInt32, under key: KeyedArchive.RootKey) -> KeyedArchive {
     KeyedArchive(objects: objects, root: root, under: key)
   }

@@ -1,4 +1,4 @@
-/// References between URLs, by their text alone.
+/// URL references as text, and their resolution.
 enum URLReference {
   /// The five parts of a reference (RFC 3986, appendix B).
   private struct Parts {
@@ -46,7 +46,7 @@ enum URLReference {
     }
   }
 
-  /// What a reference means at a base (RFC 3986, section 5.2.2).
+  /// Resolves a reference against a base (RFC 3986, section 5.2.2).
   static func resolve(_ reference: String, against base: String) -> String {
     var target = Parts(reference)
     let base = Parts(base)
@@ -70,7 +70,7 @@ enum URLReference {
     return target.text
   }
 
-  /// A path without `.` and `..` (RFC 3986, section 5.2.4).
+  /// Removes the segments `.` and `..` from a path (RFC 3986, section 5.2.4).
   private static func withoutDotSegments(_ path: Substring) -> String {
     let segments = path.split(separator: "/", omittingEmptySubsequences: false)
     let isAbsolute = path.hasPrefix("/")

@@ -1,64 +1,64 @@
-/// A value of Apple's property lists, in XML or binary, with what keyed archives add to them.
+/// A value of Apple's property lists, including the references of keyed archives.
 ///
-/// A value that was read is a tree of bounded size and depth (``PropertyListLimits``), so that
-/// whatever walks over it ends soon. Nothing is turned into an object of a class.
+/// A decoded value is a tree of bounded size and depth (``PropertyListLimits``). No class is ever
+/// instantiated.
 public enum PropertyList: Sendable, Equatable {
-  /// Nothing, which XML cannot hold.
+  /// Null, which XML cannot represent.
   case null
-  /// A truth value.
+  /// A Boolean.
   case bool(Bool)
-  /// A whole number; the binary format has up to 128 bits.
+  /// An integer; up to 128 bits in the binary format.
   case integer(Int128)
   /// A floating-point number.
   case real(Double)
-  /// A time, in seconds since 2001-01-01 00:00:00 UTC.
+  /// A date, in seconds since 2001-01-01 00:00:00 UTC.
   case date(Double)
-  /// Bytes.
+  /// Data.
   case data([UInt8])
-  /// Text.
+  /// A string.
   case string(String)
-  /// A reference of a keyed archive, to an object by its position; XML spells it `CF$UID`.
+  /// A keyed archive's reference to an object by position; `CF$UID` in XML.
   case uid(UInt32)
-  /// Values in an order.
+  /// An array.
   case array([PropertyList])
-  /// Values without an order, kept as they were written; XML cannot hold them.
+  /// A set, in the order in which it was written; XML cannot represent it.
   case set([PropertyList])
-  /// Values by their names.
+  /// A dictionary.
   case dictionary(PropertyListDictionary)
 }
 
 extension PropertyList {
-  /// The text, if the value is one.
+  /// The string; `nil` for any other value.
   public var string: String? {
     guard case .string(let value) = self else { return nil }
     return value
   }
 
-  /// The number, if the value is a whole one of at most 64 bits.
+  /// The integer; `nil` for any other value and for more than 64 bits.
   public var integer: Int64? {
     guard case .integer(let value) = self else { return nil }
     return Int64(exactly: value)
   }
 
-  /// The bytes, if the value is some.
+  /// The data; `nil` for any other value.
   public var data: [UInt8]? {
     guard case .data(let value) = self else { return nil }
     return value
   }
 
-  /// The position that a reference leads to, if the value is one.
+  /// The position of a reference; `nil` for any other value.
   public var uid: UInt32? {
     guard case .uid(let value) = self else { return nil }
     return value
   }
 
-  /// The elements, if the value is an array.
+  /// The elements of an array; `nil` for any other value.
   public var array: [PropertyList]? {
     guard case .array(let values) = self else { return nil }
     return values
   }
 
-  /// The members, if the value is a dictionary.
+  /// The members of a dictionary; `nil` for any other value.
   public var dictionary: PropertyListDictionary? {
     guard case .dictionary(let value) = self else { return nil }
     return value

@@ -1,19 +1,21 @@
-/// How much a property list may hold.
+/// Limits on the size of a property list.
 ///
-/// Property lists come from outside, and a small one can stand for a huge one: values of the binary
-/// format may be shared and lie on top of each other.
+/// Property lists are untrusted, and a small one can expand to a huge one: values of the binary format
+/// may be shared and may overlap.
 public struct PropertyListLimits: Sendable, Hashable {
-  /// The longest that is read, in bytes.
+  /// The maximum length in bytes.
   public var byteCount: Int
-  /// The deepest nesting of arrays, sets and dictionaries.
+  /// The maximum nesting depth of arrays, sets and dictionaries.
   public var depth: Int
-  /// The largest that one may become, in bytes: 32 for each value, and those of text and data, with
-  /// what is shared counted each time.
+  /// The maximum expanded size in bytes: 32 for each value, plus the bytes of strings and data, with
+  /// shared values counted each time.
   ///
-  /// Bounds the memory for reading one, and what is written of one.
+  /// Bounds the memory for reading and the output of writing.
   public var expandedByteCount: Int
 
-  /// Sets limits; depth is at most 128, since deeper ones could use up the stack of a thread.
+  /// Creates limits.
+  ///
+  /// The depth is at most 128, because more could overflow a thread's stack.
   public init(
     byteCount: Int = 1 << 20,
     depth: Int = 64,
@@ -24,14 +26,14 @@ public struct PropertyListLimits: Sendable, Hashable {
     self.expandedByteCount = expandedByteCount
   }
 
-  /// Far more than any resume data needs, which has some kilobytes.
+  /// The default limits, far above the few kilobytes of real resume data.
   public static let standard = PropertyListLimits()
 
-  /// What a value counts besides its text or data.
+  /// The size of a value besides its string or data.
   static let valueCost = 32
 }
 
-/// What is left of ``PropertyListLimits/expandedByteCount``.
+/// The remainder of ``PropertyListLimits/expandedByteCount``.
 struct SizeBudget {
   private(set) var left: Int
 
@@ -39,7 +41,7 @@ struct SizeBudget {
     left = limits.expandedByteCount
   }
 
-  /// Takes what a value and its payload cost.
+  /// Subtracts the size of a value and its payload.
   mutating func spend(values: Int = 1, bytes: Int = 0) throws(ResumeDataError) {
     let (cost, overflows) = values.multipliedReportingOverflow(by: PropertyListLimits.valueCost)
     guard !overflows, cost <= left, bytes <= left - cost else {

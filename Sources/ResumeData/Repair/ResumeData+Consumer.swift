@@ -1,13 +1,13 @@
 extension ResumeData {
-  /// The system that is to go on with a download, where systems differ.
+  /// The system that will resume the download, as far as systems differ.
   public enum Consumer: Sendable, Hashable {
-    /// Any that takes resume data as it is: all but those below.
+    /// Any system that accepts resume data unchanged: all except those below.
     case identity
-    /// iOS 10.0 and 10.1, which write requests in the keyed spelling and read the unkeyed one.
+    /// iOS 10.0 and 10.1, which write requests in the keyed spelling but read the unkeyed one.
     case iOS10
-    /// iOS 11.0 to 11.2, which go wrong after a second pause when there is a byte range.
+    /// iOS 11.0 to 11.2, which fail after a second pause if there is a byte range.
     case iOS11
-    /// Version 1, up to iOS 8: the folder with the partial file may have moved with the application.
+    /// Version 1, up to iOS 8, whose partial file's folder may have moved with the application.
     case version1(directory: String)
 
     /// The consumer for a version of iOS.
@@ -15,7 +15,7 @@ extension ResumeData {
     /// - Parameters:
     ///   - major: Such as 10.
     ///   - minor: Such as 1.
-    ///   - directory: Where partial files of version 1 are now, as an absolute path.
+    ///   - directory: The absolute path of the folder that now contains version 1 partial files.
     public init(iOS major: Int, _ minor: Int, directory: String) {
       switch (major, minor) {
       case (...8, _): self = .version1(directory: directory)
@@ -26,17 +26,16 @@ extension ResumeData {
     }
   }
 
-  /// The resume data as a system needs it.
+  /// Returns the resume data repaired for a system.
   ///
-  /// A pure function, to be applied when the data is handed over: what is stored stays raw, because
-  /// the same bytes are right for a later system. Data that needs no change is returned with its
-  /// bytes as they are, so that doing it twice does no more. Systems before iOS 12 cannot read a
-  /// dictionary in a keyed archive, and get a property list in XML.
+  /// Apply this when the data is passed to the system, and store the original: the same bytes are right
+  /// for a later system. Data that needs no change is returned with its bytes unchanged, so repeated
+  /// calls have no further effect. Systems before iOS 12 cannot read a dictionary in a keyed archive;
+  /// they get a property list in XML.
   ///
-  /// - Throws: ``ResumeDataError`` with `notRepairable` when a change would be a guess,
-  ///   `notRepresentable` when a keyed archive holds what a property list cannot, or
-  ///   `invalidArgument` when the directory is no absolute path. Nothing is lost: the data that it
-  ///   was called on is whole.
+  /// - Throws: ``ResumeDataError`` with `notRepairable` if a change would be a guess,
+  ///   `notRepresentable` if a keyed archive contains values that a property list cannot represent, or
+  ///   `invalidArgument` if the directory is not an absolute path.
   public func prepared(for consumer: Consumer) throws(ResumeDataError) -> ResumeData {
     switch consumer {
     case .identity: return self
@@ -51,17 +50,16 @@ extension ResumeData {
     }
   }
 
-  /// Whether the data would have to be changed for a system.
+  /// Whether the data needs a change for a system.
   ///
   /// - Throws: As ``prepared(for:)``.
   public func needsRepair(for consumer: Consumer) throws(ResumeDataError) -> Bool {
     try prepared(for: consumer).bytes != bytes
   }
 
-  /// The resume data with another count of bytes, and nothing else changed.
+  /// Returns the resume data with another count of received bytes.
   ///
-  /// It is what to go on with from a copy of the partial file, when a connection is lost without
-  /// resume data.
+  /// Use it to resume from a copy of the partial file after a connection was lost without resume data.
   ///
   /// - Throws: ``ResumeDataError`` with `invalidArgument` for a negative count.
   public func settingReceived(_ byteCount: Int64) throws(ResumeDataError) -> ResumeData {
@@ -72,10 +70,10 @@ extension ResumeData {
     return try changing(.bytesReceived, to: .integer(Int128(byteCount)))
   }
 
-  /// The same resume data in another form.
+  /// Returns the same resume data in another format.
   ///
-  /// - Throws: ``ResumeDataError`` with `notRepresentable` when a keyed archive holds what a property
-  ///   list cannot.
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` if a keyed archive contains values that a
+  ///   property list cannot represent.
   public func converted(to form: Form) throws(ResumeDataError) -> ResumeData {
     guard form != self.form else { return self }
     return try ResumeData(dictionary.converted(to: form))

@@ -1,13 +1,12 @@
 extension URLRequestArchive {
-  /// Makes the archive of a request, in the keyed spelling.
+  /// Creates the archive of a request, in the keyed spelling.
   ///
-  /// It has the objects that iOS 10 wrote, with the defaults of NSURLRequest: 16, and with a method
-  /// 22.
+  /// It has the objects that iOS 10 wrote, with the defaults of NSURLRequest: 16, or 22 with a method.
   ///
   /// - Parameters:
   ///   - url: The URL.
-  ///   - method: The method, which brings the other parts of HTTP with it.
-  ///   - headers: The fields of the header, which need a method and whose names must differ.
+  ///   - method: The method; required for the other HTTP properties.
+  ///   - headers: The header fields, with distinct names. They require a method.
   /// - Throws: ``ResumeDataError`` with `invalidArgument`.
   public init(
     url: String,
@@ -50,7 +49,9 @@ extension URLRequestArchive {
     try self.init(builder.archive(root: root, under: .secure))
   }
 
-  /// The objects 0 to 15; of those without a ``Property`` only the usual values are known.
+  /// The objects 0 to 15.
+  ///
+  /// For objects without a ``Property`` only the usual values are known.
   private static func commonObjects(
     _ url: String,
     _ builder: inout KeyedArchiveBuilder

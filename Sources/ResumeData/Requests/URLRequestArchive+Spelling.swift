@@ -1,13 +1,12 @@
 extension URLRequestArchive {
-  /// The same request with its names in another spelling, and its root under the name that goes with
-  /// it.
+  /// Returns the same request with its names in another spelling and its root under the matching name.
   ///
   /// The unkeyed spelling has its root under `root`, the keyed one under
-  /// `NSKeyedArchiveRootObjectKey`. Only names change, so the way back leads to the same archive; an
-  /// archive that is spelt so already is returned as it is.
+  /// `NSKeyedArchiveRootObjectKey`. Only names change, so the conversion is reversible. An archive that
+  /// already has the spelling is returned unchanged.
   ///
-  /// - Throws: ``ResumeDataError`` with `notRepairable` when the archive is not what
-  ///   ``checkNames()`` expects, so that renaming would be a guess.
+  /// - Throws: ``ResumeDataError`` with `notRepairable` if the archive does not pass ``checkNames()``, so
+  ///   that renaming would be a guess.
   public func respelled(as target: Spelling) throws(ResumeDataError) -> URLRequestArchive {
     let rootKey: KeyedArchive.RootKey = target == .unkeyed ? .plain : .secure
     guard spelling != target || archive.rootKeys != [rootKey] else { return self }
@@ -36,11 +35,11 @@ extension URLRequestArchive {
     return try URLRequestArchive(archive)
   }
 
-  /// Checks that the names are those of one spelling, without gaps.
+  /// Checks that the names belong to one spelling, without gaps.
   ///
-  /// - Returns: How many objects there are.
-  /// - Throws: ``ResumeDataError`` with `notRepairable` unless the root is object 1, the count in `$2`
-  ///   is the count of objects, and nothing but `$0`, `$1` and `$2` comes before them.
+  /// - Returns: The number of objects.
+  /// - Throws: ``ResumeDataError`` with `notRepairable` unless the root is object 1, `$2` equals the
+  ///   number of objects, and only `$0`, `$1` and `$2` precede them.
   @discardableResult
   public func checkNames() throws(ResumeDataError) -> Int {
     guard root == 1 else {

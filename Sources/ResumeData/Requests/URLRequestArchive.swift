@@ -1,18 +1,20 @@
-/// A keyed archive of an NSURLRequest, as resume data holds two of.
+/// A keyed archive of an NSURLRequest.
 ///
-/// Its root object says `$0` (coding version), `$1` (archive version) and `$2` (a count), and then
-/// has that many objects and a dictionary of properties under names of one of two spellings.
+/// Resume data contains two.
+///
+/// Its root object contains `$0` (coding version), `$1` (archive version), `$2` (a count), that many
+/// objects, and a dictionary of properties, under names of one of two spellings.
 public struct URLRequestArchive: Sendable, Equatable {
-  /// How the names of the objects are spelt.
+  /// The spelling of the objects' names.
   public enum Spelling: String, Sendable, Hashable, CaseIterable {
-    /// `__nsurlrequest_proto_prop_obj_0` and on, then `__nsurlrequest_proto_props`: what secure
-    /// coding writes, and iOS 10.2 and later read.
+    /// `__nsurlrequest_proto_prop_obj_0` and so on, then `__nsurlrequest_proto_props`: written by secure
+    /// coding, read by iOS 10.2 and later.
     case keyed
-    /// `$3` and on: what plain archiving writes, and all before iOS 10.2 read.
+    /// `$3` and so on: written by plain archiving, read by all versions before iOS 10.2.
     case unkeyed
   }
 
-  /// Which object is which property.
+  /// The index of each known property among the objects.
   public enum Property: Int, Sendable, Hashable, CaseIterable {
     /// An NSURL.
     case url = 1
@@ -26,27 +28,27 @@ public struct URLRequestArchive: Sendable, Equatable {
     case method = 18
     /// An NSDictionary.
     case headers = 19
-    /// Data, or nothing.
+    /// Data, or nil.
     case body = 20
   }
 
-  /// A field of a request's header.
+  /// A header field of a request.
   public struct HeaderField: Sendable, Hashable {
     /// The name.
     public var name: String
     /// The value, which may be a secret.
     public var value: String
 
-    /// Makes a field.
+    /// Creates a header field.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The archive as it is.
+  /// The archive.
   public let archive: KeyedArchive
-  /// How its names are spelt.
+  /// The spelling of its names.
   public let spelling: Spelling
   /// The URL.
   public let url: String?
@@ -58,20 +60,20 @@ public struct URLRequestArchive: Sendable, Equatable {
   public let mainDocumentURL: String?
   /// The method; `nil` is `GET`.
   public let method: String?
-  /// The fields of the header in their order, `Authorization` and `Cookie` among them.
+  /// The header fields in their order, including `Authorization` and `Cookie`.
   public let headers: [HeaderField]
   /// The body.
   public let body: [UInt8]?
 
   /// The members of the root object.
   let members: PropertyListDictionary
-  /// Where the root object is.
+  /// The position of the root object.
   let root: UInt32
 
-  /// Reads an archive.
+  /// Decodes an archive.
   ///
   /// - Throws: ``ResumeDataError`` with `notPropertyList`, `malformed`, `tooLarge`, or
-  ///   `notKeyedArchive` when it is no archive of a request.
+  ///   `notKeyedArchive` if it is not the archive of a request.
   public init(
     _ bytes: [UInt8],
     limits: PropertyListLimits = .standard
@@ -79,10 +81,10 @@ public struct URLRequestArchive: Sendable, Equatable {
     try self.init(KeyedArchive(PropertyList(bytes, limits: limits)))
   }
 
-  /// Takes a keyed archive for one of a request.
+  /// Interprets a keyed archive as that of a request.
   ///
-  /// - Throws: ``ResumeDataError`` with `notKeyedArchive`, or `malformed` when a property is not of
-  ///   its type.
+  /// - Throws: ``ResumeDataError`` with `notKeyedArchive`, or `malformed` if a property has the wrong
+  ///   type.
   public init(_ archive: KeyedArchive) throws(ResumeDataError) {
     guard let root = archive.root, root < archive.objects.count,
       let members = archive.objects[Int(root)].dictionary
@@ -109,7 +111,9 @@ public struct URLRequestArchive: Sendable, Equatable {
     body = try archive.data(object(.body))
   }
 
-  /// In bytes; values can be shared in an archive, and are not when they are shown.
+  /// The maximum size of the header fields in bytes.
+  ///
+  /// Values may be shared in an archive, but not here.
   private static let largestHeader = 1 << 20
 
   private static func headers(
@@ -119,7 +123,7 @@ public struct URLRequestArchive: Sendable, Equatable {
     guard let members = try archive.dictionary(object) else { return [] }
     var fields: [HeaderField] = []
     var byteCount = 0
-    // CFNetwork keeps the hash of the fields beside them.
+    // CFNetwork stores a hash beside the fields.
     for entry in members.entries where entry.key != "__hhaa__" {
       guard let value = try archive.text(entry.value) else { continue }
       byteCount += entry.key.utf8.count + value.utf8.count
@@ -131,12 +135,12 @@ public struct URLRequestArchive: Sendable, Equatable {
     return fields
   }
 
-  /// How many objects the archive says that it has: 22 with the parts of HTTP, 16 without.
+  /// The number of objects that the archive declares: 22 with the HTTP properties, 16 without.
   public var objectCount: Int? {
     members[RequestKey.count]?.integer.flatMap { Int(exactly: $0) }
   }
 
-  /// An object by its index, mostly a reference; `nil` when there is none.
+  /// An object by its index, usually a reference; `nil` if there is none.
   public func object(at index: Int) -> PropertyList? {
     members[RequestKey.name(of: index, spelling)]
   }
@@ -153,7 +157,7 @@ public struct URLRequestArchive: Sendable, Equatable {
 
 /// The names of the members of a request's root object.
 enum RequestKey {
-  /// How many members come before the objects: `$0`, `$1` and `$2`.
+  /// The number of members before the objects: `$0`, `$1` and `$2`.
   static let headerCount = 3
   static let codingVersion = "$0"
   static let archiveVersion = "$1"
@@ -172,7 +176,7 @@ enum RequestKey {
     }
   }
 
-  /// The name of the properties, which come after the objects.
+  /// The name of the dictionary of properties, which follows the objects.
   static func properties(
     after count: Int,
     _ spelling: URLRequestArchive.Spelling

@@ -1,10 +1,10 @@
 extension ResumeData {
-  /// What resume data is made of, where the system gave none.
+  /// The contents of new resume data, for use when the system produced none.
   ///
-  /// A URL, a count of bytes and the partial file's name are known to be enough; a validator keeps two
-  /// versions of a file apart.
+  /// A URL, a count of bytes and the partial file's name suffice. A validator distinguishes versions of
+  /// the file.
   public struct Draft: Sendable, Hashable {
-    /// How the partial file is named.
+    /// The location of the partial file.
     public enum File: Sendable, Hashable {
       /// A name in the system's folder for temporary files: version 2 and later.
       case temporaryName(String)
@@ -12,16 +12,16 @@ extension ResumeData {
       case localPath(String)
     }
 
-    /// A request, whose archive goes into the resume data.
+    /// A request to archive in the resume data.
     public struct Request: Sendable, Hashable {
       /// The URL.
       public var url: String
       /// The method.
       public var method: String
-      /// The fields of the header.
+      /// The header fields.
       public var headers: [URLRequestArchive.HeaderField]
 
-      /// Describes a request.
+      /// Creates a request.
       public init(
         url: String,
         method: String = "GET",
@@ -35,22 +35,22 @@ extension ResumeData {
 
     /// The URL.
     public var url: String
-    /// How many bytes the partial file has.
+    /// The size of the partial file in bytes.
     public var received: Int64
     /// The partial file.
     public var file: File
-    /// The entity tag of those bytes.
+    /// The entity tag of the received bytes.
     public var entityTag: String?
-    /// The `Last-Modified` of those bytes.
+    /// The `Last-Modified` of the received bytes.
     public var lastModified: String?
-    /// The version; `nil` is the one that goes with the form and the file.
+    /// The version; `nil` for the one that matches the format and the file.
     public var version: Int64?
-    /// The request as it was made, if resume data is to have it.
+    /// The original request; `nil` to leave it out.
     public var originalRequest: Request?
-    /// The request after redirects, if resume data is to have it.
+    /// The request after redirects; `nil` to leave it out.
     public var currentRequest: Request?
 
-    /// Describes resume data.
+    /// Creates a draft.
     public init(
       url: String,
       received: Int64,
@@ -74,7 +74,7 @@ extension ResumeData {
       return 2
     }
 
-    /// The members, in the order of their names.
+    /// The members, sorted by name.
     func members(for form: Form) throws(ResumeDataError) -> PropertyListDictionary {
       var values: [Key: PropertyList] = [
         .downloadURL: .string(url), .bytesReceived: .integer(Int128(received)),
@@ -106,14 +106,14 @@ extension ResumeData {
     }
   }
 
-  /// Makes resume data in a form.
+  /// Creates resume data in a format.
   ///
-  /// Requests are written in the keyed spelling, which all systems but iOS 10.0 and 10.1 and those
-  /// before iOS 9 read; ``prepared(for:)`` serves the others.
+  /// Requests are written in the keyed spelling, which all systems read except iOS 10.0, 10.1 and those
+  /// before iOS 9; use ``prepared(for:)`` for the others.
   ///
-  /// - Throws: ``ResumeDataError`` with `invalidArgument` when a system could not use it, for
-  ///   instance for a name that leads to another folder, or `notRepresentable` when a text cannot be
-  ///   written in the form.
+  /// - Throws: ``ResumeDataError`` with `invalidArgument` if no system could use it, for example because
+  ///   the file name contains a path, or `notRepresentable` if a string cannot be written in the
+  ///   format.
   public init(_ draft: Draft, form: Form) throws(ResumeDataError) {
     try self.init(ResumeDictionary(draft.members(for: form), form: form))
     if let defect = defects.first(where: \.code.isFatal) {

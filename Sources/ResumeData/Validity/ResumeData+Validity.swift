@@ -1,35 +1,35 @@
 extension ResumeData {
-  /// What resume data is to a record of a download: the axis of reconciliation.
+  /// The validity of stored resume data for its record, an input of reconciliation.
   public enum Validity: Sendable, Hashable {
-    /// There is none.
+    /// There is no resume data.
     case none
     /// It can be used.
     case valid
-    /// It can never be used, for that defect.
+    /// It can never be used, because of the defect.
     case corrupt(Defect)
-    /// It belongs to something else by now.
+    /// It no longer matches the record.
     case stale(Difference)
     /// Its partial file is gone.
     case temporaryFileMissing
   }
 
-  /// What tells resume data from the record that it lies at.
+  /// The difference between resume data and its record.
   public enum Difference: String, Sendable, Hashable, CaseIterable {
-    /// The record has another URL, so the headers are old too.
+    /// The record has another URL, so its requests are outdated too.
     case url
-    /// The record's bytes are of another version of the file.
+    /// The record's bytes belong to another version of the file.
     case validator
   }
 
-  /// What is known beside the resume data.
+  /// The facts that decide the validity.
   public struct Facts: Sendable, Hashable {
-    /// What lies where the partial file should be.
+    /// The state of the partial file.
     public enum TemporaryFile: Sendable, Hashable {
-      /// Nobody has looked.
+      /// Not examined.
       case unknown
-      /// Nothing.
+      /// The file does not exist.
       case missing
-      /// A file with so many bytes.
+      /// The file exists and has this size in bytes.
       case present(byteCount: Int64)
     }
 
@@ -42,7 +42,7 @@ extension ResumeData {
     /// The partial file that the resume data names.
     public var temporaryFile: TemporaryFile
 
-    /// States facts; what is `nil` or unknown decides nothing.
+    /// Creates facts; values that are `nil` or unknown are not checked.
     public init(
       url: String? = nil,
       entityTag: String? = nil,
@@ -56,9 +56,7 @@ extension ResumeData {
     }
   }
 
-  /// What stored bytes are to a record.
-  ///
-  /// Empty ones are none.
+  /// Returns the validity of stored bytes; empty bytes count as none.
   public static func validity(
     of bytes: [UInt8]?,
     given facts: Facts = Facts(),
@@ -72,9 +70,9 @@ extension ResumeData {
     }
   }
 
-  /// What the resume data is to a record; never ``Validity/none``.
+  /// Returns the validity of the resume data, never ``Validity/none``.
   ///
-  /// What is corrupt comes before what is stale, and that before a file that is missing.
+  /// `corrupt` takes precedence over `stale`, and `stale` over a missing file.
   public func validity(given facts: Facts = Facts()) -> Validity {
     if let defect = defects.first(where: \.code.isFatal) { return .corrupt(defect) }
     if let difference = difference(from: facts) { return .stale(difference) }
@@ -83,7 +81,7 @@ extension ResumeData {
     case (.present(let byteCount), let received?) where byteCount < received:
       return .corrupt(Defect(.shortFile, "its partial file has \(byteCount) of \(received) bytes"))
     case (.unknown, nil):
-      // Nothing says how much there is.
+      // The count of received bytes is unknown.
       return .corrupt(Defect(.missingByteCount, "nothing says how many bytes have arrived"))
     case (.present, _), (.unknown, _): return .valid
     }
@@ -91,7 +89,7 @@ extension ResumeData {
 
   private func difference(from facts: Facts) -> Difference? {
     if let recordURL = facts.url, !names(recordURL) { return .url }
-    // As for If-Range: a strong tag decides, or else the date (RFC 9110, 13.1.5).
+    // As for If-Range: a strong tag decides, else the date (RFC 9110, 13.1.5).
     if let own = entityTag, let other = facts.entityTag, !own.hasPrefix("W/"),
       !other.hasPrefix("W/")
     {
@@ -106,18 +104,18 @@ extension ResumeData {
     return nil
   }
 
-  /// The tag without its mark of weakness (RFC 9110, 8.8.3.2: weak comparison).
+  /// The tag without `W/` (RFC 9110, 8.8.3.2: weak comparison).
   private static func opaque(_ tag: String) -> Substring {
     tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
   }
 
-  /// Whether the data is of that URL, which redirects may have led away from.
+  /// Whether the data belongs to the URL, before or after redirects.
   private func names(_ recordURL: String) -> Bool {
     let wanted = Self.wireForm(recordURL)
     return [url, originalRequest?.url].contains { $0.map(Self.wireForm) == wanted }
   }
 
-  /// The URL with what may not stand in one escaped, as NSURL does when it makes one of text.
+  /// The URL with invalid characters escaped, as NSURL does when parsing.
   private static func wireForm(_ url: String) -> [UInt8] {
     let digits = Array("0123456789ABCDEF".utf8)
     var result: [UInt8] = []

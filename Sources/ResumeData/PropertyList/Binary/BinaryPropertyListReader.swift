@@ -1,12 +1,11 @@
 /// Reads the binary format `bplist00`.
 ///
-/// The format is described in CoreFoundation's `CFBinaryPList.c`: a header, objects, a table of
-/// their offsets, a trailer of 32 bytes. Objects refer to each other by number, so a file can hold
-/// cycles, share an object a million times and lay objects on top of each other. A number that is
-/// being read when it is met again is a cycle; each object is read once; and size and height are
-/// counted with what is shared counted each time.
+/// CoreFoundation's `CFBinaryPList.c` describes the format: a header, objects, a table of their offsets,
+/// and a trailer of 32 bytes. Objects refer to each other by number, so a file can contain cycles, share
+/// an object a million times, and overlap objects. The reader detects cycles, reads each object once,
+/// and counts size and depth with shared objects counted each time.
 struct BinaryPropertyListReader {
-  /// What an object amounts to, all below it included.
+  /// The size and depth of an object, including everything below it.
   private struct Extent {
     var size: Int
     var height: Int
@@ -29,7 +28,7 @@ struct BinaryPropertyListReader {
   private var slots: [Slot]
   private var budget: SizeBudget
 
-  /// Reads the value at the top.
+  /// Reads the root value.
   static func read(
     _ bytes: [UInt8],
     limits: PropertyListLimits
@@ -60,7 +59,7 @@ struct BinaryPropertyListReader {
   ) throws(ResumeDataError) -> Object {
     switch slots[number] {
     case .read(let object):
-      // It may have been read at a place that was less deep.
+      // It may have been read at a smaller depth.
       guard depth + object.extent.height <= limits.depth else { throw tooDeep }
       return object
     case .reading:
@@ -179,7 +178,7 @@ struct BinaryPropertyListReader {
     guard count <= (trailer.tableOffset - start) / size / (isDictionary ? 2 : 1) else {
       throw malformed("a container goes on after the objects", at: offset)
     }
-    // Before any memory is taken: a thousand containers may lie on top of each other.
+    // Checked before memory is allocated: a thousand containers may overlap.
     try budget.spend(values: 1 + count)
     var extent = Extent(size: 1, height: 0)
     let value: PropertyList
@@ -218,7 +217,7 @@ struct BinaryPropertyListReader {
     return members
   }
 
-  /// Reads the value that a container refers to at a place, and adds it to the container's extent.
+  /// Reads the value of a container's reference and adds it to the container's extent.
   private mutating func element(
     at place: Int,
     depth: Int,
@@ -239,7 +238,7 @@ struct BinaryPropertyListReader {
 
   // MARK: Numbers
 
-  /// The count in a marker or in the integer after it, and where the contents begin.
+  /// The count in a marker or in the following integer, and the start of the contents.
   private func readCount(at offset: Int) throws(ResumeDataError) -> (count: Int, start: Int) {
     let short = bytes[offset] & 0xF
     guard short == 0xF else { return (Int(short), offset + 1) }

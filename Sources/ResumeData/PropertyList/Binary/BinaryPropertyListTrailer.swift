@@ -2,13 +2,13 @@
 struct BinaryPropertyListTrailer {
   static let size = 32
 
-  /// The width of an entry of the table, in bytes, from 1 to 8.
+  /// The width of a table entry in bytes, 1 to 8.
   var offsetSize: Int
-  /// The width of a reference to an object, in bytes, from 1 to 8.
+  /// The width of an object reference in bytes, 1 to 8.
   var referenceSize: Int
   var objectCount: Int
   var topObject: Int
-  /// Where the table begins, which is where the objects end.
+  /// The offset of the table, which follows the objects.
   var tableOffset: Int
 
   init(of bytes: [UInt8]) throws(ResumeDataError) {
@@ -38,7 +38,7 @@ struct BinaryPropertyListTrailer {
 }
 
 extension [UInt8] {
-  /// The unsigned number of 1 to 8 bytes, which must be there.
+  /// Reads an unsigned number of 1 to 8 bytes, which must be within bounds.
   func bigEndian(at offset: Int, size: Int) -> UInt64 {
     var value: UInt64 = 0
     for index in offset..<(offset + size) { value = value << 8 | UInt64(self[index]) }

@@ -1,6 +1,8 @@
-/// Writes the binary format `bplist00`, each text, number and reference once.
+/// Writes the binary format `bplist00`.
 ///
-/// Objects are numbered as CoreFoundation does: a container, its names, then its values.
+/// Equal strings, numbers and references are written once.
+///
+/// Objects are numbered in CoreFoundation's order: a container, its keys, then its values.
 struct BinaryPropertyListWriter {
   private enum Object {
     case scalar([UInt8])
@@ -12,7 +14,7 @@ struct BinaryPropertyListWriter {
   private var objects: [Object] = []
   private var numbers: [[UInt8]: Int] = [:]
 
-  /// The bytes of a property list.
+  /// Encodes a property list.
   static func write(
     _ value: PropertyList,
     limits: PropertyListLimits
@@ -108,7 +110,7 @@ struct BinaryPropertyListWriter {
     return file
   }
 
-  /// What is negative takes 8 bytes at least, since shorter ones are unsigned.
+  /// A negative integer takes at least 8 bytes, because shorter ones are unsigned.
   private static func bytes(of value: Int128) -> [UInt8] {
     if let value = UInt64(exactly: value), value <= UInt64(Int64.max) {
       let size = size(of: Int(value))
@@ -132,7 +134,7 @@ struct BinaryPropertyListWriter {
     count < 0xF ? [marker | UInt8(count)] : [marker | 0xF] + bytes(of: Int128(count))
   }
 
-  /// The least of 1, 2, 4 and 8 bytes for a number.
+  /// The smallest of 1, 2, 4 and 8 bytes that holds a number.
   private static func size(of value: Int) -> Int {
     switch value {
     case ...0xFF: 1

@@ -1,4 +1,4 @@
-/// Base 64 with its usual alphabet (RFC 4648, section 4).
+/// Base 64 with the standard alphabet (RFC 4648, section 4).
 enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
@@ -21,9 +21,9 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Decodes text, white space left aside.
+  /// Decodes text, ignoring white space.
   ///
-  /// `nil` for other characters, for padding inside, and for a group that is cut short.
+  /// Returns `nil` for invalid characters, padding within the text, and an incomplete group.
   static func bytes(of text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var group: UInt32 = 0

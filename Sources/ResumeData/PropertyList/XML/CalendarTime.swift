@@ -1,16 +1,16 @@
-/// Times as property lists in XML spell them: `2001-01-01T00:00:00Z`, in the Gregorian calendar.
+/// Dates of XML property lists: `2001-01-01T00:00:00Z`, in the Gregorian calendar.
 ///
-/// The count of days is Howard Hinnant's `days_from_civil`.
+/// The day count is Howard Hinnant's `days_from_civil`.
 enum CalendarTime {
   private static let secondsPerDay = 86_400
   /// From 0000-03-01 to 2001-01-01.
   private static let epochDay = 730_791
   private static let daysPer400Years = 146_097
   private static let years = 0...9_999
-  /// The range of ``text(_:)`` before the year is looked at, so that no count of days overflows.
+  /// The input range of ``text(_:)``, within which the day count cannot overflow.
   private static let seconds = -10_000 * 366 * secondsPerDay..<10_000 * 366 * secondsPerDay
 
-  /// The seconds since 2001-01-01; `nil` when the text is no time.
+  /// Parses a date to seconds since 2001-01-01; `nil` if the text is invalid.
   static func seconds(_ text: String) -> Int? {
     let bytes = Array(text.utf8)
     guard bytes.count == 20, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
@@ -26,9 +26,7 @@ enum CalendarTime {
     return days * secondsPerDay + hour * 3_600 + minute * 60 + second
   }
 
-  /// The time in whole seconds, rounded down.
-  ///
-  /// `nil` when its year has more than four digits.
+  /// Formats a date in whole seconds, rounded down; `nil` if its year has more than four digits.
   static func text(_ seconds: Double) -> String? {
     // No `abs`: the magnitude of the smallest integer overflows.
     guard let seconds = Int(exactly: seconds.rounded(.down)), Self.seconds.contains(seconds)
@@ -41,7 +39,7 @@ enum CalendarTime {
       + "T\(digits(second / 3_600)):\(digits(second / 60 % 60)):\(digits(second % 60))Z"
   }
 
-  /// Counts days from 2001-01-01, with years that begin in March.
+  /// The days since 2001-01-01, computed with years that begin in March.
   private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400

@@ -1,9 +1,9 @@
-/// Numbers as property lists in XML spell them.
+/// Numbers of XML property lists.
 enum XMLNumber {
-  /// Longer ones are no numbers; a real one with all of its digits has fewer than 800.
+  /// The maximum length of a number's text; a real number has fewer than 800 digits.
   private static let longest = 1_024
 
-  /// An integer in decimal, or in hexadecimal after `0x`; `nil` when it is none or too large.
+  /// Parses a decimal integer, or a hexadecimal one after `0x`; `nil` if invalid or too large.
   static func integer(_ text: String) -> Int128? {
     let text = trimmed(text)
     let digits = text.drop { $0 == "+" || $0 == "-" }
@@ -15,7 +15,7 @@ enum XMLNumber {
     return Int128(sign + digits.dropFirst(2), radix: 16)
   }
 
-  /// A real number in decimal, `nan`, or `infinity`; `nil` when it is none.
+  /// Parses a decimal real number, `nan` or `infinity`; `nil` if invalid.
   static func real(_ text: String) -> Double? {
     let text = trimmed(text)
     guard text.utf8.count <= longest else { return nil }
@@ -24,13 +24,13 @@ enum XMLNumber {
     case "+infinity", "infinity", "+inf", "inf": return .infinity
     case "-infinity", "-inf": return -.infinity
     default:
-      // Double reads more than property lists know, such as hexadecimal digits.
+      // `Double` accepts more than property lists do, such as hexadecimal digits.
       guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
       return Double(text)
     }
   }
 
-  /// The shortest text that is read as the same number.
+  /// The shortest text that parses to the same number.
   static func text(_ value: Double) -> String {
     if value.isNaN { return "nan" }
     if value.isInfinite { return value < 0 ? "-infinity" : "+infinity" }

@@ -1,14 +1,14 @@
 /// Reads property lists in XML.
 ///
-/// It knows the elements of Apple's DTD and no entities but those of XML itself, so nothing can be
-/// declared that grows. As CoreFoundation does, it takes line ends as they are, leaves attributes
-/// aside, and reads a dictionary of nothing but `CF$UID` as a reference.
+/// It accepts the elements of Apple's DTD and only the predefined entities of XML, so a document cannot
+/// declare entities that expand. Like CoreFoundation, it does not normalize line ends, ignores
+/// attributes, and reads a dictionary with the single key `CF$UID` as a reference.
 struct XMLPropertyListReader {
   private var scanner: XMLScanner
   private let limits: PropertyListLimits
   private var budget: SizeBudget
 
-  /// Reads the value that the document holds.
+  /// Reads the document's value.
   static func read(
     _ bytes: [UInt8],
     limits: PropertyListLimits
@@ -131,7 +131,7 @@ struct XMLPropertyListReader {
     return Self.reference(members) ?? .dictionary(members)
   }
 
-  /// The reference that a dictionary spells.
+  /// The reference that a dictionary represents; `nil` for any other dictionary.
   static func reference(_ members: PropertyListDictionary) -> PropertyList? {
     guard members.entries.count == 1, case .integer(let value)? = members[uidKey] else {
       return nil

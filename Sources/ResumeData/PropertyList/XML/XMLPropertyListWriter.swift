@@ -1,4 +1,4 @@
-/// Writes property lists in XML, laid out as CoreFoundation does.
+/// Writes property lists in XML, in the layout of CoreFoundation.
 struct XMLPropertyListWriter {
   private let limits: PropertyListLimits
   private var budget: SizeBudget
@@ -10,7 +10,7 @@ struct XMLPropertyListWriter {
 
     """
 
-  /// The bytes of a property list.
+  /// Encodes a property list.
   static func write(
     _ value: PropertyList,
     limits: PropertyListLimits
@@ -92,7 +92,7 @@ struct XMLPropertyListWriter {
     line("</dict>", depth)
   }
 
-  /// Lines of at most 76 columns, a tab for 8 of them, and at most 8 tabs.
+  /// Base 64 in lines of at most 76 columns, counting a tab as 8, with at most 8 tabs.
   private mutating func write(_ bytes: [UInt8], depth: Int) throws(ResumeDataError) {
     try budget.spend(values: 0, bytes: bytes.count)
     let indent = min(depth, 8)
@@ -106,9 +106,9 @@ struct XMLPropertyListWriter {
     line("</data>", depth)
   }
 
-  /// Text without what would be markup.
+  /// Escapes markup characters.
   ///
-  /// A carriage return is referred to, because XML would read it as a line feed.
+  /// A carriage return becomes a character reference, because XML would read it as a line feed.
   private mutating func escaped(_ value: String) throws(ResumeDataError) -> String {
     try budget.spend(values: 0, bytes: value.utf8.count)
     var result = String.UnicodeScalarView()

@@ -1,21 +1,21 @@
-/// Takes an XML document apart, as far as property lists need it.
+/// A scanner for the subset of XML that property lists use.
 struct XMLScanner {
   /// A tag.
   struct Tag {
     enum Kind {
       case start
       case end
-      /// Both in one, without contents.
+      /// An empty-element tag.
       case empty
     }
 
     var name: String
     var kind: Kind
-    /// Where it begins, in bytes.
+    /// The byte offset of its start.
     var offset: Int
   }
 
-  /// None that a property list has is longer.
+  /// The maximum length of a tag's name.
   private static let longestName = 16
 
   private let bytes: [UInt8]
@@ -34,9 +34,9 @@ struct XMLScanner {
     ResumeDataError(.malformed, message, at: place ?? offset)
   }
 
-  // MARK: Between the values
+  // MARK: Between values
 
-  /// Skips the declaration and the document type, neither of which may change what follows.
+  /// Skips the XML declaration and the document type, which must not affect what follows.
   mutating func skipProlog() throws(ResumeDataError) {
     if startsWith("<?xml") {
       let start = offset
@@ -58,7 +58,7 @@ struct XMLScanner {
     guard skip(">") else { throw malformed("the document type has no end") }
   }
 
-  /// Skips white space, comments and instructions.
+  /// Skips white space, comments and processing instructions.
   mutating func skipSpace() throws(ResumeDataError) {
     while let byte = current {
       if byte.isXMLSpace {
@@ -74,7 +74,7 @@ struct XMLScanner {
     }
   }
 
-  /// Only UTF-8 is read, as CoreFoundation writes it, and ASCII, which is a part of it.
+  /// Accepts UTF-8, which CoreFoundation writes, and its subset ASCII.
   private func checkEncoding(in range: Range<Int>) throws(ResumeDataError) {
     let declaration = String(decoding: bytes[range], as: UTF8.self).lowercased()
     guard let name = declaration.split(separator: "encoding").dropFirst().first else { return }
@@ -223,7 +223,7 @@ struct XMLScanner {
 }
 
 extension UInt8 {
-  /// What XML counts as white space.
+  /// The white space of XML.
   var isXMLSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 
   fileprivate var isNameByte: Bool {
@@ -235,7 +235,7 @@ extension UInt8 {
 }
 
 extension Unicode.Scalar {
-  /// Whether XML 1.0 allows it in text (section 2.2).
+  /// Whether XML 1.0 allows the character in text (section 2.2).
   var isXMLCharacter: Bool {
     switch value {
     case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x1_0000...: true
