@@ -266,7 +266,7 @@ extension DownloadEngine {
     let waiting = try await commit { tx -> DownloadRecord? in
       guard var waiting = try tx.get(DownloadRecord.self, record.url), waiting.state == record.state
       else { return nil }
-      waiting.state = .waiting
+      waiting.awaitAttempt()
       try tx.upsert(waiting)
       return waiting
     }

@@ -154,6 +154,8 @@ extension DownloadEngine {
 
   /// Commits a failed attempt: another one follows, or none.
   ///
+  /// A record that is held stays paused.
+  ///
   /// - Parameters:
   ///   - download: The record as it was when the attempt began.
   ///   - failure: Why it failed.
@@ -191,8 +193,16 @@ extension DownloadEngine {
         retryAfter: retryAfter,
         random: random
       )
-      record.state = wait == nil ? .failedPermanent : .failedRetryable
-      record.nextRetryAt = wait.map { moment.addingTimeInterval($0 / .seconds(1)) }
+      if wait == nil {
+        record.state = .failedPermanent
+      } else if record.intent == .hold {
+        record.state = .paused
+      } else {
+        record.state = .failedRetryable
+      }
+      record.nextRetryAt =
+        record.state == .failedRetryable
+        ? wait.map { moment.addingTimeInterval($0 / .seconds(1)) } : nil
       try tx.upsert(record)
       return (record, failure, wait)
     }
@@ -201,7 +211,9 @@ extension DownloadEngine {
     }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
     var response = DownloadResponse(record: record, head: head, failure: failure)
-    if let wait {
+    if record.state == .paused {
+      tellEnd(response, .released(url: record.url))
+    } else if let wait {
       response.isRetried = true
       tellRetry(response, .retrying(record, failure, wait: wait))
       enqueue(record, after: wait)
@@ -230,7 +242,7 @@ extension DownloadEngine {
       resumeData.apply(to: &record)
       record.unresolvedStarts = 0
       // A record that was paused meanwhile does not wait for disk space.
-      record.state = record.intent == .hold ? .paused : .waiting
+      record.awaitAttempt()
       record.updatedAt = moment
       try tx.upsert(record)
       return record
@@ -258,7 +270,7 @@ extension DownloadEngine {
       guard var record = try tx.failing(download) else { return nil }
       resumeData.apply(to: &record)
       record.unresolvedStarts = 0
-      record.state = .waiting
+      record.awaitAttempt()
       record.updatedAt = moment
       try tx.upsert(record)
       return record
@@ -267,6 +279,7 @@ extension DownloadEngine {
       return try await letGo(download, try roots.layout(of: download))
     }
     log("wait for resources", waiting, ["message": failure.message])
+    guard waiting.mayStart else { return emit(.released(url: waiting.url), of: waiting.id) }
     emit(.retrying(waiting, failure, wait: delay))
     enqueue(waiting)
   }

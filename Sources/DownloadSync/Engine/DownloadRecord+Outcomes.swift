@@ -23,6 +23,14 @@ extension DownloadRecord {
     replacedStamp = nil
   }
 
+  /// Makes the record wait for its next attempt, or stay paused while the user holds it.
+  ///
+  /// A record whose rename is logged is held without being paused: the rename needs no network. Once
+  /// that has come to nothing, the next attempt does.
+  mutating func awaitAttempt() {
+    state = intent == .hold ? .paused : .waiting
+  }
+
   /// What is on disk is dropped.
   mutating func rollBack() {
     received = 0

@@ -47,7 +47,9 @@ extension DownloadEngine {
   /// Tells of the end of a download: interceptors first, so that whoever hears the event finds what
   /// they have done.
   func tellEnd(_ response: DownloadResponse, _ event: DownloadEvent) {
-    guard !interceptors.responses.isEmpty else { return emit(event) }
+    guard !interceptors.responses.isEmpty else {
+      return emit(event, of: response.record.id)
+    }
     tell(response, before: event)
   }
 
@@ -73,7 +75,7 @@ extension DownloadEngine {
           of: response.record.id
         )
       }
-      if let event { hub.emit(event) }
+      if let event { hub.emit(event, of: response.record.id) }
       inbox.post(.endTold)
     }
   }

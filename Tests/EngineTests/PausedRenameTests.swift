@@ -1,0 +1,101 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import Testing
+
+/// A download that is paused while its complete file gets its name: the rename needs no network, so
+/// the next engine does it, and what goes wrong with it leaves the download paused.
+@Suite(.timeLimit(.minutes(2)))
+struct PausedRenameTests {
+  private let fixture: HandFixture
+
+  /// Leaves a store as a kill does after the rename was logged and the download was paused.
+  init() throws {
+    fixture = try HandFixture()
+    try fixture.add("a")
+    try fixture.change("a", partial: 100) { _ in }
+    let stamp = FileStamp(ofFileAt: try fixture.layout("a").partialPath)
+    try fixture.change("a") { record in
+      record.state = .finalizing
+      record.received = 100
+      record.expected = 100
+      record.stamp = stamp
+    }
+    try fixture.store.pause(.all)
+  }
+
+  private func engine(_ gate: EffectHook) throws -> DownloadEngine {
+    try DownloadEngine(
+      store: fixture.store,
+      transport: fixture.transport,
+      options: EngineOptions(),
+      now: { Date() },
+      environment: .live(gate)
+    )
+  }
+
+  /// Runs an engine whose renames fail; returns the events but for commands' own.
+  private func run(failingWith code: Int32) async throws -> [DownloadEvent] {
+    let engine = try engine(
+      EffectHook { effect in
+        switch effect {
+        case .link, .rename: code
+        default: nil
+        }
+      }
+    )
+    let events = engine.events()
+    let summary = try await engine.run(until: .idle)
+    #expect(summary == RunSummary())
+    return await events.reduce(into: []) { $0.append($1) }
+  }
+
+  @Test func `a paused download whose file is whole gets its name`() async throws {
+    let summary = try await engine(EffectHook()).run(until: .idle)
+    #expect(summary == RunSummary(completed: 1))
+    #expect(try fixture.record("a").state == .completed)
+  }
+
+  @Test func `a paused download stays paused when its file is not the one that was checked`()
+    async throws
+  {
+    // The same size, and another modification time.
+    let path = try fixture.layout("a").partialPath
+    try FileManager.default.removeItem(atPath: path)
+    try Data(repeating: 8, count: 100).write(to: URL(filePath: path))
+    let summary = try await engine(EffectHook()).run(until: .idle)
+    #expect(summary == RunSummary())
+    let record = try fixture.record("a")
+    #expect(record.state == .paused)
+    #expect(record.intent == .hold)
+    #expect(record.attempts.isEmpty)
+  }
+
+  @Test func `a paused download stays paused when the machine is short of resources`()
+    async throws
+  {
+    let events = try await run(failingWith: EMFILE)
+    let record = try fixture.record("a")
+    #expect(record.state == .paused)
+    #expect(record.attempts.isEmpty)
+    #expect(events.map(\.word) == ["released"])
+  }
+
+  @Test func `a paused download stays paused when a failed rename may succeed later`()
+    async throws
+  {
+    let events = try await run(failingWith: ESTALE)
+    let record = try fixture.record("a")
+    #expect(record.state == .paused)
+    #expect(record.nextRetryAt == nil)
+    #expect(record.attempts.map(\.failure.code) == [.fileUnavailable])
+    #expect(events.map(\.word) == ["released"])
+    // Resumed, it needs no network.
+    try fixture.store.resume(.all)
+    let summary = try await engine(EffectHook()).run(until: .idle)
+    #expect(summary == RunSummary(completed: 1))
+    #expect(fixture.transport.started.isEmpty)
+  }
+}
