@@ -56,8 +56,8 @@ struct ReconcileCommand: AsyncParsableCommand {
     let leftovers = PurgeReportText(report: purged)
     let unattributed = orphans.unattributedPaths.map(PurgeReportText.unattributed)
     for message in leftovers.messages + unattributed { Output.current.say(message) }
-    let held = found.filter(\.isPartialInUse)
-    for found in held { Output.current.say(PurgeReportText.partialInUse(found)) }
+    let held = found.compactMap { PurgeReportText.leftover($0) }
+    for message in held { Output.current.say(message) }
     let failed = apply ? try failures(found, in: store) : []
     for entry in failed {
       let reason = entry.lastAttempt.map { entry.message(of: $0) } ?? ""

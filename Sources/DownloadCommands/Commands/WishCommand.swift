@@ -48,8 +48,8 @@ extension WishCommand {
           transport: URLSessionTransport(),
           options: options
         )
-        for found in try await engine.reconcile() where found.isPartialInUse {
-          Output.current.say(PurgeReportText.partialInUse(found))
+        for found in try await engine.reconcile() {
+          if let message = PurgeReportText.leftover(found) { Output.current.say(message) }
         }
         return
       } catch let error as EngineError where error.code == .alreadyRunning {

@@ -30,6 +30,18 @@ struct PurgeReportText {
       + "next run or `dlstore reconcile --apply`"
   }
 
+  /// The message for a record that stays because the folder of its deleted files was not synced.
+  static func deletionNotSynced(_ found: Reconciliation, _ failure: DownloadFailure) -> String {
+    "the files of \(found.record.id) are deleted, and a power cut may bring them back: "
+      + "\(failure.message); the record stays until an engine runs or reconciles again"
+  }
+
+  /// The message for a record that a reconciliation left as it is; `nil` for the others.
+  static func leftover(_ found: Reconciliation) -> String? {
+    if found.isPartialInUse { return partialInUse(found) }
+    return found.deletionFailure.map { deletionNotSynced(found, $0) }
+  }
+
   private func message(_ skipped: PurgeReport.SkippedRecord) -> String {
     let record = skipped.record
     guard let current = skipped.current else {

@@ -47,7 +47,8 @@ extension DownloadEngine {
     try await follow(active + resting, gone: gone)
   }
 
-  private func follow(_ records: [DownloadRecord], gone: [String]) async throws {
+  /// Compares records with what runs and waits.
+  func follow(_ records: [DownloadRecord], gone: [String]) async throws {
     var givenUp: [Scheduler.Candidate] = []
     for url in gone {
       if let candidate = queue[url] { givenUp.append(candidate) }

@@ -24,10 +24,14 @@ extension DownloadEngine {
       else { return found }
       return try examine(found.record)
     }
-    let inUse = try await carryOut(found)
+    let withheld = try await carryOut(found)
     return found.map { found in
       var found = found
-      found.isPartialInUse = inUse.contains(found.record.id)
+      switch withheld[found.record.id] {
+      case .partialInUse: found.isPartialInUse = true
+      case .unsynced(let failure): found.deletionFailure = failure.asDownloadFailure
+      case nil: break
+      }
       return found
     }
   }
@@ -73,16 +77,15 @@ extension DownloadEngine {
   /// With `taskHasEnded` a task of this engine has ended for each of them just now, and may have
   /// left resume data.
   ///
-  /// - Returns: The ids of the records that are left as they are, because another process is using
-  ///   their partial files.
+  /// - Returns: Why records are left as they are, by their ids.
   @discardableResult
   func carryOut(
     _ found: [Reconciliation],
     taskHasEnded: Bool = false,
     resumeData: Data? = nil
-  ) async throws -> Set<String> {
-    let (found, inUse) = try await settleNames(of: found)
-    guard !found.isEmpty else { return inUse }
+  ) async throws -> [String: Withheld] {
+    let (found, withheld) = try await settleNames(of: found)
+    guard !found.isEmpty else { return withheld }
     let options = options
     let moment = now()
     let changed = try await commit { tx in
@@ -104,56 +107,65 @@ extension DownloadEngine {
       tell(found, record)
     }
     try await redoRenames(renames)
-    return inUse
+    return withheld
   }
 
   /// Makes the names of complete files outlast a power cut, and then the lack of those that are not
   /// needed.
   ///
-  /// Returns what may be committed; of the others the name of the complete file cannot be synced, or
-  /// the partial file is in use.
+  /// Returns what may be committed; of the others a folder cannot be synced, or the partial file is in
+  /// use.
   private func settleNames(
     of found: [Reconciliation]
-  ) async throws -> (settled: [Reconciliation], inUse: Set<String>) {
+  ) async throws -> (settled: [Reconciliation], withheld: [String: Withheld]) {
     // The name may have been given just before a kill.
     let named = found.filter(\.decision.commitsCompleted).map(\.layout)
     let failures = try await synchronizeFolders(of: named)
     var settled: [Reconciliation] = []
-    var cleared: [FileLayout] = []
-    var inUse: Set<String> = []
+    var cleared: [Reconciliation] = []
+    var withheld: [String: Withheld] = [:]
     for found in found {
       log("reconcile", found.record, ["rules": found.decision.ruleNames])
       let actions = found.decision.actions
       if actions.contains(.commitCompleted), let failure = failures[found.layout.folderPath] {
-        // One that stands still is asked about again when somebody resumes it.
-        if [.running, .waiting, .finalizing, .failedRetryable].contains(found.record.state) {
-          try await settleFailure(found.record, failure.asDownloadFailure, retryAfter: nil)
-        }
+        try await failCompletion(found.record, failure)
         continue
       }
       if actions.contains(.deletePartial) {
         switch placement.removePartial(found.layout.partialPath) {
-        case .removed: cleared.append(found.layout)
+        case .removed: cleared.append(found)
         case .refused(.locked):
           // The record still owns the file, so that the next look at it deletes the file.
           log("partial file in use", found.record)
-          inUse.insert(found.record.id)
+          withheld[found.record.id] = .partialInUse
           continue
         case .missing, .refused: break
         }
       }
       settled.append(found)
-      if actions.contains(.deleteFinal), placement.remove(found.layout.finalPath) {
-        cleared.append(found.layout)
-      }
+      if actions.contains(.deleteFinal) { placement.remove(found.layout.finalPath) }
       // Its file may have gone just before a kill.
       if actions.contains(.deleteRecord) || found.decision.result == .state(.cancelled) {
-        cleared.append(found.layout)
+        cleared.append(found)
       }
     }
-    // On a disk that fails, the worst is a file that comes back with no record.
-    _ = try await synchronizeFolders(of: cleared)
-    return (settled, inUse)
+    let unsynced = try await synchronizeDeletions(of: cleared)
+    for found in settled {
+      guard let failure = unsynced[found.record.id] else { continue }
+      withheld[found.record.id] = .unsynced(failure)
+      if found.decision.commitsCompleted { try await failCompletion(found.record, failure) }
+    }
+    return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
+  }
+
+  /// The folder of a file that has its name cannot be synced: the record is not complete yet.
+  private func failCompletion(
+    _ record: DownloadRecord,
+    _ failure: PartialFile.Failure
+  ) async throws {
+    // One that stands still is asked about again when somebody resumes it.
+    guard [.running, .waiting, .finalizing, .failedRetryable].contains(record.state) else { return }
+    try await settleFailure(record, failure.asDownloadFailure, retryAfter: nil)
   }
 
   private func cutPartial(of found: Reconciliation, _ plan: TransferPlan) {

@@ -58,6 +58,8 @@ public actor DownloadEngine {
   var room = VolumeRoom()
   /// Delays and limits starts while the machine is short of descriptors or memory.
   var shortage = ResourceShortage()
+  /// The deletions that wait for a sync of their folder.
+  var deletions = PendingDeletions()
   /// The volumes of folders, as long as nothing is known to have been moved or mounted.
   var volumes: [String: UInt64] = [:]
   var summary = RunSummary()
@@ -191,6 +193,7 @@ public actor DownloadEngine {
   /// Whether nothing is left to do, or nothing before there is room on a disk.
   private var isIdle: Bool {
     live.isEmpty && (queue.isEmpty || queue.waitsOnlyForRoom)
+      && !deletions.delayEnd(atMost: options.retry.maximumAttempts)
   }
 
   /// Why a run that is idle has left something undone.
@@ -244,6 +247,7 @@ public actor DownloadEngine {
   private func handle(_ batch: [EngineInput]) async throws {
     var ended: [(String, TransferResult)] = []
     var hasStoreChanged = false
+    var hasTicked = false
     var isCheckpointDue =
       lastCheckpoint.duration(to: environment.instant()) >= options.checkpointInterval
     for input in batch {
@@ -278,6 +282,7 @@ public actor DownloadEngine {
       case .observationFailed(let error):
         logger?.warning("observing the store failed, and is tried again: \(error)")
       case .ticked:
+        hasTicked = true
         measure()
         endProbation()
         lookForRoom()
@@ -292,7 +297,9 @@ public actor DownloadEngine {
       lastCheckpoint = environment.instant()
     }
     if hasStoreChanged { try await followOthers() }
-    if !isStopping { try await startWhatMay() }
+    guard !isStopping else { return }
+    if hasTicked { try await retryDeletions() }
+    try await startWhatMay()
   }
 
   /// The live download whose transfer that is; `nil` when it is over, or another one by now.

@@ -14,6 +14,8 @@ public struct Reconciliation: Sendable, Hashable {
   public var decision: ReconcileDecision
   /// Whether it was not done, because another process is using the partial file that is to go.
   public var isPartialInUse = false
+  /// Why the deletion of its files may not outlast a power cut; the record stays as it is then.
+  public var deletionFailure: DownloadFailure?
 
   /// Looks at a record and its files, and decides.
   ///

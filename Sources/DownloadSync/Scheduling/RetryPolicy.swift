@@ -38,10 +38,13 @@ public struct RetryPolicy: Sendable, Hashable {
     random: Double
   ) -> Duration? {
     guard code.isRetryable, failedAttempts < maximumAttempts else { return nil }
-    let doublings = Int(max(1, min(failedAttempts, 31))) - 1
-    let bound = min(cap, base * (1 << doublings))
-    let drawn = bound * random
+    let drawn = longestWait(afterFailures: failedAttempts) * random
     return max(drawn, min(retryAfter ?? .zero, cap))
+  }
+
+  /// The longest wait after that many failures in a row, unless a server asks for more.
+  func longestWait(afterFailures failures: Int32) -> Duration {
+    min(cap, base * (1 << (Int(max(1, min(failures, 31))) - 1)))
   }
 }
 

@@ -46,8 +46,6 @@ final class SimulatedDisk: Sendable {
     var journal = NameJournal()
     /// What files had when their sync began.
     var syncs: [String: (inode: UInt64, bytes: [UInt8], identity: FileCalls.Identity)] = [:]
-    /// The paths of files that were deleted when a sync of their folder failed.
-    var unsyncedRemovals: Set<String> = []
   }
 
   /// The folder that the engine is given.
@@ -87,18 +85,6 @@ final class SimulatedDisk: Sendable {
     {
       state.withLock { $0.inodes[identity.inode]?.lose(bytes) }
     }
-    guard case .synchronizeFolder(let folder) = effect else { return }
-    state.withLock { state in
-      for change in state.journal.changes
-      where change.inode == nil && change.path.hasPrefix(folder + "/") {
-        state.unsyncedRemovals.insert(change.path)
-      }
-    }
-  }
-
-  /// Whether a file was deleted, and its folder could not be synced: a power cut may bring it back.
-  func mayReturn(_ path: String) -> Bool {
-    state.withLock { $0.unsyncedRemovals.contains(path) }
   }
 
   /// An effect has happened.

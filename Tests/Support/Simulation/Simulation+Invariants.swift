@@ -179,7 +179,7 @@ extension Simulation {
       guard foreignFiles[path] == nil, !partials.contains(path) else { continue }
       if let id = PartialName(name)?.recordID {
         // What nobody could know of is there to be found.
-        guard disk.mayReturn(path) || (purged.contains(id) && orphans.contains(path)) else {
+        guard purged.contains(id) && orphans.contains(path) else {
           throw failure(.noOrphans, "'\(name)' is left over")
         }
         continue

@@ -1,0 +1,178 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import Synchronization
+import Testing
+
+/// Files that are deleted with their record, in a folder that cannot be synced: a power cut may bring
+/// them back, so that the record stays until a sync succeeds.
+@Suite(.timeLimit(.minutes(2)))
+struct DeletionSyncTests {
+  /// Refuses some syncs of folders, and notes the states that the store has at each of them.
+  private final class FailingFolders: Sendable {
+    private let store: DownloadStore
+    private let refused: Range<Int>
+    private let observed = Mutex<[[DownloadState]]>([])
+
+    /// Refuses the syncs of those numbers, the first of which is 0.
+    init(_ refused: Range<Int>, _ store: DownloadStore) {
+      self.store = store
+      self.refused = refused
+    }
+
+    /// The states of all records at each sync of a folder.
+    var states: [[DownloadState]] { observed.withLock { $0 } }
+
+    var hook: EffectHook {
+      EffectHook { [self] effect in
+        guard case .synchronizeFolder = effect else { return nil }
+        let states = (try? store.records(DownloadRecord.all).map(\.state)) ?? []
+        return observed.withLock { observed in
+          observed.append(states)
+          return refused.contains(observed.count - 1) ? EIO : nil
+        }
+      }
+    }
+  }
+
+  private let fixture: HandFixture
+
+  init() throws {
+    fixture = try HandFixture()
+    try fixture.add("a")
+  }
+
+  private func engine(
+    _ gate: EffectHook,
+    maximumAttempts: Int32 = 8
+  ) throws -> DownloadEngine {
+    var options = EngineOptions()
+    options.retry = RetryPolicy(
+      maximumAttempts: maximumAttempts,
+      base: .milliseconds(1),
+      cap: .milliseconds(10)
+    )
+    return try DownloadEngine(
+      store: fixture.store,
+      transport: fixture.transport,
+      options: options,
+      now: { Date() },
+      environment: .live(gate)
+    )
+  }
+
+  /// Leaves the record complete, with its file.
+  private func complete() throws -> FileLayout {
+    let layout = try fixture.layout("a")
+    try fixture.change("a", partial: 5) { _ in }
+    try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    try fixture.change("a") { record in
+      record.state = .completed
+      record.received = 5
+      record.expected = 5
+      record.stamp = stamp
+    }
+    return layout
+  }
+
+  @Test func `a record goes with its finished file once the folder is synced`() async throws {
+    let layout = try complete()
+    try fixture.store.remove(.all, withFile: true)
+    let folders = FailingFolders(0..<2, fixture.store)
+    let hook = folders.hook
+    // The engine tries again by itself.
+    _ = try await engine(hook).run(until: .idle)
+    #expect(
+      hook.performed == [
+        .remove(path: layout.finalPath), .synchronizeFolder(path: layout.folderPath),
+      ]
+    )
+    #expect(folders.states == [[.removed], [.removed], [.removed]])
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
+  @Test func `a download is cancelled once its folder is synced`() async throws {
+    try fixture.change("a", partial: 5) { $0.received = 5 }
+    try fixture.store.cancel(.all)
+    let folders = FailingFolders(0..<1, fixture.store)
+    _ = try await engine(folders.hook).run(until: .idle)
+    #expect(folders.states == [[.waiting], [.waiting]])
+    let record = try fixture.record("a")
+    #expect(record.state == .cancelled)
+    #expect(record.received == 0)
+  }
+
+  @Test func `a reconciliation reports a folder that cannot be synced`() async throws {
+    _ = try complete()
+    try fixture.store.remove(.all, withFile: true)
+    let found = try await engine(FailingFolders(0..<1, fixture.store).hook).reconcile()
+    #expect(found.map(\.deletionFailure?.code) == [.fileSystem])
+    #expect(found[0].deletionFailure?.message.contains("syncing") == true)
+    #expect(try fixture.record("a").state == .removed)
+    let again = try await engine(EffectHook()).reconcile()
+    #expect(again.map(\.deletionFailure) == [nil])
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
+  /// A kill between the two steps of a rename leaves one file under both names.
+  @Test func `a file is complete once its second name is gone for good`() async throws {
+    let layout = try fixture.layout("a")
+    try fixture.change("a", partial: 5) { _ in }
+    try FileManager.default.linkItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    try fixture.change("a") { record in
+      record.state = .finalizing
+      record.received = 5
+      record.expected = 5
+      record.stamp = stamp
+    }
+    let folders = FailingFolders(1..<2, fixture.store)
+    let summary = try await engine(folders.hook).run(until: .idle)
+    #expect(summary == RunSummary(failed: 1))
+    #expect(folders.states == [[.finalizing], [.finalizing]])
+    #expect(FileStamp(ofFileAt: layout.partialPath) == nil)
+    try fixture.store.resume(.all)
+    #expect(try await engine(EffectHook()).run(until: .idle) == RunSummary(completed: 1))
+    #expect(fixture.transport.started.isEmpty)
+  }
+
+  @Test func `a run until idle ends although a folder can never be synced`() async throws {
+    let layout = try complete()
+    try fixture.store.remove(.all, withFile: true)
+    let folders = FailingFolders(0..<Int.max, fixture.store)
+    _ = try await engine(folders.hook, maximumAttempts: 3).run(until: .idle)
+    #expect(folders.states.count == 3)
+    // The next engine goes on with it.
+    #expect(try fixture.store.records(DownloadRecord.all).map(\.state) == [.removed])
+    #expect(FileStamp(ofFileAt: layout.finalPath) == nil)
+    _ = try await engine(EffectHook()).run(until: .idle)
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
+  @Test func `a record that is added again before the folder is synced is downloaded`()
+    async throws
+  {
+    _ = try complete()
+    try fixture.store.remove(.all, withFile: true)
+    let folders = FailingFolders(0..<1, fixture.store)
+    let engine = try engine(folders.hook)
+    try await fixture.running(engine) {
+      try await waitUntil("the sync to fail") { !folders.states.isEmpty }
+      try fixture.add("a")
+      try await fixture.started(1)
+      try await fixture.settle()
+      #expect(try fixture.record("a").state == .running)
+    }
+  }
+
+  @Test func `a record whose folder was never created goes at once`() async throws {
+    #expect(!FileManager.default.fileExists(atPath: try fixture.layout("a").folderPath))
+    try fixture.store.remove(.all)
+    let found = try await engine(EffectHook()).reconcile()
+    #expect(found.map(\.deletionFailure) == [nil])
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+}
