@@ -226,9 +226,10 @@ private final class OneFailedSync: EffectGate {
     try #require(FileManager.default.fileExists(atPath: "/proc/self/fd"))
     // Other tests open files too: many of ours must stand out.
     let before = try openCount()
-    for _ in 0..<500 {
-      _ = try PartialFile(path: path, offset: 0)
-      _ = try? PartialFile(path: path, offset: -1)
+    // Each time another file: a process that another test starts shares the lock until it executes.
+    for number in 0..<500 {
+      _ = try PartialFile(path: "\(path)-\(number)", offset: 0)
+      _ = try? PartialFile(path: "\(path)-\(number)", offset: -1)
     }
     #expect(try openCount() < before + 400)
   }
