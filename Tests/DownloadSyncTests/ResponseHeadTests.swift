@@ -52,13 +52,15 @@ import Testing
     #expect(head.retryAfter(now: Self.now) == nil)
     #expect(head.contentRange == nil)
     #expect(head.contentLength == nil)
-    #expect(!head.hasForeignCoding)
+    #expect(head.foreignCoding == nil)
   }
 
   @Test(
     arguments: [
       ("0", 0), ("9223372036854775807", Int64.max), ("9223372036854775808", nil), ("", nil),
-      ("-1", nil), ("+1", nil), (" 1", nil), ("1,1", nil), ("1e3", nil), ("１", nil), ("007", 7),
+      ("-1", nil), ("+1", nil), (" 1", nil), ("1,1", 1), ("1, 1", 1), ("1,2", nil), ("1,", nil),
+      ("1e3", nil),
+      ("１", nil), ("007", 7),
     ] as [(String, Int64?)]
   )
   func `a length is digits and nothing else`(text: String, length: Int64?) {

@@ -47,8 +47,14 @@ import Testing
       (0, [:], "write 0 of ?"),
       (0, ["Content-Length": "10"], "write 0 of 10"),
       (0, ["Content-Length": "0"], "write 0 of 0"),
-      (0, ["Content-Length": "-1"], "write 0 of ?"),
-      (0, ["Content-Length": "ten"], "write 0 of ?"),
+      // A body whose length cannot be read has no known end (RFC 9112, 6.3).
+      (0, ["Content-Length": "-1"], "fail: badResponse"),
+      (0, ["Content-Length": "ten"], "fail: badResponse"),
+      (0, ["Content-Length": "1e3"], "fail: badResponse"),
+      (0, ["Content-Length": "10, 11"], "fail: badResponse"),
+      (4, ["Content-Length": ""], "fail: badResponse"),
+      (0, ["Content-Length": "10, 10"], "write 0 of 10"),
+      (0, ["Content-Length": "ten", "Transfer-Encoding": "chunked"], "write 0 of ?"),
       // A range was asked for, and the whole comes.
       (4, ["Content-Length": "10"], "start over, 10"),
       (4, [:], "start over, ?"),
@@ -181,6 +187,29 @@ import Testing
   @Test func `a part in a coding is of no use`() {
     let fields = ["Content-Range": "bytes 4-9/10", "Content-Encoding": "gzip"]
     #expect(kind(verdict(206, fields, offset: 4)) == "fail: unexpectedCoding")
+  }
+
+  @Test(
+    arguments: [
+      (["identity", "gzip"], "fail: unexpectedCoding"),
+      (["", "br"], "fail: unexpectedCoding"),
+      (["identity, gzip"], "fail: unexpectedCoding"),
+      (["identity", "Identity, identity ,"], "write 0 of ?"),
+    ]
+  )
+  func `a coding counts in whichever field it is named`(values: [String], expected: String) {
+    let fields = values.map { HeaderField(name: "Content-Encoding", value: $0) }
+    let verdict = ResponseVerdict(
+      ResponseHead(status: 200, fields: fields),
+      offset: 0,
+      expected: nil,
+      validator: nil,
+      now: Date(timeIntervalSince1970: 784_111_777)
+    )
+    #expect(kind(verdict) == expected)
+    if case .fail(let failure, _) = verdict {
+      #expect(failure.message.contains("gzip") || failure.message.contains("br"))
+    }
   }
 
   // MARK: 416

@@ -31,15 +31,24 @@ public enum ResponseVerdict: Sendable, Hashable {
     validator: Validator?,
     now: Date
   ) {
-    switch head.status {
-    case 200..<300 where head.hasForeignCoding:
+    if (200..<300).contains(head.status), let coding = head.foreignCoding {
+      self = .fail(
+        DownloadFailure(.unexpectedCoding, "the body is coded as \(coding)"),
+        retryAfter: nil
+      )
+      return
+    }
+    if head.status == 200 || head.status == 206, head.hasInvalidLength {
       self = .fail(
         DownloadFailure(
-          .unexpectedCoding,
-          "the body is coded as \(head["Content-Encoding"] ?? "")"
+          .badResponse,
+          "a Content-Length that cannot be read: \(head["Content-Length"] ?? "")"
         ),
         retryAfter: nil
       )
+      return
+    }
+    switch head.status {
     case 206:
       self = Self.partial(head, offset: offset, expected: expected, validator: validator)
     case 200:

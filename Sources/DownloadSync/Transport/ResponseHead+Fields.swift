@@ -1,3 +1,4 @@
+internal import DownloadStore
 internal import Foundation
 
 extension ResponseHead {
@@ -32,14 +33,37 @@ extension ResponseHead {
   }
 
   /// The `Content-Length` in bytes.
+  ///
+  /// Fields that are sent twice, or joined to a list, count if they agree (RFC 9112, 6.3).
   var contentLength: Int64? {
-    self["Content-Length"].flatMap { Self.number($0[...]) }
+    let values = lengths
+    guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
+    return Self.number(first)
   }
 
-  /// Whether the body is in a coding that we did not ask for, which a byte offset means nothing in.
-  var hasForeignCoding: Bool {
-    guard let coding = self["Content-Encoding"]?.lowercased() else { return false }
-    return !coding.isEmpty && coding != "identity"
+  /// Whether the body has a length that cannot be read, or several: then its end is not known either
+  /// (RFC 9112, 6.3).
+  var hasInvalidLength: Bool {
+    !lengths.isEmpty && contentLength == nil && self["Transfer-Encoding"] == nil
+  }
+
+  /// The members of the `Content-Length` fields.
+  private var lengths: [Substring] {
+    let members = fields.filter { $0.name.lowercased() == "content-length" }
+      .flatMap { $0.value.split(separator: ",", omittingEmptySubsequences: false) }
+    return members.count < 2 ? members : members.map { $0.drop { $0 == " " || $0 == "\t" } }
+  }
+
+  /// The coding of the body, which we did not ask for and which a byte offset means nothing in; `nil`
+  /// when the body is the entity itself.
+  ///
+  /// A list of codings may be spread over several fields (RFC 9110, 5.3).
+  var foreignCoding: String? {
+    let values = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value)
+    let codings = values.joined(separator: ",").split(separator: ",")
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+    let isForeign = codings.contains { !$0.isEmpty && $0.lowercased() != "identity" }
+    return isForeign ? values.joined(separator: ", ") : nil
   }
 
   /// How long the server asks to wait (RFC 9110, 10.2.3): seconds, or a date after `now`.
