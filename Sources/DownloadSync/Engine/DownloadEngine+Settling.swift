@@ -9,8 +9,7 @@ extension DownloadEngine {
     var complete: [Live] = []
     for (url, outcome) in ended {
       guard let download = live[url] else { continue }
-      // What breaks after it was told to end is no failure.
-      let result = download.isReleased && outcome.isFailure ? .cancelled : outcome
+      let result = Self.result(outcome, of: download)
       log("end", download.record, ["result": "\(result)"])
       guard let found = try await reconcile(download, result) else {
         forget(url)
@@ -37,6 +36,21 @@ extension DownloadEngine {
       }
     }
     if !complete.isEmpty { try await finalize(complete) }
+  }
+
+  /// What the end of a task means, given who has asked for it.
+  private static func result(_ outcome: TransferResult, of download: Live) -> TransferResult {
+    switch outcome {
+    // What breaks after it was told to end is no failure.
+    case _ where download.isReleased: outcome.isFailure ? .cancelled : outcome
+    // The session has ended, say: another attempt waits, and their number is limited.
+    case .cancelled where !download.transfer.hasFinding:
+      .failed(
+        DownloadFailure(.connectionLost, "the system has ended the transfer"),
+        retryAfter: nil
+      )
+    default: outcome
+    }
   }
 
   /// Decides about a record whose task has ended, after what has arrived is committed.

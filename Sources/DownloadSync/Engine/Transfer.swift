@@ -102,6 +102,8 @@ final class Transfer: TaskSink {
 
   /// How many bytes have arrived, here or in what the transport keeps to itself.
   var received: Int64 { max(file.position, state.withLock { $0.held }) }
+  /// Whether the sink or the engine has concluded how the transfer ends.
+  var hasFinding: Bool { state.withLock { $0.finding != nil } }
   /// What the task has left to go on from.
   var resumeData: Data? { state.withLock { $0.resumeData } }
 
