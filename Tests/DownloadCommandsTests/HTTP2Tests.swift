@@ -94,6 +94,23 @@ struct HTTP2Tests {
     #expect(nginx.log.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: file("a")))
   }
+
+  /// The authority is trusted in each case, so that nothing but the certificate is wrong.
+  @Test(arguments: TransportChoice.available, ServerCertificate.allCases)
+  func `FK37 SC15 a certificate is accepted only if all of it is right`(
+    _ transport: TransportChoice,
+    _ kind: ServerCertificate
+  ) async throws {
+    let nginx = try NginxServer(files: ["a": .text("a")], certificate: kind)
+    let process = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
+    let isRight = kind == .issued || kind == .selfSigned
+    #expect(try await process.status() == (isRight ? 0 : 1), "\(process.messages)")
+    let record = try DownloadStore(at: file("store"), access: .readOnly)
+      .record(named: nginx.url("a"))
+    #expect(record.attempts.map(\.failure.code) == (isRight ? [] : [.insecure]))
+    #expect(nginx.log == (isRight ? ["HTTP/2.0 200 /a -"] : []))
+    #expect(FileManager.default.fileExists(atPath: file("a")) == isRight)
+  }
 }
 
 /// Has libcurl trust a certificate that the system does not.

@@ -20,16 +20,23 @@ public final class NginxServer: Sendable {
 
   /// The port that it listens on.
   public let port: UInt16
-  /// The certificate, for `localhost` and 127.0.0.1, in PEM: trust it, and nothing else.
-  public var certificate: String { "\(folder)/certificate.pem" }
+  /// What a client is to trust, and nothing else, in PEM: the certificate itself where that is
+  /// self-signed, else that of an authority.
+  public var certificate: String {
+    kind == .selfSigned ? "\(folder)/certificate.pem" : "\(folder)/authority.pem"
+  }
+  private let kind: ServerCertificate
   private let folder: String
   private let process: Process
 
   /// Starts it.
   ///
-  /// - Parameter files: What it has, by path without the first slash.
+  /// - Parameters:
+  ///   - files: What it has, by path without the first slash.
+  ///   - kind: Its certificate, for `localhost`.
   /// - Throws: ``Failure``.
-  public init(files: [String: Body]) throws {
+  public init(files: [String: Body], certificate kind: ServerCertificate = .selfSigned) throws {
+    self.kind = kind
     folder =
       FileManager.default.temporaryDirectory
       .appending(path: "nginx-\(UUID().uuidString)").path
@@ -38,7 +45,7 @@ public final class NginxServer: Sendable {
       withIntermediateDirectories: true
     )
     for (name, body) in files { try body.write(toFile: "\(folder)/www/\(name)") }
-    try Self.makeCertificate(in: folder)
+    try kind.make(in: folder, Self.programs.openssl)
     // Somebody else may take the port in the meantime.
     for _ in 0..<5 {
       let port = try Self.freePort()
@@ -71,23 +78,6 @@ public final class NginxServer: Sendable {
   }
 
   // MARK: -
-
-  private static func makeCertificate(in folder: String) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: programs.openssl)
-    process.arguments = [
-      "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-      "-days", "2", "-subj", "/CN=localhost", "-addext",
-      "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "\(folder)/key.pem", "-out",
-      "\(folder)/certificate.pem",
-    ]
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Failure(message: "openssl makes no certificate: \(process.terminationStatus)")
-    }
-  }
 
   private static func freePort() throws -> UInt16 {
     let server = try FaultServer()
