@@ -131,4 +131,26 @@ struct CancelTests {
     #expect(await sink.outcome() == .cancelled)
     #expect(sink.record.violationCount == 0)
   }
+
+  @Test func `ZF18 all downloads share one session, which goes with its transport`() async throws {
+    let server = try FaultServer()
+    server.route("/small", Resource(.text("small")))
+    var transport: (any LimitedTransport)? = TransportUnderTest.make()
+    for index in 0..<30 {
+      let sink = RecordingSink(expecting: .text("small"))
+      let request = TaskRequest(url: server.url("/small"), recordID: "\(index)")
+      _ = transport?.start(request, sink: sink)
+      #expect(await sink.outcome() == .completed)
+    }
+    // A session of its own would have a connection of its own.
+    #expect(Set(server.requests.map(\.connection)).count == 1)
+    #expect(server.openConnectionCount == 1)
+    transport = nil
+    // A session that stays keeps its idle connection.
+    let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+    while server.openConnectionCount > 0, ContinuousClock.now < deadline {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(server.openConnectionCount == 0)
+  }
 }

@@ -51,6 +51,9 @@ public final class FaultServer: Sendable {
   /// What was sent so far, in the order in which the replies ended.
   public var deliveries: [Delivery] { state.deliveries }
 
+  /// How many connections are open at this moment, idle ones too.
+  public var openConnectionCount: Int { state.openConnectionCount }
+
   /// Ends all connections and all threads; returns when the last one has ended.
   ///
   /// Do not call it from `onEvent`.

@@ -25,6 +25,7 @@ final class ServerState: Sendable {
   }
 
   var requests: [Request] { contents.withLock { $0.requests } }
+  var openConnectionCount: Int { contents.withLock { $0.connections.count } }
   var deliveries: [Delivery] { contents.withLock { $0.deliveries } }
 
   func route(_ path: String, _ resource: Resource) {
