@@ -240,14 +240,20 @@ struct EngineProofTests {
       return Task { await events.reduce(into: [String]()) { $0.append($1.word) } }
     }
     try await fixture.running(engine) {
-      try fixture.add("paused", "failed", "done")
-      try await fixture.started(3)
+      try fixture.add("paused", "failed", "done", "fast")
+      try await fixture.started(4)
       try task("done").receive([1], of: 3)
       try await waitUntil("the progress") {
         try await engine.progress(of: fixture.url("done"))?.received == 1
       }
       let progress = try #require(try await engine.progress(of: fixture.url("done")))
       #expect(progress.state == .running && progress.expected == 3)
+      // Its speed is told while bytes come.
+      try task("fast").receive([], of: 1_000_000_000)
+      try await waitUntil("a speed") {
+        _ = try task("fast").sink.receive([UInt8](repeating: 1, count: 1_000).span)
+        return try await engine.progress(of: fixture.url("fast"))?.bytesPerSecond ?? 0 > 0
+      }
       try store.pause(.named(fixture.url("paused")))
       try await endCancelled("paused")
       try await fixture.reached(.paused, "paused")
@@ -260,7 +266,7 @@ struct EngineProofTests {
     }
     for consumer in consumers {
       let words = await consumer.value
-      #expect(words.count { $0 == "started" } == 3)
+      #expect(words.count { $0 == "started" } == 4)
       for word in ["released", "failed", "completed"] {
         #expect(words.count { $0 == word } == 1, "\(words)")
       }
@@ -348,6 +354,41 @@ struct EngineProofTests {
     }
     let amounts = seen.withLock { $0.map(\.received) }
     #expect(amounts == amounts.sorted() && amounts.last == 3)
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test func `FK20 who asks hears of the speed while bytes come, and of the error at the end`()
+    async throws
+  {
+    try fixture.add("a")
+    let url = fixture.url("a")
+    let engine = try fixture.engine()
+    let handle = engine.handle(of: url)
+    let seen = Mutex<[DownloadProgress]>([])
+    let observation = handle.observe(every: .milliseconds(1)) { progress in
+      seen.withLock { $0.append(progress) }
+    }
+    let end = Task { try await handle.value() }
+    var sent = 0
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      try task("a").receive([], of: 1_000_000_000)
+      try await waitUntil("a speed") {
+        _ = try task("a").sink.receive([UInt8](repeating: 1, count: 1_000).span)
+        sent += 1_000
+        return seen.withLock { $0.last?.bytesPerSecond ?? 0 } > 0
+      }
+      let speed = try #require(seen.withLock { $0.last?.bytesPerSecond })
+      // No interval that is shorter than 200 ms tells a speed.
+      #expect(speed <= Double(sent) / 0.2, "\(speed) of \(sent)")
+      try task("a").sink.finish(.failed(TaskFailure(code: .insecure, message: "no trust")))
+      try await waitUntil("the end") { seen.withLock { $0.last?.state } == .failedPermanent }
+    }
+    #expect(seen.withLock { $0.first?.bytesPerSecond } == nil)
+    let failure = await #expect(throws: DownloadFailure.self) { try await end.value }
+    #expect(failure?.code == .insecure && failure?.message == "no trust")
+    let last = try #require(try await engine.progress(of: url))
+    #expect(last.state == .failedPermanent && last.received == Int64(sent))
     withExtendedLifetime(observation) {}
   }
 
