@@ -42,13 +42,19 @@ sanitize: deps ## Runs the tests of the libraries under the thread and the addre
 	.ci/sanitize thread
 	.ci/sanitize address
 
-fuzz: deps ## Feeds changed inputs to what reads files; make fuzz N=600 for ten minutes each
+fuzz: deps ## Feeds changed files and responses to what reads them; make fuzz N=600 for ten minutes each
 	$(SWIFT) build -c release --product resume-data-fuzz
 	$(SWIFT) build -c release --product json-lines-fuzz
+	$(SWIFT) build -c release --product http-response-fuzz
+	$(SWIFT) build -c release --product http-socket-fuzz
 	$$($(SWIFT) build -c release --show-bin-path)/resume-data-fuzz --seconds $(or $(N),60) \
 	  --corpus Tests/ResumeDataTests/Corpus --crashes .build/fuzz
 	$$($(SWIFT) build -c release --show-bin-path)/json-lines-fuzz --seconds $(or $(N),60) \
 	  --corpus Tests/StoreFuzzTests/JSONLinesCorpus --crashes .build/fuzz
+	for fuzzer in http-response-fuzz http-socket-fuzz; do \
+	  $$($(SWIFT) build -c release --show-bin-path)/$$fuzzer --seconds $(or $(N),60) \
+	    --corpus Tests/HTTPFuzzTests/Corpus --crashes .build/fuzz || exit 1; \
+	done
 
 fuzz-data-file: deps ## Feeds changed pages of data.mdb to the store; still finds failures
 	$(SWIFT) build -c release --product data-file-fuzz

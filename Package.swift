@@ -287,6 +287,31 @@ let package = Package(
       dependencies: ["DownloadStore", "DownloadSync", "SimulatedTransport", "Simulation"]
     ),
     .target(
+      name: "HTTPFuzzing",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "FaultServer", "FuzzSupport", "ObjectStore", "Simulation",
+        "TestSupport", "TransportTesting",
+      ],
+      path: "Tests/Support/HTTPFuzzing"
+    ),
+    .executableTarget(
+      name: "http-response-fuzz",
+      dependencies: ["FuzzSupport", "HTTPFuzzing"],
+      path: "Tests/Support/http-response-fuzz"
+    ),
+    .executableTarget(
+      name: "http-socket-fuzz",
+      dependencies: ["FuzzSupport", "HTTPFuzzing"],
+      path: "Tests/Support/http-socket-fuzz"
+    ),
+    .testTarget(
+      name: "HTTPFuzzTests",
+      dependencies: [
+        "FuzzSupport", "HTTPFuzzing", "TestSupport", "http-response-fuzz", "http-socket-fuzz",
+      ],
+      exclude: ["Corpus"]
+    ),
+    .target(
       name: "MainActorModels",
       dependencies: ["ObjectStoreModel"],
       path: "Tests/Support/MainActorModels",

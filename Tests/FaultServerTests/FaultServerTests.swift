@@ -32,6 +32,22 @@ struct FaultServerTests {
     )
   }
 
+  @Test func `a function of the request makes the reply, at every path that has no other`() {
+    server.route("/file", Resource(.text("abc")))
+    server.route(
+      "*",
+      Resource { request in
+        let bytes = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n".utf8)
+        let isLast = request.path == "/last"
+        return RawReply(bytes + Array("xy".utf8), ending: isLast ? .reset : .keep)
+      }
+    )
+    let answer = client.send("GET /a HTTP/1.1\r\n\r\nGET /file HTTP/1.1\r\n\r\n", limit: 80)
+    #expect(answer.text.contains("\r\n\r\nxyHTTP/1.1 200 OK"))
+    let last = client.get("/last")
+    #expect(last.text.hasSuffix("\r\n\r\nxy") && last.wasReset)
+  }
+
   @Test func `a range is served as 206, or as 416 beyond the end`() {
     server.route("/file", Resource(body))
     let part = client.get("/file", "Range: bytes=100-199", "If-Range: \"1\"")

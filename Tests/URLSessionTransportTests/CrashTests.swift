@@ -41,6 +41,32 @@ struct CrashTests {
       }
     }
 
+    /// The session computes progress in `Double`, in which these lengths are 2^63, and traps when it
+    /// makes an integer of that.
+    @Test(arguments: ["9223372036854775807", "9223372036854775296"])
+    func `a length near the largest integer ends the process`(_ length: String) async {
+      await #expect(processExitsWith: .failure) { [length = length as String] in
+        let server = try FaultServer()
+        let reply = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello"
+        server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
+        let sink = RecordingSink()
+        let transport = URLSessionTransport()
+        _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+        _ = await sink.outcome()
+        exit(0)
+      }
+    }
+
+    @Test func `a length just below those is survived`() async throws {
+      let server = try FaultServer()
+      let reply = "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854774784\r\n\r\nhello"
+      server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
+      let sink = RecordingSink()
+      let transport = URLSessionTransport()
+      _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+      #expect(await sink.outcome()?.failureCode == .connectionLost)
+    }
+
     /// What is not as FoundationNetworking wants it fails, legal or not (issue 4965).
     @Test(arguments: ["A:b", "A:   ", "A : b"])
     func `a field with other blanks than usual is not understood`(_ field: String) async throws {

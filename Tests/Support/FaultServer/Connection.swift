@@ -63,9 +63,10 @@ struct Connection {
     switch reply.substitute {
     case .nothing: return false
     case .silence: return stall()
-    case .bytes(let bytes):
-      _ = socket.send(bytes)
-      return false
+    case .bytes(let bytes, let ending):
+      guard socket.send(bytes) else { return false }
+      if ending == .reset { socket.prepareReset() }
+      return ending == .keep
     case .bytesForEver(let bytes, let repeated, let milliseconds):
       return sendForEver(bytes, repeated, milliseconds)
     case .halfHeader:

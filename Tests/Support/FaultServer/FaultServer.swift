@@ -40,7 +40,8 @@ public final class FaultServer: Sendable {
     "http://127.0.0.1:\(port)\(path)"
   }
 
-  /// Puts a resource at a path, with its faults from the first one on.
+  /// Puts a resource at a path, with its faults from the first one on; at `*` for every path that
+  /// has none.
   public func route(_ path: String, _ resource: Resource) {
     state.route(path, resource)
   }

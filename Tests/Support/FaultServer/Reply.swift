@@ -12,7 +12,7 @@ struct Reply {
   enum Substitute: Hashable {
     case nothing
     case silence
-    case bytes([UInt8])
+    case bytes([UInt8], then: RawReply.Ending)
     case bytesForEver([UInt8], repeating: [UInt8], everyMilliseconds: Int)
     case halfHeader
   }
@@ -37,6 +37,11 @@ struct Reply {
   /// Decides how `resource` answers `request` under `fault`.
   init(to request: Request, resource: Resource, fault: Fault) {
     self.init(status: 200, body: resource.body, range: 0..<resource.body.byteCount)
+    if let make = resource.rawReply {
+      let raw = make(request)
+      substitute = .bytes(raw.bytes, then: raw.ending)
+      return
+    }
     framing = resource.framing
     bytesPerSecond = resource.bytesPerSecond
     if let etag = resource.etag { fields.append(Field("ETag", etag)) }
@@ -104,7 +109,7 @@ struct Reply {
     case .stallAfter(let bytes): ending = .stall(afterBytes: bytes)
     case .stallBeforeHeader: substitute = .silence
     case .emptyReply: substitute = .nothing
-    case .rawResponse(let bytes): substitute = .bytes(bytes)
+    case .rawResponse(let bytes): substitute = .bytes(bytes, then: .close)
     case .rawForEver(let bytes, let repeated, let milliseconds):
       substitute = .bytesForEver(bytes, repeating: repeated, everyMilliseconds: milliseconds)
     case .resetEvery(let bytes): connectionLimit = bytes

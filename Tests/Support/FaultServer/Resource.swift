@@ -60,6 +60,16 @@ public struct Resource: Sendable {
   public var faults: [Fault] = []
   /// What follows the last fault.
   public var afterFaults = AfterFaults.healthy
+  /// Makes the bytes of each reply, instead of all the above.
+  ///
+  /// Called while the server decides: it must not call the server.
+  public var rawReply: (@Sendable (Request) -> RawReply)?
+
+  /// A resource whose replies are made by a function of the request.
+  public init(rawReply: @escaping @Sendable (Request) -> RawReply) {
+    self.init(.text(""), etag: nil)
+    self.rawReply = rawReply
+  }
 
   /// A healthy resource with the given content.
   public init(_ body: Body, etag: String? = "\"1\"", lastModified: String? = nil) {
@@ -87,5 +97,29 @@ public struct Resource: Sendable {
     if index < faults.count { return faults[index] }
     guard afterFaults == .repeatLast, let last = faults.last else { return .none }
     return last
+  }
+}
+
+/// Bytes that are sent as they are, in place of a reply.
+public struct RawReply: Sendable, Hashable {
+  /// What happens to the connection after the bytes.
+  public enum Ending: Sendable, Hashable {
+    /// FIN.
+    case close
+    /// RST, once the client has all bytes.
+    case reset
+    /// The connection takes another request.
+    case keep
+  }
+
+  /// The bytes, head and body.
+  public var bytes: [UInt8]
+  /// What happens after them.
+  public var ending: Ending
+
+  /// Describes a reply.
+  public init(_ bytes: [UInt8], ending: Ending = .close) {
+    self.bytes = bytes
+    self.ending = ending
   }
 }

@@ -42,7 +42,8 @@ final class ServerState: Sendable {
       guard request.method == "GET" || request.method == "HEAD" else {
         return .text(405, "GET or HEAD\n")
       }
-      guard let resource = contents.resources[request.path] else {
+      guard let resource = contents.resources[request.path] ?? contents.resources["*"]
+      else {
         return .text(404, "no such resource\n")
       }
       let index = contents.requestCounts[request.path, default: 0]

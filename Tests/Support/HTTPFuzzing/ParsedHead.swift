@@ -1,0 +1,110 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+
+/// The head of a response, read in another way than by the code under test.
+struct ParsedHead: Sendable, Hashable {
+  /// What a `Content-Range` says.
+  struct Range: Sendable, Hashable {
+    var first: Int64?
+    var last: Int64?
+    var total: Int64?
+  }
+
+  /// The status; `nil` where the first line has none of three digits.
+  var status: Int?
+  /// The fields in their order.
+  var fields: [HeaderField]
+
+  /// Reads lines.
+  ///
+  /// - Parameters:
+  ///   - lines: The status line and the fields.
+  ///   - joinsFields: Whether fields of one name become one, as URLSession makes them.
+  init(_ lines: [[UInt8]], joinsFields: Bool) {
+    let first = lines.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let words = first.split(separator: " ")
+    status = words.dropFirst().first.flatMap { $0.utf8.count == 3 ? Int($0) : nil }
+    fields = []
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { continue }
+      let name = Self.text(line[..<colon])
+      let value = Self.text(line[(colon + 1)...])
+      let place = fields.firstIndex { $0.name.lowercased() == name.lowercased() }
+      if joinsFields, let place {
+        fields[place].value += ", \(value)"
+      } else {
+        fields.append(HeaderField(name: name, value: value))
+      }
+    }
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+  }
+
+  /// The value of the first field of a name.
+  subscript(_ name: String) -> String? {
+    fields.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+
+  /// How many fields have a name.
+  func count(of name: String) -> Int {
+    fields.count { $0.name.lowercased() == name.lowercased() }
+  }
+
+  /// The entity tag, where it is a strong one.
+  var strongTag: String? {
+    guard let tag = self["ETag"], tag.utf8.count >= 2, tag.utf8.first == UInt8(ascii: "\""),
+      tag.utf8.last == UInt8(ascii: "\"")
+    else { return nil }
+    return tag
+  }
+
+  /// The date of the last change, unless it is empty.
+  var lastModified: String? {
+    self["Last-Modified"].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The `Content-Length`, where all that are sent agree.
+  var contentLength: Int64? {
+    let values = fields.filter { $0.name.lowercased() == "content-length" }
+      .flatMap { $0.value.split(separator: ",", omittingEmptySubsequences: false) }
+      .map { Self.number($0.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))) }
+    return Set(values).count == 1 ? values[0] : nil
+  }
+
+  /// The `Content-Range`, where it can be read and agrees with itself.
+  var contentRange: Range? {
+    guard let field = self["Content-Range"],
+      let match = field.wholeMatch(
+        of: /(?i:bytes) +(?:(\*)|([0-9]+)-([0-9]+))\/(?:(\*)|([0-9]+)) */
+      )
+    else { return nil }
+    var range = Range()
+    if let total = match.5 {
+      guard let total = Self.number(String(total)) else { return nil }
+      range.total = total
+    }
+    guard let first = match.2, let last = match.3 else { return range }
+    guard let first = Self.number(String(first)), let last = Self.number(String(last)),
+      first <= last, last < range.total ?? .max
+    else { return nil }
+    range.first = first
+    range.last = last
+    return range
+  }
+
+  /// Whether the body is in a coding of its own, in which offsets mean nothing.
+  var isCoded: Bool {
+    fields.contains { field in
+      field.name.lowercased() == "content-encoding"
+        && field.value.lowercased().split(separator: ",")
+          .contains { !["", "identity"].contains($0.trimmingCharacters(in: .whitespaces)) }
+    }
+  }
+
+  private static func number(_ text: String) -> Int64? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+  }
+}

@@ -1,0 +1,153 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import FuzzSupport
+internal import ObjectStore
+internal import Simulation
+internal import Synchronization
+internal import TestSupport
+
+/// A store whose downloads get their responses from scripts; the engine, the store and the files are
+/// real, and time passes when nothing else happens.
+final class ScriptedDownload {
+  private static let url =
+    "https://user:secret-password@example.com/dir/name.bin?token=secret-query"
+
+  private let folder: TemporaryFolder
+  private let store: DownloadStore
+  private let clock = StepClock()
+
+  /// Creates a store in memory.
+  init() throws {
+    folder = try TemporaryFolder(inMemory: true)
+    store = try DownloadStore(at: folder.path("store"), now: { [clock] in clock.date })
+  }
+
+  /// Downloads a file, and checks what has come of it.
+  ///
+  /// - Returns: What happened, in words.
+  /// - Throws: `FuzzViolation`, or an error of the store or the engine.
+  func run(_ script: ResponseScript) throws -> String {
+    let (store, url) = (store, Self.url)
+    let server = ScriptedServer(script, joinsFields: script.has("joined"), silenceIsLoss: true) {
+      let record = try? store.record(named: url)
+      return (record?.entityTag, record?.lastModified)
+    }
+    var request = DownloadRequest(url: url)
+    request.headers = Secrets.headers
+    if script.has("digest") { request.digest = server.healthyDigest }
+    try store.add([request])
+    let transport = ScriptedTransport(server, url: url)
+    var words: [String] = []
+    var isStopped = true
+    while isStopped {
+      isStopped = try runEngine(script, transport, server, &words)
+      if isStopped { words.append("stopped") }
+    }
+    let record = try store.record(named: url)
+    try DownloadProperties.checkEnd(of: record, in: store, server)
+    guard try folder.names() == ["store"] else { throw FuzzViolation("a file beside the store") }
+    try removeAll()
+    let code = record.attempts.last.map { $0.failure.code.rawValue } ?? ""
+    return (words + server.statuses + [record.state.rawValue, code]).joined(separator: " ")
+  }
+
+  /// Runs one engine to its end.
+  ///
+  /// - Returns: Whether the script stopped it.
+  private func runEngine(
+    _ script: ResponseScript,
+    _ transport: ScriptedTransport,
+    _ server: ScriptedServer,
+    _ words: inout [String]
+  ) throws -> Bool {
+    let executor = StepExecutor()
+    let outcome = Mutex<Result<Void, any Error>?>(nil)
+    let post = Mutex<(@Sendable (EngineEnvironment.Signal) -> Void)?>(nil)
+    var options = EngineOptions()
+    options.retry = RetryPolicy(maximumAttempts: 4, base: .seconds(1), cap: .seconds(2))
+    options.checkpointBytes = Int64(script.option("checkpoint", in: 1...2_000) ?? 32)
+    options.naming = script.has("url") ? .fromURL : .fromResponse
+    options.lockPatience = .zero
+    let engine = try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: options,
+      now: { [clock] in clock.date },
+      environment: EngineEnvironment(
+        instant: { [clock] in clock.instant },
+        random: { 0.5 },
+        startWork: { executor.addWork($0) },
+        startLongWork: { executor.addWork($0) },
+        startTask: { operation in Task(executorPreference: executor) { await operation() } },
+        wake: { _, signal in
+          post.withLock { $0 = signal }
+          return { post.withLock { $0 = nil } }
+        },
+        availableBytes: { _ in 1 << 40 },
+        lacksDescriptors: { false },
+        gate: nil
+      )
+    )
+    Task(executorPreference: executor) {
+      let result: Result<Void, any Error>
+      do {
+        _ = try await engine.run(until: .idle)
+        result = .success(())
+      } catch {
+        result = .failure(error)
+      }
+      outcome.withLock { $0 = result }
+    }
+    var isStopped = false
+    var idleCount = 0
+    while outcome.withLock({ $0 == nil }) || executor.jobCount + executor.workCount > 0 {
+      if executor.jobCount > 0 {
+        executor.runJob(0)
+      } else if executor.workCount > 0 {
+        executor.runWork(0)
+      } else if try transport.step() {
+        try DownloadProperties.checkProgress(of: try store.record(named: Self.url), in: store)
+        if transport.takeStop() {
+          engine.stop()
+          isStopped = true
+        }
+      } else {
+        idleCount += 1
+        guard idleCount < 10_000 else { throw FuzzViolation("the engine does not end") }
+        clock.advance(by: .milliseconds(500))
+        post.withLock { $0 }?(.ticked)
+      }
+      if let violation = server.violation { throw violation }
+    }
+    try outcome.withLock { $0 }?.get()
+    return isStopped
+  }
+
+  private func removeAll() throws {
+    let record = try store.record(named: Self.url)
+    try store.purge(try store.purgePlan([record], withFiles: true))
+    guard try folder.names(in: "store/files").isEmpty else {
+      throw FuzzViolation("a purge leaves \(try folder.names(in: "store/files"))")
+    }
+  }
+}
+
+/// A clock that its owner moves.
+final class StepClock: Sendable {
+  private let start = ContinuousClock.now
+  private let elapsed = Mutex(Duration.zero)
+
+  /// The time that never goes back.
+  var instant: ContinuousClock.Instant { start.advanced(by: elapsed.withLock { $0 }) }
+
+  /// The time of day.
+  var date: Date {
+    Date(timeIntervalSince1970: 1_700_000_000 + elapsed.withLock { $0 } / .seconds(1))
+  }
+
+  /// Has time pass.
+  func advance(by duration: Duration) {
+    elapsed.withLock { $0 += duration }
+  }
+}
