@@ -25,12 +25,16 @@ import Testing
     )
   }
 
-  private func resumeData(_ received: Int64) throws -> Data {
+  private func resumeData(
+    _ received: Int64,
+    url: String = "https://h/a",
+    entityTag: String = "\"1\""
+  ) throws -> Data {
     let draft = ResumeData.Draft(
-      url: "https://h/a",
+      url: url,
       received: received,
       file: .temporaryName(name),
-      entityTag: "\"1\""
+      entityTag: entityTag
     )
     return Data(try ResumeData(draft, form: .keyedArchive).bytes)
   }
@@ -110,6 +114,31 @@ import Testing
     try FileManager.default.removeItem(atPath: path)
     // The copy has fewer bytes than are counted.
     copies.restore(try resumeData(13), of: "r")
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `a copy goes when a task continues another version of the file`() throws {
+    copies.note(try resumeData(5), of: "r")
+    try write(12)
+    copies.progressed("r", held: 12, of: rest)
+    copies.note(try resumeData(7), of: "r")
+    #expect(try copiedCount() == 12, "it is the same version")
+    copies.note(try resumeData(5, entityTag: "\"2\""), of: "r")
+    #expect(try copiedCount() == nil)
+    // The next copy is of the new version.
+    copies.progressed("r", held: 12, of: rest)
+    #expect(try copiedCount() == 12)
+    copies.note(try resumeData(5, url: "https://h/b", entityTag: "\"2\""), of: "r")
+    #expect(try copiedCount() == nil)
+  }
+
+  @Test func `the copy takes the place of no file of another version`() throws {
+    copies.note(try resumeData(5), of: "r")
+    try write(12)
+    copies.progressed("r", held: 12, of: rest)
+    let path = folder.path("system/\(name)")
+    try FileManager.default.removeItem(atPath: path)
+    copies.restore(try resumeData(12, entityTag: "\"2\""), of: "r")
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 

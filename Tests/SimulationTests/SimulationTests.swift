@@ -41,12 +41,13 @@ struct SimulationTests {
   /// by hours while a retry waits; an empty file that has its name before a background task is taken
   /// over; a background task that delivers after its cancel; an error page in a temporary file; a file
   /// that changed while its download was paused and its rename was logged; a finished file that a
-  /// power cut brings back, because its folder could not be synced when its record went.
+  /// power cut brings back, because its folder could not be synced when its record went; a copy of a
+  /// temporary file that is of another version than the resume data.
   @Test(
     arguments: [
       3_851, 702_641, 251_751_789_761_210, 106_858_482_316_215, 106_858_482_285_325,
       73_903_433_119_415, 279_654_270_372_623, 279_654_270_374_829, 279_654_270_395_093,
-      278_998_176_909_703, 181_405_083_849_992,
+      278_998_176_909_703, 181_405_083_849_992, 216_670_467_632_106,
     ] as [UInt64]
   )
   func `a seed that has failed holds`(seed: UInt64) throws {

@@ -53,9 +53,39 @@ package final class TemporaryFileCopies: Sendable {
   }
 
   /// Stores the resume data that a task goes on from: it names the file that the task writes.
+  ///
+  /// A copy of another version of the file is deleted: continued with this resume data, it would make
+  /// a mixture of both.
   package func note(_ resumeData: Data, of recordID: String) {
     guard Self.isName(recordID) else { return }
-    try? resumeData.write(to: URL(filePath: path(recordID, "resume")), options: .atomic)
+    state.withLock { state in
+      do {
+        if !isCopy(of: recordID, ofEntityOf: resumeData) {
+          state.copied[recordID] = nil
+          try deleteCopy(of: recordID)
+        }
+        try resumeData.write(to: URL(filePath: path(recordID, "resume")), options: .atomic)
+      } catch {
+        // Without resume data no copy is made or used.
+        try? FileManager.default.removeItem(atPath: path(recordID, "resume"))
+      }
+    }
+  }
+
+  /// Deletes the copy of a record, durably: the resume data of another entity is stored after it.
+  private func deleteCopy(of recordID: String) throws {
+    let copy = path(recordID, "copy")
+    guard FileStamp(ofFileAt: copy) != nil else { return }
+    try FileManager.default.removeItem(atPath: copy)
+    try FileSynchronization.synchronize(folder)
+  }
+
+  /// Whether the bytes of a record's copy are of the entity that resume data is of.
+  private func isCopy(of recordID: String, ofEntityOf resumeData: Data) -> Bool {
+    guard let stored = named(recordID), let data = try? ResumeData(Array(resumeData)) else {
+      return false
+    }
+    return stored.isOfSameEntity(as: data)
   }
 
   /// Copies the temporary file of a task when enough bytes have arrived since the last copy.
@@ -99,12 +129,13 @@ package final class TemporaryFileCopies: Sendable {
   }
 
   /// Puts the copy in the place of the temporary file that resume data names, if that is gone or has
-  /// fewer bytes than the resume data counts.
+  /// fewer bytes than the resume data counts, and the copy is of the same entity.
   package func restore(_ resumeData: Data, of recordID: String) {
     guard Self.isName(recordID), let data = try? ResumeData(Array(resumeData)),
       let target = systemPath(of: data), let received = data.received,
       FileStamp(ofFileAt: target)?.size ?? 0 < received,
-      FileStamp(ofFileAt: path(recordID, "copy"))?.size ?? 0 >= received
+      FileStamp(ofFileAt: path(recordID, "copy"))?.size ?? 0 >= received,
+      isCopy(of: recordID, ofEntityOf: resumeData)
     else { return }
     try? FileManager.default.removeItem(atPath: target)
     try? FileManager.default.copyItem(atPath: path(recordID, "copy"), toPath: target)
@@ -153,6 +184,11 @@ package final class TemporaryFileCopies: Sendable {
 }
 
 extension ResumeData {
+  /// Whether two tasks downloaded the same version of a file from the same URL.
+  fileprivate func isOfSameEntity(as other: ResumeData) -> Bool {
+    url == other.url && entityTag == other.entityTag && lastModified == other.lastModified
+  }
+
   /// Whether a response carries the entity that the resume data is of.
   ///
   /// A 206 continues it: the system has compared the validators.
