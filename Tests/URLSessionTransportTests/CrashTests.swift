@@ -57,6 +57,19 @@ struct CrashTests {
       }
     }
 
+    @Test func `a line of a header that begins with NUL ends the process`() async {
+      await #expect(processExitsWith: .failure) {
+        let server = try FaultServer()
+        let reply = "HTTP/1.1 200 OK\r\n\0\r\nContent-Length: 5\r\n\r\nhello"
+        server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
+        let sink = RecordingSink()
+        let transport = URLSessionTransport()
+        _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+        _ = await sink.outcome()
+        exit(0)
+      }
+    }
+
     @Test func `a length just below those is survived`() async throws {
       let server = try FaultServer()
       let reply = "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854774784\r\n\r\nhello"
