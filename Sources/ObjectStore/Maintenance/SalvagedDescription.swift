@@ -28,6 +28,7 @@ struct SalvagedDescription {
     seed = Self.integer(entries[MetadataKey.seed], as: UInt64.self)
     var layouts: [String: [Int: RecordLayout]] = [:]
     var indexes: [String: [IndexDescription]] = [:]
+    var rules: [(key: String, rule: ReferenceRule)] = []
     for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
       let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
       switch (parts.first, parts.count) {
@@ -38,14 +39,18 @@ struct SalvagedDescription {
           notes.append("the description '\(key)' cannot be read")
         }
       case ("index", 3):
-        if let id = UInt32(parts[2]), let index = Self.index(id, value) {
+        // The fields give an index its id.
+        if let id = UInt32(parts[2]), let index = Self.index(id, value),
+          IndexDescription(parts: index.parts, isUnique: index.isUnique).id == id
+        {
           indexes[parts[1], default: []].append(index)
         } else {
           notes.append("the description '\(key)' cannot be read")
         }
       case ("reference", 3):
-        if let id = UInt32(parts[2]), Self.isReference(parts[1], id, value) {
+        if let id = UInt32(parts[2]), let rule = Self.reference(parts[1], id, value) {
           others[key] = value
+          rules.append((key, rule))
         } else {
           notes.append("the description '\(key)' cannot be read")
         }
@@ -71,6 +76,21 @@ struct SalvagedDescription {
     guard !models.isEmpty else {
       throw StoreError(.damaged, "nothing is left that says what the records mean")
     }
+    for rule in rules where !isPossible(rule.rule) {
+      others[rule.key] = nil
+      notes.append("the description '\(rule.key)' is of no field that can refer to objects")
+    }
+  }
+
+  /// Whether the field exists and has keys of the model that it refers to.
+  private func isPossible(_ rule: ReferenceRule) -> Bool {
+    guard
+      let field = models.first(where: { $0.name == rule.model })?.fields
+        .first(where: { $0.id == rule.fieldID }),
+      let target = models.first(where: { $0.name == rule.target })
+    else { return false }
+    let keyType = field.type.indexedElement ?? field.type
+    return target.fields.contains { $0.isPrimaryKey && $0.type == keyType }
   }
 
   private static func model(
@@ -112,10 +132,14 @@ struct SalvagedDescription {
     }
   }
 
-  private static func isReference(_ model: String, _ id: UInt32, _ bytes: [UInt8]) -> Bool {
+  private static func reference(
+    _ model: String,
+    _ id: UInt32,
+    _ bytes: [UInt8]
+  ) -> ReferenceRule? {
     unsafe bytes.withUnsafeBytes { bytes in
       var reader = unsafe ByteReader(bytes)
-      return (try? ReferenceRule(model: model, fieldID: id, encoded: &reader)) != nil
+      return try? ReferenceRule(model: model, fieldID: id, encoded: &reader)
     }
   }
 
