@@ -195,7 +195,7 @@ func transactionRenew(_ transaction: OpaquePointer) throws(LMDBError) {
 }
 
 func transactionID(_ transaction: OpaquePointer) -> UInt64 {
-  unsafe UInt64(mdb_txn_id(transaction))
+  unsafe UInt64(UInt(bitPattern: mdb_txn_id(transaction)))
 }
 
 // MARK: Databases

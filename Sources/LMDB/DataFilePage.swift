@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
 /// One page of a data file, read by itself: every number in it may lie.
 ///
 /// Numbers are in the machine's own order, of 64 bits.
@@ -10,7 +18,7 @@ struct DataFilePage {
 
   static let headerSize = 16
 
-  let bytes: [UInt8]
+  var bytes: [UInt8]
 
   var number: UInt64 { integer(0) }
   /// What kind of page it is, as far as one that is not being written can be.
@@ -62,37 +70,77 @@ struct DataFilePage {
     )
   }
 
-  /// Checks what LMDB trusts in a branch or leaf.
+  /// How the keys of a tree compare, as the flags of its description say.
+  enum KeyOrder {
+    /// As strings of bytes, shorter first.
+    case bytes
+    /// As unsigned integers of 8 bytes.
+    case integers
+
+    func allows(keySize: Int) -> Bool {
+      switch self {
+      case .bytes: (1...511).contains(keySize)
+      case .integers: keySize == 8
+      }
+    }
+
+    /// Whether the first key is less than the second one.
+    func isAscending(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>) -> Bool {
+      unsafe first.withUnsafeBytes { first in
+        unsafe second.withUnsafeBytes { second in
+          if self == .integers, first.count == 8, second.count == 8 {
+            return unsafe first.loadUnaligned(as: UInt64.self)
+              < second.loadUnaligned(as: UInt64.self)
+          }
+          guard let one = first.baseAddress, let other = second.baseAddress else {
+            return first.count < second.count
+          }
+          let order = unsafe memcmp(one, other, min(first.count, second.count))
+          return order == 0 ? first.count < second.count : order < 0
+        }
+      }
+    }
+  }
+
+  /// Checks what LMDB trusts in a branch or leaf: its header, and that its nodes fill it from the end
+  /// of the free space to its own end, in any order and without overlaps.
   ///
-  /// Nodes fill the page from the end of its free space to its own end, in any order.
-  ///
-  /// - Parameter keySize: The size of every key, or `nil` for keys of 1 to 511 bytes.
   /// - Returns: What is wrong, or `nil`.
-  func flaw(keySize: Int?) -> String? {
+  func flaw(keys: KeyOrder) -> String? {
     guard isBranch || isLeaf, let count = nodeCount else { return "a page is no branch or leaf" }
     let freeEnd = Int(integer(14, as: UInt16.self))
     guard freeEnd >= Self.headerSize + count * 2, freeEnd <= bytes.count else {
       return "the free space of a page does not lie in it"
     }
-    var nodes: [Range<Int>] = []
+    guard count >= (isBranch ? 2 : 1) else { return "a page has too few nodes" }
+    // Nodes begin at even offsets. Each but the first begins where another ends, and no two share a
+    // beginning or an end: so they follow each other.
+    var starts = PageSet(limit: UInt64(bytes.count / 2) + 1)
+    var ends = starts
+    let nodeLimit = (((bytes.count - Self.headerSize) / 2) & ~1) - 2
     for index in 0..<count {
       guard let node = node(index) else { return "a node does not lie in its page" }
-      if isLeaf || index > 0 {
-        guard keySize.map({ $0 == node.key.count }) ?? (1...511).contains(node.key.count) else {
-          return "a key has an impossible size"
+      let start = node.key.lowerBound - 8
+      let isFirstOfBranch = isBranch && index == 0
+      guard keys.allows(keySize: node.key.count) || isFirstOfBranch && node.key.count <= 511 else {
+        return "a key has an impossible size"
+      }
+      var end = node.dataStart
+      if isLeaf {
+        guard node.flags <= 2 else { return "a node has unknown flags" }
+        end += node.isBig ? 8 : Int(node.size)
+        guard end <= bytes.count, end - start <= nodeLimit else {
+          return "a value does not lie in its page"
         }
       }
-      guard isBranch || node.flags <= 2 else { return "a node has unknown flags" }
-      let valueSize = isBranch ? 0 : node.isBig ? 8 : Int(node.size)
-      nodes.append(node.key.lowerBound - 8..<node.dataStart + valueSize)
+      guard start.isMultiple(of: 2), start >= freeEnd, starts.insert(UInt64(start / 2)),
+        ends.insert(UInt64((end + 1) / 2))
+      else { return "the nodes of a page overlap" }
     }
-    nodes.sort { $0.lowerBound < $1.lowerBound }
-    var place = freeEnd
-    for node in nodes {
-      guard node.lowerBound == place else { return "the nodes of a page overlap" }
-      place = node.upperBound + node.upperBound % 2
-    }
-    return place == bytes.count ? nil : "the nodes of a page do not fill it"
+    guard starts.insert(UInt64(bytes.count / 2)), ends.insert(UInt64(freeEnd / 2)),
+      freeEnd.isMultiple(of: 2), starts == ends
+    else { return "the nodes of a page do not fill it" }
+    return nil
   }
 
   /// 0 for one that lies outside.

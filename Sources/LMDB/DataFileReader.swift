@@ -26,11 +26,17 @@ package final class DataFileReader {
   package struct Tree: Sendable, Hashable {
     package var flags: UInt16
     package var depth: Int
+    package var branchPages: UInt64
+    package var leafPages: UInt64
+    package var overflowPages: UInt64
     package var entries: UInt64
     var root: UInt64
 
     /// Whether it is of a kind that LMDB is asked for here: with or without integer keys.
-    var isPlausible: Bool { flags & ~0x08 == 0 && depth <= 32 }
+    ///
+    /// LMDB's cursors have room for 32 levels, and a write may add one.
+    var isPlausible: Bool { flags & ~0x08 == 0 && depth < 31 }
+    var hasIntegerKeys: Bool { flags & 0x08 != 0 }
     var isEmpty: Bool { root == UInt64.max }
   }
 
@@ -133,23 +139,27 @@ package final class DataFileReader {
     let pageSize = Int(first.integer(40, as: UInt32.self))
     let second = DataFilePage(bytes: read(descriptor, at: pageSize, count: 512))
     for (number, page) in [first, second].enumerated() {
-      // Of another version, or no file of LMDB; it says which.
-      guard page.flags == 0x08, page.integer(20, as: UInt32.self) == 1 else { continue }
+      // Of another version, or no file of LMDB; it says which. It looks at one flag alone.
+      guard page.flags & 0x08 != 0, page.integer(20, as: UInt32.self) == 1 else { continue }
       let mapSize: UInt64 = page.integer(32)
       let lastPage: UInt64 = page.integer(136)
       guard isMeta(page, number, pageSize: pageSize),
-        (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
+        (4_096...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
+        page.integer(144, as: UInt64.self) < 1 << 62,
         mapSize <= 1 << 47, lastPage >= 1, lastPage < mapSize / UInt64(pageSize),
         tree(page, 40).flags == 0x08, tree(page, 88).flags == 0,
-        tree(page, 40).depth <= 32, tree(page, 88).depth <= 32
+        tree(page, 40).isPlausible, tree(page, 88).isPlausible
       else { throw LMDBError(.invalid, operation: "reading meta page \(number)") }
     }
   }
 
-  private static func tree(_ page: DataFilePage, _ offset: Int) -> Tree {
+  static func tree(_ page: DataFilePage, _ offset: Int) -> Tree {
     Tree(
       flags: page.integer(offset + 4) & 0x7FFF,
       depth: Int(page.integer(offset + 6, as: UInt16.self)),
+      branchPages: page.integer(offset + 8),
+      leafPages: page.integer(offset + 16),
+      overflowPages: page.integer(offset + 24),
       entries: page.integer(offset + 32),
       root: page.integer(offset + 40)
     )
@@ -196,13 +206,13 @@ package final class DataFileReader {
       guard let value = value(of: node, in: page) else { return }
       let list = DataFilePage(bytes: Array(value))
       let count = list.integer(0, as: UInt64.self)
-      guard value.count.isMultiple(of: 8), value.count >= 8, count == UInt64(value.count / 8 - 1)
-      else {
-        return note(page.number, "a list of free pages has another length than it says")
+      // LMDB may leave more room than it used.
+      guard value.count.isMultiple(of: 8), count < UInt64(value.count / 8) else {
+        return note(page.number, "a list of free pages is longer than its entry")
       }
       var previous = UInt64.max
-      for index in 1..<value.count / 8 {
-        let number: UInt64 = list.integer(index * 8)
+      for index in 0..<Int(count) {
+        let number: UInt64 = list.integer(8 + index * 8)
         defer { previous = number }
         // LMDB merges lists by their order, greatest number first.
         if number < 2 || number > lastPage || number >= previous || !pages.insert(number).inserted {
@@ -234,7 +244,7 @@ package final class DataFileReader {
         note(number, "a page of \(name) is none")
         continue
       }
-      if let flaw = page.flaw(keySize: tree.flags & 0x08 != 0 ? 8 : nil) { note(number, flaw) }
+      if let flaw = page.flaw(keys: tree.hasIntegerKeys ? .integers : .bytes) { note(number, flaw) }
       if page.isLeaf != (depth == tree.depth) {
         note(number, "\(name) has another depth than it says")
       }
@@ -315,9 +325,10 @@ package final class DataFileReader {
     }
     let size = UInt64(DataFilePage.headerSize) + node.size
     guard first.overflowCount <= pageCount - number,
-      first.overflowCount == (size - 1) / UInt64(pageSize) + 1
+      // A value that was replaced by a smaller one in the same transaction keeps its pages.
+      first.overflowCount >= (size - 1) / UInt64(pageSize) + 1
     else {
-      note(number, "a large value has more or fewer pages than it needs")
+      note(number, "a large value has fewer pages than it needs")
       return nil
     }
     for other in number..<number + first.overflowCount where !visited.insert(other).inserted {
@@ -339,7 +350,7 @@ package final class DataFileReader {
     return bytes.count == pageSize ? DataFilePage(bytes: bytes) : nil
   }
 
-  private static func read(_ descriptor: Int32, at offset: Int, count: Int) -> [UInt8] {
+  static func read(_ descriptor: Int32, at offset: Int, count: Int) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       while filled < count, let base = buffer.baseAddress {
         let room = count - filled

@@ -98,7 +98,16 @@ public final class Environment: Sendable {
       unsafe descriptor = try environmentDescriptor(handle)
       identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
       pageSize = unsafe Int(try environmentStatistics(handle).ms_psize)
-      unsafe try Self.coverWholeFile(handle, descriptor, pageSize, isReadOnly: isReadOnly)
+      // Nothing that is in memory alone can be damaged.
+      if !isInMemory {
+        let file = ChangedFile(
+          descriptor: descriptor,
+          pageSize: pageSize,
+          isReadOnly: isReadOnly,
+          checksAlways: options.checksPages
+        )
+        unsafe try file.check(handle)
+      }
     } catch {
       unsafe environmentClose(handle)
       throw error
@@ -176,39 +185,6 @@ public final class Environment: Sendable {
   }
 
   private static let smallestMap = 64 << 20
-
-  /// Tells a file that was cut short, of which reading the lost part would end the process, from
-  /// one that is sound and a little short: LMDB does not write pages at the end that the same
-  /// transaction freed again.
-  private static func coverWholeFile(
-    _ handle: OpaquePointer,
-    _ descriptor: Int32,
-    _ pageSize: Int,
-    isReadOnly: Bool
-  ) throws(LMDBError) {
-    guard unsafe try missingBytes(handle, descriptor, pageSize) > 0 else { return }
-    // A writer keeps others from lengthening the file meanwhile, and a reader from using again the
-    // pages that are looked at.
-    let flags = isReadOnly ? MDB_RDONLY : 0
-    let transaction = unsafe try transactionBegin(handle, flags: flags)
-    defer { unsafe transactionAbort(transaction) }
-    let missing = unsafe try missingBytes(handle, descriptor, pageSize)
-    guard missing > 0 else { return }
-    var walk = try PageWalk(descriptor: descriptor, pageSize: pageSize)
-    try walk.run()
-    if !isReadOnly {
-      try EnvironmentFile.extend(descriptor, by: missing)
-    }
-  }
-
-  private static func missingBytes(
-    _ handle: OpaquePointer,
-    _ descriptor: Int32,
-    _ pageSize: Int
-  ) throws(LMDBError) -> Int64 {
-    let lastPage = unsafe Int64(try environmentInfo(handle).me_last_pgno)
-    return (lastPage + 1) * Int64(pageSize) - (try EnvironmentFile.size(of: descriptor))
-  }
 
   // MARK: Transactions
 
@@ -352,10 +328,32 @@ public final class Environment: Sendable {
   /// - Complexity: O(n) in the pages of the file.
   public func checkPages() throws(LMDBError) {
     // While this is open, no page of the last commit is used again.
-    let snapshot = try beginRead()
-    var walk = try PageWalk(descriptor: descriptor, pageSize: pageSize)
-    try walk.run()
-    _ = consume snapshot
+    var attempts = 100
+    while attempts > 0 {
+      attempts -= 1
+      let snapshot = try beginRead()
+      var walk = try PageWalk(
+        descriptor: descriptor,
+        pageSize: pageSize,
+        transaction: snapshot.id
+      )
+      let isChecked = try walk.run()
+      _ = consume snapshot
+      if isChecked { return }
+    }
+    throw LMDBError(.corrupted, operation: "finding the last commit")
+  }
+
+  /// Marks the file as changed by a commit alone, if the transaction changed it.
+  func markCommit(_ transaction: UInt64, isSynced: Bool) {
+    // LMDB gives no number to a commit without changes.
+    guard !isInMemory, let last = try? lastTransactionID(), last >= transaction else { return }
+    CheckedMark.set(
+      descriptor,
+      inode: identity.inode,
+      transaction: transaction,
+      isSynced: isSynced
+    )
   }
 
   /// The number of the last transaction that the file names; it changes with every commit of any
@@ -366,7 +364,7 @@ public final class Environment: Sendable {
   /// `mdb_env_info`.
   public func lastTransactionID() throws(LMDBError) -> UInt64 {
     try gate.holdingMap { () throws(LMDBError) in
-      unsafe UInt64(try environmentInfo(handle).me_last_txnid)
+      unsafe UInt64(UInt(bitPattern: try environmentInfo(handle).me_last_txnid))
     }
   }
 
@@ -381,7 +379,7 @@ public final class Environment: Sendable {
         mapSize: info.me_mapsize,
         usedSize: (info.me_last_pgno + 1) * pageSize,
         pageSize: pageSize,
-        lastTransactionID: UInt64(info.me_last_txnid),
+        lastTransactionID: UInt64(UInt(bitPattern: info.me_last_txnid)),
         readers: Int(info.me_numreaders),
         maximumReaders: Int(info.me_maxreaders),
         mainDatabase: DatabaseStatistics(try environmentStatistics(handle))

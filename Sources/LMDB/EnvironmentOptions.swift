@@ -18,6 +18,12 @@ public struct EnvironmentOptions: Sendable, Hashable {
   ///
   /// The file must exist.
   public var isReadOnly: Bool
+  /// Checks every page when the file is opened, also when only commits have changed it since the last
+  /// check.
+  ///
+  /// Finds what a failing disk has changed. Without an effect when the process has the environment
+  /// open already.
+  public var checksPages: Bool
   /// Permission bits of files that are created.
   public var fileMode: UInt32
 
@@ -27,12 +33,14 @@ public struct EnvironmentOptions: Sendable, Hashable {
     maximumReaders: Int = 1_022,
     maximumDatabases: Int = 256,
     isReadOnly: Bool = false,
+    checksPages: Bool = false,
     fileMode: UInt32 = 0o600
   ) {
     self.mapSize = mapSize
     self.maximumReaders = maximumReaders
     self.maximumDatabases = maximumDatabases
     self.isReadOnly = isReadOnly
+    self.checksPages = checksPages
     self.fileMode = fileMode
   }
 

@@ -47,7 +47,9 @@ public struct WriteTransaction: Transaction, ~Copyable {
       }
       // LMDB frees the handle whether it succeeds or not.
       isEnded = true
+      let number = unsafe transactionID(raw)
       unsafe try transactionCommit(raw)
+      if !isNested { environment.markCommit(number, isSynced: hasChanges && sync != .deferred) }
     } catch {
       throw environment.examined(error)
     }

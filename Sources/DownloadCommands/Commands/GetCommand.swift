@@ -44,7 +44,7 @@ struct GetCommand: EngineCommand {
   func run() async throws {
     let (requests, isComplete) = try what.requests()
     let folder = try Folder.made(at: outputFolder ?? ".")
-    let store = try DownloadStore(at: location.resolved())
+    let store = try DownloadStore(at: location.resolved(), checksPages: Worker.followsCrash)
     let urls = Set(requests.map(\.url))
     try add(requests, folder, to: store)
     let end: EngineSession.End

@@ -31,7 +31,7 @@ struct RunCommand: EngineCommand {
 
   func run() async throws {
     let folder = try outputFolder.map { try Folder.made(at: $0) }
-    let store = try DownloadStore(at: location.resolved())
+    let store = try DownloadStore(at: location.resolved(), checksPages: Worker.followsCrash)
     if let folder { try setRoot(folder, of: store) }
     let session = try EngineSession(store: store, limits: limits)
     let end = try await session.run(until: untilIdle ? .idle : .stopped)

@@ -1,6 +1,5 @@
 internal import DownloadStore
 internal import DownloadSync
-internal import ObjectStore
 
 /// Runs an engine in the foreground: shows progress and handles SIGINT and SIGTERM.
 struct EngineSession {
@@ -19,8 +18,6 @@ struct EngineSession {
   init(store: DownloadStore, limits: EngineLimits, scope: Set<String>? = nil) throws {
     var options = limits.engineOptions
     options.scope = scope
-    // A damaged store may have caused the crash. Then no transfer is to blame, and none may start.
-    if options.previousExit == .crashed { try store.objects.checkPages() }
     engine = try DownloadEngine(store: store, transport: limits.makeTransport(), options: options)
     Worker.current?.tell(.ready)
   }

@@ -33,6 +33,12 @@ struct Worker: Sendable {
   /// This process as a worker; `nil` if it has no supervisor.
   static let current = Worker(ProcessInfo.processInfo.environment)
 
+  /// Whether the previous worker crashed.
+  ///
+  /// A damaged store may have caused the crash. Then no transfer is to blame, so a command checks all
+  /// pages before it starts one.
+  static var followsCrash: Bool { current?.previousExit == .crashed }
+
   /// How the previous engine ended.
   let previousExit: EngineOptions.PreviousExit
   /// Whether an earlier worker of this command crashed.

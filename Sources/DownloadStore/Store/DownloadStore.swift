@@ -34,11 +34,14 @@ public final class DownloadStore: Sendable {
   /// - Parameters:
   ///   - path: The folder.
   ///   - access: What the caller may do, and whether a store is made where there is none.
+  ///   - checksPages: Whether every page of the file is checked first; see
+  ///     `StoreOptions.checksPages`.
   ///   - now: The clock.
   /// - Throws: ``StoreError``, as ``ObjectStore/init(at:models:options:)``.
   public init(
     at path: String,
     access: StoreOptions.Access = .create,
+    checksPages: Bool = false,
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     objects = try ObjectStore(
@@ -46,7 +49,8 @@ public final class DownloadStore: Sendable {
       models: Self.models,
       options: StoreOptions(
         access: access,
-        schemaVersion: DownloadMigrations.currentVersion
+        schemaVersion: DownloadMigrations.currentVersion,
+        checksPages: checksPages
       )
     )
     id = RecordIdentity.id(ofStoreWithSeed: objects.seed)

@@ -55,16 +55,21 @@ extension ObjectStore {
     progress: (VerificationProgress) throws -> Void = { _ in }
   ) throws -> VerificationReport {
     try translating("verifying \(path)") {
-      var report = VerificationReport(limit: limit)
       do {
         guard try DataFileReader(path: path + "/data.mdb").hasBothMetaPages else {
+          var report = VerificationReport(limit: limit)
           report.note(.page, "one of the two pages that name the last commit is damaged")
           return report
         }
         let environment = try Environment.open(path, options: EnvironmentOptions(isReadOnly: true))
         return try verify(environment, limit: limit, progress: progress)
       } catch let error as LMDBError where error.meansDamage {
-        report.note(.page, "\(error)")
+        // The open stops at the first damaged page; this notes them all.
+        var report = VerificationReport(limit: limit)
+        do {
+          try verifyPages(path, &report)
+        } catch let error as LMDBError where error.meansDamage {}
+        if report.isSound { report.note(.page, "\(error)") }
         return report
       }
     }
@@ -80,6 +85,8 @@ extension ObjectStore {
     let snapshot = try environment.beginRead()
     do {
       try verifyPages(environment.path, &report)
+      // What LMDB trusts besides, such as the order of keys.
+      if report.isSound { try environment.checkPages() }
     } catch let error as LMDBError where error.meansDamage {
       report.note(.page, "\(error)")
     }

@@ -27,7 +27,10 @@ struct StoreOpening {
     if let rule = options.compaction, options.access != .readOnly {
       Compaction(path: path, rule: rule, log: options.logger.map { StoreLog($0) }).runIfNeeded()
     }
-    var environmentOptions = EnvironmentOptions(isReadOnly: options.access == .readOnly)
+    var environmentOptions = EnvironmentOptions(
+      isReadOnly: options.access == .readOnly,
+      checksPages: options.checksPages
+    )
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     if options.access == .create {
       try translating("making a store in \(path)") {

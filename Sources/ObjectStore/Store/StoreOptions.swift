@@ -38,6 +38,12 @@ public struct StoreOptions: Sendable, Hashable {
   /// reading alone, or without room for the copy. The logger is told of both. The history begins anew
   /// with it: tokens of before have expired.
   public var compaction: CompactionRule?
+  /// Checks every page when the store is opened, also when only commits have changed the file since
+  /// the last check.
+  ///
+  /// A file that something else has changed, such as a copy, is always checked. This finds what a
+  /// failing disk has changed too. Without an effect when the process has the store open already.
+  public var checksPages: Bool
   /// What the store tells of what it does; nothing without one.
   ///
   /// At `debug`: opens, compactions, changes of the schema, new indexes, a larger map, readers whose
@@ -71,6 +77,7 @@ public struct StoreOptions: Sendable, Hashable {
     mapSize: Int? = nil,
     historyLimit: HistoryLimit = .standard,
     compaction: CompactionRule? = nil,
+    checksPages: Bool = false,
     logger: Logger? = nil
   ) {
     self.access = access
@@ -78,6 +85,7 @@ public struct StoreOptions: Sendable, Hashable {
     self.mapSize = mapSize
     self.historyLimit = historyLimit
     self.compaction = compaction
+    self.checksPages = checksPages
     unequated = Unequated(logger: logger)
   }
 }

@@ -1,0 +1,97 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A mark that tells a data file which only commits have changed since its pages were checked.
+///
+/// The mark is the fraction of a second in the file's modification time: a hash of the file's number
+/// and of its last transaction. A commit sets it after LMDB has written the file. Any other change of
+/// the file, a copy of it, and a commit that was cut off leave another time, and the pages are checked
+/// when the file is opened again.
+///
+/// The mark of a commit that is not synced holds until the system restarts, because a power cut may
+/// keep the time and lose pages. File systems with times coarser than 100 nanoseconds keep no mark.
+enum CheckedMark {
+  /// Whether the modification time is the mark of the file and the transaction.
+  static func isValid(_ status: stat, transaction: UInt64) -> Bool {
+    let fraction = Int(modification(status).tv_nsec)
+    let inode = UInt64(status.st_ino)
+    return [true, false].contains { isSynced in
+      fraction == nanoseconds(inode: inode, transaction: transaction, isSynced: isSynced)
+    }
+  }
+
+  /// Whether the file was not written between the two.
+  static func isUnchanged(_ now: stat, _ before: stat) -> Bool {
+    let (one, other) = (modification(now), modification(before))
+    return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
+  }
+
+  private static func modification(_ status: stat) -> timespec {
+    #if canImport(Darwin)
+      status.st_mtimespec
+    #else
+      status.st_mtim
+    #endif
+  }
+
+  /// `UTIME_OMIT`, a macro that Swift does not import.
+  #if canImport(Darwin)
+    private static let omitted = -2
+  #else
+    private static let omitted = (1 << 30) - 2
+  #endif
+
+  /// Marks the file; without an effect in a process that does not own it.
+  static func set(_ descriptor: Int32, inode: UInt64, transaction: UInt64, isSynced: Bool) {
+    var now = timespec()
+    guard unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return }
+    let fraction = nanoseconds(inode: inode, transaction: transaction, isSynced: isSynced)
+    // Never a time before the commit, or a backup by times could miss it.
+    let seconds = fraction < Int(now.tv_nsec) ? now.tv_sec + 1 : now.tv_sec
+    let times = [
+      timespec(tv_sec: 0, tv_nsec: omitted),
+      timespec(tv_sec: seconds, tv_nsec: fraction),
+    ]
+    _ = unsafe futimens(descriptor, times)
+  }
+
+  /// Less than a second, and a multiple of 100 because some file systems round to that.
+  private static func nanoseconds(inode: UInt64, transaction: UInt64, isSynced: Bool) -> Int {
+    var hash = mixed(inode &+ 0x6F62_6A65_6374_7301)
+    hash = mixed(hash ^ transaction)
+    if !isSynced { hash = mixed(hash ^ systemStart) }
+    return Int(hash % 9_999_999 + 1) * 100
+  }
+
+  /// The finalizer of SplitMix64.
+  private static func mixed(_ value: UInt64) -> UInt64 {
+    var value = value
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+
+  /// A number that all processes share until the system restarts; one of this process alone where
+  /// the system has none.
+  private static let systemStart: UInt64 = {
+    var text = [UInt8](repeating: 0, count: 64)
+    #if canImport(Darwin)
+      var size = text.count
+      let isRead = unsafe sysctlbyname("kern.bootsessionuuid", &text, &size, nil, 0) == 0
+    #else
+      let path = "/proc/sys/kernel/random/boot_id"
+      let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return .random(in: .min ... .max) }
+      text = DataFileReader.read(descriptor, at: 0, count: text.count)
+      EnvironmentFile.close(descriptor)
+      let isRead = !text.isEmpty
+    #endif
+    guard isRead else { return .random(in: .min ... .max) }
+    return text.reduce(0) { mixed($0 ^ UInt64($1)) }
+  }()
+}
