@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test test-transport kill-test power-cut-test simulate sanitize fuzz fuzz-data-file docs example demo lint format models schema rules bench bench-engine clean
+.PHONY: help deps test-deps build release test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
 
 help: ## Says what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -42,24 +42,8 @@ sanitize: deps ## Runs the tests of the libraries under the thread and the addre
 	.ci/sanitize thread
 	.ci/sanitize address
 
-fuzz: deps ## Feeds changed files and responses to what reads them; make fuzz N=600 for ten minutes each
-	$(SWIFT) build -c release --product resume-data-fuzz
-	$(SWIFT) build -c release --product json-lines-fuzz
-	$(SWIFT) build -c release --product http-response-fuzz
-	$(SWIFT) build -c release --product http-socket-fuzz
-	$$($(SWIFT) build -c release --show-bin-path)/resume-data-fuzz --seconds $(or $(N),60) \
-	  --corpus Tests/ResumeDataTests/Corpus --crashes .build/fuzz
-	$$($(SWIFT) build -c release --show-bin-path)/json-lines-fuzz --seconds $(or $(N),60) \
-	  --corpus Tests/StoreFuzzTests/JSONLinesCorpus --crashes .build/fuzz
-	for fuzzer in http-response-fuzz http-socket-fuzz; do \
-	  $$($(SWIFT) build -c release --show-bin-path)/$$fuzzer --seconds $(or $(N),60) \
-	    --corpus Tests/HTTPFuzzTests/Corpus --crashes .build/fuzz || exit 1; \
-	done
-
-fuzz-data-file: deps ## Feeds changed pages of data.mdb to the store; still finds failures
-	$(SWIFT) build -c release --product data-file-fuzz
-	$$($(SWIFT) build -c release --show-bin-path)/data-file-fuzz --seconds $(or $(N),60) \
-	  --corpus Tests/Support/DataFileCorpus --crashes .build/fuzz
+fuzz: deps ## Feeds changed files and responses to what reads them; make fuzz N=600 for ten minutes
+	.ci/fuzz $(or $(N),60)
 
 docs: deps ## Builds the documentation catalogues; a warning is an error
 	.ci/check-docs

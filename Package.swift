@@ -166,7 +166,7 @@ let package = Package(
       dependencies: [
         "FuzzSupport", "StoreFuzzing", "TestSupport", "data-file-fuzz", "json-lines-fuzz",
       ],
-      exclude: ["JSONLinesCorpus"]
+      exclude: ["DataFileCorpus", "JSONLinesCorpus"]
     ),
     .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
     .executableTarget(

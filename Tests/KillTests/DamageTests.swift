@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import ObjectStore
+import TestSupport
 import Testing
 
 /// A damaged `data.mdb` gives exit code 65 and is left as it is.
@@ -55,5 +56,34 @@ struct DamageTests {
         #expect([0, 65].contains(end.exitCode), "page \(page), \(filling): \(end.status)")
       }
     }
+  }
+
+  /// Where LMDB follows numbers of a page: its header, its pointers, and the fields of a meta page.
+  @Test func `changed numbers of a page give exit code 65, or nothing`() throws {
+    let (folder, file) = try makeStore()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let whole = try Data(contentsOf: file)
+    var random = SplitMix64(seed: 26)
+    var damagedCount = 0
+    for round in 0..<48 {
+      var damaged = whole
+      let page = round.isMultiple(of: 6) ? round % 2 : Int.random(in: 2..<40, using: &random)
+      let places = page < 2 ? [40, 46, 80, 88, 94, 128, 136, 144] : [0, 10, 12, 14, 16, 18, 20]
+      let place = page * 4_096 + (places.randomElement(using: &random) ?? 0)
+      let value = [0, 1, 4, 0x7F, 0xFF].randomElement(using: &random) ?? 0
+      for index in 0..<Int.random(in: 1...2, using: &random) {
+        damaged[place + index] = UInt8(value)
+      }
+      try damaged.write(to: file)
+      for arguments in [["list", "--format", "jsonl"], ["add", "http://127.0.0.1:1/\(round)"]] {
+        let end = try ToolProcess.run(["--store", folder] + arguments)
+        #expect([0, 65].contains(end.exitCode), "round \(round): \(arguments), \(end.status)")
+        if end.exitCode == 65 { damagedCount += 1 }
+        if arguments[0] == "add", end.exitCode == 65 {
+          #expect(try Data(contentsOf: file) == damaged)
+        }
+      }
+    }
+    #expect(damagedCount > 20)
   }
 }

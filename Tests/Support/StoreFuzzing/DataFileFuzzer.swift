@@ -14,9 +14,6 @@ public struct DataFileFuzzer: Fuzzer {
   /// What the fuzzer does.
   public static let summary = "Verifies, repairs, reads and writes stores with changed pages."
 
-  /// LMDB cannot return from some damage: command line tools exit then.
-  public static let acceptedExitCodes: Set<Int32> = [DamageExit.ofDamagedStore.rawValue]
-
   /// None: a store reserves far more address space than it uses.
   public static let memoryLimit: Int? = nil
 
@@ -31,7 +28,6 @@ public struct DataFileFuzzer: Fuzzer {
     folder = try TemporaryFolder(inMemory: true)
     store = try SampleStore(in: folder.path("base"))
     mutator = FileEditMutator(seed: seed, store.bytes)
-    DamageExit.install()
   }
 
   /// Adds, removes or changes edits.
@@ -41,9 +37,9 @@ public struct DataFileFuzzer: Fuzzer {
 
   /// Verifies and repairs a damaged store, and then works with it.
   ///
-  /// - Verifying and repairing report damage, and never end the process.
+  /// - Nothing that is done with a store ends the process: damage is an error or in a report.
   /// - A repaired store passes the verification, but for references to objects that are lost.
-  /// - Nothing that is done with a store that passes the verification ends the process.
+  /// - The process does not need more memory than the size of the file explains.
   ///
   /// - Throws: ``FuzzViolation``, or an error of the store that does not name damage.
   public func check(_ input: [UInt8]) throws -> String {
@@ -56,7 +52,6 @@ public struct DataFileFuzzer: Fuzzer {
     let damaged = FileEdit.edits(of: input).reduce(into: store.bytes) { $1.apply(to: &$0) }
     try Data(damaged).write(to: URL(filePath: path + "/data.mdb"))
 
-    DamageExit.use(.ofVerification)
     var words: [String] = []
     let report = try outcome(&words) { try ObjectStore.verify(at: path, limit: 5) }
     words += (report?.problemCounts ?? [:]).keys.map(\.rawValue).sorted()
@@ -68,9 +63,20 @@ public struct DataFileFuzzer: Fuzzer {
         throw FuzzViolation("a repaired store has \(problems.prefix(3))")
       }
     }
-    DamageExit.use(report?.isSound == true ? .ofSoundStore : .ofDamagedStore)
     try outcome(&words, isSound: report?.isSound == true) { try SampleStore.use(path) }
+    let memory = Self.peakMemory
+    guard memory < Self.mostMemory else { throw FuzzViolation("\(memory) KiB of memory were used") }
     return words.joined(separator: " ")
+  }
+
+  /// KiB that a worker may have needed at most; the file has about one MiB.
+  private static let mostMemory = 512 << 10
+
+  /// The most memory that the process has had, in KiB; 0 where the system does not tell.
+  private static var peakMemory: Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 
   /// Notes whether the work succeeds, and allows errors that a damaged file may cause.
@@ -96,35 +102,6 @@ public struct DataFileFuzzer: Fuzzer {
       }
       words.append("\(error.code)")
       return nil
-    }
-  }
-}
-
-/// How the process ends when LMDB meets damage that it cannot return from, as in a command line
-/// tool.
-enum DamageExit: Int32 {
-  /// While a store is verified or repaired, where it must not happen.
-  case ofVerification = 66
-  /// In a store that passed the verification, where it must not happen.
-  case ofSoundStore = 67
-  /// In a store that is known to be damaged.
-  case ofDamagedStore = 65
-
-  // Written by one thread; a signal handler of the same thread reads it.
-  private nonisolated(unsafe) static var current: Int32 = 66
-
-  /// Chooses the exit code from here on.
-  static func use(_ exit: DamageExit) {
-    unsafe current = exit.rawValue
-    ObjectStore.exitProcessOnDamage(status: exit.rawValue)
-    // A damaged tree may lead in circles.
-    alarm(exit == .ofDamagedStore ? 5 : 0)
-  }
-
-  /// Exits with the current code on memory faults, and when an alarm ends work in circles.
-  static func install() {
-    for number in [SIGSEGV, SIGBUS, SIGALRM] {
-      signal(number) { _ in unsafe _exit(DamageExit.current) }
     }
   }
 }
