@@ -152,6 +152,16 @@ import Testing
       try tx.put(others.span, for: key.span, in: table)
     },
     Case(
+      testDescription: "a way that leads to another object alone",
+      table: "Ticket/keys",
+      keys: .integers,
+      kind: .primaryKey,
+      count: 2
+    ) { tx, table, key, _, _ in
+      let other: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
+      try tx.put(other.span, for: key.span, in: table)
+    },
+    Case(
       testDescription: "an index entry that is gone",
       table: "Note/index/\(FieldSchema.id(forName: "tags"))",
       keys: .bytes,
