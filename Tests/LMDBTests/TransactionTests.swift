@@ -34,6 +34,19 @@ import Testing
     #expect(try environment.text(for: "b", in: database) == nil)
   }
 
+  @Test func `a deletion changes something only where something was`() throws {
+    try environment.write { try $0.put("milk", for: "a", in: database) }
+    var transaction = try environment.beginWrite()
+    let wasThere = try transaction.delete("b", in: database)
+    let hadChanges = transaction.hasChanges
+    #expect(!wasThere && !hadChanges)
+    let isGone = try transaction.delete("a", in: database)
+    let hasChanges = transaction.hasChanges
+    #expect(isGone && hasChanges)
+    try transaction.commit()
+    #expect(try environment.text(for: "a", in: database) == nil)
+  }
+
   @Test func `a snapshot does not see later commits`() throws {
     try environment.write { try $0.put("old", for: "a", in: database) }
     let snapshot = try environment.beginRead()

@@ -245,6 +245,16 @@ import Testing
     #expect(try changes(since: again)?.inserted.map(\.id) == [6])
   }
 
+  @Test func `a token of a history that began anew at the same number is not taken`() throws {
+    let begin = try store.historyToken()
+    #expect(try changes(since: begin) != nil)
+    let other = HistoryToken(number: begin.number, nonce: begin.nonce ^ 1)
+    #expect(try changes(since: other) == nil)
+    try store.write { try $0.insert(Everything(id: 1)) }
+    #expect(try changes(since: begin)?.inserted.count == 1)
+    #expect(try changes(since: other) == nil)
+  }
+
   @Test func `a token of another branch of history is not taken for one of this`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let copy = folder.path("copy")

@@ -48,4 +48,22 @@ import Testing
     #expect(store.feed.commits(after: last, through: last + 5) == nil)
     _ = lease
   }
+
+  @Test func `a suppressed commit is known until a look reaches it, and while it is published`()
+    throws
+  {
+    let observer = ObserverID()
+    let lease = store.feed.lease(observer)
+    let last = try store.changeCount()
+    for number in [last + 1, last + 3] {
+      store.feed.publish(number, [], store.feed.announce(number, without: [observer]))
+    }
+    let open = store.feed.announce(last + 4, without: [observer])
+    #expect(lease.takeUnheard(through: last + 2) == [last + 1])
+    #expect(lease.takeUnheard(through: last + 3) == [last + 3])
+    #expect(lease.takeUnheard(through: last + 4) == nil)
+    store.feed.publish(last + 4, [], open)
+    #expect(lease.takeUnheard(through: last + 4) == [last + 4])
+    #expect(lease.takeUnheard(through: last + 4) == [])
+  }
 }
