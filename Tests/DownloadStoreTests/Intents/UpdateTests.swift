@@ -1,5 +1,6 @@
 import Foundation
 import ObjectStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -171,6 +172,26 @@ import Testing
       _ = try ExclusiveRename(from: old, to: new, synchronizingFolder: { _ in EIO })
     }
     #expect(try fixture.folder.names().filter { ["old", "new"].contains($0) } == ["old"])
+  }
+
+  @Test func `each change of a file's names is synced`() throws {
+    let old = try fixture.folder.makeFile("old", "1")
+    let seen = Mutex<[[String]]>([])
+    func rename(_ old: String, _ new: String) throws -> ExclusiveRename {
+      try ExclusiveRename(
+        from: old,
+        to: new,
+        synchronizingFolder: { [folder = fixture.folder] _ in
+          let names = (try? folder.names().filter { ["old", "new"].contains($0) }) ?? []
+          seen.withLock { $0.append(names) }
+          return 0
+        }
+      )
+    }
+    let new = fixture.folder.path("new")
+    try rename(old, new).revert()
+    try rename(old, new).finish()
+    #expect(seen.withLock { $0 } == [["new", "old"], ["old"], ["new", "old"], ["new"]])
   }
 
   // MARK: Name and URL together

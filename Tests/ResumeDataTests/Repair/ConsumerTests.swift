@@ -103,6 +103,13 @@ struct ConsumerTests {
     #expect(try sample.prepared(for: .version1(directory: "/new")).bytes == sample.bytes)
   }
 
+  @Test func `a path beside a file name does not move`() throws {
+    var members = try Self.draft.members(for: .xml)
+    members[ResumeData.Key.localPath.rawValue] = .string("/old/CFNetworkDownload_x.tmp")
+    let data = try ResumeData(ResumeDictionary(members, form: .xml))
+    #expect(try data.prepared(for: .version1(directory: "/new")).bytes == data.bytes)
+  }
+
   @Test func `a path without a file name does not move`() throws {
     var members = try Self.draft.members(for: .xml)
     members[ResumeData.Key.temporaryFileName.rawValue] = nil
