@@ -123,6 +123,26 @@ import Testing
     }
   }
 
+  /// Fails each sync of a folder.
+  private struct FailedFolderSync: EffectGate {
+    let code: Int32
+
+    func refusal(of effect: Effect) -> Int32? {
+      if case .synchronizeFolder = effect { code } else { nil }
+    }
+
+    func didPerform(_ effect: Effect) {}
+  }
+
+  @Test func `a folder that cannot be synced says so, unless it has no syncs`() throws {
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try FilePlacement(gate: FailedFolderSync(code: EIO)).synchronizeFolder(folder.path)
+    }
+    #expect(failure?.code == EIO)
+    // What Linux answers for a file system without syncs of folders.
+    try FilePlacement(gate: FailedFolderSync(code: EINVAL)).synchronizeFolder(folder.path)
+  }
+
   @Test func `removing what is not there is no failure`() throws {
     let path = try folder.makeFile("a", "x")
     FilePlacement().remove(path)

@@ -44,12 +44,25 @@ import Testing
     record.isHeldByHand = true
     record.startsAtOnce = true
     record.failedAttempts = 2
+    record.unresolvedStarts = 1
     record.nextRetryAt = moment
+    record.resumeBlob = Data([1])
     record.replacedStamp = FileStamp(size: 1, inode: 2, modified: 3)
     record.complete(at: moment)
     #expect(record.state == .completed && record.completedAt == moment)
     #expect(!record.isHeldByHand && !record.startsAtOnce && record.replacedStamp == nil)
-    #expect(record.failedAttempts == 0 && record.nextRetryAt == nil)
+    #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
+    #expect(record.nextRetryAt == nil && record.resumeBlob == nil)
+  }
+
+  @Test func `a refusal asks for a new URL only after bytes were given`() {
+    var record = DownloadRecord.sample()
+    let refusal = DownloadFailure(.refused, "the server answered with status 403")
+    #expect(refusal.afterProgress(of: record) == refusal)
+    record.received = 1
+    #expect(refusal.afterProgress(of: record).code == .needsURL)
+    let other = DownloadFailure(.notFound, "the server answered with status 404")
+    #expect(other.afterProgress(of: record) == other)
   }
 
   @Test func `what is dropped takes its validators along`() {

@@ -67,6 +67,30 @@ import Testing
     #expect(head("Content-Length", text).contentLength == length)
   }
 
+  @Test(
+    arguments: [
+      ("bytes 0-9/10", 0...9, 10), ("bytes 4-4/5", 4...4, 5), ("bytes 4-9/*", 4...9, nil),
+      ("bytes */10", nil, 10), ("BYTES 0-9/10", 0...9, 10),
+    ] as [(String, ClosedRange<Int64>?, Int64?)]
+  )
+  func `Content-Range has a range and a total`(
+    text: String,
+    range: ClosedRange<Int64>?,
+    total: Int64?
+  ) {
+    let found = head("Content-Range", text).contentRange
+    #expect(found?.range == range)
+    #expect(found?.total == total)
+  }
+
+  @Test(arguments: [
+    "bytes 0-10/10", "bytes 10-10/10", "bytes 9-0/10", "bytes 0-9/x", "bytes 0-9", "bytes 0-/10",
+    "bytes -9/10", "items 0-9/10", "bytes",
+  ])
+  func `a Content-Range that contradicts itself is none`(text: String) {
+    #expect(head("Content-Range", text).contentRange == nil)
+  }
+
   @Test func `no field, however strange, does harm`() {
     var random = SplitMix64(seed: 9_110)
     let pieces = [

@@ -6,6 +6,58 @@ import Testing
 @testable import DownloadSync
 
 struct TransferTests {
+  private let folder: TemporaryFolder
+  private let inbox = EngineInbox()
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func transfer(offset: Int64 = 0) throws -> Transfer {
+    Transfer(
+      record: .sample(),
+      offset: offset,
+      usesResumeData: false,
+      file: try PartialFile(path: folder.path("a.dlstore-part"), offset: 0),
+      checkpointBytes: 10,
+      now: { Date(timeIntervalSince1970: 0) },
+      inbox: inbox,
+      startWork: { $0() },
+      rollBack: { _, _ in },
+      naming: .fromResponse,
+      rename: { _ in }
+    )
+  }
+
+  /// How many checkpoints were asked for since the last call.
+  private func checkpointsAsked() async -> Int {
+    inbox.post(.ticked)
+    return await inbox.next().count { if case .checkpointDue = $0 { true } else { false } }
+  }
+
+  @Test func `a checkpoint is asked for once, and again after it was made`() async throws {
+    let transfer = try transfer()
+    #expect(transfer.receive(ResponseHead(status: 200, fields: [])) == .proceed)
+    let part = Array(repeating: 1 as UInt8, count: 9)
+    #expect(transfer.receive(part.span) == .proceed)
+    #expect(await checkpointsAsked() == 0)
+    for _ in 0..<3 { #expect(transfer.receive(part.span) == .proceed) }
+    #expect(await checkpointsAsked() == 1)
+    #expect(try transfer.synchronize() == 36)
+    #expect(transfer.receive(part.span) == .proceed)
+    #expect(await checkpointsAsked() == 0)
+    #expect(transfer.receive(part.span) == .proceed)
+    #expect(await checkpointsAsked() == 1)
+  }
+
+  @Test func `an end that a transport tells twice is one`() async throws {
+    let transfer = try transfer()
+    transfer.finish(.cancelled)
+    transfer.finish(.completed)
+    let ends = await inbox.next().filter { if case .taskEnded = $0 { true } else { false } }
+    #expect(ends.count == 1)
+  }
+
   @Test(arguments: [
     (10, 5, 100 as Int64?, 15, 110 as Int64?), (10, .max, .max, .max, .max),
     (.max - 1, 5, 5, .max, .max), (10, 5, nil, 15, nil),
@@ -17,20 +69,7 @@ struct TransferTests {
     received: Int64,
     expected: Int64?
   ) throws {
-    let folder = try TemporaryFolder()
-    let transfer = Transfer(
-      record: .sample(),
-      offset: offset,
-      usesResumeData: false,
-      file: try PartialFile(path: folder.path("a.dlstore-part"), offset: 0),
-      checkpointBytes: 1,
-      now: { Date(timeIntervalSince1970: 0) },
-      inbox: EngineInbox(),
-      startWork: { $0() },
-      rollBack: { _, _ in },
-      naming: .fromResponse,
-      rename: { _ in }
-    )
+    let transfer = try transfer(offset: offset)
     transfer.report(held: held, of: total)
     #expect(transfer.received == received)
     #expect(transfer.entity.total == expected)
