@@ -53,6 +53,21 @@ struct ClockTests {
     )
   }
 
+  @Test func `a suspect runs alone until its probation ends`() async throws {
+    try fixture.add("b")
+    try fixture.change("a") { $0.unresolvedStarts = 1 }
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      try await fixture.settle()
+      clocks.advance(by: .seconds(4))
+      try await fixture.settle()
+      #expect(fixture.transport.started.count == 1)
+      clocks.advance(by: .seconds(2))
+      try await fixture.started(2)
+      #expect(fixture.transport.started[1].request.url == fixture.url("b"))
+    }
+  }
+
   @Test(arguments: [-86_400, 86_400] as [TimeInterval])
   func `setting the clock by a day does not change how long a retry waits`(
     seconds: TimeInterval

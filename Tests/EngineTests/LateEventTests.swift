@@ -133,6 +133,82 @@ struct LateEventTests {
     }
   }
 
+  /// Restarts the record while a sync of its file is under way, once.
+  private func restartDuringSync() -> EffectHook {
+    let (store, url) = (store, fixture.url("a"))
+    let hasRestarted = Mutex(false)
+    return EffectHook { effect in
+      guard case .synchronize = effect else { return nil }
+      let isFirst = hasRestarted.withLock { hasRestarted in
+        defer { hasRestarted = true }
+        return !hasRestarted
+      }
+      if isFirst { _ = try? store.restart(.named(url)) }
+      return nil
+    }
+  }
+
+  @Test func `a restart that comes while the whole file is synced begins from nothing`()
+    async throws
+  {
+    try await fixture.running(try engine(restartDuringSync())) {
+      try await fixture.started(1)
+      transport.started[0].complete()
+      try await fixture.started(2)
+      #expect(transport.started[1].request.offset == 0)
+      #expect(try fixture.record("a").state == .running)
+      transport.started[1].complete()
+      try await fixture.reached(.completed, "a")
+    }
+  }
+
+  @Test func `a restart that comes while a checkpoint is made begins from nothing`() async throws {
+    try await fixture.running(try engine(restartDuringSync())) {
+      try await fixture.started(1)
+      transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
+      try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
+      transport.started[0].sink.finish(.cancelled)
+      try await fixture.started(2)
+      #expect(transport.started[1].request.offset == 0)
+      #expect(try fixture.record("a").received == 0)
+    }
+  }
+
+  @Test func `a restart ends the transfer that was under way`() async throws {
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let first = transport.started[0]
+      first.receive([UInt8](repeating: 7, count: 40), of: 100)
+      try store.restart(.named(fixture.url("a")))
+      try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
+      first.sink.finish(.cancelled)
+      try await fixture.started(2)
+      #expect(transport.started[1].request.offset == 0)
+    }
+  }
+
+  @Test func `a cancel that comes while a launch completes a file is not undone`() async throws {
+    let layout = try fixture.layout("a")
+    try fixture.change("a", partial: 3) { $0.received = 3 }
+    try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    try fixture.change("a") {
+      $0.state = .finalizing
+      $0.expected = 3
+      $0.stamp = stamp
+    }
+    let (store, url) = (store, fixture.url("a"))
+    let gate = EffectHook { effect in
+      if case .synchronizeFolder = effect, (try? store.record(named: url).state) == .finalizing {
+        _ = try? store.cancel(.named(url))
+      }
+      return nil
+    }
+    try await fixture.running(try engine(gate)) {
+      try await fixture.reached(.cancelled, "a")
+    }
+  }
+
   @Test func `a cancel that comes while a file gets its name is not undone`() async throws {
     let (store, url) = (store, fixture.url("a"))
     let gate = EffectHook { effect in
@@ -191,6 +267,25 @@ struct LateEventTests {
       #expect(gate.performed.contains(.synchronize(path: path)))
       #expect(!early.withLock { $0 })
     }
+  }
+
+  @Test func `a file is committed as whole before it gets its name`() async throws {
+    let (store, url) = (store, fixture.url("a"))
+    let seen = Mutex<[Bool]>([])
+    let gate = EffectHook { effect in
+      guard case .link(let partial, _) = effect else { return nil }
+      let record = try? store.record(named: url)
+      let stamp = FileStamp(ofFileAt: partial)
+      let isKnown = record?.state == .finalizing && stamp != nil && record?.stamp == stamp
+      seen.withLock { $0.append(isKnown) }
+      return nil
+    }
+    try await fixture.running(try engine(gate)) {
+      try await fixture.started(1)
+      transport.started[0].complete()
+      try await fixture.reached(.completed, "a")
+    }
+    #expect(seen.withLock { $0 } == [true])
   }
 
   @Test func `a start is committed before its request is sent`() async throws {
