@@ -5,6 +5,7 @@ import Foundation
 import ObjectStore
 import ResumeData
 import SimulatedTransport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -346,7 +347,25 @@ import Testing
         record.entityTag = "\"1\""
       }
     }
-    try await fixture.running(try fixture.engine()) { try await fixture.reached(.completed) }
+    // The record counts no byte when the file is begun again.
+    let counted = Mutex<[Int64?]>([])
+    let (store, url) = (fixture.store, fixture.url("a"))
+    let engine = try DownloadEngine(
+      store: store,
+      transport: fixture.session,
+      options: EngineOptions(),
+      now: { Date() },
+      environment: .live(
+        EffectHook { effect in
+          guard case .open = effect else { return nil }
+          let received = try? store.record(named: url).received
+          counted.withLock { $0.append(received) }
+          return nil
+        }
+      )
+    )
+    try await fixture.running(engine) { try await fixture.reached(.completed) }
+    #expect(counted.withLock { $0 } == [0])
     #expect(fixture.session.network.requests.count == 1)
     #expect(fixture.body.matches(try fixture.file()))
     #expect(fixture.session.keptDeliveries.isEmpty)
@@ -455,6 +474,27 @@ import Testing
     }
     #expect(fixture.session.network.requests.map(\.offset) == [0, 400])
     #expect(fixture.body.matches(try fixture.file()))
+  }
+
+  @Test func `a record whose task goes on runs, without the resume data of before`() async throws {
+    try fixture.add("a", "b")
+    let left = try fixture.leave(400, as: .running)
+    try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
+      _ = try tx.update(DownloadRecord.self, url) { record in
+        record.resumeBlob = Data([1])
+        record.unresolvedStarts = 2
+      }
+    }
+    try await fixture.running(try fixture.engine()) {
+      // It starts when the launch is over.
+      let other = try await fixture.task(2)
+      let record = try fixture.record()
+      #expect(record.state == .running)
+      #expect(record.resumeBlob == nil && record.unresolvedStarts == 0)
+      for task in [left, other] { fixture.finish(task) }
+      for name in ["a", "b"] { try await fixture.reached(.completed, name) }
+    }
+    #expect(fixture.session.requests.count == 2)
   }
 
   @Test func `a suspended task of what is to run goes on`() async throws {
