@@ -143,7 +143,7 @@ struct RestartTests {
   @Test func `a transfer that was killed often is not to blame`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 0, partial: nil) {
-      $0.unresolvedStarts = 1
+      $0.unresolvedStarts = 3
     }
     let (_, events) = try await fixture.run { $0.previousExit = .innocent }
     #expect(events.contains { if case .completed = $0 { true } else { false } })

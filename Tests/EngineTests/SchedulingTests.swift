@@ -38,6 +38,25 @@ struct SchedulingTests {
     #expect(started == ["urgent", "a", "b", "later"])
   }
 
+  @Test func `a partial file that goes while its download waits costs no attempt`() async throws {
+    try fixture.add("a", "b")
+    try fixture.change("b", partial: 40) {
+      $0.received = 40
+      $0.resolvedBytes = 40
+      $0.expected = 100
+      $0.entityTag = "\"1\""
+    }
+    let partial = try fixture.layout("b").partialPath
+    try await fixture.running(try fixture.engine(1)) {
+      try await fixture.started(1)
+      try FileManager.default.removeItem(atPath: partial)
+      transport.started[0].complete()
+      try await fixture.started(2)
+      #expect(transport.started[1].request.offset == 0)
+      #expect(try fixture.record("b").attempts == [])
+    }
+  }
+
   @Test func `ZY64 a priority that is changed while it waits counts at once`() async throws {
     try fixture.add("a", "b", "c")
     let engine = try fixture.engine(1)

@@ -66,6 +66,15 @@ struct StopTests {
     #expect(record.state == .waiting && record.received == 50 && record.unresolvedStarts == 0)
   }
 
+  @Test func `a stop before the first byte is no crash`() async throws {
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      #expect(try fixture.record("a").unresolvedStarts == 1)
+    }
+    let record = try fixture.record("a")
+    #expect(record.state == .waiting && record.unresolvedStarts == 0)
+  }
+
   @Test func `a run that is cancelled while it waits for work ends`() async throws {
     let engine = try engine()
     let run = Task { try await engine.run(until: .stopped) }

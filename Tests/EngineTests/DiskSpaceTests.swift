@@ -1,0 +1,109 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import ObjectStore
+import Synchronization
+import Testing
+
+/// Downloads on a disk that is full, and has room again.
+@Suite(.timeLimit(.minutes(2)))
+struct DiskSpaceTests {
+  private let fixture: HandFixture
+  /// What the disk says, and how often it was asked.
+  private let disk = Disk()
+
+  private final class Disk: Sendable {
+    private let state = Mutex((available: Int64.max, looks: 0))
+
+    var looks: Int { state.withLock { $0.looks } }
+
+    func set(_ available: Int64) {
+      state.withLock { $0.available = available }
+    }
+
+    func look() -> Int64 {
+      state.withLock { state in
+        state.looks += 1
+        return state.available
+      }
+    }
+  }
+
+  init() throws {
+    fixture = try HandFixture()
+    try fixture.add("a")
+  }
+
+  private func engine(_ gate: EffectHook) throws -> DownloadEngine {
+    var options = EngineOptions()
+    options.roomInterval = .milliseconds(20)
+    var environment = EngineEnvironment.live(gate)
+    environment.availableBytes = { [disk] _ in disk.look() }
+    return try DownloadEngine(
+      store: fixture.store,
+      transport: fixture.transport,
+      options: options,
+      now: { Date() },
+      environment: environment
+    )
+  }
+
+  /// Refuses the first opens of partial files for want of room.
+  private func full(times: Int) -> EffectHook {
+    let opened = Mutex(0)
+    return EffectHook { effect in
+      guard case .open = effect else { return nil }
+      return opened.withLock { opened in
+        opened += 1
+        return opened <= times ? ENOSPC : nil
+      }
+    }
+  }
+
+  @Test func `a disk that stays full is noted once, and costs no attempt`() async throws {
+    try await fixture.running(try engine(full(times: 3))) {
+      try await fixture.started(1)
+      let record = try fixture.record("a")
+      #expect(record.attempts.map(\.failure.code) == [.diskFull])
+      #expect(record.failedAttempts == 0)
+    }
+  }
+
+  @Test func `a download waits until the disk has room for the rest of it`() async throws {
+    try fixture.change("a") { $0.expected = 10 << 20 }
+    disk.set(3 << 20)
+    try await fixture.running(try engine(full(times: 1))) {
+      // Enough to try a download of unknown size, and not this one.
+      try await waitUntil("some looks") { disk.looks > 5 }
+      #expect(fixture.transport.started.isEmpty)
+      disk.set(20 << 20)
+      try await fixture.started(1)
+    }
+  }
+
+  @Test func `a download that was paused before its file found no room stays paused`() async throws
+  {
+    let (store, url) = (fixture.store, fixture.url("a"))
+    let gate = EffectHook { effect in
+      switch effect {
+      case .link, .rename:
+        _ = try? store.pause(.named(url))
+        return ENOSPC
+      default: return nil
+      }
+    }
+    let engine = try engine(gate)
+    let events = engine.events()
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      fixture.transport.started[0].complete()
+      try await fixture.reached(.paused, "a")
+    }
+    #expect(try fixture.record("a").received == 3)
+    let states = await events.reduce(into: [DownloadState]()) { states, event in
+      if case .waitsForRoom(let record) = event { states.append(record.state) }
+    }
+    #expect(states == [.paused])
+  }
+}
