@@ -141,6 +141,61 @@ struct House<Rule: RuleTag>: Model, Equatable {
   }
 }
 
+/// Has a number for its key: 0 and -0 are two keys.
+struct Level: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Level",
+    fields: [FieldSchema("height", Double.self, isPrimaryKey: true)]
+  )
+
+  var height: Double
+  var primaryKey: Double { height }
+
+  init(height: Double) { self.height = height }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    height = try record.value(at: 0)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(height)
+  }
+}
+
+/// Goes with its level.
+struct Gauge: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Gauge",
+    fields: [
+      FieldSchema("id", Int.self, isPrimaryKey: true),
+      FieldSchema("level", Reference<Level>.self, onDelete: .cascade),
+    ]
+  )
+
+  var id: Int
+  var level: Reference<Level>
+  var primaryKey: Int { id }
+
+  init(id: Int, level: Reference<Level>) {
+    self.id = id
+    self.level = level
+  }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    level = try record.value(at: 1)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(level)
+  }
+}
+
 /// Refers to others of its kind: one takes it along, the other holds on to it.
 struct Node: Model, Equatable {
   struct Columns: Sendable {

@@ -234,7 +234,32 @@ import Testing
     }
   }
 
+  @Test func `numbers that sort alike and are two keys are told apart`() throws {
+    let store = try open(Gauge.self)
+    try store.write { tx in
+      for (id, height) in [0.0, -0.0].enumerated() {
+        try tx.insert(Level(height: height))
+        try tx.insert(Gauge(id: id, level: Reference(height)))
+      }
+      try tx.delete(Level.self, 0.0)
+      #expect(try tx.fetch(Gauge.all).map(\.id) == [1])
+    }
+  }
+
   // MARK: Nothing dangles
+
+  @Test func `of several references to nothing each is refused`() throws {
+    let store = try open(Visit<Nullify>.self)
+    for there in ["a", "b"] {
+      let error = #expect(throws: StoreError.self) {
+        try store.write { tx in
+          try tx.insert(Visit<Nullify>(id: 1, one: Self.a, list: [Self.b]))
+          try tx.insert(City(there))
+        }
+      }
+      #expect(error?.code == .danglingReference)
+    }
+  }
 
   @Test func `objects that refer to each other are added in any order`() throws {
     let store = try open(Node.self)

@@ -198,6 +198,19 @@ struct OtherNote: Note {
     #expect(try new.read { try $0.fetch(Query(stars == 5)) } == [])
   }
 
+  @Test func `an older program that comes later drops no index`() throws {
+    let new = try open(NewNote.self)
+    try new.write { try $0.insert(full) }
+    _ = try open(OldNote.self)
+    let stars = Column<NewNote, Int>(position: 1)
+    try new.read { tx in
+      let plan = try tx.explain(Query(stars == 5))
+      let five = try tx.fetch(Query(stars == 5)).map(\.id)
+      #expect(plan.description.hasPrefix("index (stars)"))
+      #expect(five == [1])
+    }
+  }
+
   @Test func `a new index is built over the records that are there`() throws {
     try open(OldNote.self).write { tx in
       for id in 0..<200 { try tx.insert(OldNote(id: id, text: "\(id)")) }
