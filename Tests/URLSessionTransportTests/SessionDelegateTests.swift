@@ -13,23 +13,50 @@ import TransportTesting
   private let table = TaskTable()
   private let limiter = RateLimiter(bytesPerSecond: 1)
 
-  /// Hands a megabyte to the delegate, for a task that has its response; returns the rate limit's
-  /// debt.
-  private func delay(afterEnd hasEnded: Bool) throws -> Duration {
-    let session = URLSession(configuration: .ephemeral)
-    defer { session.invalidateAndCancel() }
-    let delegate = SessionDelegate(table: table, hops: HopQueue(table: table), limiter: limiter)
+  /// Makes a session task that nothing resumes, for a task of the transport.
+  private func bound(
+    in session: URLSession
+  ) throws -> (task: LiveTask, inSession: URLSessionDataTask) {
     let task = table.add(recordID: "r", sink: RecordingSink())
     let sessionTask = session.dataTask(with: URLRequest(url: URL(filePath: "/")))
     task.attach(sessionTask, for: try Hop(TaskRequest(url: "http://127.0.0.1/", recordID: "r")))
     table.bind(sessionTask, to: task)
-    _ = task.receive(ResponseHead(status: 200, fields: []))
-    if hasEnded, task.gate.settle(.cancelled) { task.gate.finish() }
-    delegate.urlSession(session, dataTask: sessionTask, didReceive: Data(count: 1_000_000))
-    return limiter.delay
+    return (task, sessionTask)
+  }
+
+  private func delegate(_ limiter: RateLimiter) -> SessionDelegate {
+    SessionDelegate(table: table, hops: HopQueue(table: table), limiter: limiter)
   }
 
   @Test func `data that was queued when its task ended costs nothing of the rate limit`() throws {
-    #expect(try delay(afterEnd: true) == .zero)
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let (task, sessionTask) = try bound(in: session)
+    _ = task.receive(ResponseHead(status: 200, fields: []))
+    if task.gate.settle(.cancelled) { task.gate.finish() }
+    let data = Data(count: 1_000_000)
+    delegate(limiter).urlSession(session, dataTask: sessionTask, didReceive: data)
+    #expect(limiter.delay == .zero)
+  }
+
+  @Test func `data without a final response is no body`() throws {
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let (task, sessionTask) = try bound(in: session)
+    let delegate = delegate(RateLimiter(bytesPerSecond: nil))
+    delegate.urlSession(session, dataTask: sessionTask, didReceive: Data(count: 10))
+    #expect(task.gate.snapshot.bytesReceived == 0)
+    _ = task.receive(ResponseHead(status: 200, fields: []))
+    delegate.urlSession(session, dataTask: sessionTask, didReceive: Data(count: 10))
+    #expect(task.gate.snapshot.bytesReceived == 10)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a task that ends is cancelled in the session`() async throws {
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let (task, sessionTask) = try bound(in: session)
+    HopQueue(table: table).end(task, .cancelled)
+    while table[sessionTask] != nil || task.sessionTask != nil { await Task.yield() }
   }
 }

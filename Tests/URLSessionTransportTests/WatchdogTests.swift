@@ -1,5 +1,6 @@
 import DownloadSync
 import FaultServer
+import Synchronization
 import Testing
 import TransportTesting
 
@@ -24,6 +25,39 @@ struct WatchdogTests {
     _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
     #expect(await sink.outcome()?.failureCode == .timedOut)
     #expect(sink.record.isIntact && sink.record.violationCount == 0)
+  }
+
+  /// Asks its task, while it is called, whether it is idle.
+  private final class AskingSink: TaskSink {
+    private let answer = Mutex<Bool?>(nil)
+    private let task = Mutex<LiveTask?>(nil)
+    var wasIdle: Bool? { answer.withLock { $0 } }
+
+    func attend(_ task: LiveTask) {
+      self.task.withLock { $0 = task }
+    }
+
+    func receive(_ head: ResponseHead) -> BodyDisposition {
+      let task = task.withLock { $0 }
+      let isIdle = task?.isIdle(after: .seconds(60), heldUp: false, limit: .seconds(1))
+      answer.withLock { $0 = isIdle }
+      return .proceed
+    }
+
+    func receive(_ bytes: Span<UInt8>) -> BodyDisposition { .proceed }
+    func finish(_ outcome: TaskOutcome) {}
+  }
+
+  @Test func `the time that a sink takes is not the server's silence`() {
+    let sink = AskingSink()
+    let task = TaskTable().add(recordID: "r", sink: sink)
+    sink.attend(task)
+    #expect(task.receive(ResponseHead(status: 200, fields: [])))
+    #expect(sink.wasIdle == false)
+    #expect(!task.isIdle(after: .seconds(1), heldUp: false, limit: .seconds(1)))
+    #expect(task.isIdle(after: .seconds(1), heldUp: false, limit: .seconds(1)))
+    _ = task.gate.settle(.cancelled)
+    #expect(!task.isIdle(after: .seconds(60), heldUp: false, limit: .seconds(1)))
   }
 
   @Test func `silence counts only while the transport listens`() {
