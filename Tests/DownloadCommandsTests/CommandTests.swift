@@ -314,6 +314,18 @@ struct CommandTests: StoreSuite {
     #expect(await dlstore("--store", store, "list").lines.count == 2)
   }
 
+  @Test func `purge shows no secret of a URL`() async throws {
+    let url = "http://me:pass@a/1?token=t0ken#sig=s1gn"
+    _ = await dlstore("--store", store, "add", url, "--tag", "x")
+    for option in ["--dry-run", "--yes"] {
+      let result = await dlstore("--store", store, "purge", "--tag", "x", option)
+      #expect(result.status == .done && result.output.contains("1 record"))
+      for secret in ["me:", "pass", "t0ken", "s1gn"] {
+        #expect(!(result.output + result.messages).contains(secret))
+      }
+    }
+  }
+
   @Test func `purge by age looks at when a download was completed`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1", "http://a/2")
     try change("http://a/1") { record in
