@@ -65,6 +65,30 @@ import Testing
     #expect(try files.isEmpty && later.leftovers().isEmpty)
   }
 
+  /// Runs `body`, fails the sync of that position, and returns the paths below the folder.
+  private func syncs(failing: Int? = nil, _ body: () throws -> Void) throws -> [String] {
+    let paths = Mutex<[String]>([])
+    let root = folder.path("")
+    let note: @Sendable (String) -> Int32 = { path in
+      paths.withLock { paths in
+        paths.append(String(path.dropFirst(root.count)))
+        return paths.count - 1 == failing ? EIO : 0
+      }
+    }
+    try FileSynchronization.$observer.withValue(note, operation: body)
+    return paths.withLock { $0 }
+  }
+
+  @Test func `a body is durable under its new name before it counts as delivered`() throws {
+    let made = try syncs { try deliver() }
+    #expect(made == ["delivered by the system", "inbox/1-1.json", "inbox"])
+    for failing in 0..<3 {
+      #expect(throws: POSIXError.self) { _ = try syncs(failing: failing) { try deliver(2) } }
+      #expect(inbox.leftovers().map(\.description.task) == [1], "sync \(failing)")
+      #expect(try files == ["1-1.delivered", "1-1.json"], "sync \(failing)")
+    }
+  }
+
   @Test func `tasks of one number do not replace each other's bodies`() throws {
     let deliveries = [try deliver(1), try deliver(1), try deliver(2)]
     #expect(inbox.leftovers() == deliveries)
