@@ -107,3 +107,25 @@ struct Ticket: Model, Equatable {
     record.encode(row)
   }
 }
+
+/// A model whose records look like those of a ticket.
+struct Coupon: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(name: "Coupon", fields: Ticket.schema.fields)
+
+  private var ticket: Ticket
+  var primaryKey: Int { ticket.id }
+
+  init(id: Int, seat: String) {
+    ticket = Ticket(id: id, seat: seat, row: 1)
+  }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    ticket = try Ticket(from: record)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    ticket.encode(to: &record)
+  }
+}

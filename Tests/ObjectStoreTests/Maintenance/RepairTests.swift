@@ -218,6 +218,25 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
+  @Test func `a lost record that may be of two models is given to neither`() throws {
+    let damaged = try DamagedStore()
+    try ObjectStore(at: damaged.path, models: [Coupon.self]).write { tx in
+      for id in 1...400 { try tx.insert(Coupon(id: id, seat: "coupon \(id)")) }
+    }
+    try damaged.editFile { bytes in
+      for number in 2..<bytes.count / 4_096 where dataPage(bytes, number)[10] == 1 {
+        for offset in 0..<64 { bytes[number * 4_096 + offset] ^= 0x5A }
+      }
+    }
+    let target = damaged.folder.path("new")
+    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    #expect(report.models["Note"]?.saved == 360)
+    #expect(report.models["Ticket"]?.saved == 0)
+    #expect(report.models["Coupon"]?.saved == 0)
+    #expect(report.notes.contains { $0.hasPrefix("800 entries") })
+    #expect(try ObjectStore.verify(at: target).isSound)
+  }
+
   @Test func `deleted objects do not come back from free pages`() throws {
     let damaged = try DamagedStore()
     let store = try ObjectStore(at: damaged.path, models: [Ticket.self])
