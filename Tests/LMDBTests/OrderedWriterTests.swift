@@ -62,6 +62,17 @@ import Testing
     #expect(try entries() == ["a": "new", "m": "new", "n": "new", "z": "new"])
   }
 
+  @Test func `an append that is not the last entry writes nothing`() throws {
+    try environment.write { transaction in
+      var writer = try OrderedTexts(database, in: transaction)
+      for (key, isLast) in [("b", true), ("b", false), ("a", false), ("c", true)] {
+        let isAppended = try writer.append("\(isLast)", for: key)
+        #expect(isAppended == isLast)
+      }
+    }
+    #expect(try entries() == ["b": "true", "c": "true"])
+  }
+
   @Test func `a key of no bytes is refused`() throws {
     #expect(throws: LMDBError(.badValueSize, operation: "mdb_cursor_put")) {
       try environment.write { transaction in
@@ -108,6 +119,13 @@ private struct OrderedTexts: ~Copyable {
     let value = Array(text.utf8)
     try unsafe Array(key.utf8).withUnsafeBytes { key in
       try unsafe value.withUnsafeBytes { unsafe try writer.put($0, for: key) }
+    }
+  }
+
+  mutating func append(_ text: String, for key: String) throws -> Bool {
+    let value = Array(text.utf8)
+    return try unsafe Array(key.utf8).withUnsafeBytes { key in
+      try unsafe value.withUnsafeBytes { unsafe try writer.append($0, for: key) }
     }
   }
 
