@@ -126,6 +126,11 @@ final class TransactionGate: Sendable {
     }
   }
 
+  /// Makes the look for readers whose process is gone due at the next write.
+  func requestReaderCheck() {
+    state.withLock { $0.nextReaderCheck = .now }
+  }
+
   // MARK: Both
 
   /// Counts a transaction out that leaves nothing behind.

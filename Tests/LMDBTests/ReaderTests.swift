@@ -78,4 +78,22 @@ import Testing
     #expect(try environment.clearStaleReaders() == 1)
     #expect(try environment.clearStaleReaders() == 0)
   }
+
+  @Test func `a write that is due to look for readers that died frees their slots`() async throws {
+    let environment = try Environment.open(folder.path)
+    _ = try environment.database("a")
+    let path = folder.path
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let environment = try Environment.open(path)
+      let transaction = try environment.beginRead()
+      kill(getpid(), SIGKILL)
+      _ = transaction.id
+    }
+    try environment.write { _ in }
+    #expect(environment.clearedReaderCount == 0)
+    environment.gate.requestReaderCheck()
+    for _ in 0..<2 { try environment.write { _ in } }
+    #expect(environment.clearedReaderCount == 1)
+    #expect(try environment.clearStaleReaders() == 0)
+  }
 }
