@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum operation {
@@ -33,6 +34,7 @@ enum operation {
   UNLINK = 8,
   MAKE_FOLDER = 9,
   UNSUPPORTED = 10,
+  TOUCH = 11,
 };
 
 enum { IS_DURABLE = 1, IS_FOLDER = 2 };
@@ -270,6 +272,15 @@ ssize_t writev(int file, const struct iovec *parts, int count) {
 
 FTRUNCATE(ftruncate, off_t)
 FTRUNCATE(ftruncate64, off64_t)
+
+int futimens(int file, const struct timespec times[2]) {
+  if (!is_tracked(file)) return REAL(futimens)(file, times);
+  lock();
+  int code = REAL(futimens)(file, times);
+  if (code == 0) append(about(file, TOUCH), NULL, NULL, NULL, 0, 0);
+  unlock();
+  return code;
+}
 
 #define TRUNCATE(name, size_type)                                 \
   int name(const char *path, size_type size) {                    \

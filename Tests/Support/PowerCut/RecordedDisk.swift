@@ -61,6 +61,8 @@ public struct RecordedDisk: Sendable {
       }
     case .truncate(let inode, let size):
       change(inode) { $0.truncate(to: size, modified: call.modified) }
+    case .touch(let inode):
+      change(inode) { $0.touch(modified: call.modified) }
     case .syncBegan(let inode, let path):
       guard let identifier = identifiers[inode], let file = files[identifier] else { return }
       let key = SyncKey(thread: call.thread, path: path)

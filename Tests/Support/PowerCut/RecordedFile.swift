@@ -59,6 +59,10 @@ struct RecordedFile: Sendable {
     append(range, nil, size: size, modified)
   }
 
+  mutating func touch(modified: Int64) {
+    append(current.count..<current.count, nil, size: current.count, modified)
+  }
+
   private mutating func append(
     _ range: Range<Int>,
     _ bytes: [UInt8]?,

@@ -10,6 +10,8 @@ public struct SystemCall: Sendable, Hashable {
     case write(inode: UInt64, offset: Int, bytes: [UInt8], isDurable: Bool)
     /// A file was cut or lengthened.
     case truncate(inode: UInt64, size: Int)
+    /// The modification time of a file was set.
+    case touch(inode: UInt64)
     /// A sync of a file began. It covers the writes before this.
     case syncBegan(inode: UInt64, path: String)
     /// A sync of a file returned.
@@ -113,6 +115,7 @@ public enum Recording {
       case 7: change = .rename(old: path, new: second)
       case 8: change = .unlink(path: path)
       case 9: change = .makeFolder(path: path)
+      case 11: change = .touch(inode: inode)
       default:
         throw Unreadable(description: "\(path): call \(operation) has no model")
       }
