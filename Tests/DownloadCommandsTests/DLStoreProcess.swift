@@ -45,7 +45,7 @@ final class DLStoreProcess: Sendable {
     let program = try Self.program
     if let shell {
       process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = ["-c", shell.replacing("dlstore", with: "'\(program.path)'")]
+      process.arguments = ["-c", shell]
     } else {
       process.executableURL = program
       process.arguments = arguments
@@ -54,6 +54,10 @@ final class DLStoreProcess: Sendable {
     var environment = ProcessInfo.processInfo.environment
     environment.merge(additions) { $1 }
     environment["DLSTORE_STORE"] = store
+    let folders = [
+      program.deletingLastPathComponent().path, environment["PATH"] ?? "/usr/bin:/bin",
+    ]
+    environment["PATH"] = folders.joined(separator: ":")
     process.environment = environment
     process.standardInput = input
     process.standardOutput = try FileHandle(
