@@ -45,11 +45,26 @@ extension KeyedArchive {
   }
 
   private mutating func append(_ value: PropertyList) throws(ResumeDataError) -> PropertyList {
+    // A damaged archive may refer to positions beyond its end. They must not become valid.
+    let dangling = danglingReferences()
+    while dangling.contains(UInt64(objects.count)) {
+      objects.append(.dictionary(PropertyListDictionary()))
+    }
     guard let uid = UInt32(exactly: objects.count) else {
       throw ResumeDataError(.tooLarge, "the archive has too many objects")
     }
     objects.append(value)
     return .uid(uid)
+  }
+
+  /// The positions beyond the end of the table that something refers to.
+  private func danglingReferences() -> Set<UInt64> {
+    var found: Set<UInt64> = []
+    let end = objects.count
+    for value in objects + top.entries.map(\.value) {
+      value.forEachReference { uid in if uid >= end { found.insert(UInt64(uid)) } }
+    }
+    return found
   }
 
   /// Empties an object whose only reference is about to be removed.
@@ -62,13 +77,19 @@ extension KeyedArchive {
 extension PropertyList {
   /// The number of references to an object within the value.
   fileprivate func countReferences(to uid: UInt32) -> Int {
+    var count = 0
+    forEachReference { if $0 == uid { count += 1 } }
+    return count
+  }
+
+  /// Calls `body` with each reference within the value.
+  fileprivate func forEachReference(_ body: (UInt32) -> Void) {
     switch self {
-    case .uid(let value): value == uid ? 1 : 0
-    case .array(let values), .set(let values):
-      values.reduce(0) { $0 + $1.countReferences(to: uid) }
+    case .uid(let uid): body(uid)
+    case .array(let values), .set(let values): for value in values { value.forEachReference(body) }
     case .dictionary(let members):
-      members.entries.reduce(0) { $0 + $1.value.countReferences(to: uid) }
-    case .null, .bool, .integer, .real, .date, .data, .string: 0
+      for entry in members.entries { entry.value.forEachReference(body) }
+    case .null, .bool, .integer, .real, .date, .data, .string: break
     }
   }
 }

@@ -154,6 +154,24 @@ struct KeyedArchiveTests {
     #expect(archive.objects[3] == .integer(1))
   }
 
+  @Test func `a new member does not become the object of a reference to nothing`() throws {
+    var archive = try Self.archive(
+      [
+        .dictionary([
+          "NS.keys": .array([.uid(2), .uid(3)]), "NS.objects": .array([.uid(4), .uid(6)]),
+        ]), .string("a"), .string("b"),
+      ],
+      top: ["root": .uid(1)]
+    )
+    #expect(throws: ResumeDataError.self) { try archive.text(.uid(4)) }
+    try archive.setMember("c", of: 1, to: .string("new"))
+    for uid: UInt32 in [4, 6] {
+      #expect(throws: ResumeDataError.self) { try archive.text(.uid(uid)) }
+    }
+    let value = try #require(try archive.dictionary(.uid(1))?["c"])
+    #expect(try archive.text(value) == "new")
+  }
+
   // MARK: Building
 
   @Test func `plain values are there once, and what is only equal stays apart`() throws {
