@@ -30,13 +30,13 @@ struct PurgeReportText {
       + "next run or `dlstore reconcile --apply`"
   }
 
-  /// The message for a record that stays because the folder of its deleted files was not synced.
+  /// The message for a record that is kept because the folder of its deleted files cannot be synced.
   static func deletionNotSynced(_ found: Reconciliation, _ failure: DownloadFailure) -> String {
-    "the files of \(found.record.id) are deleted, and a power cut may bring them back: "
-      + "\(failure.message); the record stays until an engine runs or reconciles again"
+    "kept the record \(found.record.id): its files are deleted, but their folder cannot be synced, so a "
+      + "power cut may bring them back (\(failure.message)); run `dlstore reconcile --apply` to retry"
   }
 
-  /// The message for a record that a reconciliation left as it is; `nil` for the others.
+  /// The message for a record that a reconciliation left unchanged; `nil` for any other.
   static func leftover(_ found: Reconciliation) -> String? {
     if found.isPartialInUse { return partialInUse(found) }
     return found.deletionFailure.map { deletionNotSynced(found, $0) }
