@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A digest that a file has or must have, such as `sha256:` and 64 hexadecimal digits.
+/// A digest of a file, such as `sha256:` and 64 hexadecimal digits.
 public struct Digest: Sendable, Hashable {
-  /// How a digest is computed.
+  /// The algorithm of a digest.
   ///
-  /// MD5 and SHA-1 find damage; against a server that means ill only the other two help.
+  /// MD5 and SHA-1 detect damage; only the other two protect against a malicious server.
   public enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// MD5 (RFC 1321).
     case md5
@@ -15,7 +15,7 @@ public struct Digest: Sendable, Hashable {
     /// SHA-512 (FIPS 180-4).
     case sha512
 
-    /// How many hexadecimal digits a digest has.
+    /// The number of hexadecimal digits of a digest.
     public var digitCount: Int {
       switch self {
       case .md5: 32
@@ -25,23 +25,23 @@ public struct Digest: Sendable, Hashable {
       }
     }
 
-    /// Reads a name as people write it: `SHA-256` too.
+    /// Parses a name in any common spelling, such as `SHA-256`.
     fileprivate init?(named name: Substring) {
       let name = name.lowercased()
       self.init(rawValue: name.hasPrefix("sha-") ? "sha" + name.dropFirst(4) : name)
     }
   }
 
-  /// How it is computed.
+  /// The algorithm.
   public let algorithm: Algorithm
-  /// The digits, in lower case.
+  /// The hexadecimal digits in lower case.
   public let hexadecimal: String
 
-  /// The digest as records keep it: `sha256:` and the digits.
+  /// The digest as stored in records: `sha256:` and the digits.
   public var text: String { "\(algorithm.rawValue):\(hexadecimal)" }
 
-  /// Reads a digest as people write it: `md5:HEX`, `sha-1=HEX` (as aria2 does), or the digits alone,
-  /// whose number tells the algorithm.
+  /// Parses `md5:HEX`, `sha-1=HEX` (aria2's form), or the digits alone, whose number determines the
+  /// algorithm.
   ///
   /// - Throws: ``DownloadStoreError`` with `invalidDigest`.
   public init(_ text: String) throws(DownloadStoreError) {
@@ -69,7 +69,7 @@ public struct Digest: Sendable, Hashable {
 
   /// Reads the whole file, one mebibyte at a time.
   ///
-  /// - Throws: What the file system answers.
+  /// - Throws: The file system's error.
   public static func ofFile(at path: String, _ algorithm: Algorithm = .sha256) throws -> Digest {
     let handle = try FileHandle(forReadingFrom: URL(filePath: path))
     defer { try? handle.close() }

@@ -1,17 +1,16 @@
 internal import Crypto
 
-/// A digest in the making: takes bytes piece by piece, in their order.
+/// An incremental digest.
 ///
-/// Its state lives in memory alone. The cryptographic library has no way to save it, so a later
-/// process has to read the bytes again.
+/// Its state cannot be saved, so a later process has to read the bytes again.
 public struct DigestHasher: Sendable {
-  /// How the digest is computed.
+  /// The algorithm.
   public let algorithm: Digest.Algorithm
-  /// How many bytes it has taken.
+  /// The number of bytes added so far.
   public private(set) var byteCount: Int64 = 0
   private var function: any (HashFunction & Sendable)
 
-  /// Begins a digest.
+  /// Creates a digest of no bytes.
   public init(_ algorithm: Digest.Algorithm) {
     self.algorithm = algorithm
     function =
@@ -23,13 +22,13 @@ public struct DigestHasher: Sendable {
       }
   }
 
-  /// Takes the next bytes.
+  /// Adds the next bytes.
   public mutating func update(_ bytes: Span<UInt8>) {
     byteCount += Int64(bytes.count)
     unsafe bytes.withUnsafeBytes { unsafe function.update(bufferPointer: $0) }
   }
 
-  /// The digest of the bytes so far; more may follow.
+  /// The digest of the bytes added so far; more may be added.
   public var digest: Digest {
     Digest(algorithm, hexadecimal: function.hexadecimal)
   }

@@ -6,16 +6,16 @@
   internal import Glibc
 #endif
 
-/// A rename that never replaces what is there, and that can be taken back until it is finished.
+/// A rename that never replaces an existing file and can be reverted until it is finished.
 ///
-/// Between the two steps the file has both names where the file system allows that, so that whoever
-/// looks under either finds it, also after a kill.
+/// Between the two steps the file has both names, if the file system supports that, so it is found
+/// under either name, also after a kill.
 struct ExclusiveRename {
-  /// Why a file did not get its name.
+  /// The reason for a failed rename.
   enum Failure: Error, Hashable {
-    /// Something has the name already.
+    /// The name is taken.
     case nameTaken
-    /// The file system refused, with that `errno`.
+    /// The file system failed with this `errno`.
     case refused(Int32)
   }
 
@@ -25,13 +25,13 @@ struct ExclusiveRename {
   private let old: String
   private let new: String
   private let synchronizeFolder: SynchronizeFolder
-  /// Whether the file has its old name still.
+  /// Whether the file still has its old name.
   private let hasBothNames: Bool
 
-  /// Gives the file its new name, durably.
+  /// Adds the new name and makes it durable.
   ///
-  /// - Throws: ``Failure``; the file has its old name alone then. A folder that cannot be synced
-  ///   counts as a refusal: the record must not name a file that a power cut may take away.
+  /// - Throws: ``Failure``; the file then has only its old name. A failed sync of the folder is a
+  ///   failure too, because the record must not name a file that a power cut may remove.
   init(
     from old: String,
     to new: String,
@@ -45,7 +45,7 @@ struct ExclusiveRename {
     } else {
       switch errno {
       case EEXIST: throw .nameTaken
-      // Some file systems have no second names.
+      // Some file systems do not support hard links.
       case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: try Self.replaceReservation(old, new)
       default: throw .refused(errno)
       }
@@ -58,23 +58,23 @@ struct ExclusiveRename {
     }
   }
 
-  /// Takes the old name away.
+  /// Removes the old name.
   func finish() {
     guard hasBothNames else { return }
     unsafe unlink(old)
-    // The record names the new file, whose name is durable: if this fails, a power cut may leave the
-    // old name as well, and nothing is lost.
+    // The record names the new file, whose name is durable. If this fails, a power cut may leave the
+    // old name too, and nothing is lost.
     _ = synchronizeFolder(new)
   }
 
-  /// Takes the new name away again.
+  /// Removes the new name.
   func revert() {
     if hasBothNames { unsafe unlink(new) } else { unsafe rename(new, old) }
-    // The record names the old file, whose name was durable before: as in ``finish()``.
+    // The record names the old file, whose name is durable; see ``finish()``.
     _ = synchronizeFolder(old)
   }
 
-  /// Makes an empty file that must not exist, and renames over that.
+  /// Creates an empty file exclusively and renames over it.
   private static func replaceReservation(_ old: String, _ new: String) throws(Failure) {
     let reservation = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard reservation >= 0 else { throw errno == EEXIST ? .nameTaken : .refused(errno) }
@@ -86,9 +86,9 @@ struct ExclusiveRename {
     }
   }
 
-  /// Syncs the folder of a file, in which both names are.
+  /// Syncs the folder that contains both names.
   ///
-  /// Returns the error number, or 0; a file system that cannot sync a folder is no error.
+  /// Returns the error number, or 0. A file system that cannot sync folders is not an error.
   @Sendable private static func synchronizeFolder(of path: String) -> Int32 {
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let descriptor = unsafe open(String(path[..<end]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -100,10 +100,10 @@ struct ExclusiveRename {
 }
 
 extension ExclusiveRename.Failure: CustomStringConvertible {
-  /// What the operating system says.
+  /// The error as text.
   var description: String {
     switch self {
-    case .nameTaken: "there is a file of that name"
+    case .nameTaken: "a file of that name exists"
     case .refused(let code): unsafe String(cString: strerror(code))
     }
   }

@@ -6,36 +6,36 @@
   internal import Glibc
 #endif
 
-/// What lies on disk for a record, in the words of reconciliation.
+/// The state of a record's files on disk, an input of reconciliation.
 public struct FileFacts: Sendable, Hashable {
   /// The finished file.
   public enum Final: String, Sendable, Hashable, CaseIterable {
-    /// There is nothing under the name.
+    /// The path does not exist.
     case missing
-    /// It is the file that we put there: its stamp is the one that was recorded.
+    /// The file is the downloaded one: its stamp is the recorded one.
     case ours
-    /// It has the size that ours has or would have, and nothing says that it is.
+    /// The file has the expected size, but another stamp.
     case sizeOnly
-    /// It is something else.
+    /// The path is something else.
     case mismatch
 
-    /// Whether it is there and not ours, so that it is left alone.
+    /// Whether the path exists and is not the downloaded file, so that it must not be touched.
     public var isForeign: Bool { self == .sizeOnly || self == .mismatch }
   }
 
-  /// The partial file, against what was committed as received and the size of the whole.
+  /// The size of the partial file, compared with the committed count and the total size.
   public enum Partial: String, Sendable, Hashable, CaseIterable {
-    /// There is none.
+    /// The file does not exist.
     case missing
-    /// As long as what was committed.
+    /// As long as the committed count.
     case equal
-    /// Longer: bytes came after the last commit.
+    /// Longer: bytes arrived after the last commit.
     case longer
-    /// Shorter: something else cut it.
+    /// Shorter: something else truncated it.
     case shorter
-    /// As long as the whole, all of it committed.
+    /// As long as the total, all of it committed.
     case complete
-    /// Longer than the whole.
+    /// Longer than the total.
     case over
   }
 
@@ -43,17 +43,17 @@ public struct FileFacts: Sendable, Hashable {
   public var final: Final
   /// The partial file.
   public var partial: Partial
-  /// How long the partial file is, in bytes; zero when there is none.
+  /// The size of the partial file in bytes; zero if there is none.
   public var partialSize: Int64
 
-  /// States what lies on disk.
+  /// Creates a state.
   public init(final: Final, partial: Partial, partialSize: Int64 = 0) {
     self.final = final
     self.partial = partial
     self.partialSize = partialSize
   }
 
-  /// Looks at the files of a record.
+  /// Examines the files of a record.
   ///
   /// A file is missing only where the system says that there is none. A partial file that cannot be
   /// examined for another reason, such as a network volume that is away, counts as equal to what was
@@ -94,7 +94,7 @@ public struct FileFacts: Sendable, Hashable {
   /// Whether an error of `lstat` means that nothing is there.
   private static func saysMissing(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
 
-  /// How a partial file's size stands to what was committed and to the whole.
+  /// Compares the size of a partial file with the committed count and the total.
   public static func compare(_ size: Int64, committed: Int64, whole: Int64?) -> Partial {
     if let whole, size > whole { return .over }
     if size < committed { return .shorter }
@@ -103,20 +103,20 @@ public struct FileFacts: Sendable, Hashable {
   }
 }
 
-/// The one word on a record's file that lists show.
+/// The state of a record's file as shown in lists.
 public enum FileStatus: String, Sendable, Hashable, CaseIterable {
   /// Nothing was downloaded yet.
   case absent
-  /// Part of the file is there.
+  /// A partial file exists.
   case partial
-  /// The finished file is there.
+  /// The finished file exists.
   case present
-  /// The record says complete, and the file is gone.
+  /// The download is complete, but the file does not exist.
   case missing
-  /// The record says complete, and the file is another one.
+  /// The download is complete, but the file is a different one.
   case modified
 
-  /// The word for a record and what lies on disk for it.
+  /// The status of a record with the given files.
   public init(of record: DownloadRecord, facts: FileFacts) {
     switch (record.state, facts.final) {
     case (.completed, .ours): self = .present

@@ -1,17 +1,17 @@
-/// Where the files of a record lie, as relative names and as paths of this moment.
+/// The paths of a record's files.
 public struct FileLayout: Sendable, Hashable {
-  /// The folder below which everything lies.
+  /// The path of the root.
   public let rootPath: String
-  /// The folder in which both files lie.
+  /// The folder that contains both files.
   public let folderPath: String
   /// The finished file.
   public let finalPath: String
-  /// The file while it is not complete.
+  /// The partial file.
   ///
-  /// It lies beside the finished one, so that the last step is a rename. Its ``PartialName`` stays
-  /// when the record gets another name, and is that of no other record or store.
+  /// It is beside the finished file, so that the last step is a rename. Its ``PartialName`` is unique
+  /// to the record and the store, and does not change with the record's file name.
   public let partialPath: String
-  /// The partial file as builds called it that did not give stores an id.
+  /// The partial file as named by earlier builds, in which stores had no id.
   package let earlierPartialPath: String
 
   /// The files of `record`, of the store with the id `storeID`, below the folder `rootPath`.
@@ -24,18 +24,18 @@ public struct FileLayout: Sendable, Hashable {
     earlierPartialPath = "\(folderPath)/\(PartialName(recordID: record.id, storeID: nil).text)"
   }
 
-  /// What ``DownloadRecord/destination`` is for a place.
+  /// The value of ``DownloadRecord/destination`` for a location.
   public static func destination(root: String, folder: String, filename: String) -> String {
     folder.isEmpty ? "\(root)/\(filename)" : "\(root)/\(folder)/\(filename)"
   }
 
-  /// A relative folder with `/` between its parts, none of which leads out.
+  /// Returns a normalized relative folder that does not lead out of the root.
   ///
   /// - Throws: ``DownloadStoreError`` with `invalidName` for an absolute path, for `..`, and for
   ///   control characters.
   public static func validatedFolder(_ folder: String) throws(DownloadStoreError) -> String {
-    // Of scalars and not of characters: a slash and a mark that combines with it are one character,
-    // and a slash to the file system.
+    // Compares scalars: a slash with a combining mark is one Character, but a slash to the file
+    // system.
     let scalars = folder.unicodeScalars
     let parts = scalars.split(separator: "/").map { String($0) }
     guard scalars.first != "/", !parts.contains(".."),

@@ -7,9 +7,9 @@
 #endif
 
 extension FileStamp {
-  /// The stamp of the file at `path`; `nil` when there is no regular file there.
+  /// The stamp of the file at `path`; `nil` if it is not a regular file.
   ///
-  /// Links are not followed.
+  /// Symbolic links are not followed.
   public init?(ofFileAt path: String) {
     var status = stat()
     guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -18,7 +18,7 @@ extension FileStamp {
     self.init(status)
   }
 
-  /// The stamp of an open file; `nil` when the descriptor is none.
+  /// The stamp of an open file; `nil` if the descriptor is invalid.
   public init?(ofDescriptor descriptor: Int32) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return nil }

@@ -6,9 +6,9 @@
 
 /// Lists files below a folder.
 enum FolderWalk {
-  /// The paths of everything below `folder` that is no folder.
+  /// The paths of everything below `folder` except folders.
   ///
-  /// Links are listed, not followed.
+  /// Symbolic links are listed, not followed.
   static func files(below folder: String) -> [String] {
     var files: [String] = []
     var folders = [folder]

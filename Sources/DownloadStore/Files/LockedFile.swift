@@ -6,25 +6,25 @@
   internal import Glibc
 #endif
 
-/// An open partial file with an exclusive lock (`flock`): while it is held, no other process writes,
-/// cuts or deletes the file.
+/// An open partial file with an exclusive lock (`flock`).
 ///
-/// The lock ends with ``unlock()``, with the value, and with the process, however that ends. Some
-/// file systems have no such locks; there the file is used without one.
+/// While the lock is held, no other process writes, truncates or deletes the file. It ends with
+/// ``unlock()``, with the value, or with the process. On file systems without locks the file is used
+/// without one.
 package struct LockedFile: ~Copyable {
-  /// Why a file was not opened.
+  /// The reason why a file was not opened.
   package enum Refusal: Error, Hashable {
-    /// There is no such file.
+    /// The file does not exist.
     case missing
     /// Another process, or another transfer of this one, holds the lock.
     case locked
-    /// It is not a file that this program could have made.
+    /// It is not a file that this program could have created.
     case notOurs(Reason)
-    /// The file system refused, with that `errno`.
+    /// The file system failed with this `errno`.
     case failed(Int32)
   }
 
-  /// What tells a file from one that this program makes.
+  /// The difference from a file that this program creates.
   package enum Reason: String, Hashable {
     case link = "it is a symbolic link"
     case notRegular = "it is not a regular file"
@@ -32,19 +32,19 @@ package struct LockedFile: ~Copyable {
     case otherOwner = "it belongs to another user"
   }
 
-  /// What the file is opened for.
+  /// The purpose of opening the file.
   package enum Purpose {
-    /// To change its bytes: it must have one name, and belong to the effective user of the process.
+    /// Changing its bytes: it must have a single name and belong to the effective user.
     case writing
-    /// To take its name away, which leaves the bytes under any other name.
+    /// Removing its name, which leaves the bytes under any other name.
     case deleting
   }
 
   package let descriptor: Int32
 
-  /// Opens and locks a file that exists.
+  /// Opens and locks an existing file.
   package init(_ path: String, for purpose: Purpose) throws(Refusal) {
-    // Between the opening and the lock another process may delete the file and make another one.
+    // Another process may replace the file between opening and locking.
     for _ in 0..<16 {
       let descriptor = try Self.opened(path, for: purpose)
       if Self.isNamed(path, descriptor) {
@@ -56,9 +56,9 @@ package struct LockedFile: ~Copyable {
     throw .locked
   }
 
-  /// Makes a file of a name that nothing has, and locks it.
+  /// Creates and locks a new file.
   ///
-  /// - Throws: ``Refusal/failed(_:)`` with `EEXIST` when something has the name.
+  /// - Throws: ``Refusal/failed(_:)`` with `EEXIST` if the name is taken.
   package init(creating path: String) throws(Refusal) {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let descriptor = unsafe open(path, flags, 0o666)
@@ -75,7 +75,7 @@ package struct LockedFile: ~Copyable {
   }
 
   private static func opened(_ path: String, for purpose: Purpose) throws(Refusal) -> Int32 {
-    // A device or a pipe must not block the caller.
+    // Opening a device or a pipe must not block.
     let access = purpose == .writing ? O_RDWR : O_RDONLY
     let descriptor = unsafe open(path, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -107,7 +107,7 @@ package struct LockedFile: ~Copyable {
       switch errno {
       case EINTR: continue
       case EWOULDBLOCK: return .locked
-      // Not every file system has locks.
+      // Some file systems do not support locks.
       default: return nil
       }
     }
@@ -122,21 +122,21 @@ package struct LockedFile: ~Copyable {
       && own.st_dev == named.st_dev && own.st_ino == named.st_ino
   }
 
-  /// Lets other processes lock the file; it stays open.
+  /// Releases the lock; the file stays open.
   package func unlock() {
     flock(descriptor, LOCK_UN)
   }
 
-  /// The file's stamp as it is now.
+  /// The file's current stamp.
   package var stamp: FileStamp? { FileStamp(ofDescriptor: descriptor) }
 
-  /// Deletes the file of that name, unless another process holds it.
+  /// Deletes a file unless another process holds its lock.
   ///
   /// - Parameters:
-  ///   - path: The name.
-  ///   - isMeant: Looks at the locked file before it goes.
-  /// - Returns: Whether it is gone; `false` when it was not meant.
-  /// - Throws: ``Refusal``, or what `isMeant` throws.
+  ///   - path: The file.
+  ///   - isMeant: Decides about the locked file before it is deleted.
+  /// - Returns: Whether the file was deleted; `false` if `isMeant` returned false.
+  /// - Throws: ``Refusal``, or the error of `isMeant`.
   package static func delete(
     _ path: String,
     if isMeant: (borrowing LockedFile) throws -> Bool = { _ in true }
@@ -150,10 +150,10 @@ package struct LockedFile: ~Copyable {
 }
 
 extension LockedFile.Refusal: CustomStringConvertible {
-  /// The reason, as the rest of a sentence about the file.
+  /// The reason as a clause about the file.
   package var description: String {
     switch self {
-    case .missing: "there is no such file"
+    case .missing: "the file does not exist"
     case .locked: "another process is using it"
     case .notOurs(let reason): reason.rawValue
     case .failed(let code): unsafe String(cString: strerror(code))

@@ -1,26 +1,24 @@
-/// The name of a partial file, which says whose file it is.
+/// The name of a partial file, which identifies its record and its store.
 ///
-/// Several stores may share a folder, and the same URL may be in each of them: the record's id alone
-/// does not name an owner.
+/// Several stores may share a folder and contain the same URL, so the record's id alone is not enough.
 public struct PartialName: Sendable, Hashable {
-  /// The end of every such name.
+  /// The suffix of all such names.
   public static let suffix = ".dlstore-part"
   /// The number of hexadecimal digits of an id.
   private static let idLength = 16
 
   /// The id of the record.
   public var recordID: String
-  /// The id of the store; `nil` in names that were given before stores had ids, whose owner is not
-  /// known for certain.
+  /// The id of the store; `nil` in names given by earlier builds, whose owner is not certain.
   public var storeID: String?
 
-  /// Names the partial file of a record.
+  /// Creates the name of a record's partial file.
   public init(recordID: String, storeID: String?) {
     self.recordID = recordID
     self.storeID = storeID
   }
 
-  /// Reads a file name; `nil` when it is not the name of a partial file.
+  /// Parses a file name; `nil` if it does not name a partial file.
   public init?(_ text: String) {
     guard text.utf8.count > Self.suffix.utf8.count, text.utf8.allSatisfy({ $0 < 0x80 }),
       text.hasSuffix(Self.suffix)

@@ -1,26 +1,28 @@
 internal import Foundation
 
-/// Reduces any text to a name that is one harmless component of a path.
+/// Converts any text to a safe file name.
 public enum SafeFilename {
-  /// The longest name that common file systems take, in bytes.
+  /// The maximum length of a name on common file systems, in bytes.
   public static let longest = 255
-  /// What a file is called when nothing of its name is left.
+  /// The name used if nothing else is left.
   public static let fallback = "download"
 
-  /// The name that a URL suggests: the last part of its path, percent-decoded.
+  /// The file name from a URL: the last component of its path, percent-decoded.
   public static func suggested(byURL url: String) -> String {
     let path = URL(string: url)?.path(percentEncoded: true) ?? ""
     let last = path.split(separator: "/").last.map(String.init) ?? ""
     return sanitized(last.removingPercentEncoding ?? last)
   }
 
-  /// The last component of `name`, without control characters, never `.`, `..`, hidden or a name
-  /// that is ours, and at most `limit` bytes long with its extension kept.
+  /// Returns the last component of `name` without control characters, at most `limit` bytes long
+  /// with its extension kept.
   ///
-  /// Sanitizing a sanitized name changes nothing. Names that only Windows reserves are allowed.
+  /// The result is never `.`, `..`, hidden, or the name of a partial file.
+  ///
+  /// Idempotent. Names that are reserved only on Windows are allowed.
   public static func sanitized(_ name: String, limit: Int = longest) -> String {
-    // Of scalars and not of characters: a slash and a mark that combines with it are one character,
-    // and a slash to the file system.
+    // Compares scalars: a slash with a combining mark is one Character, but a slash to the file
+    // system.
     let last =
       name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring().unicodeScalars
     let visible = String(String.UnicodeScalarView(last.lazy.filter { !isInvisible($0) }))
@@ -35,9 +37,9 @@ public enum SafeFilename {
     }
   }
 
-  /// The name without blanks and dots around it, and without what ends our partial files.
+  /// Removes surrounding blanks and dots, and the suffix of partial files.
   ///
-  /// A name of dots alone would be a folder, one that begins with a dot would be hidden.
+  /// A name of dots would be a folder, and a name that begins with a dot would be hidden.
   private static func trimmed(_ name: String) -> String {
     let suffix = PartialName.suffix.unicodeScalars
     var rest = name.unicodeScalars[...]
@@ -54,7 +56,7 @@ public enum SafeFilename {
     }
   }
 
-  /// The name cut to `limit` bytes, on a character's boundary and before its extension.
+  /// Truncates the name to `limit` bytes at a character boundary, keeping its extension.
   public static func shortened(_ name: String, to limit: Int) -> String {
     guard name.utf8.count > limit else { return name }
     let (stem, ext) = split(name)
@@ -62,16 +64,14 @@ public enum SafeFilename {
     return prefix(of: stem, bytes: limit - ext.utf8.count) + ext
   }
 
-  /// The name with a number before its extension, in place of one that it has: `a (2).zip`.
+  /// Inserts or replaces a number before the extension: `a (2).zip`.
   public static func numbered(_ name: String, _ number: Int) -> String {
     let (stem, ext) = split(name)
     let suffix = " (\(number))\(ext)"
     return prefix(of: unnumbered(stem), bytes: longest - suffix.utf8.count) + suffix
   }
 
-  /// The stem without a number that was put behind it.
-  ///
-  /// One of four digits is a year.
+  /// The stem without a number in parentheses; four digits count as a year.
   private static func unnumbered(_ stem: String) -> String {
     guard stem.hasSuffix(")"), let open = stem.lastIndex(of: "(") else { return stem }
     let digits = stem[stem.index(after: open)...].dropLast()
@@ -82,8 +82,8 @@ public enum SafeFilename {
     return isNumber && before.hasSuffix(" ") && before.count > 1 ? String(before.dropLast()) : stem
   }
 
-  /// The longest beginning of at most `limit` bytes that ends between characters, or between
-  /// scalars where the first character alone is longer.
+  /// The longest prefix of at most `limit` bytes that ends at a character boundary, or at a scalar
+  /// boundary if the first character is longer.
   private static func prefix(of name: String, bytes limit: Int) -> String {
     var result = ""
     for character in name {
@@ -98,14 +98,14 @@ public enum SafeFilename {
     return result
   }
 
-  /// The name before its extension, and the extension with its dot.
+  /// Splits a name into its stem and its extension with the dot.
   ///
-  /// What is longer than 16 bytes or has a blank in it is no extension.
+  /// An extension has at most 16 bytes and no blanks.
   private static func split(_ name: String) -> (stem: String, ext: String) {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex,
       name[dot...].utf8.count <= 16, !name[dot...].contains(" ")
     else { return (name, "") }
-    // `x.tar.gz` keeps both.
+    // `x.tar.gz` keeps both extensions.
     let stem = name[..<dot]
     if stem.hasSuffix(".tar"), stem.count > 4 {
       return (String(stem.dropLast(4)), ".tar" + name[dot...])

@@ -1,13 +1,13 @@
 public import ObjectStore
 
-/// The downloads that have a tag.
+/// The downloads with a tag.
 ///
-/// It is read from the store, so that every process has it; bytes are counted up to the last
-/// checkpoint, about a second ago. An engine has a view of its own that counts every byte.
+/// A group is read from the store, in any process. Bytes are counted up to the last checkpoint, about
+/// a second ago; the engine's own group counts every byte.
 public struct DownloadGroup: Sendable {
   /// The tag.
   public let tag: String
-  /// The store that the records are in.
+  /// The store of the records.
   let store: DownloadStore
 
   /// The records of the group.
@@ -16,7 +16,7 @@ public struct DownloadGroup: Sendable {
     return DownloadRecord.where { $0.tags.contains(tag) }
   }
 
-  /// How far the group is now.
+  /// The current progress of the group.
   ///
   /// - Throws: `StoreError`.
   /// - Complexity: O(members).
@@ -26,25 +26,25 @@ public struct DownloadGroup: Sendable {
     return tally.progress
   }
 
-  /// How far the group is: now, and then each time that it has changed.
+  /// The progress of the group, now and after each change.
   ///
-  /// Each iterator follows the store by itself. What happens while nobody asks is told at once, so
-  /// that a slow reader costs nothing and always comes to the last state.
+  /// Each iterator follows the store independently. Changes between two calls are combined, so a slow
+  /// reader costs nothing and always gets the latest state.
   ///
-  /// - Parameter interval: The least time between two elements.
-  /// - Returns: A sequence that ends with the task that reads it.
+  /// - Parameter interval: The minimum time between two elements.
+  /// - Returns: A sequence that ends when the reading task is cancelled.
   public func changes(every interval: Duration = .milliseconds(200)) -> GroupChanges {
     GroupChanges(group: self, interval: interval)
   }
 
-  /// The records of the group, and how they change in what the sums are made of.
+  /// Observes the fields of the group's records that the sums depend on.
   package func differences() -> ResultChanges<DownloadRecord> {
     store.objects.observe(query, fields: [\.state, \.received, \.expected, \.tags])
   }
 }
 
 extension DownloadStore {
-  /// The downloads that have the tag; there need not be any yet.
+  /// The group of downloads with a tag, which may be empty.
   public func group(_ tag: String) -> DownloadGroup {
     DownloadGroup(tag: tag, store: self)
   }

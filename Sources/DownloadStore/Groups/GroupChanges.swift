@@ -1,21 +1,22 @@
 public import ObjectStore
 
-/// How far a group is, from now on; ends when the task is cancelled or the store's observations end.
+/// The progress of a group as a sequence; ends when the task is cancelled or the store's observations
+/// end.
 ///
-/// An element is told when a sum has changed; its speed is as of then, and `nil` once the group is at
-/// rest.
+/// A new element follows each change of the sums. Its speed is the current one, and `nil` once the
+/// group is at rest.
 ///
-/// - Complexity: The first element costs O(members), each further one what has changed.
+/// - Complexity: O(members) for the first element, O(changes) for each further one.
 public struct GroupChanges: AsyncSequence, Sendable {
-  /// How far the group is.
+  /// The progress of the group.
   public typealias Element = GroupProgress
-  /// What ends the sequence when reading fails.
+  /// The error that ends the sequence if reading fails.
   public typealias Failure = StoreError
 
   let group: DownloadGroup
   let interval: Duration
 
-  /// Begins to follow.
+  /// Starts observing.
   public func makeAsyncIterator() -> Iterator {
     Iterator(
       changes: group.differences().makeAsyncIterator(),
@@ -23,7 +24,7 @@ public struct GroupChanges: AsyncSequence, Sendable {
     )
   }
 
-  /// Follows one group.
+  /// Observes one group.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var changes: ResultChanges<DownloadRecord>.Iterator
     fileprivate let interval: Duration
@@ -36,8 +37,8 @@ public struct GroupChanges: AsyncSequence, Sendable {
       self.interval = interval
     }
 
-    /// Waits for the next change of the sums and returns it: the first time what there is, without
-    /// waiting; `nil` at the end.
+    /// Returns the current sums at the first call, and then waits for the next change; `nil` at the
+    /// end.
     ///
     /// - Throws: `StoreError`, as an observation of the store.
     public mutating func next(
@@ -45,7 +46,7 @@ public struct GroupChanges: AsyncSequence, Sendable {
     ) async throws(StoreError) -> GroupProgress? {
       while true {
         if let last {
-          // What changes meanwhile is one element.
+          // Changes during the wait are one element.
           try? await Task.sleep(until: last.at.advanced(by: interval))
         }
         guard let change = try await changes.next() else { return nil }
@@ -55,7 +56,7 @@ public struct GroupChanges: AsyncSequence, Sendable {
         var progress = follower.tally.progress
         guard progress != last?.progress else { continue }
         last = (progress, .now)
-        // What stands still has no speed, even if something arrived a moment ago.
+        // A group at rest has no speed, even if bytes arrived a moment ago.
         if !progress.isAtRest { progress.bytesPerSecond = meter.bytesPerSecond(at: now) }
         return progress
       }

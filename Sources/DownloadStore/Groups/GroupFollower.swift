@@ -1,15 +1,15 @@
 package import ObjectStore
 
-/// Brings a tally from one result of a query to the next.
+/// Updates a tally with the changes of an observed query.
 package struct GroupFollower: Sendable {
-  /// The members as of the last change.
+  /// The members after the last change.
   package private(set) var tally = GroupTally()
   private var records = ResultSnapshot<DownloadRecord>()
 
-  /// Follows nothing yet.
+  /// Creates a follower without members.
   package init() {}
 
-  /// Takes the differences; the first change has all records.
+  /// Applies a change; the first one contains all records.
   package mutating func follow(_ change: ResultChange<DownloadRecord>) {
     for place in change.deletions { tally[records[place].id] = nil }
     records = change.snapshot

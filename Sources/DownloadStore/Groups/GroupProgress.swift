@@ -1,40 +1,40 @@
-/// How far a group of downloads is, in sums.
+/// The summed progress of a group of downloads.
 ///
-/// Sizes are said by servers one by one, so that a sum of those that are known grows while members
-/// start. What is known and what is not are therefore apart: ``received`` counts every member,
-/// ``expected`` those whose size is known, ``unknownTotals`` is the number of the others.
+/// A size becomes known when its download starts, so the sum of the known sizes grows. Therefore
+/// ``received`` counts all members, ``expected`` only members of known size, and ``unknownTotals`` is
+/// the number of the others.
 public struct GroupProgress: Sendable, Hashable {
-  /// The members; those that somebody gave up are not among them.
+  /// The number of members, without cancelled and removed ones.
   public var members = 0
-  /// The members that are complete.
+  /// The number of completed members.
   public var completed = 0
-  /// The members that failed for good.
+  /// The number of permanently failed members.
   public var failed = 0
-  /// The members that somebody holds.
+  /// The number of paused members.
   public var paused = 0
-  /// The members whose transfer is under way, or whose file is about to get its name.
+  /// The number of members that are transferring or whose file is being renamed.
   public var running = 0
-  /// The bytes that are there, of all members.
+  /// The bytes received of all members.
   public var received: Int64 = 0
-  /// The bytes that are there, of the members whose size is known.
+  /// The bytes received of the members of known size.
   public var receivedOfKnown: Int64 = 0
-  /// The sum of the sizes that are known, in bytes.
+  /// The sum of the known sizes in bytes.
   public var expected: Int64 = 0
-  /// The members whose size is not known.
+  /// The number of members of unknown size.
   public var unknownTotals = 0
-  /// How fast bytes arrive; `nil` until there is something to measure, and for a group at rest.
+  /// The speed in bytes per second; `nil` before it can be measured, and for a group at rest.
   public var bytesPerSecond: Double?
 
-  /// A group of no members.
+  /// The progress of an empty group.
   public init() {}
 
-  /// The members that wait for their turn or their next try.
+  /// The number of members that wait for a slot or a retry.
   public var waiting: Int { members - completed - failed - paused - running }
 
-  /// Whether no member has anything left to do by itself.
+  /// Whether no member will continue without a command.
   public var isAtRest: Bool { running == 0 && waiting == 0 }
 
-  /// Bytes, speed and time left; without a size as long as one member's is not known.
+  /// Bytes, speed and remaining time; without a size until every member's size is known.
   public var estimate: ProgressEstimate {
     ProgressEstimate(
       received: received,
@@ -43,12 +43,12 @@ public struct GroupProgress: Sendable, Hashable {
     )
   }
 
-  /// The part that is there, from 0 to 1; `nil` as long as the size of one member is not known.
+  /// The fraction received, 0...1; `nil` until every member's size is known.
   public var fraction: Double? { estimate.fraction }
 
-  /// The part that is there of what is known, from 0 to 1; `nil` when no size is known.
+  /// The fraction received of the known sizes, 0...1; `nil` if no size is known.
   ///
-  /// Falls when the size of a member becomes known. ``SteadyFraction`` is for showing it.
+  /// Decreases when another size becomes known. Use ``SteadyFraction`` for display.
   public var fractionOfKnown: Double? {
     guard members > unknownTotals else { return nil }
     return ProgressEstimate(received: receivedOfKnown, expected: expected).fraction

@@ -1,36 +1,36 @@
-/// Sums up a group, and changes the sums by what changes.
+/// The sums of a group, updated incrementally.
 ///
-/// A member that changes costs one look-up, however many there are.
+/// A changed member costs one lookup, whatever the size of the group.
 public struct GroupTally: Sendable {
-  /// What one member adds to the sums.
+  /// One member's part of the sums.
   public struct Member: Sendable, Hashable {
-    /// How far it is.
+    /// The member's state.
     public var state: DownloadState
-    /// The bytes that are there.
+    /// The bytes received.
     public var received: Int64
-    /// The size in bytes, if it is known.
+    /// The size in bytes; `nil` if unknown.
     public var expected: Int64?
 
-    /// Describes a member; sizes that cannot be right are not taken over.
+    /// Creates a member; invalid sizes are ignored.
     public init(state: DownloadState, received: Int64, expected: Int64?) {
       self.state = state
       self.received = max(0, received)
       self.expected = expected.flatMap { $0 >= max(0, received) ? $0 : nil }
     }
 
-    /// What a record adds.
+    /// Creates the member of a record.
     public init(_ record: DownloadRecord) {
       self.init(state: record.state, received: record.received, expected: record.expected)
     }
 
-    /// Whether somebody gave it up, so that it adds nothing.
+    /// Whether the download is cancelled or removed and does not count.
     var isGivenUp: Bool { state == .cancelled || state == .removed }
   }
 
-  /// The sums of some members.
+  /// Sums of members.
   private struct Sums {
     var counts = GroupProgress()
-    // Sizes are what servers say, so that their sum may be larger than any disk.
+    // Sizes come from servers, so their sum may overflow.
     var received: Int128 = 0
     var receivedOfKnown: Int128 = 0
     var expected: Int128 = 0
@@ -67,17 +67,17 @@ public struct GroupTally: Sendable {
   private var sums = Sums()
   private var arrivedBytes: Int128 = 0
 
-  /// A tally of nothing.
+  /// Creates an empty tally.
   public init() {}
 
   /// The sums, without a speed.
   public var progress: GroupProgress { sums.progress }
 
-  /// The sums as they are when some members are further than the tally knows; without a speed.
+  /// The sums with newer values for some members; without a speed.
   ///
-  /// Who is no member is left out.
+  /// Records that are not members are ignored.
   ///
-  /// - Complexity: O(those that are given).
+  /// - Complexity: O(given members).
   public func progress(with others: [String: Member]) -> GroupProgress {
     var sums = sums
     for (id, member) in others {
@@ -88,12 +88,12 @@ public struct GroupTally: Sendable {
     return sums.progress
   }
 
-  /// The bytes that have arrived since the tally was begun; never less than before.
+  /// The bytes that arrived since the tally was created; never decreases.
   ///
-  /// For measuring: what members bring along when they come does not count, nor what is dropped.
+  /// For measuring the speed: bytes of new members and dropped bytes do not count.
   public var arrived: Int64 { Int64(clamping: arrivedBytes) }
 
-  /// The member of a record's id.
+  /// The member with a record's id.
   public subscript(id: String) -> Member? {
     get { members[id] }
     set {

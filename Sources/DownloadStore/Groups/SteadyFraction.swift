@@ -1,18 +1,17 @@
-/// A group's fraction as it is shown: it does not go back while the same members go on.
+/// A group's fraction for display, which does not decrease while its members stay the same.
 ///
-/// The fraction of what is known falls whenever another size becomes known, although nothing was
-/// lost. This one stands still then, and goes on when it has been overtaken. It goes back only for a
-/// reason that can be named: other members, or bytes that were dropped. It is whole only when every
-/// member is complete.
+/// The fraction of the known sizes decreases when another size becomes known. This value then stays
+/// until it is exceeded. It decreases only if the members change or bytes are dropped, and reaches 1
+/// only when every member is complete.
 public struct SteadyFraction: Sendable {
   private var last: GroupProgress?
-  /// What is to be shown, from 0 to 1; `nil` while no size is known.
+  /// The fraction to display, 0...1; `nil` if no size is known.
   public private(set) var value: Double?
 
-  /// Shows nothing yet.
+  /// Creates a fraction without a value.
   public init() {}
 
-  /// Takes the next look at the group, and returns what is to be shown.
+  /// Updates the fraction with the group's progress, and returns it.
   @discardableResult
   public mutating func update(_ progress: GroupProgress) -> Double? {
     let isSame = last.map { $0.members == progress.members && $0.received <= progress.received }
@@ -22,7 +21,7 @@ public struct SteadyFraction: Sendable {
       return nil
     }
     let isComplete = progress.completed == progress.members
-    // What is not complete must not look as if it were: 99 % is the most then.
+    // An incomplete group shows at most 99 %.
     let shown = isComplete ? 1 : min(fraction, 0.99)
     value = isSame == true ? max(value ?? 0, shown) : shown
     return value

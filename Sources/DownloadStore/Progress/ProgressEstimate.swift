@@ -1,34 +1,33 @@
-/// How far a download is, or a group of them, and when it will be done.
+/// The progress, speed and remaining time of a download or a group.
 public struct ProgressEstimate: Sendable, Hashable {
-  /// The bytes that are there.
+  /// The bytes received.
   public var received: Int64
-  /// The size of the whole in bytes, if it is known.
+  /// The total size in bytes; `nil` if unknown.
   public var expected: Int64?
-  /// How fast bytes arrive; `nil` until there is something to measure.
+  /// The speed in bytes per second; `nil` before it can be measured.
   public var bytesPerSecond: Double?
 
-  /// Describes progress.
+  /// Creates an estimate.
   public init(received: Int64, expected: Int64? = nil, bytesPerSecond: Double? = nil) {
     self.received = received
     self.expected = expected
     self.bytesPerSecond = bytesPerSecond
   }
 
-  /// The part that is there, from 0 to 1; `nil` when the size is not known, or is less than what is
-  /// there and so cannot be right.
+  /// The fraction received, 0...1; `nil` if the size is unknown or less than the bytes received.
   public var fraction: Double? {
     guard let expected, received >= 0, expected >= received else { return nil }
     return expected == 0 ? 1 : Double(received) / Double(expected)
   }
 
-  /// The percentage that is there, from 0 to 100; 100 only when all is.
+  /// The percentage received, 0...100; 100 only if all bytes are.
   public var percentage: Int? {
     fraction.map { received == expected ? 100 : min(99, Int($0 * 100)) }
   }
 
-  /// How long the rest takes at this speed; `nil` when the size is not known, or nothing arrives.
+  /// The remaining time at the current speed; `nil` if the size is unknown or nothing arrives.
   ///
-  /// At most a century, and never less than nothing.
+  /// Clamped to 0 to 100 years.
   public var remaining: Duration? {
     guard let expected, fraction != nil else { return nil }
     guard received < expected else { return .zero }

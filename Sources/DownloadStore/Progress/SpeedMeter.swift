@@ -1,38 +1,37 @@
 internal import Foundation
 
-/// How fast bytes arrive, by what arrived in the last seconds.
+/// Measures the speed from the bytes of the last seconds.
 ///
-/// Bytes that were there when it began do not count, and a way back begins it anew. The speed is the
-/// mean over ``window``, smoothed: what it was before weighs half after each ``halfLife``.
+/// The first sample is the baseline; a lower count resets the meter. The speed is the mean over
+/// ``window``, smoothed exponentially with ``halfLife``.
 ///
-/// The clock comes from outside and is monotonic, so that nobody who sets the time of day changes
-/// speeds; it does not go on while the machine sleeps.
+/// The caller provides a monotonic clock, so setting the time of day does not affect speeds.
 public struct SpeedMeter: Sendable {
-  /// A moment, and how far the download was.
+  /// A time and the byte count at that time.
   private struct Sample {
     var at: SuspendingClock.Instant
     var received: Int64
   }
 
-  /// How far back the speed looks.
+  /// The time over which the mean is taken.
   public static let window = Duration.seconds(3)
-  /// After how long the past weighs half.
+  /// The half-life of the smoothing.
   public static let halfLife = Duration.seconds(1)
-  /// What is shorter tells no speed.
+  /// The minimum time for a measurement.
   static let shortest = Duration.milliseconds(200)
-  /// Samples closer than this count as one, so that their number has a bound.
+  /// Samples closer than this are merged, which bounds their number.
   private static let step = Duration.milliseconds(50)
 
-  /// In order; the last one is the last that was noted.
+  /// The samples in order of time.
   private var samples: [Sample] = []
   private var smoothed: (at: SuspendingClock.Instant, value: Double)?
 
-  /// Makes a meter that has seen nothing.
+  /// Creates a meter without samples.
   public init() {}
 
-  /// Takes note of how far the download is, in bytes.
+  /// Adds a sample of the byte count.
   ///
-  /// What is said of a moment before the last one is not heard.
+  /// Samples older than the last one are ignored.
   public mutating func note(_ received: Int64, at now: SuspendingClock.Instant) {
     if let last = samples.last {
       guard now >= last.at else { return }
@@ -45,15 +44,15 @@ public struct SpeedMeter: Sendable {
       samples.removeLast()
     }
     samples.append(Sample(at: now, received: received))
-    // One from before the window stays: the way from it reaches into the window.
+    // One sample before the window is kept, for interpolation.
     while samples.count > 2, samples[1].at.duration(to: now) >= Self.window {
       samples.removeFirst()
     }
     if let speed = speed(at: now) { smoothed = (now, speed) }
   }
 
-  /// Bytes per second; `nil` until there is something to measure, zero when nothing has arrived for
-  /// as long as the window.
+  /// The speed in bytes per second; `nil` before it can be measured, zero if nothing arrived during the
+  /// window.
   public func bytesPerSecond(at now: SuspendingClock.Instant) -> Double? {
     guard let mean = mean(at: now) else { return nil }
     return mean > 0 ? speed(at: now) : 0
@@ -66,7 +65,7 @@ public struct SpeedMeter: Sendable {
     return smoothed.value * weight + mean * (1 - weight)
   }
 
-  /// The mean over the window that ends now.
+  /// The mean over the window.
   private func mean(at now: SuspendingClock.Instant) -> Double? {
     guard let first = samples.first, let last = samples.last,
       first.at.duration(to: now) >= Self.shortest, now >= last.at

@@ -6,21 +6,21 @@ public import ObjectStore
   public import Foundation
 #endif
 
-/// One attempt that failed.
+/// A failed attempt.
 public struct Attempt: Sendable, Hashable {
-  /// How many a record keeps.
+  /// The number of attempts that a record keeps.
   public static let limit = 16
 
-  /// When it ended.
+  /// The time of the failure.
   public var at: Date
-  /// The URL that was asked: the record's own, or a mirror.
+  /// The requested URL: the record's own or a mirror.
   public var url: String
-  /// Why it failed.
+  /// The failure.
   public var failure: DownloadFailure
-  /// How many bytes were on disk then.
+  /// The number of bytes on disk at that time.
   public var received: Int64
 
-  /// Describes an attempt.
+  /// Creates an attempt.
   public init(at: Date, url: String, failure: DownloadFailure, received: Int64) {
     self.at = at
     self.url = url
@@ -30,10 +30,10 @@ public struct Attempt: Sendable, Hashable {
 }
 
 extension Attempt: FieldValue {
-  /// A value of its own coding: fields one after another, later versions append to them.
+  /// A custom encoding: fields in sequence, to which later versions append.
   public static var fieldType: FieldType { .embedded("Attempt") }
 
-  /// Reads an attempt; what a later version appended is passed over.
+  /// Decodes an attempt; skips fields that a later version appended.
   public init(from reader: inout ByteReader) throws(RecordError) {
     at = try reader.readSized()
     url = try reader.readSized()
@@ -44,7 +44,7 @@ extension Attempt: FieldValue {
     received = try reader.readSized()
   }
 
-  /// Writes the attempt.
+  /// Encodes the attempt.
   public func encode(to writer: inout ByteWriter) {
     writer.writeSized(at)
     writer.writeSized(url)

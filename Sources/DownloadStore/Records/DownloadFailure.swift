@@ -1,40 +1,40 @@
-/// Why an attempt failed.
+/// The failure of an attempt.
 public struct DownloadFailure: Error, Sendable, Hashable {
-  /// The reasons that are told apart, by the names that are stored and shown.
+  /// The failure codes, by their stored and displayed names.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Nothing arrived for as long as the idle time-out allows.
+    /// Nothing arrived within the idle time-out.
     case timedOut
-    /// The host does not take the connection.
+    /// The host refused the connection or cannot be reached.
     case cannotConnect
-    /// The host's name cannot be resolved.
+    /// The host name cannot be resolved.
     case cannotFindHost
     /// The connection ended before the response did.
     case connectionLost
     /// The certificate or the handshake was refused.
     case insecure
-    /// The response is not HTTP that can be read.
+    /// The response is not valid HTTP.
     case badResponse
-    /// Too many redirects, or one to where we do not follow.
+    /// Too many redirects, or a redirect that is not followed.
     case badRedirect
-    /// The URL is not one that can be fetched.
+    /// The URL is not supported.
     case unsupportedURL
-    /// The server refuses: 401 or 403.
+    /// The server denied access: 401 or 403.
     case refused
-    /// The server refuses what it gave before, as when a signed link has expired.
+    /// The server denied access to a URL that worked before, for example because a signed link expired.
     case needsURL
-    /// There is nothing at the URL: 404 or 410.
+    /// The server has no such file: 404 or 410.
     case notFound
-    /// Another status that will not change by itself.
+    /// Another permanent error status.
     case rejected
-    /// The server asks for patience: 408, 425, 429, or any 5xx.
+    /// A temporary error status: 408, 425, 429 or 5xx.
     case serverBusy
-    /// The body is not as long as the server said.
+    /// The body does not have the declared length.
     case wrongLength
-    /// The entity on the server is not the one that was begun.
+    /// The file on the server has changed.
     case entityChanged
-    /// The body came in a coding that was not asked for.
+    /// The body has a coding that was not requested.
     case unexpectedCoding
-    /// The file does not have the digest that it must have.
+    /// The file does not have the expected digest.
     case digestMismatch
     /// The disk is full.
     case diskFull
@@ -42,26 +42,26 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case fileSystem
     /// Another process is using the partial file.
     case fileInUse
-    /// The process ended abruptly each time that the transfer was tried.
+    /// The process crashed at each attempt.
     case quarantined
     /// A request interceptor failed.
     case interceptorFailed
     /// This machine is short of file descriptors or memory; not counted as a failed attempt.
     case outOfResources
-    /// The file cannot be reached at the moment, as when a network volume has forgotten it.
+    /// The file cannot be reached at the moment, for example on a network volume.
     case fileUnavailable
-    /// Anything else.
+    /// Any other failure.
     case unknown
   }
 
-  /// The reason.
+  /// The failure code.
   public var code: Code
-  /// More about it, for people.
+  /// A description for people.
   public var message: String
 
   /// Creates a failure.
   ///
-  /// Secrets of URLs in the message are hidden: it is stored, logged and shown.
+  /// Secrets in URLs are redacted from the message, because it is stored, logged and displayed.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = Redaction.text(message)

@@ -1,37 +1,35 @@
 public import ObjectStore
 
-/// How far a download is.
-///
-/// What is only on its way somewhere is never stored.
+/// The state of a download.
 public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue {
-  /// Runs when its turn comes.
+  /// Waits for a slot.
   case waiting
-  /// A transfer is under way.
+  /// A transfer is running.
   case running
-  /// Stands still because somebody wanted it so.
+  /// Paused by the user.
   case paused
-  /// Failed, and is tried again.
+  /// Failed, and will be retried.
   case failedRetryable
-  /// Failed, and is not tried again by itself.
+  /// Failed permanently.
   case failedPermanent
-  /// The file is complete and about to get its name.
+  /// The file is complete and about to be renamed.
   case finalizing
-  /// The file is complete under its name.
+  /// The file is complete and has its name.
   case completed
-  /// Given up by somebody; the record is kept.
+  /// Cancelled by the user; the record is kept.
   case cancelled
-  /// To be forgotten as soon as nothing of it is left.
+  /// Removed by the user; the record is deleted once its files are.
   case removed
 
-  /// The states that an engine has to look at when it starts.
+  /// The states that an engine examines at launch.
   public static let active: [DownloadState] = [
     .waiting, .running, .failedRetryable, .finalizing, .removed,
   ]
 
-  /// Whether a transfer is under way, or has brought every byte and the file is getting its name.
+  /// Whether a transfer is running, or is complete and the file is being renamed.
   public var isDownloading: Bool { self == .running || self == .finalizing }
 
-  /// The word for the state in outputs and filters: both kinds of failure are `failed`.
+  /// The state's name in output and filters; both kinds of failure are `failed`.
   public var word: String {
     switch self {
     case .failedRetryable, .failedPermanent: "failed"
@@ -39,27 +37,27 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
     }
   }
 
-  /// The words of all states that are ever shown, in the order of a download's life.
+  /// The names of all visible states, in the order in which a download passes through them.
   public static let words = [
     "waiting", "running", "paused", "failed", "finalizing", "completed", "cancelled",
   ]
 
-  /// The states that a word stands for; none when it is no such word.
+  /// The states with a name; empty for an unknown name.
   public static func states(named word: String) -> [DownloadState] {
     allCases.filter { $0.word == word && $0 != .removed }
   }
 }
 
-/// What the owner of a download wants.
+/// What the user wants of a download.
 ///
-/// Written by anybody, carried out by the engine.
+/// Written by any process, carried out by the engine.
 public enum DownloadIntent: String, Sendable, Hashable, CaseIterable, FieldValue {
   /// Download it.
   case run
-  /// Leave it as it is, with what there is.
+  /// Pause it and keep the bytes on disk.
   case hold
-  /// Delete what there is, and keep the record.
+  /// Cancel it: delete its partial file, keep the record.
   case keep
-  /// Delete what there is, and the record.
+  /// Remove it: delete its partial file and the record.
   case discard
 }

@@ -1,18 +1,18 @@
 public import ObjectStore
 
-/// What a file is known by without reading it: it keeps all of this when it is renamed, and another
-/// file at the same place has something else.
+/// The identity of a file without reading it: unchanged by a rename, and different for another file at
+/// the same path.
 public struct FileStamp: Sendable, Hashable {
   /// The size in bytes.
   public var size: Int64
-  /// The number of the file in its file system.
+  /// The inode number.
   public var inode: UInt64
-  /// When the bytes last changed, in nanoseconds since 1970.
+  /// The modification time in nanoseconds since 1970.
   ///
-  /// Some file systems hold times before 1677 and after 2262, which are clamped to that range.
+  /// Times before 1677 and after 2262 are clamped.
   public var modified: Int64
 
-  /// Describes a file.
+  /// Creates a stamp.
   public init(size: Int64, inode: UInt64, modified: Int64) {
     self.size = size
     self.inode = inode
@@ -21,17 +21,17 @@ public struct FileStamp: Sendable, Hashable {
 }
 
 extension FileStamp: FieldValue {
-  /// A value of its own coding.
+  /// A custom encoding.
   public static var fieldType: FieldType { .embedded("FileStamp") }
 
-  /// Reads a stamp.
+  /// Decodes a stamp.
   public init(from reader: inout ByteReader) throws(RecordError) {
     size = try reader.read()
     inode = try reader.read()
     modified = try reader.read()
   }
 
-  /// Writes the stamp.
+  /// Encodes the stamp.
   public func encode(to writer: inout ByteWriter) {
     writer.write(size)
     writer.write(inode)

@@ -1,15 +1,15 @@
 public import ObjectStore
 
-/// One header field of a request or a response.
+/// A header field of a request or a response.
 public struct HeaderField: Sendable, Hashable, Codable {
   /// The field's name.
   ///
-  /// Names compare without case (RFC 9110, 5.1).
+  /// Names are case-insensitive (RFC 9110, 5.1).
   public var name: String
   /// The field's value.
   public var value: String
 
-  /// Makes a field.
+  /// Creates a field.
   public init(name: String, value: String) {
     self.name = name
     self.value = value
@@ -17,16 +17,16 @@ public struct HeaderField: Sendable, Hashable, Codable {
 }
 
 extension HeaderField: FieldValue {
-  /// A value of its own coding.
+  /// A custom encoding.
   public static var fieldType: FieldType { .embedded("HeaderField") }
 
-  /// Reads a field.
+  /// Decodes a field.
   public init(from reader: inout ByteReader) throws(RecordError) {
     name = try reader.readSized()
     value = try reader.readSized()
   }
 
-  /// Writes the field.
+  /// Encodes the field.
   public func encode(to writer: inout ByteWriter) {
     writer.writeSized(name)
     writer.writeSized(value)

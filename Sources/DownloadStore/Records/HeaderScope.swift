@@ -27,7 +27,7 @@ public enum HeaderScope {
 
   /// Whether a field must not leave its origin.
   private static func isBoundToOrigin(_ field: HeaderField) -> Bool {
-    // `Host` is no secret, but it names the origin that the field was given for.
+    // `Host` is not a secret, but it names the origin that the field was given for.
     Redaction.hides(field) || field.name.lowercased() == "host"
   }
 }

@@ -6,7 +6,7 @@ internal import Crypto
   internal import Foundation
 #endif
 
-/// What identifies a download, and which URLs can be one.
+/// The ids of records and stores, and the validation of URLs.
 public enum RecordIdentity {
   /// The id of the record for a URL: the first 16 hexadecimal digits of the SHA-256 of its text.
   public static func id(forURL url: String) -> String {
@@ -17,20 +17,20 @@ public enum RecordIdentity {
     .joined()
   }
 
-  /// The id for a URL whose own one, and those of the rounds before, are taken.
+  /// The id for a URL whose own id and those of earlier rounds are taken.
   ///
-  /// No URL has a line end in it, so that this is the id of no other one.
+  /// A URL never contains a line end, so this is not the id of another URL.
   static func id(forURL url: String, round: Int) -> String {
     id(forURL: "\(url)\n\(round)")
   }
 
-  /// The id of the store with that seed: the first 16 hexadecimal digits of the SHA-256 of `store`,
-  /// a space and the seed in decimal digits.
+  /// The id of the store with a seed: the first 16 hexadecimal digits of the SHA-256 of `store`, a space
+  /// and the seed in decimal.
   static func id(ofStoreWithSeed seed: UInt64) -> String {
     id(forURL: "store \(seed)")
   }
 
-  /// Refuses what is not an absolute `http` or `https` URL with a host.
+  /// Throws unless the URL is an absolute `http` or `https` URL with a host.
   ///
   /// - Throws: ``DownloadStoreError`` with `invalidURL`.
   public static func validate(_ url: String) throws(DownloadStoreError) {
@@ -53,9 +53,9 @@ public enum RecordIdentity {
     guard hasPort(url) else { throw refuse("there is no such port") }
   }
 
-  /// Whether the port is one, if there is any.
+  /// Whether the port, if any, is valid.
   ///
-  /// A number that is too large for an integer is none at all to those who parse URLs.
+  /// URL parsers ignore a number that is too large for an integer.
   private static func hasPort(_ url: String) -> Bool {
     guard let scheme = url.firstRange(of: "://") else { return true }
     let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -67,10 +67,10 @@ public enum RecordIdentity {
     return port.isEmpty || UInt16(port) != nil
   }
 
-  /// Longer than any server takes, and short enough for every table.
+  /// The maximum length of a URL: longer than servers accept.
   private static let longestURL = 65_536
 
-  /// The part of a URL that requests to one server have in common: scheme, host and port.
+  /// The origin of a URL: scheme, host and port.
   public static func origin(of url: String) -> String {
     guard let parsed = URL(string: url) else { return url }
     let scheme = parsed.scheme?.lowercased() ?? ""

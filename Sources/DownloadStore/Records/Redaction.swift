@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Hides secrets in what people see.
+/// Redacts secrets for display.
 public enum Redaction {
-  /// What stands where a secret was.
+  /// The replacement of a secret.
   public static let mark = "•••"
 
-  /// Words that a query parameter's name holds when its value lets its reader in.
+  /// Words in the names of query parameters whose values grant access.
   private static let secretWords = [
     "signature", "sig", "token", "secret", "password", "passwd", "credential", "apikey",
     "api_key", "api-key", "access_key", "accesskey", "auth", "session", "jwt", "policy", "hmac",
@@ -13,7 +13,7 @@ public enum Redaction {
     "passphrase", "bearer",
   ]
 
-  /// The URL with user info and values that look like signatures or tokens hidden.
+  /// Returns the URL with user info and values that look like signatures or tokens redacted.
   public static func url(_ url: String) -> String {
     let text = hidingUserInfo(url)
     let scalars = text.unicodeScalars
@@ -31,11 +31,11 @@ public enum Redaction {
     return text[..<start] + hidden.joined(separator: "#")
   }
 
-  /// A URL, and those in its parameters, without user info.
+  /// Redacts the user info of a URL and of URLs in its parameters.
   private static func hidingUserInfo(_ url: String) -> String {
     var result = String.UnicodeScalarView()
     var rest = url.unicodeScalars[...]
-    // A location may leave out the scheme (RFC 3986, 4.2).
+    // A Location may omit the scheme (RFC 3986, 4.2).
     var next =
       rest.starts(with: "//".unicodeScalars)
       ? rest.startIndex..<rest.index(rest.startIndex, offsetBy: 2)
@@ -53,9 +53,9 @@ public enum Redaction {
     return String(result + rest)
   }
 
-  /// A parameter with its value hidden from the first secret on.
+  /// Redacts a parameter from its first secret on.
   ///
-  /// Some write `;` or a second `?` where `&` belongs; in a value both are no end.
+  /// Some URLs use `;` or a second `?` instead of `&`; within a value neither ends it.
   private static func redacted(_ parameter: Substring) -> String {
     var result = ""
     var rest = parameter.unicodeScalars
@@ -72,9 +72,9 @@ public enum Redaction {
     return result
   }
 
-  /// The text with the secrets of every URL in it hidden.
+  /// Returns the text with the secrets of all URLs in it redacted.
   ///
-  /// A URL is what stands around `://`, up to white space, a quotation mark or an angle bracket.
+  /// A URL is the text around `://`, up to white space, a quotation mark or an angle bracket.
   public static func text(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     var rest = text.unicodeScalars[...]
@@ -84,7 +84,7 @@ public enum Redaction {
         start = rest.index(before: start)
       }
       var end = rest[separator.upperBound...].firstIndex(where: endsURL) ?? rest.endIndex
-      // Punctuation at the end is that of the sentence.
+      // Trailing punctuation belongs to the sentence.
       while end > separator.upperBound, isPunctuation(rest[rest.index(before: end)]) {
         end = rest.index(before: end)
       }
@@ -111,18 +111,18 @@ public enum Redaction {
     "'.,;:!)]}".unicodeScalars.contains(scalar)
   }
 
-  /// The field with a secret value hidden, and the secrets of a URL in its value.
+  /// Returns the field with a secret value, or the secrets of a URL in its value, redacted.
   public static func field(_ field: HeaderField) -> HeaderField {
     HeaderField(name: field.name, value: isSecretField(field.name) ? mark : text(field.value))
   }
 
-  /// Whether ``field(_:)`` hides something of the field.
+  /// Whether ``field(_:)`` redacts a part of the field.
   static func hides(_ field: HeaderField) -> Bool {
     isSecretField(field.name) || text(field.value) != field.value
   }
 
   private static func isSecretField(_ name: String) -> Bool {
-    // `X-Functions-Key` is a key; a parameter such as `sort_key` is none.
+    // `X-Functions-Key` is a secret; a parameter such as `sort_key` is not.
     isSecret(name) || parts(of: name.lowercased()).last == "key"
   }
 
@@ -130,7 +130,7 @@ public enum Redaction {
     let name = (name.removingPercentEncoding ?? name).lowercased()
     if name.drop(while: { $0 == "?" || $0 == ";" }) == "key" { return true }
     return secretWords.contains { word in
-      // Short words must stand alone: `design` holds `sig`.
+      // Short words must match as a whole: `design` contains `sig`.
       word.count > 4 ? name.contains(word) : parts(of: name).contains(word)
     }
   }

@@ -1,5 +1,5 @@
 extension RequestHeaders {
-  /// Header fields that were given together with a URL.
+  /// Creates the header fields that were given with a URL.
   init(recordID: String, fields: [HeaderField], givenFor url: String) {
     self.init(recordID: recordID, fields: fields, origin: RecordIdentity.origin(of: url))
   }

@@ -1,45 +1,45 @@
-/// What somebody asks for: a URL, and how it is to be downloaded.
+/// A request for a download.
 public struct DownloadRequest: Sendable, Hashable {
-  /// The URL; also the record's identity.
+  /// The URL, which is also the record's key.
   public var url: String
-  /// The name of the finished file; by default the one that the URL suggests.
+  /// The file name; by default that of the URL.
   public var filename: String?
-  /// What happens when another download or a file has the name.
+  /// What to do if another download or a file has the name.
   ///
-  /// A file is kept or replaced only if it is a regular one that no other record has.
+  /// Only a regular file without a record is kept or replaced.
   public var collision = NameCollision.number
   /// The folder below the root.
   public var folder = ""
-  /// The name of the root.
+  /// The root's name.
   public var root = RootName.standard
-  /// What kind of file it is; by default the extension of its name.
+  /// The type, a label of the caller's choice; by default the file name's extension.
   public var type: String?
-  /// The groups that it belongs to.
+  /// The tags.
   public var tags: Set<String> = []
-  /// Higher goes first.
+  /// The priority; higher starts first.
   public var priority: Int32 = 0
-  /// Other URLs of the same entity.
+  /// Other URLs of the same file.
   public var mirrors: [String] = []
-  /// The digest that the file must have.
+  /// The expected digest of the file.
   public var digest: Digest?
   /// Header fields to send.
   ///
-  /// They belong to the origin of ``url``. A mirror or a redirect target of another origin, and a URL
-  /// that replaces this one, get none that ``Redaction`` hides; see ``HeaderScope``.
+  /// They belong to the origin of ``url``. Fields that ``Redaction`` hides are not sent to a mirror, a
+  /// redirect target or a new URL at another origin; see ``HeaderScope``.
   public var headers: [HeaderField] = []
-  /// Whether it may use a cellular network.
+  /// Whether a cellular network may be used.
   ///
-  /// URLSession on Apple systems honours it. On Linux it has no effect.
+  /// Honoured by URLSession on Apple platforms. No effect on Linux.
   public var allowsCellular = true
-  /// Whether it should go on while its application does not run.
+  /// Whether the download should continue while the application is not running.
   ///
-  /// `RoutingTransport` honours it. Over `BackgroundURLSessionTransport` alone every download goes on,
-  /// over any other transport alone none does.
+  /// Honoured by `RoutingTransport`. With `BackgroundURLSessionTransport` alone every download
+  /// continues, with any other transport none does.
   public var prefersBackground = false
-  /// Stores the record without having it run.
+  /// Whether to add the download paused.
   public var isPaused = false
 
-  /// Asks for a URL.
+  /// Creates a request for a URL.
   public init(url: String) {
     self.url = url
   }
@@ -47,6 +47,6 @@ public struct DownloadRequest: Sendable, Hashable {
 
 /// The names of roots.
 public enum RootName {
-  /// The root of what is added without another one.
+  /// The default root.
   public static let standard = "default"
 }

@@ -7,26 +7,26 @@ internal import ObjectStore
 #endif
 
 extension DownloadStore {
-  /// What became of a request.
+  /// The result of a request.
   public struct Added: Sendable, Hashable {
-    /// The record as it is now.
+    /// The current record.
     public var record: DownloadRecord
-    /// Whether the URL was not known before.
+    /// Whether the URL was new.
     public var isNew: Bool
   }
 
-  /// Stores what is asked for, all of it or nothing.
+  /// Adds downloads, all or none.
   ///
-  /// A URL that is known is not added again: its record keeps what is downloaded, and goes on if it
-  /// stood still. A finished one stays as it is while its file is there, and starts over when the
-  /// file is gone. A new record reserves its name in the transaction that adds it; where another
-  /// record or a file has the name, ``DownloadRequest/collision`` says what happens.
+  /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A completed
+  /// download is unchanged while its file exists, and restarts if the file is missing. A new record
+  /// reserves its file name in the same transaction. If another record or a file has the name,
+  /// ``DownloadRequest/collision`` decides.
   ///
   /// Durable on return.
   ///
-  /// - Throws: ``DownloadStoreError`` with `invalidURL`, or with `invalidName` for a folder that
-  ///   leads out of its root, and for a name or a type that is given and empty; with `nameTaken`
-  ///   or `invalidDigest` as ``DownloadRequest/collision`` asks for; ``StoreError``.
+  /// - Throws: ``DownloadStoreError`` with `invalidURL`; with `invalidName` for a folder that leads out
+  ///   of its root and for an empty name or type; with `nameTaken` or `invalidDigest`, depending on
+  ///   ``DownloadRequest/collision``; ``StoreError``.
   /// - Complexity: O(k log n) for k requests and n records.
   @discardableResult
   public func add(_ requests: [DownloadRequest]) throws -> [Added] {
@@ -81,8 +81,8 @@ extension DownloadStore {
       expectedDigest: request.digest?.text,
       verifiedDigest: nil,
       nextRetryAt: nil,
-      // Greater than that of any record before it: what is still heard of a transfer whose record was
-      // purged is not the new one's.
+      // Greater than that of any earlier record, so that late events of a purged record's transfer are
+      // not applied to the new one.
       generation: Int64(clamping: tx.changeCount),
       createdAt: moment,
       updatedAt: moment,
@@ -103,7 +103,7 @@ extension DownloadStore {
     return record
   }
 
-  /// Gives a new record the name that is wanted for it, or what the request says if that is taken.
+  /// Gives a new record its name, or applies the request's choice if the name is taken.
   private func take(
     _ wanted: String,
     for record: inout DownloadRecord,
@@ -134,7 +134,7 @@ extension DownloadStore {
     record.adopt(stamp, at: record.createdAt)
   }
 
-  /// The id for a new record: that of its URL, unless a record whose URL was replaced has it.
+  /// The id of a new record: that of its URL, unless a record whose URL was replaced has it.
   private func freeID(forURL url: String, in tx: borrowing StoreTransaction) throws -> String {
     var id = RecordIdentity.id(forURL: url)
     var round = 1
@@ -145,7 +145,7 @@ extension DownloadStore {
     return id
   }
 
-  /// Goes on with a record that is known.
+  /// Applies a request to an existing record.
   private func proceed(
     _ known: DownloadRecord,
     _ request: DownloadRequest,
@@ -172,7 +172,7 @@ extension DownloadStore {
       case .paused, .failedPermanent, .failedRetryable:
         record.proceed()
       case .waiting, .running, .finalizing:
-        // Under way, unless somebody has asked for an end that is not carried out yet.
+        // Active, unless a command to end it has not been carried out yet.
         record.intent = .run
         record.isHeldByHand = false
       }
@@ -186,7 +186,7 @@ extension DownloadStore {
 }
 
 extension DownloadRecord {
-  /// Takes a file that was there before for the finished one.
+  /// Adopts an existing file as the finished one.
   fileprivate mutating func adopt(_ stamp: FileStamp, at moment: Date) {
     self.stamp = stamp
     received = stamp.size

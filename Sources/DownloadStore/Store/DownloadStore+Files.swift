@@ -1,9 +1,9 @@
 extension DownloadStore {
-  /// Where the finished file of a record is at this moment; `nil` until the download is complete,
-  /// and when the file is not there.
+  /// The current path of the finished file; `nil` if the download is not complete or the file does not
+  /// exist.
   ///
-  /// The path is made anew at each call, because roots move. Whether the file is still ours says
-  /// ``FileStatus``. Costs two `lstat`.
+  /// Roots may move, so do not store the path. ``FileStatus`` says whether the file is still the
+  /// downloaded one. Costs two `lstat`.
   ///
   /// - Throws: ``DownloadStoreError`` with `missingRoot`; `StoreError`.
   public func localPath(of record: DownloadRecord) throws -> String? {

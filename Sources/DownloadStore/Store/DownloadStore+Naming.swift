@@ -1,7 +1,7 @@
 public import ObjectStore
 
 extension DownloadStore {
-  /// Gives the record the first name, numbered if need be, that no other record and no file has.
+  /// Gives the record the first name that no other record and no file has, numbered if necessary.
   public func reserveName(
     for record: inout DownloadRecord,
     _ roots: Roots,
@@ -9,8 +9,8 @@ extension DownloadStore {
   ) throws {
     let wanted = record.filename
     if try take(wanted, for: &record, roots, in: &tx) { return }
-    // Thousands of URLs may suggest one name: the steps double until a number is free, and halve
-    // to the first one after those that are taken in a row.
+    // Thousands of URLs may suggest the same name: the number is found by doubling, then by bisection
+    // of the run of taken numbers.
     var taken = 1
     var free = 2
     while try !take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx) {
@@ -28,7 +28,7 @@ extension DownloadStore {
     _ = try take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx)
   }
 
-  /// Gives the record the name, and says whether no other record and no file has it.
+  /// Sets the record's name; returns whether the name is free.
   func take(
     _ filename: String,
     for record: inout DownloadRecord,
@@ -47,7 +47,7 @@ extension DownloadStore {
     return try !isReserved(record, in: tx)
   }
 
-  /// Whether another record has the record's place.
+  /// Whether another record has the same destination.
   func isReserved(
     _ record: DownloadRecord,
     in tx: borrowing StoreTransaction
@@ -59,18 +59,18 @@ extension DownloadStore {
     )
   }
 
-  /// Gives the record the name that a server has for the file, numbered if need be, unless its
-  /// present one was asked for or is the same but for a number.
+  /// Gives the record the server's file name, numbered if necessary, unless the user chose the current
+  /// name or the two differ only in the number.
   ///
-  /// A file that takes the place of the one before it keeps that one's name. The type goes along if
-  /// it was made of the name.
+  /// A file that replaces a previous one keeps its name. A type that was derived from the name changes
+  /// with it.
   ///
   /// - Parameters:
-  ///   - name: One harmless component, as ``SafeFilename`` makes it.
-  ///   - record: A record of this store; to be stored by the caller when it has changed.
-  ///   - roots: Where the roots are.
+  ///   - name: A safe name; see ``SafeFilename``.
+  ///   - record: A record of this store. The caller stores it if it changed.
+  ///   - roots: The store's roots.
   ///   - tx: The transaction in which the record was read.
-  /// - Throws: ``StoreError``; ``DownloadStoreError`` when the record's root is unknown.
+  /// - Throws: ``StoreError``; ``DownloadStoreError`` if the record's root is unknown.
   public func adoptName(
     _ name: String,
     for record: inout DownloadRecord,
@@ -88,7 +88,7 @@ extension DownloadStore {
     }
   }
 
-  /// The extension of a name, in lower case; empty when it has none, or too long a one.
+  /// The extension of a name in lower case; empty if it has none or is too long.
   static func type(ofFileNamed name: String) -> String {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
     let type = name[name.index(after: dot)...].lowercased()

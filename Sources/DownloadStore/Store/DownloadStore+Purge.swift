@@ -10,8 +10,8 @@ internal import ObjectStore
 #endif
 
 extension DownloadStore {
-  /// Says what removing `records` removes from the disk: their partial files, and with `withFiles`
-  /// the finished ones that are provably ours.
+  /// Plans the removal of records with their partial files, and with `withFiles` the finished files
+  /// that are provably the downloaded ones.
   ///
   /// - Throws: ``DownloadStoreError`` with `missingRoot`; ``StoreError``.
   public func purgePlan(_ records: [DownloadRecord], withFiles: Bool) throws -> PurgePlan {
@@ -33,11 +33,11 @@ extension DownloadStore {
     return plan
   }
 
-  /// Finds the partial files below the roots that belong to this store and to no record of it.
+  /// Finds this store's partial files below the roots that have no record.
   ///
-  /// Only names with this store's id are looked at: other stores may have files in the same folders.
-  /// Links are not followed, and a file that changed in the last `grace` seconds is left alone: its
-  /// record may just be made.
+  /// Only names with this store's id count, because other stores may share the folders. Symbolic links
+  /// are not followed. Files that changed in the last `graceSeconds` are skipped, because their record
+  /// may just be being created.
   ///
   /// - Throws: ``StoreError``.
   public func orphanPlan(graceSeconds grace: Int64 = 60) throws -> PurgePlan {
@@ -46,7 +46,7 @@ extension DownloadStore {
     var plan = PurgePlan()
     var paths = Set(roots.paths.values)
     if let standard = roots.path(of: RootName.standard) { paths.insert(standard) }
-    // One root may lie in another.
+    // One root may be inside another.
     let files = Set(paths.flatMap { FolderWalk.files(below: $0) })
     try objects.read { tx in
       for file in files.sorted() {
@@ -67,17 +67,17 @@ extension DownloadStore {
     return plan
   }
 
-  /// Carries out a plan: the records first, in one transaction, then the files.
+  /// Executes a plan: removes the records in one transaction, then the files.
   ///
-  /// A record that was changed since the plan was made, as by a resume while a user was asked, stays
-  /// with its files. So does a file that another process is using: an engine that is downloading
-  /// one of the records stops when it sees that it is gone, and deletes the file. A finished file,
-  /// or one without a record, that has changed since the plan was made is left alone.
+  /// A record that changed after the plan was made, for example resumed during a prompt, is kept with
+  /// its files. A file that another process is using is kept too; an engine that is downloading one of
+  /// the records deletes the file when it notices the removal. A finished file or orphan that changed
+  /// after the plan was made is kept.
   ///
-  /// A kill between the records and the files leaves partial files without a record, which
-  /// ``orphanPlan(graceSeconds:)`` finds.
+  /// After a kill between the records and the files, ``orphanPlan(graceSeconds:)`` finds the leftover
+  /// partial files.
   ///
-  /// - Returns: What was removed, and what was left and why.
+  /// - Returns: The removed and the kept records and files.
   /// - Throws: ``StoreError``.
   @discardableResult
   public func purge(_ plan: PurgePlan) throws -> PurgeReport {
@@ -110,7 +110,7 @@ extension DownloadStore {
     return report
   }
 
-  /// Deletes a file of a plan, and returns why it was left; `nil` when it is gone.
+  /// Deletes a file of a plan; returns the reason if it was kept, `nil` if it was deleted.
   private func delete(_ file: PurgePlan.File) throws -> PurgeReport.KeptFile.Reason? {
     do {
       switch file.role {
@@ -123,7 +123,7 @@ extension DownloadStore {
       case .partial:
         _ = try LockedFile.delete(file.path)
       case .orphan:
-        // Under the lock: an engine that downloads a record of that id meanwhile has to wait.
+        // Under the lock, an engine that starts a record of that id has to wait.
         let isDeleted = try LockedFile.delete(file.path) { locked in
           try locked.stamp == file.stamp
             && !objects.read { tx in try tx.hasRecord(withID: file.recordID) }
@@ -142,9 +142,7 @@ extension DownloadStore {
 }
 
 extension DownloadRecord {
-  /// Whether nothing that a user or an engine decided about the record has changed since `planned`.
-  ///
-  /// The number of bytes received may differ.
+  /// Whether the record equals `planned` except for its progress.
   fileprivate func isAsPlanned(_ planned: DownloadRecord) -> Bool {
     id == planned.id && generation == planned.generation && state == planned.state
       && intent == planned.intent && isHeldByHand == planned.isHeldByHand

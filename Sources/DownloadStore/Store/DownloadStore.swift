@@ -7,33 +7,32 @@ public import ObjectStore
   public import Foundation
 #endif
 
-/// The durable records of downloads, in a folder that any number of processes share.
+/// A durable store of download records, in a folder that any number of processes may share.
 ///
-/// Every method is one transaction. The clock is given from outside, so that tests decide what time
-/// it is.
+/// Every method is one transaction.
 public final class DownloadStore: Sendable {
-  /// The objects below: ``DownloadRecord``, ``Root`` and ``RequestHeaders``.
+  /// The underlying object store, with ``DownloadRecord``, ``Root`` and ``RequestHeaders``.
   public let objects: ObjectStore
-  /// The store's id: 16 hexadecimal digits that are part of the name of every partial file.
+  /// The store's id: 16 hexadecimal digits, part of the name of every partial file.
   ///
-  /// Chosen at random when the store is made, and never changed. A backup or another copy of the
-  /// store has the same id, so that it continues the downloads of the original where that is gone.
+  /// Chosen at random when the store is created, and never changed. A backup or another copy of the
+  /// store has the same id, so it can continue the downloads of the original.
   public let id: String
   let now: @Sendable () -> Date
 
   /// The folder of the store.
   public var path: String { objects.path }
 
-  /// The models that a store of downloads holds, as the schema lock describes them.
+  /// The models of a download store, as described by the schema lock.
   public static let models: [any Model.Type] = [
     DownloadRecord.self, Root.self, RequestHeaders.self,
   ]
 
-  /// Opens the store in the folder `path`, or makes it.
+  /// Opens the store in a folder, or creates it.
   ///
   /// - Parameters:
   ///   - path: The folder.
-  ///   - access: What the caller may do, and whether a store is made where there is none.
+  ///   - access: The access mode, and whether to create a missing store.
   ///   - checksPages: Whether every page of the file is checked first; see
   ///     `StoreOptions.checksPages`.
   ///   - now: The clock.
@@ -57,23 +56,23 @@ public final class DownloadStore: Sendable {
     self.now = now
   }
 
-  // MARK: Finding
+  // MARK: Reading
 
-  /// The record of that URL, or of that id, or of the one id that begins like that.
+  /// Returns the record with a URL, an id or a unique id prefix.
   ///
   /// - Throws: ``DownloadStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
   public func record(named name: String) throws -> DownloadRecord {
     try objects.read { tx in try tx.record(named: name).get() }
   }
 
-  /// The records of a query.
+  /// Returns the records of a query.
   ///
   /// - Throws: ``StoreError``.
   public func records(_ query: Query<DownloadRecord>) throws -> [DownloadRecord] {
     try objects.read { tx in try tx.fetch(query) }
   }
 
-  /// The header fields that were given for a record.
+  /// Returns the header fields of a record's request.
   ///
   /// - Throws: ``StoreError``.
   public func headers(of record: DownloadRecord) throws -> [HeaderField] {
@@ -81,8 +80,8 @@ public final class DownloadStore: Sendable {
     return try objects.read { tx in try tx.get(RequestHeaders.self, record.id)?.fields ?? [] }
   }
 
-  /// The header fields that a request for a record carries to a URL: all of them to the origin that
-  /// they were given for, and those that ``Redaction`` shows to any other.
+  /// Returns the header fields of a record's request to a URL: all of them for the origin that they were
+  /// given for, and only those that ``Redaction`` shows for any other.
   ///
   /// - Throws: ``StoreError``.
   public func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
@@ -94,20 +93,20 @@ public final class DownloadStore: Sendable {
 
   // MARK: Roots
 
-  /// The paths of all roots by their names.
+  /// Returns the paths of all roots.
   ///
   /// - Throws: ``StoreError``.
   public func roots() throws -> Roots {
     let roots = try objects.read { tx in try tx.fetch(Root.all) }
     return Roots(
-      // Names that look alike are one name to people.
+      // Canonically equivalent names are the same name to users.
       paths: Dictionary(roots.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first }),
       standardPath: "\(path)/files",
       storeID: id
     )
   }
 
-  /// Gives the root of that name a path, for its records of today too.
+  /// Sets the path of a root, also for its existing records.
   ///
   /// - Parameters:
   ///   - path: An absolute path.
@@ -118,7 +117,7 @@ public final class DownloadStore: Sendable {
     try objects.write { tx in _ = try tx.upsert(Root(name: name, path: path)) }
   }
 
-  /// The name of the root with that path; it is made when there is none.
+  /// Returns the name of the root with a path; creates the root if there is none.
   ///
   /// - Throws: ``DownloadStoreError`` with `invalidName` for a relative path; ``StoreError``.
   public func root(at path: String) throws -> String {
@@ -129,14 +128,14 @@ public final class DownloadStore: Sendable {
     return try objects.write { tx in
       if let known = try tx.fetch(Root.all).first(where: { $0.path == path }) { return known.name }
       var name = "root-\(RecordIdentity.id(forURL: path))"
-      // A root that was made here may have moved on, and its records with it.
+      // A root that was created for this path may have been moved, with its records.
       while try tx.get(Root.self, name) != nil { name += "-" }
       try tx.insert(Root(name: name, path: path))
       return name
     }
   }
 
-  /// An absolute path without a slash at its end.
+  /// Returns an absolute path without a trailing slash.
   private static func validatedRoot(_ path: String) throws(DownloadStoreError) -> String {
     guard path.utf8.first == UInt8(ascii: "/") else {
       throw DownloadStoreError(.invalidName, "'\(path)' is no root: it must be an absolute path")
@@ -146,23 +145,23 @@ public final class DownloadStore: Sendable {
   }
 }
 
-/// The paths of a store's roots at one moment.
+/// A snapshot of the paths of a store's roots.
 public struct Roots: Sendable, Hashable {
   let paths: [String: String]
   let standardPath: String
   let storeID: String
 
-  /// The path of a root; `nil` when the store does not know the name.
+  /// The path of a root; `nil` if the name is unknown.
   public func path(of name: String) -> String? {
     paths[name] ?? (name == RootName.standard ? standardPath : nil)
   }
 
-  /// The name of the root with that path.
+  /// The name of the root with a path.
   public func name(of path: String) -> String? {
     paths.filter { $0.value == path }.map(\.key).min()
   }
 
-  /// Where the files of a record lie.
+  /// Returns the paths of a record's files.
   ///
   /// - Throws: ``DownloadStoreError`` with `missingRoot`.
   public func layout(of record: DownloadRecord) throws(DownloadStoreError) -> FileLayout {

@@ -1,8 +1,6 @@
-/// Why an operation on download records failed.
+/// An error of the download store.
 public struct DownloadStoreError: Error, Sendable {
-  /// The kinds of failure that callers tell apart.
-  ///
-  /// New ones may come.
+  /// The kinds of error; later versions may add more.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, invalidName, invalidDigest, unknownRecord, ambiguousID, missingRoot
@@ -19,30 +17,30 @@ public struct DownloadStoreError: Error, Sendable {
     public static let invalidDigest = Self(value: .invalidDigest)
     /// No record has that URL or id.
     public static let unknownRecord = Self(value: .unknownRecord)
-    /// Several records have an id that begins like that.
+    /// Several records have an id with this prefix.
     public static let ambiguousID = Self(value: .ambiguousID)
-    /// A record lies in a root that the store does not know.
+    /// The store has no root of a record's root name.
     public static let missingRoot = Self(value: .missingRoot)
 
     /// Another record or a file has the name.
     public static let nameTaken = Self(value: .nameTaken)
     /// Another record has the URL.
     public static let urlTaken = Self(value: .urlTaken)
-    /// The file is just getting its name; the same may be asked for a moment later.
+    /// The file is being renamed; try again in a moment.
     public static let busy = Self(value: .busy)
-    /// The file system refused to give a file its new name.
+    /// The file system failed to rename a file.
     public static let fileSystem = Self(value: .fileSystem)
 
     /// The code's name.
     public var description: String { value.rawValue }
   }
 
-  /// The kind of failure.
+  /// The kind of error.
   public var code: Code
-  /// What happened to what.
+  /// What happened, and to what.
   public var message: String
 
-  /// Describes a failure.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

@@ -1,17 +1,15 @@
-/// What becomes of a request for a file name that is taken.
+/// What to do with a request whose file name is taken.
 public enum NameCollision: String, Sendable, Hashable, CaseIterable {
-  /// A number is put behind the name.
+  /// Number the new file.
   case number
-  /// The request is refused.
+  /// Refuse the request.
   case fail
-  /// The file of that name is taken for the finished one, whatever it holds, and nothing is
-  /// downloaded.
+  /// Adopt the existing file as the finished one, whatever its contents, and download nothing.
   ///
-  /// From then on it is the download's own file.
+  /// From then on it is the download's file.
   case keep
-  /// The file of that name stays until the download is complete, and is replaced then, if it is
-  /// still the same.
+  /// Replace the existing file when the download completes, if it is still the same.
   ///
-  /// From the request on it counts as the download's file of before.
+  /// Until then it counts as the download's previous file.
   case replace
 }

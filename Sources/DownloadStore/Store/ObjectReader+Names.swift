@@ -1,8 +1,7 @@
 internal import ObjectStore
 
 extension ObjectReader where Self: ~Copyable {
-  /// The record of that URL, or of that id, or of the one id that begins like that; or why there is
-  /// none, with `unknownRecord` or `ambiguousID`.
+  /// The record with a URL, an id or an id prefix, or the error `unknownRecord` or `ambiguousID`.
   func record(named name: String) throws -> Result<DownloadRecord, DownloadStoreError> {
     if let record = try get(DownloadRecord.self, name) { return .success(record) }
     let found =
@@ -23,7 +22,7 @@ extension ObjectReader where Self: ~Copyable {
 }
 
 extension DownloadStoreError {
-  /// No download has the name.
+  /// The error for an unknown name.
   static func unknownRecord(_ name: String) -> Self {
     Self(.unknownRecord, "no download has the URL or id '\(Redaction.url(name))'")
   }

@@ -1,27 +1,27 @@
-/// What a purge removes, before it does.
+/// The records and files that a purge will remove.
 public struct PurgePlan: Sendable, Hashable {
-  /// A file that is removed.
+  /// A file to remove.
   public struct File: Sendable, Hashable {
-    /// What the file is to its record.
+    /// The file's relation to its record.
     enum Role: Sendable, Hashable {
-      /// The partial file of a record that goes: it goes even if it has grown since.
+      /// The partial file of a record to remove; removed even if it has grown since.
       case partial
-      /// The finished file of a record that goes.
+      /// The finished file of a record to remove.
       case finished
-      /// A partial file whose record is gone.
+      /// A partial file without a record.
       case orphan
     }
 
     /// Its path.
     public var path: String
-    /// What it frees, in bytes.
+    /// The size in bytes.
     public var size: Int64 { stamp.size }
-    /// Whether no record owns the file.
+    /// Whether the file has no record.
     public var isOrphan: Bool { role == .orphan }
     /// The file's identity when the plan was made.
     var stamp: FileStamp
     var role: Role
-    /// The id of its record, or of the record that it had.
+    /// The id of its current or former record.
     var recordID: String
 
     init(path: String, stamp: FileStamp, role: Role, record: String) {
@@ -36,58 +36,58 @@ public struct PurgePlan: Sendable, Hashable {
   public var records: [DownloadRecord] = []
   /// The files.
   public var files: [File] = []
-  /// Partial files without a record whose names do not say which store they belong to.
+  /// Partial files without a record whose names do not identify a store.
   ///
-  /// Earlier builds made them. They are never removed.
+  /// They were created by earlier builds and are never removed.
   public var unattributedPaths: [String] = []
 
-  /// What the files free together, in bytes; at most `Int64.max`, which sparse files can exceed.
+  /// The total size of the files in bytes, clamped to `Int64.max`, which sparse files can exceed.
   public var freedBytes: Int64 { files.freedBytes }
 }
 
-/// What a purge has removed, and what it has left.
+/// The result of a purge.
 public struct PurgeReport: Sendable, Hashable {
-  /// A record that was left because it is not what it was when the plan was made.
+  /// A record that was kept because it changed after the plan was made.
   public struct SkippedRecord: Sendable, Hashable {
-    /// The record as it was planned.
+    /// The record in the plan.
     public var record: DownloadRecord
-    /// The record as it is now; `nil` when another process has removed it.
+    /// The current record; `nil` if another process removed it.
     public var current: DownloadRecord?
   }
 
-  /// A file that was left.
+  /// A file that was kept.
   public struct KeptFile: Sendable, Hashable {
-    /// Why.
+    /// The reason.
     public enum Reason: Sendable, Hashable {
-      /// It has changed since the plan was made, or has a record again.
+      /// The file changed after the plan was made, or has a record again.
       case changed
       /// Another process is using it.
       ///
-      /// An engine that was downloading it deletes it when it sees that the record is gone.
+      /// An engine that is downloading it deletes it when it notices that the record was removed.
       case inUse
-      /// It could not be deleted, with what the system says.
+      /// The file could not be deleted, with the system's error.
       case failed(String)
     }
 
     /// The file.
     public var file: PurgePlan.File
-    /// Why it was left.
+    /// The reason why it was kept.
     public var reason: Reason
   }
 
   /// The records that were removed.
   public var records: [DownloadRecord] = []
-  /// The files that are gone.
+  /// The files that were removed.
   public var files: [PurgePlan.File] = []
-  /// The records that were left.
+  /// The records that were kept.
   public var skippedRecords: [SkippedRecord] = []
-  /// The files that were left, without those of skipped records.
+  /// The files that were kept, without those of skipped records.
   public var keptFiles: [KeptFile] = []
 
-  /// Nothing was removed, and nothing was left.
+  /// Creates an empty report.
   public init() {}
 
-  /// What the removed files freed, in bytes; at most `Int64.max`.
+  /// The total size of the removed files in bytes, clamped to `Int64.max`.
   public var freedBytes: Int64 { files.freedBytes }
 }
 
