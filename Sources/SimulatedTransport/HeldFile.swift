@@ -6,15 +6,15 @@ internal import ResumeData
 /// The file of a task of a background session.
 struct HeldFile: Sendable {
   let path: String
-  /// The bytes that an earlier task has left in it.
+  /// The number of bytes that an earlier task left in it.
   let kept: Int64
-  /// The validator of those.
+  /// The validator of those bytes.
   let validator: Validator?
 
-  /// Makes the file of a new task, or finds that of one that goes on.
+  /// Creates the file of a new task, or opens that of a resumed one.
   ///
-  /// - Throws: `TaskFailure` with `unknown` when the resume data cannot be read by the system, has no
-  ///   validator, or its file is gone or too short.
+  /// - Throws: `TaskFailure` with `unknown` if the system cannot read the resume data, if it has no
+  ///   validator, or if its file is missing or too short.
   init(
     for request: TaskRequest,
     number: UInt64,
@@ -54,7 +54,7 @@ struct HeldFile: Sendable {
     }
   }
 
-  /// What the network is asked for.
+  /// The request to the network.
   func networkRequest(for request: TaskRequest) -> TaskRequest {
     var request = request
     request.resumeData = nil

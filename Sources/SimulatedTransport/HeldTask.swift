@@ -4,24 +4,24 @@ internal import Foundation
 internal import ResumeData
 internal import Synchronization
 
-/// A task of a background session: takes what the network brings into its file.
+/// A task of a background session, which writes the received bytes to its file.
 final class HeldTask: TaskSink {
   private struct State: Sendable {
-    /// Whoever hears of the task; `nil` after the application has died.
+    /// The application's sink; `nil` after the application has died.
     var sink: (any TaskSink)?
     var work: TaskID?
     var head: ResponseHead?
     var held: Int64
-    /// Where the body of the response begins.
+    /// The offset of the response's body in the file.
     var start: Int64 = 0
-    /// Why the task cannot go on.
+    /// The failure that prevents the task from continuing.
     var failure: TaskFailure?
     var outcome: TaskOutcome?
     var resumeData: Data?
     var isSuspended = false
     var isSilent = false
     var isCanceling = false
-    /// Whether it ends only to leave resume data, from which it goes on.
+    /// Whether the task ends only to leave resume data, and then continues.
     var isAsked = false
   }
 
@@ -33,13 +33,13 @@ final class HeldTask: TaskSink {
   private let asksForResumeData:
     @Sendable (_ head: ResponseHead, _ held: Int64, _ total: Int64?) -> Bool
   private let onEnd: @Sendable (HeldTask) -> Void
-  // Held for a look, and never while a sink is told something.
+  // Held for short accesses; never during a call to a sink.
   private let state: Mutex<State>
 
-  /// Makes a task; `onEnd` is called when it has ended, before its sink hears of it.
+  /// Creates a task.
   ///
-  /// `asksForResumeData` hears of each arrival, and says whether the task is to leave resume data
-  /// now.
+  /// `onEnd` is called when the task has ended, before its sink. `asksForResumeData` is called when
+  /// bytes arrive and returns whether the task must leave resume data now.
   init(
     id: TaskID,
     request: TaskRequest,
@@ -63,7 +63,7 @@ final class HeldTask: TaskSink {
     state = Mutex(State(sink: sink, held: file.kept))
   }
 
-  /// The task of the network that works for it.
+  /// The network's task.
   var work: TaskID? {
     get { state.withLock { $0.work } }
     set { state.withLock { $0.work = newValue } }
@@ -79,7 +79,7 @@ final class HeldTask: TaskSink {
     set { state.withLock { $0.isSilent = newValue } }
   }
 
-  /// Whether a sink hears of the task.
+  /// Whether the task has a sink.
   var hasSink: Bool { state.withLock { $0.sink != nil } }
 
   var isCanceling: Bool {
@@ -87,7 +87,7 @@ final class HeldTask: TaskSink {
     set { state.withLock { $0.isCanceling = newValue } }
   }
 
-  /// Whether anything happens to it.
+  /// Whether the task makes progress.
   var moves: Bool {
     state.withLock { $0.isCanceling || !$0.isSuspended && !$0.isSilent }
   }
@@ -107,26 +107,26 @@ final class HeldTask: TaskSink {
 
   // MARK: The application
 
-  /// The application has died.
+  /// Disconnects the sink of an application that has died.
   func letGo() {
     state.withLock { state in
       state.sink = nil
-      // What it leaves is for the next process.
+      // Its results are for the next process.
       state.isAsked = false
     }
   }
 
-  /// Another one hears of the task, from here on.
+  /// Connects another sink.
   func setSink(_ sink: any TaskSink) {
     state.withLock { $0.sink = sink }
   }
 
-  /// Whether it has ended only to leave resume data.
+  /// Whether the task ended only to leave resume data.
   var isAsked: Bool {
     state.withLock { $0.isAsked && !$0.isCanceling && $0.outcome == .cancelled }
   }
 
-  /// How the task has ended, once it has: its sink, its last response and what it leaves.
+  /// The end of the task: its sink, its last response and its results; `nil` while it runs.
   func takeEnd() -> (
     sink: (any TaskSink)?, outcome: TaskOutcome, head: ResponseHead?, resumeData: Data?
   )? {
@@ -141,7 +141,7 @@ final class HeldTask: TaskSink {
   func receive(_ head: ResponseHead) -> BodyDisposition {
     var start: Int64 = 0
     if file.kept > 0, head.status == 206 {
-      // What an earlier task has left is continued by its rest, and by nothing else.
+      // Bytes of an earlier task may only be continued by the rest of the same file.
       let verdict = ResponseVerdict(
         head,
         offset: file.kept,
@@ -195,7 +195,7 @@ final class HeldTask: TaskSink {
         leaves ? Self.resumeData(of: request, file, state.head, state.held, system) : nil
       state.outcome = outcome
     }
-    // The system keeps the file for nothing else.
+    // The system keeps the file for no other purpose.
     if outcome != .completed, state.withLock({ $0.resumeData == nil }) { file.remove() }
     onEnd(self)
   }
@@ -207,8 +207,8 @@ final class HeldTask: TaskSink {
     return .cancel
   }
 
-  /// What the system makes of what has arrived: something only where the whole was asked for and a
-  /// validator tells two versions of it apart.
+  /// The resume data for the received bytes; `nil` unless the whole file was requested and has a
+  /// validator.
   private static func resumeData(
     of request: TaskRequest,
     _ file: HeldFile,
@@ -228,7 +228,7 @@ final class HeldTask: TaskSink {
       entityTag: tag,
       lastModified: date
     )
-    // Systems before iOS 12 write property lists, and iOS 10 requests that it cannot read itself.
+    // Systems before iOS 12 write property lists, and iOS 10 writes requests that it cannot read.
     let request = ResumeData.Draft.Request(url: request.url)
     draft.originalRequest = request
     draft.currentRequest = request

@@ -1,13 +1,13 @@
 internal import DownloadStore
 public import DownloadSync
 
-/// What a simulated server answers to a request.
+/// The response of a simulated server.
 public struct SimulatedAnswer: Sendable, Hashable {
-  /// The bytes of an answer.
+  /// The body of a response.
   public enum Content: Sendable, Hashable {
-    /// A part of the entity, or all of it.
+    /// A range of the file.
     case entity(SimulatedBody, Range<Int64>)
-    /// A page for people.
+    /// An error page.
     case page([UInt8])
   }
 
@@ -16,9 +16,9 @@ public struct SimulatedAnswer: Sendable, Hashable {
   /// The body.
   public var content: Content
 
-  /// The answer to a request for a resource; to one for nothing, status 404.
+  /// Computes the response to a request; 404 without a resource.
   ///
-  /// Pure, after RFC 9110, sections 13 to 15.
+  /// Pure; follows RFC 9110, sections 13 to 15.
   public init(to request: TaskRequest, from resource: SimulatedResource?) {
     guard let resource, resource.status == 200 else {
       var fields = [HeaderField(name: "Content-Length", value: "\(Self.page.count)")]
@@ -60,7 +60,7 @@ public struct SimulatedAnswer: Sendable, Hashable {
     content = .entity(resource.body, part)
   }
 
-  /// How many bytes there are.
+  /// The number of bytes.
   var byteCount: Int64 {
     switch content {
     case .entity(_, let part): part.upperBound - part.lowerBound
@@ -68,7 +68,7 @@ public struct SimulatedAnswer: Sendable, Hashable {
     }
   }
 
-  /// A part of the bytes.
+  /// A range of the bytes.
   func bytes(_ range: Range<Int64>) -> [UInt8] {
     switch content {
     case .entity(let body, let part):

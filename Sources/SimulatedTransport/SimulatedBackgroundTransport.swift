@@ -4,16 +4,15 @@ internal import Foundation
 package import ResumeData
 internal import Synchronization
 
-/// A background session as Apple's systems have it, without the system: for tests of what is built on
-/// an engine, where there is none.
+/// A simulated background session of Apple's URLSession, for tests on any platform.
 ///
-/// The bytes of a task lie in a file of the session's folder, under a name such as
+/// The bytes of a task are in a file of the session's folder, named like
 /// `CFNetworkDownload_0000A1.tmp`, until the task has ended. Tasks outlive the application
-/// (``crash()``), may be suspended by the system or fall silent, leave resume data in the form of iOS
-/// 12 and later, and go on from resume data of every form that names a file of the folder.
+/// (``crash()``), may be suspended by the system or stall, leave resume data in the format of iOS 12
+/// and later, and resume from data of any format that names a file of the folder.
 ///
-/// The session tells each end once, to the process that is there. A process that dies before it has
-/// dealt with an end has lost it, unless the transport has kept it.
+/// The session reports each end once, to the process that is running. A process that dies before it has
+/// handled an end loses it, unless the transport has kept it.
 ///
 /// ```swift
 /// let transport = try SimulatedBackgroundTransport(folder: path)
@@ -21,7 +20,7 @@ internal import Synchronization
 /// let engine = try DownloadEngine(store: store, transport: transport)
 /// ```
 public final class SimulatedBackgroundTransport: BackgroundTransport {
-  /// What a process was told of a task that has ended.
+  /// The end of a task as reported to a process.
   private struct End: Sendable {
     var snapshot: TaskSnapshot
     var outcome: TaskOutcome
@@ -34,22 +33,22 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     var lastID: UInt64 = 0
     var leavesResumeData = true
     var requests: [TaskRequest] = []
-    // What follows is the process's: a crash loses it.
-    /// Whether the process has made the session, which tells it of ends from then on.
+    // The following belongs to the process; a crash loses it.
+    /// Whether the process has created the session, which then reports ends to it.
     var isConnected = true
-    /// The ends that no sink has heard of.
+    /// The ends that were not passed to a sink yet.
     var ends: [TaskID: End] = [:]
-    /// The tasks that are to end, and whose ends no sink hears.
+    /// The tasks that were cancelled without a sink.
     var unwanted: Set<TaskID> = []
-    /// The bodies that sinks have heard, until they are acknowledged.
+    /// The bodies passed to sinks and not acknowledged yet.
     var told: [TaskID: DeliveryInbox.Delivery] = [:]
-    /// The number of the last delivery that an earlier process has left.
+    /// The number of the last delivery left by an earlier process.
     var lastLeftover = UInt64.max
   }
 
-  /// What is served, and what breaks.
+  /// The network: its resources and failures.
   ///
-  /// Its tasks are those of the session and not of the application.
+  /// Its tasks belong to the session, not to the application.
   public let network = SimulatedTransport(pace: .byHand)
   private let folder: String
   private let pace: SimulatedTransport.Pace
@@ -57,31 +56,29 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   private let adoptsDeliveries: Bool
   private let copies: TemporaryFileCopies?
   private let system: ResumeData.Consumer
-  // Held for a look into the tables and for moving a delivered file, and never while a sink is told
-  // something.
+  // Held for table accesses and for moving a delivered file; never during a call to a sink.
   private let state = Mutex(State())
 
-  /// Makes a session whose files lie in a folder, which is made.
+  /// Creates a session with its files in a folder.
   ///
   /// - Parameters:
-  ///   - folder: Where the files lie. Delivered files are kept beside it, in `FOLDER-inbox`.
-  ///   - pace: When something happens to tasks; by hand, ``advance(_:atMost:)`` has it happen.
-  /// - Throws: What `FileManager` throws.
+  ///   - folder: The folder, created if missing. Delivered files are kept in `FOLDER-inbox` beside it.
+  ///   - pace: How tasks advance; with manual pace by ``advance(_:atMost:)``.
+  /// - Throws: The error of `FileManager`.
   public convenience init(folder: String, pace: SimulatedTransport.Pace = .atOnce) throws {
     try self.init(folder: folder, pace: pace, adoptsDeliveries: true, copyInterval: nil)
   }
 
-  /// Makes a session of a particular system.
+  /// Creates a session of a particular system.
   ///
   /// - Parameters:
   ///   - folder: As in the public initialiser. Copies are kept beside it, in `FOLDER-copies`.
   ///   - pace: As in the public initialiser.
-  ///   - adoptsDeliveries: Whether deliveries of an earlier process are found; without, the simulation
-  ///     has to notice it.
-  ///   - copyInterval: How many bytes arrive between two copies of a temporary file; no copies if
-  ///     `nil`.
-  ///   - system: Which resume data the system produces and takes.
-  /// - Throws: What `FileManager` throws.
+  ///   - adoptsDeliveries: Whether deliveries of an earlier process are found. `false` is a defect that
+  ///     the simulation must detect.
+  ///   - copyInterval: The number of bytes between two copies of a temporary file; `nil` for no copies.
+  ///   - system: The system whose resume data the session produces and accepts.
+  /// - Throws: The error of `FileManager`.
   package init(
     folder: String,
     pace: SimulatedTransport.Pace,
@@ -100,21 +97,19 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     inbox = try DeliveryInbox(folder: "\(folder)-inbox")
   }
 
-  // MARK: What happens
+  // MARK: Control
 
-  /// Whether tasks that end early leave resume data.
-  ///
-  /// Without, as when a network is lost that the system cannot make anything of, their files go too.
+  /// Whether tasks that fail leave resume data; otherwise their files are deleted.
   public var leavesResumeData: Bool {
     get { state.withLock { $0.leavesResumeData } }
     set { state.withLock { $0.leavesResumeData = newValue } }
   }
 
-  /// Every request so far, in the order of the starts.
+  /// All requests so far, in the order of their start.
   public var requests: [TaskRequest] { state.withLock { $0.requests } }
 
-  /// The tasks of the session, and those that have ended and nobody has heard how; in the order of
-  /// their starts.
+  /// The tasks of the session, including ended ones that were not reported yet, in the order of their
+  /// start.
   public var tasks: [TaskSnapshot] {
     state.withLock { state in
       (state.tasks.values.map(\.snapshot) + state.ends.values.map(\.snapshot))
@@ -122,15 +117,16 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     }
   }
 
-  /// The URL that a task asks; `nil` when there is no such task.
+  /// The URL of a task; `nil` if there is no such task.
   public func url(of task: TaskID) -> String? { self[task]?.request.url }
 
-  /// The names of the delivered files that are kept.
+  /// The names of the delivered files.
   package var keptDeliveries: [String] { inbox.fileNames }
 
-  /// Has the application die: no sink hears of its tasks any more, which go on and can be adopted.
+  /// Simulates the death of the application: its sinks are not called again, and its tasks continue and
+  /// can be adopted.
   ///
-  /// What the application was told and has not dealt with is lost to it.
+  /// Ends that were reported and not handled are lost.
   public func crash() {
     state.withLock { state in
       for task in state.tasks.values { task.letGo() }
@@ -141,28 +137,28 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     }
   }
 
-  /// Has the next thing happen to a task, unless it is suspended or silent.
+  /// Advances a task by one event, unless it is suspended or stalled.
   ///
-  /// - Returns: Whether the task goes on.
+  /// - Returns: Whether the task continues.
   @discardableResult
   public func advance(_ id: TaskID, atMost byteCount: Int64 = 65_536) -> Bool {
     guard let task = self[id], task.moves, let work = task.work else { return false }
     return network.advance(work, atMost: byteCount)
   }
 
-  /// Suspends a task, as the system may.
+  /// Suspends a task, as the system may do.
   public func suspend(_ task: TaskID) {
     self[task]?.isSuspended = true
   }
 
-  /// Has tasks fall silent: they seem to run, and nothing arrives until ``wake()``.
+  /// Stalls tasks: they appear to run, but nothing arrives until ``wake()``.
   public func fallSilent() {
     for task in all { task.isSilent = true }
   }
 
   // MARK: BackgroundTransport
 
-  /// Starts a task, from resume data if the request has some.
+  /// Starts a task, from resume data if the request contains any.
   public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     connect()
     let (id, number) = state.withLock { state in
@@ -184,7 +180,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     return id
   }
 
-  /// The resume data as the system needs it, with its file in place.
+  /// Prepares resume data for the system and restores its file.
   private func prepared(_ resumeData: Data, of recordID: String) throws(TaskFailure) -> Data {
     let prepared = try ResumeDataPreparation.prepared(resumeData, for: system)
     copies?.restore(prepared, of: recordID)
@@ -215,16 +211,16 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     return task
   }
 
-  /// Asks a task to end; it leaves resume data if it can.
+  /// Cancels a task, which leaves resume data if possible.
   ///
-  /// By hand, it ends when it is advanced.
+  /// With manual pace it ends when it is advanced.
   public func cancel(_ task: TaskID) {
     let (end, live) = state.withLock { state in
       (state.ends.removeValue(forKey: task), state.tasks[task])
     }
     if let delivery = end?.delivery { inbox.remove(delivery) }
     guard let live else { return }
-    // The application asks for an end that no sink of it hears.
+    // A cancel of a task that has no sink in this application.
     if !live.hasSink {
       state.withLock { if $0.isConnected { $0.unwanted.insert(task) } }
     }
@@ -233,13 +229,13 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     drive(live)
   }
 
-  /// What ``tasks`` has, after the ends that came while there was no application.
+  /// The tasks, after reporting the ends that occurred without an application.
   public func liveTasks() async -> [TaskSnapshot] {
     connect()
     return tasks
   }
 
-  /// Has a sink hear of a task that was left.
+  /// Connects a sink to a task of an earlier process.
   public func adopt(_ task: TaskID, sink: any TaskSink) {
     let (end, live) = state.withLock { state in
       state.tasks[task]?.setSink(sink)
@@ -255,14 +251,14 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     }
   }
 
-  /// Deletes the body of a task whose end is committed.
+  /// Deletes the body of a task whose end has been committed.
   public func acknowledge(_ task: TaskID) {
     guard let delivery = state.withLock({ $0.told.removeValue(forKey: task) }) else { return }
     copies?.forget(delivery.description.recordID)
     inbox.remove(delivery)
   }
 
-  /// The records of whose temporary files there are copies.
+  /// The ids of the records with a copy of a temporary file.
   public var keptRecordIDs: [String] { copies?.recordIDs ?? [] }
 
   /// Deletes the copy of a record's temporary file.
@@ -270,14 +266,14 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     copies?.forget(recordID)
   }
 
-  /// Has a suspended task go on.
+  /// Resumes a suspended task.
   public func resume(_ task: TaskID) {
     guard let task = self[task] else { return }
     task.isSuspended = false
     drive(task)
   }
 
-  /// Has tasks go on that have fallen silent.
+  /// Resumes stalled tasks.
   public func wake() {
     for task in all {
       task.isSilent = false
@@ -285,9 +281,9 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     }
   }
 
-  // MARK: The session's ends
+  // MARK: Ends
 
-  /// Makes the session in a new process: it hears of the ends that came while there was none.
+  /// Creates the session in a new process and reports the ends that occurred without one.
   private func connect() {
     state.withLock { state in
       guard !state.isConnected else { return }
@@ -307,7 +303,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     }
   }
 
-  /// A task has ended: the process hears of it, if there is one.
+  /// Reports the end of a task to the process, if there is one.
   private func hasEnded(_ task: HeldTask) {
     if task.isAsked { return goOn(task) }
     let told = state.withLock { state in
@@ -316,21 +312,21 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     if let (end, sink) = told { tell(end, sink) }
   }
 
-  /// Copies the file of a task, and says whether the task has to leave resume data first, so that the
-  /// file's name is known.
+  /// Copies the file of a task; returns whether the task must first leave resume data, which names the
+  /// file.
   private func copy(
     _ request: TaskRequest,
     _ head: ResponseHead,
     held byteCount: Int64,
     of total: Int64?
   ) -> Bool {
-    // It is the process that copies.
+    // The process makes the copy.
     guard let copies, state.withLock({ $0.isConnected }), request.offset == 0 else { return false }
     copies.progressed(request.recordID, held: byteCount, of: head)
     return copies.mustAsk(request.recordID, held: byteCount, of: total)
   }
 
-  /// Goes on with a task that has ended to leave resume data, which names its temporary file.
+  /// Continues a task that ended only to leave resume data.
   private func goOn(_ task: HeldTask) {
     guard let end = task.takeEnd() else { return }
     var request = task.request
@@ -338,7 +334,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
       request.resumeData = try end.resumeData.map { data throws(TaskFailure) in
         try prepared(data, of: request.recordID)
       }
-      // Without, the server has nothing to go on with: all of it comes again.
+      // Without resume data the task restarts from the first byte.
       drive(try begin(request, task.id, number: task.id.rawValue, sink: end.sink))
     } catch {
       state.withLock { $0.tasks[task.id] = nil }
@@ -346,9 +342,9 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     }
   }
 
-  /// Has the session forget a task that has ended.
+  /// Removes an ended task from the session.
   ///
-  /// - Returns: The end and the sink that hears of it; `nil` when there is none, and the end is kept.
+  /// - Returns: The end and its sink; `nil` if there is no sink, and the end is kept.
   private func takeEnd(
     of task: HeldTask,
     _ state: inout State
@@ -386,7 +382,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     return nil
   }
 
-  /// Tells a sink of an end: the body, or what it may go on from; then the outcome.
+  /// Passes an end to a sink: the body or the resume data, then the outcome.
   private func tell(_ end: End, _ sink: any TaskSink) {
     if let resumeData = end.resumeData { sink.receive(resumeData: resumeData) }
     var outcome = end.outcome

@@ -1,18 +1,19 @@
-/// The bytes of a simulated entity: each follows from the seed and its place, so that none is kept
-/// and all can be checked.
+/// The bytes of a simulated file.
+///
+/// Each follows from the seed and its position, so none is stored and all can be checked.
 public struct SimulatedBody: Sendable, Hashable {
-  /// Tells one body from another of the same size.
+  /// The seed; bodies of the same size differ by it.
   public var seed: UInt64
   /// The size in bytes.
   public var byteCount: Int64
 
-  /// Describes a body.
+  /// Creates a body.
   public init(seed: UInt64, byteCount: Int64) {
     self.seed = seed
     self.byteCount = byteCount
   }
 
-  /// The bytes of a part, which must lie within the body.
+  /// The bytes of a range, which must be within the body.
   public subscript(part: Range<Int64>) -> [UInt8] {
     precondition(part.lowerBound >= 0 && part.upperBound <= byteCount, "beyond the body")
     var bytes: [UInt8] = []
@@ -25,13 +26,13 @@ public struct SimulatedBody: Sendable, Hashable {
     return bytes
   }
 
-  /// Whether the bytes are those of the body from `offset` on.
+  /// Whether the bytes equal those of the body at `offset`.
   public func matches(_ bytes: some Collection<UInt8>, from offset: Int64 = 0) -> Bool {
     let end = offset + Int64(bytes.count)
     return offset >= 0 && end <= byteCount && self[offset..<end].elementsEqual(bytes)
   }
 
-  /// Eight bytes, by the mixing of SplitMix64 (Steele, Lea, Flood 2014).
+  /// Eight bytes, by the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
   private func word(_ index: UInt64) -> UInt64 {
     var mixed = seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,4 +1,4 @@
-/// What a simulated server has under a URL, and how it behaves.
+/// A simulated server's resource at a URL, and the server's behaviour.
 public struct SimulatedResource: Sendable, Hashable {
   /// The entity.
   public var body: SimulatedBody
@@ -6,20 +6,20 @@ public struct SimulatedResource: Sendable, Hashable {
   public var entityTag: String?
   /// The value of `Last-Modified`.
   public var lastModified: String?
-  /// The status of every answer; of another one than 200 the body is an error page.
+  /// The status of every response; the body is an error page unless it is 200.
   public var status = 200
   /// The value of `Retry-After`.
   public var retryAfter: String?
-  /// Whether a request for a part gets the part (RFC 9110, 14.2); otherwise the whole is sent.
+  /// Whether range requests are honoured (RFC 9110, 14.2).
   public var acceptsRanges = true
-  /// Whether the whole is sent when the entity is not the one of `If-Range` (RFC 9110, 13.1.5).
+  /// Whether `If-Range` is honoured (RFC 9110, 13.1.5).
   public var heedsIfRange = true
-  /// How many bytes before the one that was asked for a part begins.
+  /// The number of bytes by which a partial response begins before the requested byte.
   public var overlap: Int64 = 0
-  /// Whether a whole says how long it is.
+  /// Whether a full response declares its length.
   public var saysLength = true
 
-  /// Describes an entity that is served as RFC 9110 has it.
+  /// Creates a resource served according to RFC 9110.
   public init(_ body: SimulatedBody, entityTag: String? = nil, lastModified: String? = nil) {
     self.body = body
     self.entityTag = entityTag

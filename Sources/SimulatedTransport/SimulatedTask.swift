@@ -1,24 +1,24 @@
 public import DownloadSync
 
-/// A task of a ``SimulatedTransport`` that has not ended, as a value.
+/// A snapshot of a running task of a ``SimulatedTransport``.
 public struct SimulatedTask: Sendable, Hashable {
-  /// Its name.
+  /// The id.
   public var id: TaskID
-  /// What was asked for.
+  /// The request.
   public var request: TaskRequest
-  /// What is answered; `nil` until the head is sent.
+  /// The response; `nil` until the head is sent.
   public var answer: SimulatedAnswer?
-  /// How many bytes of the body the sink has had.
+  /// The number of body bytes that the sink has received.
   public var bytesSent: Int64 = 0
-  /// Whether somebody asked for the end.
+  /// Whether the task was cancelled.
   public var isCancelled = false
-  /// Whether the sink wants no more bytes.
+  /// Whether the sink refused further bytes.
   public var isRefused = false
 
-  /// Whether the sink has had the whole body.
+  /// Whether the sink has received the whole body.
   public var isComplete: Bool { answer.map { bytesSent == $0.byteCount } ?? false }
 
-  /// The bytes that are sent next, counted from the start of the answer; empty when there are none.
+  /// The next range of the response's body; empty if there is none.
   func next(atMost byteCount: Int64) -> Range<Int64> {
     guard let answer else { return 0..<0 }
     return bytesSent..<min(answer.byteCount, bytesSent + max(1, byteCount))

@@ -2,11 +2,10 @@ internal import Dispatch
 public import DownloadSync
 internal import Synchronization
 
-/// A transport without a network: for tests of what is built on an engine, and for simulations.
+/// A transport without a network, for tests and simulations.
 ///
-/// It serves what it is told to serve, with the answers that a server gives to ranges and
-/// validators. At once, or by hand: then nothing happens to a task but what a test has happen, in
-/// the order that the test chooses.
+/// It serves the given resources and answers ranges and validators like a server. Tasks run
+/// automatically, or step by step under the control of a test.
 ///
 /// ```swift
 /// let transport = SimulatedTransport()
@@ -16,12 +15,12 @@ internal import Synchronization
 /// let engine = try DownloadEngine(store: store, transport: transport)
 /// ```
 public final class SimulatedTransport: Transport {
-  /// When something happens to tasks.
+  /// How tasks advance.
   public enum Pace: Sendable, Hashable {
-    /// Each task goes on by itself, as fast as its sink takes the bytes.
+    /// Automatically, as fast as the sink accepts bytes.
     case atOnce
-    /// Tasks do what ``SimulatedTransport/advance(_:atMost:heedsCancel:)`` and
-    /// ``SimulatedTransport/end(_:_:)`` say.
+    /// Only by ``SimulatedTransport/advance(_:atMost:heedsCancel:)`` and
+    /// ``SimulatedTransport/end(_:_:)``.
     case byHand
   }
 
@@ -32,10 +31,10 @@ public final class SimulatedTransport: Transport {
 
   private struct Entry: Sendable {
     var task: SimulatedTask
-    /// `nil` when nobody hears of the task any more.
+    /// `nil` after the process that started the task has died.
     var sink: (any TaskSink)?
     var interruption: Interruption?
-    /// Whether its sink is being told something.
+    /// Whether a call to its sink is running.
     var isBusy = false
   }
 
@@ -47,7 +46,7 @@ public final class SimulatedTransport: Transport {
     var lastID: UInt64 = 0
   }
 
-  /// What is told to a sink next.
+  /// The next call to a sink.
   private enum Move: Sendable {
     case head(SimulatedAnswer)
     case bytes([UInt8])
@@ -56,29 +55,30 @@ public final class SimulatedTransport: Transport {
   }
 
   private let pace: Pace
-  // Held for as long as some kilobytes take to be made; never while a sink is told something.
+  // Held while a few kilobytes are generated; never during a call to a sink.
   private let state = Mutex(State())
 
-  /// Makes a transport that serves nothing yet.
+  /// Creates a transport without resources.
   public init(pace: Pace = .atOnce) {
     self.pace = pace
   }
 
-  // MARK: What is served
+  // MARK: Resources
 
-  /// Has a URL answer with the resource from the next answer on; with `nil`, as one that is not
-  /// found.
+  /// Sets the resource at a URL, effective from the next response; `nil` for 404.
   public func serve(_ resource: SimulatedResource?, at url: String) {
     state.withLock { $0.resources[url] = resource }
   }
 
-  /// Has the next task for the URL, of those for which nothing was said yet, break.
+  /// Makes the next task for a URL fail.
+  ///
+  /// Several calls apply to successive tasks.
   ///
   /// - Parameters:
-  ///   - url: The URL that is asked.
-  ///   - byteCount: How many bytes of the body arrive before it; a negative number breaks it before
+  ///   - url: The requested URL.
+  ///   - byteCount: The number of body bytes that arrive first; a negative number fails the task before
   ///     the head.
-  ///   - failure: How it breaks.
+  ///   - failure: The failure.
   public func interrupt(_ url: String, afterBytes byteCount: Int64, with failure: TaskFailure) {
     state.withLock { state in
       state.interruptions[url, default: []]
@@ -86,26 +86,25 @@ public final class SimulatedTransport: Transport {
     }
   }
 
-  /// Every request so far, in the order of the starts.
+  /// All requests so far, in the order of their start.
   public var requests: [TaskRequest] { state.withLock { $0.requests } }
 
-  /// The tasks whose sinks have not been told the end, in the order of their starts.
+  /// The tasks whose sinks have not received `finish`, in the order of their start.
   public var tasks: [SimulatedTask] {
     state.withLock { state in
       state.entries.values.map(\.task).sorted { $0.id.rawValue < $1.id.rawValue }
     }
   }
 
-  // MARK: What happens
+  // MARK: Control
 
-  /// Has the next thing happen to a task: its head, then bytes, then its end.
+  /// Advances a task by one event: its head, then bytes, then its end.
   ///
   /// - Parameters:
   ///   - id: The task.
-  ///   - byteCount: The most bytes that arrive.
-  ///   - heedsCancel: Whether a task that was cancelled ends; otherwise what was on its way arrives
-  ///     first.
-  /// - Returns: Whether the task goes on.
+  ///   - byteCount: The maximum number of bytes that arrive.
+  ///   - heedsCancel: Whether a cancelled task ends now; otherwise bytes in flight arrive first.
+  /// - Returns: Whether the task continues.
   @discardableResult
   public func advance(
     _ id: TaskID,
@@ -128,15 +127,15 @@ public final class SimulatedTransport: Transport {
     }
   }
 
-  /// Has a task end like that, whatever it has sent.
+  /// Ends a task with an outcome.
   public func end(_ id: TaskID, _ outcome: TaskOutcome) {
     tell(id) { _, _, _ in .end(outcome) }
   }
 
-  /// Has the process die that tasks were started by: no sink hears of them any more.
+  /// Simulates the death of the process that started the tasks: their sinks are not called again.
   ///
-  /// - Parameter keepsTasks: Whether the tasks go on, as those of a background session do, and are
-  ///   told of by ``liveTasks()`` until they end.
+  /// - Parameter keepsTasks: Whether the tasks continue, like those of a background session, and are
+  ///   listed by ``liveTasks()`` until they end.
   public func crash(keepsTasks: Bool = false) {
     state.withLock { state in
       for id in state.entries.keys { state.entries[id]?.sink = nil }
@@ -170,7 +169,7 @@ public final class SimulatedTransport: Transport {
     return id
   }
 
-  /// Asks a task to end; by hand, it does so when it is advanced.
+  /// Cancels a task; with manual pace it ends when it is advanced.
   public func cancel(_ task: TaskID) {
     state.withLock { $0.entries[task]?.task.isCancelled = true }
   }
@@ -184,7 +183,7 @@ public final class SimulatedTransport: Transport {
 
   // MARK: -
 
-  /// Tells the sink of a task what the move says; whether the task goes on.
+  /// Calls the sink of a task; returns whether the task continues.
   @discardableResult
   private func tell(
     _ id: TaskID,
