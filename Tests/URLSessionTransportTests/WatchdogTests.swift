@@ -33,7 +33,7 @@ struct WatchdogTests {
     private let task = Mutex<LiveTask?>(nil)
     var wasIdle: Bool? { answer.withLock { $0 } }
 
-    func attend(_ task: LiveTask) {
+    func attend(_ task: LiveTask?) {
       self.task.withLock { $0 = task }
     }
 
@@ -52,6 +52,8 @@ struct WatchdogTests {
     let sink = AskingSink()
     let task = TaskTable().add(recordID: "r", sink: sink)
     sink.attend(task)
+    // The task has the sink.
+    defer { sink.attend(nil) }
     #expect(task.receive(ResponseHead(status: 200, fields: [])))
     #expect(sink.wasIdle == false)
     #expect(!task.isIdle(after: .seconds(1), heldUp: false, limit: .seconds(1)))
