@@ -60,13 +60,6 @@ extension WishCommand {
   }
 }
 
-extension DownloadRecord {
-  /// Whether the user cancelled or removed the download and its files are not deleted yet.
-  fileprivate var isToBeDeleted: Bool {
-    intent == .discard || (intent == .keep && state != .cancelled)
-  }
-}
-
 extension DownloadStore {
   /// Whether the files of one of the downloads are still to be deleted.
   fileprivate func hasToDelete(_ urls: [String]) throws -> Bool {

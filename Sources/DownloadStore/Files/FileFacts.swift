@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
-
 /// The state of a record's files on disk, an input of reconciliation.
 public struct FileFacts: Sendable, Hashable {
   /// The finished file.
@@ -62,37 +54,24 @@ public struct FileFacts: Sendable, Hashable {
   ///
   /// Costs two `lstat`.
   public init(of record: DownloadRecord, in layout: FileLayout) {
-    if let stamp = FileStamp(ofFileAt: layout.finalPath) {
+    switch PathExamination(layout.finalPath) {
+    case .file(let stamp):
       let size = record.stamp?.size ?? record.expected
       final = stamp == record.stamp ? .ours : stamp.size == size ? .sizeOnly : .mismatch
-    } else {
-      // Anything but a regular file is not ours to replace.
-      final =
-        Self.errorNumber(of: layout.finalPath).map(Self.saysMissing) == true ? .missing : .mismatch
+    case .missing: final = .missing
+    // Anything but a regular file is not ours to replace.
+    case .other, .failed: final = .mismatch
     }
-    let size: Int64?
-    if let stamp = FileStamp(ofFileAt: layout.partialPath) {
-      size = stamp.size
-    } else if let code = Self.errorNumber(of: layout.partialPath), !Self.saysMissing(code),
-      record.received > 0
-    {
-      size = record.received
-    } else {
-      size = nil
-    }
+    let size: Int64? =
+      switch PathExamination(layout.partialPath) {
+      case .file(let stamp): stamp.size
+      case .failed where record.received > 0: record.received
+      case .missing, .other, .failed: nil
+      }
     partialSize = size ?? 0
     partial =
       size.map { Self.compare($0, committed: record.received, whole: record.expected) } ?? .missing
   }
-
-  /// The error of `lstat`; `nil` when there is something at `path`.
-  private static func errorNumber(of path: String) -> Int32? {
-    var status = stat()
-    return unsafe lstat(path, &status) == 0 ? nil : errno
-  }
-
-  /// Whether an error of `lstat` means that nothing is there.
-  private static func saysMissing(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
 
   /// Compares the size of a partial file with the committed count and the total.
   public static func compare(_ size: Int64, committed: Int64, whole: Int64?) -> Partial {

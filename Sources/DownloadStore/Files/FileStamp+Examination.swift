@@ -6,16 +6,39 @@
   internal import Glibc
 #endif
 
+/// What `lstat` finds at a path.
+///
+/// Symbolic links are not followed.
+enum PathExamination {
+  /// A regular file.
+  case file(FileStamp)
+  /// Anything else that exists.
+  case other
+  /// Nothing.
+  case missing
+  /// The path cannot be examined, for another reason than that nothing is there.
+  case failed
+
+  /// Examines a path.
+  init(_ path: String) {
+    var status = stat()
+    if unsafe lstat(path, &status) != 0 {
+      self = errno == ENOENT || errno == ENOTDIR ? .missing : .failed
+    } else if status.st_mode & S_IFMT == S_IFREG {
+      self = .file(FileStamp(status))
+    } else {
+      self = .other
+    }
+  }
+}
+
 extension FileStamp {
   /// The stamp of the file at `path`; `nil` if it is not a regular file.
   ///
   /// Symbolic links are not followed.
   public init?(ofFileAt path: String) {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      return nil
-    }
-    self.init(status)
+    guard case .file(let stamp) = PathExamination(path) else { return nil }
+    self = stamp
   }
 
   /// The stamp of an open file; `nil` if the descriptor is invalid.
@@ -25,7 +48,7 @@ extension FileStamp {
     self.init(status)
   }
 
-  private init(_ status: stat) {
+  fileprivate init(_ status: stat) {
     #if canImport(Darwin)
       let modified = unsafe status.st_mtimespec
     #else

@@ -16,6 +16,11 @@ extension DownloadRecord {
     return record
   }
 
+  /// Whether the user cancelled or removed the download and its files are not deleted yet.
+  package var isToBeDeleted: Bool {
+    state == .removed || intent == .discard || (intent == .keep && state != .cancelled)
+  }
+
   /// Whether it is about to end for good, which a pause does not undo.
   private var isGivenUp: Bool { intent == .keep || intent == .discard }
 

@@ -17,7 +17,8 @@ extension DownloadStore {
 
   /// Adds downloads, all or none.
   ///
-  /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A completed
+  /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A cancelled
+  /// download restarts. A completed
   /// download is unchanged while its file exists, and restarts if the file is missing. A new record
   /// reserves its file name in the same transaction. If another record or a file has the name,
   /// ``DownloadRequest/collision`` decides.

@@ -69,10 +69,3 @@ extension DownloadEngine {
     try await follow(due, gone: [])
   }
 }
-
-extension DownloadRecord {
-  /// Whether its files are to be deleted before it says that they are.
-  fileprivate var isToBeDeleted: Bool {
-    state == .removed || intent == .discard || (intent == .keep && state != .cancelled)
-  }
-}
