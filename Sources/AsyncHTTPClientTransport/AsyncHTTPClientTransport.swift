@@ -98,12 +98,12 @@
     public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
       let fetch = fetches.add(recordID: request.recordID, sink: sink) { Fetch(gate: $0) }
       do throws(TaskFailure) {
-        let hop = try Hop(request)
+        let prepared = try PreparedRequest(request)
         fetch.begin(
           on: executor,
           idleTimeout: idleTimeout
         ) { [client, limiter] in
-          await fetch.run(hop, client: client, limiter: limiter)
+          await fetch.run(prepared, client: client, limiter: limiter)
         }
       } catch {
         fetch.end(.failed(error))

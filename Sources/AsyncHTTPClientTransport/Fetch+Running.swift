@@ -20,7 +20,7 @@
     private static let longestUnwantedBody = 16_384
 
     /// Sends the request, follows redirects, and passes the response to the sink.
-    func run(_ first: Hop, client: HTTPClient, limiter: RateLimiter) async {
+    func run(_ first: PreparedRequest, client: HTTPClient, limiter: RateLimiter) async {
       let outcome: TaskOutcome
       do {
         outcome = try await fetch(first, client: client, limiter: limiter) ? .completed : .cancelled
@@ -34,14 +34,14 @@
 
     /// Returns true when the response is complete, false when the task was ended elsewhere.
     private func fetch(
-      _ first: Hop,
+      _ first: PreparedRequest,
       client: HTTPClient,
       limiter: RateLimiter
     ) async throws -> Bool {
-      var hop = first
+      var prepared = first
       while true {
         listens()
-        let response = try await Self.response(to: hop.clientRequest, from: client)
+        let response = try await Self.response(to: prepared.clientRequest, from: client)
         heard()
         guard response.status.code >= 200 else {
           throw TaskFailure(
@@ -50,11 +50,11 @@
           )
         }
         guard let location = response.redirectLocation else {
-          guard gate.receive(ResponseHead(response, from: hop.url)) else { return false }
+          guard gate.receive(ResponseHead(response, from: prepared.url)) else { return false }
           return try await deliver(response.body, limiter)
         }
-        switch RedirectDecision(hop, to: location) {
-        case .follow(let next): hop = next
+        switch RedirectDecision(prepared, to: location) {
+        case .follow(let next): prepared = next
         case .refuse(let reason): throw TaskFailure(code: .badRedirect, message: reason)
         }
         try await discard(response)
@@ -108,7 +108,7 @@
     }
   }
 
-  extension Hop {
+  extension PreparedRequest {
     /// Creates the client's request.
     fileprivate var clientRequest: HTTPClientRequest {
       var request = HTTPClientRequest(url: url.absoluteString)

@@ -43,7 +43,7 @@ struct HeldFile: Sendable {
     guard validator != nil || data.received == 0 else {
       throw TaskFailure(code: .unknown, message: "nothing tells whether the file has changed")
     }
-    guard let size = FileStamp(ofFileAt: path)?.size, size >= data.received ?? 0 else {
+    guard let size = FileIdentity(ofFileAt: path)?.size, size >= data.received ?? 0 else {
       throw TaskFailure(code: .unknown, message: "the file of the resume data is gone")
     }
     kept = data.received ?? size

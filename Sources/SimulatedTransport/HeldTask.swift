@@ -108,7 +108,7 @@ final class HeldTask: TaskSink {
   // MARK: The application
 
   /// Disconnects the sink of an application that has died.
-  func letGo() {
+  func discard() {
     state.withLock { state in
       state.sink = nil
       // Its results are for the next process.

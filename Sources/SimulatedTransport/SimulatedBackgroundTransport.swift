@@ -65,7 +65,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   ///   - folder: The folder, created if missing. Delivered files are kept in `FOLDER-inbox` beside it.
   ///   - pace: How tasks advance; with manual pace by ``advance(_:atMost:)``.
   /// - Throws: The error of `FileManager`.
-  public convenience init(folder: String, pace: SimulatedTransport.Pace = .atOnce) throws {
+  public convenience init(folder: String, pace: SimulatedTransport.Pace = .immediately) throws {
     try self.init(folder: folder, pace: pace, adoptsDeliveries: true, copyInterval: nil)
   }
 
@@ -129,7 +129,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   /// Ends that were reported and not handled are lost.
   public func crash() {
     state.withLock { state in
-      for task in state.tasks.values { task.letGo() }
+      for task in state.tasks.values { task.discard() }
       state.ends = [:]
       state.told = [:]
       state.unwanted = []
@@ -402,7 +402,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   }
 
   private func drive(_ task: HeldTask) {
-    guard pace == .atOnce else { return }
+    guard pace == .immediately else { return }
     DispatchQueue.global().async { while self.advance(task.id) {} }
   }
 }

@@ -18,7 +18,7 @@ public final class SimulatedTransport: Transport {
   /// How tasks advance.
   public enum Pace: Sendable, Hashable {
     /// Automatically, as fast as the sink accepts bytes.
-    case atOnce
+    case immediately
     /// Only by ``SimulatedTransport/advance(_:atMost:heedsCancel:)`` and
     /// ``SimulatedTransport/end(_:_:)``.
     case byHand
@@ -59,7 +59,7 @@ public final class SimulatedTransport: Transport {
   private let state = Mutex(State())
 
   /// Creates a transport without resources.
-  public init(pace: Pace = .atOnce) {
+  public init(pace: Pace = .immediately) {
     self.pace = pace
   }
 
@@ -163,7 +163,7 @@ public final class SimulatedTransport: Transport {
       )
       return id
     }
-    if pace == .atOnce {
+    if pace == .immediately {
       DispatchQueue.global().async { while self.advance(id) {} }
     }
     return id

@@ -9,7 +9,7 @@ internal import Synchronization
 /// One task from its start to the last call to its sink, across redirects.
 final class LiveTask: Sendable {
   private struct State {
-    var hop: Hop?
+    var prepared: PreparedRequest?
     var sessionTask: URLSessionDataTask?
     var idle = IdleCounter()
   }
@@ -39,12 +39,12 @@ final class LiveTask: Sendable {
   // MARK: The session task
 
   /// The current or last request.
-  var hop: Hop? { state.withLock { $0.hop } }
+  var prepared: PreparedRequest? { state.withLock { $0.prepared } }
 
   /// Sets the session task that runs the current request.
-  func attach(_ sessionTask: URLSessionDataTask, for hop: Hop) {
+  func attach(_ sessionTask: URLSessionDataTask, for prepared: PreparedRequest) {
     state.withLock {
-      $0.hop = hop
+      $0.prepared = prepared
       $0.sessionTask = sessionTask
     }
   }

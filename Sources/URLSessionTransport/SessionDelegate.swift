@@ -9,12 +9,12 @@ internal import Foundation
 /// The session's delegate: forwards its callbacks to sinks, on the delegate queue.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
   private let table: TaskTable
-  private let hops: HopQueue
+  private let sessionTasks: SessionTaskQueue
   private let limiter: RateLimiter
 
-  init(table: TaskTable, hops: HopQueue, limiter: RateLimiter) {
+  init(table: TaskTable, sessionTasks: SessionTaskQueue, limiter: RateLimiter) {
     self.table = table
-    self.hops = hops
+    self.sessionTasks = sessionTasks
     self.limiter = limiter
   }
 
@@ -31,7 +31,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     // sends only interim responses has to time out.
     guard let response = response as? HTTPURLResponse, response.statusCode >= 200 else { return }
     task.sawEvent()
-    if !task.receive(ResponseHead(response)) { hops.cancelHop(of: task) }
+    if !task.receive(ResponseHead(response)) { sessionTasks.cancelSessionTask(of: task) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -40,7 +40,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     guard let task = table[dataTask], !task.gate.hasEnded, task.gate.hasHead else { return }
     task.sawEvent()
     limiter.sleep(for: data.count) { !task.gate.hasEnded }
-    if !task.receive(data.span) { hops.cancelHop(of: task) }
+    if !task.receive(data.span) { sessionTasks.cancelSessionTask(of: task) }
   }
 
   func urlSession(
@@ -79,20 +79,20 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     #endif
     guard let task = table.unbind(sessionTask) else { return }
     task.sawEvent()
-    guard let hop = task.hop else { return }
+    guard let prepared = task.prepared else { return }
     guard RedirectDecision.statuses.contains(response.statusCode) else {
       // Linux also treats 305 and 306 as redirects.
-      hops.cancel(sessionTask)
+      sessionTasks.cancel(sessionTask)
       guard task.receive(ResponseHead(response)) else { return }
       if task.gate.settle(.completed) { task.gate.finish() }
       return
     }
-    switch RedirectDecision(hop, to: response.value(forHTTPHeaderField: "Location")) {
+    switch RedirectDecision(prepared, to: response.value(forHTTPHeaderField: "Location")) {
     case .follow(let next):
-      hops.cancel(sessionTask)
-      hops.open(next, for: task, in: session)
+      sessionTasks.cancel(sessionTask)
+      sessionTasks.open(next, for: task, in: session)
     case .refuse(let reason):
-      hops.end(task, .failed(TaskFailure(code: .badRedirect, message: reason)))
+      sessionTasks.end(task, .failed(TaskFailure(code: .badRedirect, message: reason)))
     }
   }
 
@@ -111,7 +111,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
       // which may deadlock. The response is complete, so the task ends here.
       guard let task = table.unbind(sessionTask) else { return }
       _ = task.detach()
-      hops.cancel(sessionTask)
+      sessionTasks.cancel(sessionTask)
       if !task.gate.hasHead, let response = challenge.failureResponse as? HTTPURLResponse,
         !task.receive(ResponseHead(response))
       {

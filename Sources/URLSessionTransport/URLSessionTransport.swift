@@ -27,7 +27,7 @@ public final class URLSessionTransport: Transport {
   private let table = TaskTable()
   private let limiter: RateLimiter
   private let delegateQueue = DelegateQueue()
-  private let hops: HopQueue
+  private let sessionTasks: SessionTaskQueue
   private let session: URLSession
   private let watchdog: Watchdog
 
@@ -71,7 +71,7 @@ public final class URLSessionTransport: Transport {
   ) {
     precondition(connectionsPerHost > 0, "a transport needs at least one connection per host")
     limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
-    hops = HopQueue(table: table)
+    sessionTasks = SessionTaskQueue(table: table)
     let configuration = URLSessionConfiguration.ephemeral
     // With a cache, a cancel that races with a start crashes the process on Linux. Cookies and
     // credentials would make one download depend on another.
@@ -82,14 +82,14 @@ public final class URLSessionTransport: Transport {
     configuration.httpMaximumConnectionsPerHost = connectionsPerHost
     session = URLSession(
       configuration: configuration,
-      delegate: SessionDelegate(table: table, hops: hops, limiter: limiter),
+      delegate: SessionDelegate(table: table, sessionTasks: sessionTasks, limiter: limiter),
       delegateQueue: delegateQueue
     )
     watchdog = Watchdog(
       limit: .seconds(Self.wholeSeconds(idleTimeout)),
       hangLimit: hangLimit,
       table: table,
-      hops: hops,
+      sessionTasks: sessionTasks,
       queue: delegateQueue,
       onHang: onHang
     )
@@ -99,8 +99,8 @@ public final class URLSessionTransport: Transport {
   ///
   /// Every sink receives `finish`.
   deinit {
-    for task in table.all { hops.end(task, .cancelled) }
-    hops.close(session)
+    for task in table.all { sessionTasks.end(task, .cancelled) }
+    sessionTasks.close(session)
   }
 
   /// The rate limit for the bodies of all tasks together, in bytes per second; `nil` for none.
@@ -129,10 +129,10 @@ public final class URLSessionTransport: Transport {
   public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     let task = table.add(recordID: request.recordID, sink: sink)
     do throws(TaskFailure) {
-      hops.open(try Hop(request), for: task, in: session)
+      sessionTasks.open(try PreparedRequest(request), for: task, in: session)
       watchdog.wake()
     } catch {
-      hops.end(task, .failed(error))
+      sessionTasks.end(task, .failed(error))
     }
     return task.gate.id
   }
@@ -143,7 +143,7 @@ public final class URLSessionTransport: Transport {
   /// network. Does nothing for a task that has ended.
   public func cancel(_ task: TaskID) {
     guard let task = table[task] else { return }
-    hops.end(task, .cancelled)
+    sessionTasks.end(task, .cancelled)
   }
 
   /// The tasks whose sinks have not received `finish` yet, in the order of their start.

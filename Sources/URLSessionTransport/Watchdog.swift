@@ -35,9 +35,9 @@ final class Watchdog: Sendable {
   private let limit: Duration
   private let interval: Duration
   private let table: TaskTable
-  private let hops: HopQueue
+  private let sessionTasks: SessionTaskQueue
   private let queue: DelegateQueue
-  private let pulse: Pulse
+  private let livenessProbe: LivenessProbe
   private let onHang: @Sendable () -> Void
 
   /// Watches the tasks of a table, with a limit somewhat longer than the session's own time-out.
@@ -47,16 +47,16 @@ final class Watchdog: Sendable {
     limit: Duration,
     hangLimit: Duration,
     table: TaskTable,
-    hops: HopQueue,
+    sessionTasks: SessionTaskQueue,
     queue: DelegateQueue,
     onHang: @escaping @Sendable () -> Void
   ) {
     self.limit = limit + max(.seconds(2), limit / 4)
-    pulse = Pulse(limit: hangLimit)
+    livenessProbe = LivenessProbe(limit: hangLimit)
     self.onHang = onHang
     interval = min(.seconds(1), limit / 4)
     self.table = table
-    self.hops = hops
+    self.sessionTasks = sessionTasks
     self.queue = queue
   }
 
@@ -90,13 +90,13 @@ final class Watchdog: Sendable {
       )
     }
     if let sessionTask = table.anySessionTask,
-      pulse.hasStopped(asking: sessionTask, elapsed, heldUp: heldUp)
+      livenessProbe.hasStopped(asking: sessionTask, elapsed, heldUp: heldUp)
     {
       onHang()
     }
     for task in table.all where task.isIdle(after: elapsed, heldUp: heldUp, limit: limit) {
       let failure = TaskFailure(code: .timedOut, message: "the session reported nothing in time")
-      hops.end(task, .failed(failure))
+      sessionTasks.end(task, .failed(failure))
     }
     let goesOn = state.withLock { state in
       state.isAwake = !table.isEmpty

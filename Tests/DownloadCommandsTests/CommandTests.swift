@@ -231,7 +231,7 @@ struct CommandTests: StoreSuite {
 
   @Test func `inspect as JSON has files, resume data, history and the next step`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
-    try change("http://a/1") { $0.resumeBlob = Data([1, 2, 3]) }
+    try change("http://a/1") { $0.resumeData = Data([1, 2, 3]) }
     let text = await dlstore("--store", store, "inspect", "http://a/1", "--json").output
     let record = try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
@@ -262,7 +262,7 @@ struct CommandTests: StoreSuite {
       headers: [URLRequestArchive.HeaderField(name: "Authorization", value: "hush2")]
     )
     let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
-    try change(url) { $0.resumeBlob = blob }
+    try change(url) { $0.resumeData = blob }
     let text = await dlstore("--store", store, "inspect", url).output
     #expect(text.contains("resume data   received: 42 bytes"))
     #expect(text.contains("resume data   partial file: CFNetworkDownload_abcdef.tmp"))
@@ -282,7 +282,7 @@ struct CommandTests: StoreSuite {
 
   @Test func `inspect says that resume data cannot be read`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
-    try change("http://a/1") { $0.resumeBlob = Data([1, 2, 3]) }
+    try change("http://a/1") { $0.resumeData = Data([1, 2, 3]) }
     let text = await dlstore("--store", store, "inspect", "http://a/1").output
     #expect(text.contains("resume data   unusable: "))
   }

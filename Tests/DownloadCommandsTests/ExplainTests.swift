@@ -79,25 +79,28 @@ struct ExplainTests: StoreSuite {
   }
 
   @Test(arguments: [
-    (["--no-slot"], ReconcileCase.Facts(hasFreeSlot: false)),
-    (["--no-blobs"], ReconcileCase.Facts(takesBlobs: false)),
-    (["--no-validator"], ReconcileCase.Facts(canContinue: false)),
-    (["--not-due"], ReconcileCase.Facts(isRetryDue: false)),
-    (["--with-file"], ReconcileCase.Facts(removesFile: true)),
-    ([], ReconcileCase.Facts()),
+    (["--no-slot"], ReconcileCase.Conditions(hasFreeSlot: false)),
+    (["--no-blobs"], ReconcileCase.Conditions(takesResumeData: false)),
+    (["--no-validator"], ReconcileCase.Conditions(canContinue: false)),
+    (["--not-due"], ReconcileCase.Conditions(isRetryDue: false)),
+    (["--with-file"], ReconcileCase.Conditions(removesFile: true)),
+    ([], ReconcileCase.Conditions()),
   ])
-  func `flags are facts`(options: [String], facts: ReconcileCase.Facts) throws {
+  func `flags are facts`(options: [String], facts: ReconcileCase.Conditions) throws {
     let command = try DLStoreCommand.parseAsRoot(["explain", "--all"] + options)
-    #expect((command as? ExplainCommand)?.values.facts == facts)
+    #expect((command as? ExplainCommand)?.values.conditions == facts)
   }
 
   @Test(arguments: [
-    ([], ReconcileCase.Facts()),
-    (["--no-slot", "--no-blobs"], ReconcileCase.Facts(hasFreeSlot: false, takesBlobs: false)),
+    ([], ReconcileCase.Conditions()),
+    (
+      ["--no-slot", "--no-blobs"],
+      ReconcileCase.Conditions(hasFreeSlot: false, takesResumeData: false)
+    ),
   ])
   func `all cases are lines with tabs, decided as engines do`(
     options: [String],
-    facts: ReconcileCase.Facts
+    facts: ReconcileCase.Conditions
   ) async throws {
     let result = await dlstore(["explain", "--all", "--format", "tsv"] + options)
     let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
@@ -111,7 +114,7 @@ struct ExplainTests: StoreSuite {
       let plan = decision.plan.map { $0.rules.map(\.rawValue).joined(separator: "+") }
       let axes = [
         given.stored.rawValue, given.task.rawValue, given.final.rawValue, given.partial.rawValue,
-        given.blob.rawValue,
+        given.resumeData.rawValue,
       ]
       let ends = [decision.result.description, plan ?? "none"]
       return cells.map(String.init)
@@ -136,7 +139,7 @@ struct ExplainTests: StoreSuite {
     let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
     try change("http://a/1") { record in
       record.state = .running
-      record.resumeBlob = blob
+      record.resumeData = blob
     }
     let id = RecordIdentity.id(forURL: "http://a/1")
     for name in ["http://a/1", id] {

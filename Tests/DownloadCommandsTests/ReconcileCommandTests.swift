@@ -51,7 +51,7 @@ struct ReconcileCommandTests: StoreSuite {
     return "\(store)/files/\(name.text)"
   }
 
-  private func size(_ path: String) -> Int64? { FileStamp(ofFileAt: path)?.size }
+  private func size(_ path: String) -> Int64? { FileIdentity(ofFileAt: path)?.size }
 
   @Test func `without --apply it says what would be done, and does nothing`() async throws {
     let partial = try await interrupted()
@@ -146,7 +146,7 @@ struct ReconcileCommandTests: StoreSuite {
 
   @Test func `a cancelled download whose partial file is in use is told of`() async throws {
     let path = try await interrupted()
-    try change(url) { $0.intent = .keep }
+    try change(url) { $0.intent = .cancel }
     let lock = try LockedFile(path, for: .writing)
     let result = await dlstore("--store", store, "reconcile", "--apply")
     #expect(result.status == .failed)

@@ -210,7 +210,7 @@ struct ResumeDataCommandTests {
     let repaired = try Array(Data(contentsOf: URL(filePath: output)))
     let original = try Array(Data(contentsOf: URL(filePath: golden)))
     #expect(try ResumeData(original).prepared(for: .iOS10).bytes == repaired)
-    #expect(FileStamp(ofFileAt: output)?.size == Int64(repaired.count))
+    #expect(FileIdentity(ofFileAt: output)?.size == Int64(repaired.count))
     let attributes = try FileManager.default.attributesOfItem(atPath: output)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
 

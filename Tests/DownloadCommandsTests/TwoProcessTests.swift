@@ -103,7 +103,7 @@ struct TwoProcessTests {
       _ = try await dlstore("add", server.url("/c"))
       #expect(try await dlstore("resume", "--now", server.url("/c")).status == 0)
       try await engine.message("completed c")
-      #expect(try record("/a").isHeldByHand && record("/a").state == .waiting)
+      #expect(try record("/a").isHeld && record("/a").state == .waiting)
       #expect(try record("/b").state == .running)
       let inspected = try await dlstore("inspect", server.url("/a"))
       #expect(inspected.output.contains("resume it to continue"))

@@ -82,7 +82,7 @@ struct WishCommandTests: StoreSuite {
   @Test func `resume --now is remembered for the engine that comes`() async throws {
     let result = await run("resume", "--now", "http://a/3")
     #expect(result.status == .done && result.output.contains("starting"))
-    #expect(try record("http://a/3").startsAtOnce)
+    #expect(try record("http://a/3").startsImmediately)
     let inspected = await run("inspect", "http://a/3")
     #expect(inspected.output.contains("immediately, before all others"))
   }
@@ -218,10 +218,10 @@ struct WishCommandTests: StoreSuite {
       withIntermediateDirectories: true
     )
     try Data("ours".utf8).write(to: URL(filePath: path))
-    let stamp = FileStamp(ofFileAt: path)
+    let fileIdentity = FileIdentity(ofFileAt: path)
     try change(url) { record in
       record.state = .completed
-      record.stamp = stamp
+      record.fileIdentity = fileIdentity
       record.received = 4
       record.expected = 4
     }

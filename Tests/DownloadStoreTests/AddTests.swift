@@ -25,7 +25,7 @@ import Testing
     #expect(record.type == "gz")
     #expect(record.state == .waiting)
     #expect(record.intent == .run)
-    #expect(record.received == 0 && record.expected == nil && record.stamp == nil)
+    #expect(record.received == 0 && record.expected == nil && record.fileIdentity == nil)
     #expect(record.createdAt == fixture.now && record.updatedAt == fixture.now)
     #expect(!record.hasHeaders)
     #expect(try fixture.store.record(named: url) == record)
@@ -56,7 +56,7 @@ import Testing
   @Test func `a paused request is stored and held`() throws {
     let record = try fixture.add(url) { $0.isPaused = true }.record
     #expect(record.state == .paused)
-    #expect(record.intent == .hold)
+    #expect(record.intent == .pause)
   }
 
   @Test(arguments: [
@@ -102,8 +102,8 @@ import Testing
     try fixture.add(url)
     try fixture.change(url) { record in
       record.state = state
-      record.intent = .hold
-      record.isHeldByHand = true
+      record.intent = .pause
+      record.isHeld = true
       record.failedAttempts = 3
       record.unresolvedStarts = 2
       record.nextRetryAt = .distantFuture
@@ -116,7 +116,7 @@ import Testing
     let record = try fixture.add(url).record
     #expect(record.state == .waiting)
     #expect(record.intent == .run)
-    #expect(!record.isHeldByHand)
+    #expect(!record.isHeld)
     #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
     #expect(record.nextRetryAt == nil)
     #expect(record.received == 5 && record.expected == 9 && record.entityTag == "\"x\"")
@@ -147,11 +147,11 @@ import Testing
     }
     #expect(try fixture.add(url).record == known)
     try fixture.change(url) { record in
-      record.intent = .discard
-      record.isHeldByHand = true
+      record.intent = .remove
+      record.isHeld = true
     }
     let record = try fixture.add(url).record
-    #expect(record.state == state && record.intent == .run && !record.isHeldByHand)
+    #expect(record.state == state && record.intent == .run && !record.isHeld)
     #expect(record.received == 5 && record.unresolvedStarts == 2)
   }
 
@@ -160,12 +160,12 @@ import Testing
     try fixture.add(url)
     try fixture.change(url) { record in
       record.state = state
-      record.intent = state == .removed ? .discard : .keep
+      record.intent = state == .removed ? .remove : .cancel
       record.received = 5
       record.expected = 9
       record.entityTag = "\"x\""
       record.lastModified = "yesterday"
-      record.resumeBlob = Data([1])
+      record.resumeData = Data([1])
       record.verifiedDigest = "sha256:"
       record.generation = 7
     }
@@ -173,7 +173,7 @@ import Testing
     #expect(record.state == .waiting && record.intent == .run)
     #expect(record.received == 0 && record.expected == nil)
     #expect(record.entityTag == nil && record.lastModified == nil)
-    #expect(record.resumeBlob == nil && record.verifiedDigest == nil)
+    #expect(record.resumeData == nil && record.verifiedDigest == nil)
     // What is heard of the old transfer must not be applied.
     #expect(record.generation == 8)
   }
@@ -197,7 +197,7 @@ import Testing
     try FileManager.default.removeItem(atPath: fixture.layout(of: done).finalPath)
     let record = try fixture.add(url).record
     #expect(record.state == .waiting)
-    #expect(record.received == 0 && record.stamp == nil && record.completedAt == nil)
+    #expect(record.received == 0 && record.fileIdentity == nil && record.completedAt == nil)
     #expect(record.filename == done.filename)
   }
 

@@ -30,7 +30,7 @@ import Testing
     let record = try add(collision)
     #expect(record.filename == "a.zip")
     #expect(record.state == .waiting)
-    #expect(record.stamp == nil && record.replacedStamp == nil)
+    #expect(record.fileIdentity == nil && record.replacedFileIdentity == nil)
   }
 
   @Test func `ZF13 a file of somebody keeps the name, or its request out`() throws {
@@ -46,7 +46,7 @@ import Testing
     #expect(record.filename == "a.zip")
     #expect(record.received == 6 && record.expected == 6)
     #expect(record.completedAt == fixture.now)
-    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
     #expect(try fixture.store.localPath(of: record) == file)
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "theirs")
   }
@@ -68,7 +68,7 @@ import Testing
     let record = try add(.replace)
     #expect(record.state == .waiting)
     #expect(record.filename == "a.zip")
-    #expect(record.replacedStamp == FileStamp(ofFileAt: file))
+    #expect(record.replacedFileIdentity == FileIdentity(ofFileAt: file))
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "theirs")
   }
 

@@ -30,7 +30,7 @@ private struct LaterAttempt: Later {
 }
 
 private struct LaterStamp: Later {
-  var now: FileStamp
+  var now: FileIdentity
 }
 
 private struct LaterField: Later {
@@ -57,28 +57,28 @@ private struct Box<A: FieldValue & Hashable, S: FieldValue & Hashable, F: FieldV
 
   var id: Int64
   var attempts: [A]
-  var stamp: S?
+  var fileIdentity: S?
   var fields: [F]
   var primaryKey: Int64 { id }
 
-  init(id: Int64, attempts: [A], stamp: S?, fields: [F]) {
+  init(id: Int64, attempts: [A], fileIdentity: S?, fields: [F]) {
     self.id = id
     self.attempts = attempts
-    self.stamp = stamp
+    self.fileIdentity = fileIdentity
     self.fields = fields
   }
 
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
     attempts = try record.value(at: 1)
-    stamp = try record.optional(at: 2)
+    fileIdentity = try record.optional(at: 2)
     fields = try record.value(at: 3)
   }
 
   func encode(to record: inout RecordEncoder) {
     record.encode(id)
     record.encode(attempts)
-    record.encode(stamp)
+    record.encode(fileIdentity)
     record.encode(fields)
   }
 }
@@ -106,7 +106,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
 }
 
 @Suite struct EmbeddedValueTests {
-  private typealias Now = Box<Attempt, FileStamp, HeaderField>
+  private typealias Now = Box<Attempt, FileIdentity, HeaderField>
   let folder: TemporaryFolder
 
   init() throws {
@@ -127,7 +127,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
       received: 0
     ),
   ]
-  private let stamp = FileStamp(size: 1, inode: 2, modified: 3)
+  private let fileIdentity = FileIdentity(size: 1, inode: 2, modified: 3)
   private let fields = [HeaderField(name: "a", value: "b"), HeaderField(name: "c", value: "")]
 
   @Test func `what a later version appended to a value is passed over`() throws {
@@ -135,18 +135,18 @@ private struct StrangeAttempt: FieldValue, Hashable {
     let then = Then(
       id: 1,
       attempts: attempts.map(LaterAttempt.init(now:)),
-      stamp: LaterStamp(now: stamp),
+      fileIdentity: LaterStamp(now: fileIdentity),
       fields: fields.map(LaterField.init(now:))
     )
     try ObjectStore(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
     let now = try ObjectStore(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
-    #expect(now == Now(id: 1, attempts: attempts, stamp: stamp, fields: fields))
+    #expect(now == Now(id: 1, attempts: attempts, fileIdentity: fileIdentity, fields: fields))
   }
 
   @Test func `a reason that only a later version knows is called unknown, with its message`() throws
   {
-    typealias Then = Box<StrangeAttempt, FileStamp, HeaderField>
-    let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], stamp: nil, fields: [])
+    typealias Then = Box<StrangeAttempt, FileIdentity, HeaderField>
+    let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], fileIdentity: nil, fields: [])
     try ObjectStore(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
     let now = try ObjectStore(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
     #expect(
@@ -171,7 +171,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
       }
       .joined()
     }
-    #expect(bytes(stamp) == "010000000000000002000000000000000300000000000000")
+    #expect(bytes(fileIdentity) == "010000000000000002000000000000000300000000000000")
     #expect(bytes(HeaderField(name: "ab", value: "c")) == "02000000616201000000" + "63")
     let attempt = Attempt(
       at: Date(timeIntervalSinceReferenceDate: 1),

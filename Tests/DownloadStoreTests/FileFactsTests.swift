@@ -7,7 +7,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite struct FileFactsTests {
+@Suite struct FileInspectionTests {
   let fixture: StoreFixture
   let url = "https://example.com/a.bin"
 
@@ -19,7 +19,7 @@ import Testing
     received: Int64 = 0,
     expected: Int64? = nil,
     partial: String? = nil
-  ) throws -> FileFacts {
+  ) throws -> FileInspection {
     try fixture.add(url)
     let record = try fixture.change(url) { record in
       record.received = received
@@ -27,11 +27,11 @@ import Testing
     }
     let layout = try fixture.layout(of: record)
     if let partial { try fixture.write(partial, to: layout.partialPath) }
-    return FileFacts(of: record, in: layout)
+    return FileInspection(of: record, in: layout)
   }
 
   @Test func `where nothing is, nothing is found`() throws {
-    #expect(try facts() == FileFacts(final: .missing, partial: .missing, partialSize: 0))
+    #expect(try facts() == FileInspection(final: .missing, partial: .missing, partialSize: 0))
   }
 
   @Test func `a partial file that cannot be examined is not missing`() throws {
@@ -41,8 +41,8 @@ import Testing
     let loop = "\(fixture.folder.path)/loop"
     try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
     let layout = FileLayout(record: record, storeID: "store", rootPath: loop)
-    let facts = FileFacts(of: record, in: layout)
-    #expect(facts == FileFacts(final: .mismatch, partial: .equal, partialSize: 4))
+    let facts = FileInspection(of: record, in: layout)
+    #expect(facts == FileInspection(final: .mismatch, partial: .equal, partialSize: 4))
   }
 
   @Test(
@@ -60,27 +60,27 @@ import Testing
       (0, nil, 0, .equal),
       (0, 0, 0, .complete),
       (0, nil, 3, .longer),
-    ] as [(Int64, Int64?, Int, FileFacts.Partial)]
+    ] as [(Int64, Int64?, Int, FileInspection.Partial)]
   )
   func `a partial file is measured against what was committed and the whole`(
     received: Int64,
     expected: Int64?,
     size: Int,
-    partial: FileFacts.Partial
+    partial: FileInspection.Partial
   ) throws {
     let found = try facts(
       received: received,
       expected: expected,
       partial: String(repeating: "x", count: size)
     )
-    #expect(found == FileFacts(final: .missing, partial: partial, partialSize: Int64(size)))
+    #expect(found == FileInspection(final: .missing, partial: partial, partialSize: Int64(size)))
   }
 
   @Test func `the comparison is total`() {
     for size in Int64(0)...4 {
       for committed in Int64(0)...4 {
         for whole in [nil, 0, 1, 2, 3, 4] as [Int64?] {
-          let found = FileFacts.compare(size, committed: committed, whole: whole)
+          let found = FileInspection.compare(size, committed: committed, whole: whole)
           switch found {
           case .missing: Issue.record("a file of \(size) bytes is not missing")
           case .over: #expect(whole.map { size > $0 } == true)
@@ -97,11 +97,11 @@ import Testing
   @Test func `a finished file is ours by its stamp, also after a rename`() throws {
     try fixture.add(url)
     var record = try fixture.finish(url)
-    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
     let path = try fixture.layout(of: record).finalPath
     record.filename = "b.bin"
     try FileManager.default.moveItem(atPath: path, toPath: fixture.layout(of: record).finalPath)
-    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
   }
 
   @Test func `FK27 a file of the same size and bytes is not ours`() throws {
@@ -112,16 +112,16 @@ import Testing
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: path + ".copy", toPath: path)
     try setModified(path, fixture.now)
-    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .sizeOnly)
+    #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .sizeOnly)
   }
 
   @Test func `a file of a record that has no stamp is not ours`() throws {
     let record = try fixture.add(url).record
     let layout = try fixture.layout(of: record)
     try fixture.write("theirs", to: layout.finalPath)
-    #expect(FileFacts(of: record, in: layout).final == .mismatch)
+    #expect(FileInspection(of: record, in: layout).final == .mismatch)
     let sized = try fixture.change(url) { $0.expected = 6 }
-    #expect(FileFacts(of: sized, in: layout).final == .sizeOnly)
+    #expect(FileInspection(of: sized, in: layout).final == .sizeOnly)
   }
 
   @Test func `a folder, a link and a pipe are somebody's`() throws {
@@ -129,13 +129,13 @@ import Testing
     let layout = try fixture.layout(of: record)
     let manager = FileManager.default
     try manager.createDirectory(atPath: layout.finalPath, withIntermediateDirectories: true)
-    #expect(FileFacts(of: record, in: layout).final == .mismatch)
+    #expect(FileInspection(of: record, in: layout).final == .mismatch)
     try manager.removeItem(atPath: layout.finalPath)
     try manager.createSymbolicLink(atPath: layout.finalPath, withDestinationPath: "/nowhere")
-    #expect(FileFacts(of: record, in: layout).final == .mismatch)
+    #expect(FileInspection(of: record, in: layout).final == .mismatch)
     try manager.removeItem(atPath: layout.finalPath)
     #expect(unsafe mkfifo(layout.finalPath, 0o600) == 0)
-    #expect(FileFacts(of: record, in: layout).final == .mismatch)
+    #expect(FileInspection(of: record, in: layout).final == .mismatch)
   }
 
   @Test func `a link in the place of a partial file is not followed`() throws {
@@ -146,17 +146,20 @@ import Testing
       atPath: layout.partialPath,
       withDestinationPath: layout.folderPath + "/target"
     )
-    #expect(FileFacts(of: record, in: layout).partial == .missing)
+    #expect(FileInspection(of: record, in: layout).partial == .missing)
   }
 
   // MARK: The word for people
 
-  @Test(arguments: DownloadState.allCases, FileFacts.Final.allCases)
-  func `every state has a word for its file`(state: DownloadState, final: FileFacts.Final) throws {
+  @Test(arguments: DownloadState.allCases, FileInspection.Final.allCases)
+  func `every state has a word for its file`(
+    state: DownloadState,
+    final: FileInspection.Final
+  ) throws {
     var record = try fixture.add(url).record
     record.state = state
-    for partial in FileFacts.Partial.allCases {
-      let status = FileStatus(of: record, facts: FileFacts(final: final, partial: partial))
+    for partial in FileInspection.Partial.allCases {
+      let status = FileStatus(of: record, files: FileInspection(final: final, partial: partial))
       let expected: FileStatus =
         switch (state, final) {
         case (.completed, .ours): .present

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct FileStampTests {
+@Suite struct FileIdentityTests {
   let folder: TemporaryFolder
 
   init() throws {
@@ -12,13 +12,13 @@ import Testing
 
   @Test func `a stamp outlasts a rename and a second name`() throws {
     let path = try folder.makeFile("a", "12345")
-    let stamp = try #require(FileStamp(ofFileAt: path))
-    #expect(stamp.size == 5)
+    let fileIdentity = try #require(FileIdentity(ofFileAt: path))
+    #expect(fileIdentity.size == 5)
     try FileManager.default.linkItem(atPath: path, toPath: path + "2")
     try FileManager.default.moveItem(atPath: path, toPath: path + "3")
-    #expect(FileStamp(ofFileAt: path + "2") == stamp)
-    #expect(FileStamp(ofFileAt: path + "3") == stamp)
-    #expect(FileStamp(ofFileAt: path) == nil)
+    #expect(FileIdentity(ofFileAt: path + "2") == fileIdentity)
+    #expect(FileIdentity(ofFileAt: path + "3") == fileIdentity)
+    #expect(FileIdentity(ofFileAt: path) == nil)
   }
 
   @Test func `a stamp changes with size, time and file`() throws {
@@ -27,24 +27,27 @@ import Testing
     let date = Date(timeIntervalSince1970: 1_000_000)
     try setModified(path, date)
     try setModified(other, date)
-    let stamp = try #require(FileStamp(ofFileAt: path))
-    #expect(stamp.modified == 1_000_000 * 1_000_000_000)
-    let otherStamp = try #require(FileStamp(ofFileAt: other))
-    #expect(otherStamp.size == stamp.size && otherStamp.modified == stamp.modified)
-    #expect(otherStamp != stamp)
+    let fileIdentity = try #require(FileIdentity(ofFileAt: path))
+    #expect(fileIdentity.modified == 1_000_000 * 1_000_000_000)
+    let otherFileIdentity = try #require(FileIdentity(ofFileAt: other))
+    #expect(
+      otherFileIdentity.size == fileIdentity.size
+        && otherFileIdentity.modified == fileIdentity.modified
+    )
+    #expect(otherFileIdentity != fileIdentity)
     try setModified(path, date + 1)
-    #expect(FileStamp(ofFileAt: path) != stamp)
+    #expect(FileIdentity(ofFileAt: path) != fileIdentity)
     try Data("1234".utf8).write(to: URL(filePath: path))
     try setModified(path, date)
-    #expect(FileStamp(ofFileAt: path) != stamp)
+    #expect(FileIdentity(ofFileAt: path) != fileIdentity)
   }
 
   @Test func `the stamp of an open file is that of its path`() throws {
     let path = try folder.makeFile("a", "12345")
     let handle = try FileHandle(forReadingFrom: URL(filePath: path))
     defer { try? handle.close() }
-    #expect(FileStamp(ofDescriptor: handle.fileDescriptor) == FileStamp(ofFileAt: path))
-    #expect(FileStamp(ofDescriptor: -1) == nil)
+    #expect(FileIdentity(ofDescriptor: handle.fileDescriptor) == FileIdentity(ofFileAt: path))
+    #expect(FileIdentity(ofDescriptor: -1) == nil)
   }
 
   /// File systems such as tmpfs and XFS keep times that nanoseconds in 64 bits cannot.
@@ -60,7 +63,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     let times = [timespec(), timespec(tv_sec: seconds, tv_nsec: 999_999_999)]
     #expect(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
-    #expect(FileStamp(ofFileAt: path)?.modified == modified)
+    #expect(FileIdentity(ofFileAt: path)?.modified == modified)
   }
 
   @Test func `what is no file has no stamp`() throws {
@@ -69,9 +72,9 @@ import Testing
       atPath: folder.path + "/link",
       withDestinationPath: folder.path + "/a"
     )
-    #expect(FileStamp(ofFileAt: folder.path) == nil)
-    #expect(FileStamp(ofFileAt: folder.path + "/link") == nil)
-    #expect(FileStamp(ofFileAt: folder.path + "/none") == nil)
-    #expect(FileStamp(ofFileAt: "/dev/null") == nil)
+    #expect(FileIdentity(ofFileAt: folder.path) == nil)
+    #expect(FileIdentity(ofFileAt: folder.path + "/link") == nil)
+    #expect(FileIdentity(ofFileAt: folder.path + "/none") == nil)
+    #expect(FileIdentity(ofFileAt: "/dev/null") == nil)
   }
 }

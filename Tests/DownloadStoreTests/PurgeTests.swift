@@ -43,8 +43,10 @@ import Testing
   }
 
   @Test func `sparse files may free more than a number holds`() {
-    let stamp = FileStamp(size: .max, inode: 1, modified: 0)
-    let files = ["a", "b"].map { PurgePlan.File(path: $0, stamp: stamp, role: .orphan, record: "") }
+    let fileIdentity = FileIdentity(size: .max, inode: 1, modified: 0)
+    let files = ["a", "b"].map {
+      PurgePlan.File(path: $0, fileIdentity: fileIdentity, role: .orphan, record: "")
+    }
     #expect(PurgePlan(files: files).freedBytes == .max)
   }
 

@@ -64,7 +64,7 @@ final class StoreFixture: Sendable {
       record.received = Int64(text.utf8.count)
       record.expected = Int64(text.utf8.count)
       record.completedAt = now
-      record.stamp = FileStamp(ofFileAt: path)
+      record.fileIdentity = FileIdentity(ofFileAt: path)
     }
   }
 

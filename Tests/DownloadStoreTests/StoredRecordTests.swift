@@ -24,14 +24,14 @@ import Testing
       destination: "disk/a/b/日本.tar.gz",
       type: "gz",
       state: .failedRetryable,
-      intent: .hold,
+      intent: .pause,
       tags: ["x", "y", ""],
       priority: -7,
       received: 1 << 40,
       expected: (1 << 40) + 1,
       entityTag: "W/\"x\"",
       lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
-      resumeBlob: Data([0, 255, 1]),
+      resumeData: Data([0, 255, 1]),
       mirrors: ["https://one.example/", "https://two.example/"],
       expectedDigest: "sha256:aa",
       verifiedDigest: "sha256:bb",
@@ -40,9 +40,9 @@ import Testing
       updatedAt: moment + 3,
       completedAt: moment + 4,
       hasHeaders: true,
-      stamp: FileStamp(size: .max, inode: .max, modified: .min)
+      fileIdentity: FileIdentity(size: .max, inode: .max, modified: .min)
     )
-    record.isHeldByHand = true
+    record.isHeld = true
     record.failedAttempts = 3
     record.attempts = DownloadFailure.Code.allCases.map { code in
       Attempt(at: moment, url: "u", failure: DownloadFailure(code, "why: ä"), received: 9)
@@ -50,9 +50,9 @@ import Testing
     record.generation = .max
     record.unresolvedStarts = 2
     record.resolvedBytes = 77
-    record.startsAtOnce = true
+    record.startsImmediately = true
     record.removesFile = true
-    record.replacedStamp = FileStamp(size: 4, inode: 5, modified: 6)
+    record.replacedFileIdentity = FileIdentity(size: 4, inode: 5, modified: 6)
     record.isNameGiven = true
     record.allowsCellular = false
     record.prefersBackground = true
@@ -69,7 +69,7 @@ import Testing
   @Test func `no field of the full record has its default`() {
     let full = Mirror(reflecting: Self.full).children
     var empty = Self.full
-    empty.isHeldByHand = false
+    empty.isHeld = false
     empty.hasHeaders = false
     empty.isNameGiven = false
     #expect(full.count == DownloadRecord.schema.fields.count)
@@ -86,12 +86,12 @@ import Testing
     record.expected = nil
     record.entityTag = nil
     record.lastModified = nil
-    record.resumeBlob = nil
+    record.resumeData = nil
     record.expectedDigest = nil
     record.verifiedDigest = nil
     record.nextRetryAt = nil
     record.completedAt = nil
-    record.stamp = nil
+    record.fileIdentity = nil
     record.tags = []
     record.mirrors = []
     record.attempts = []

@@ -39,11 +39,11 @@ import Testing
     throws
   {
     let partial = try folder.makeFile("part", "body")
-    let stamp = try #require(FileStamp(ofFileAt: partial))
+    let fileIdentity = try #require(FileIdentity(ofFileAt: partial))
     let final = folder.path + "/final"
     #expect(way.place(partial, as: final) == .placed)
     #expect(try folder.names() == ["final"])
-    #expect(FileStamp(ofFileAt: final) == stamp)
+    #expect(FileIdentity(ofFileAt: final) == fileIdentity)
   }
 
   @Test(arguments: Way.allCases) func `a file that is there is never replaced`(way: Way) throws {
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// Fails each sync of a folder.
-  private struct FailedFolderSync: EffectGate {
+  private struct FailedFolderSync: FaultInjector {
     let code: Int32
 
     func refusal(of effect: Effect) -> Int32? {
@@ -136,11 +136,11 @@ import Testing
 
   @Test func `a folder that cannot be synced says so, unless it has no syncs`() throws {
     let failure = #expect(throws: PartialFile.Failure.self) {
-      try FilePlacement(gate: FailedFolderSync(code: EIO)).synchronizeFolder(folder.path)
+      try FilePlacement(faultInjector: FailedFolderSync(code: EIO)).synchronizeFolder(folder.path)
     }
     #expect(failure?.code == EIO)
     // What Linux answers for a file system without syncs of folders.
-    try FilePlacement(gate: FailedFolderSync(code: EINVAL)).synchronizeFolder(folder.path)
+    try FilePlacement(faultInjector: FailedFolderSync(code: EINVAL)).synchronizeFolder(folder.path)
   }
 
   @Test func `removing what is not there is no failure`() throws {

@@ -12,7 +12,7 @@ import Testing
 
   /// What is answered, one after another.
   private func answers(_ steps: Step...) -> [Bool] {
-    var changes = ForeignChanges(seen: 5)
+    var changes = ExternalChanges(seen: 5)
     var answers: [Bool] = []
     for step in steps {
       switch step {

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Refuses the first sync, and counts them.
-private final class OneFailedSync: EffectGate {
+private final class OneFailedSync: FaultInjector {
   private let code: Int32
   private let syncs = Mutex(0)
 
@@ -55,8 +55,8 @@ private final class OneFailedSync: EffectGate {
     #expect(try file.synchronize() == 11)
     #expect(file.unsynced == 0)
     #expect(try text() == "hello world")
-    #expect(file.stamp == FileStamp(ofFileAt: path))
-    #expect(file.stamp?.size == 11)
+    #expect(file.fileIdentity == FileIdentity(ofFileAt: path))
+    #expect(file.fileIdentity?.size == 11)
   }
 
   @Test func `what lies after the offset is cut off`() throws {
@@ -69,8 +69,8 @@ private final class OneFailedSync: EffectGate {
   }
 
   @Test func `a file whose sync has failed is neither written nor synced again`() throws {
-    let gate = OneFailedSync(EIO)
-    let file = try PartialFile(path: path, offset: 0, gate: gate)
+    let faultInjector = OneFailedSync(EIO)
+    let file = try PartialFile(path: path, offset: 0, faultInjector: faultInjector)
     try file.write(Array("hello".utf8).span)
     let failure = PartialFile.Failure(code: EIO, operation: "syncing \(path)")
     #expect(throws: failure) { try file.synchronize() }
@@ -78,7 +78,7 @@ private final class OneFailedSync: EffectGate {
     #expect(throws: failure) { try file.synchronize() }
     #expect(throws: failure) { try file.write(Array("!".utf8).span) }
     #expect(throws: failure) { try file.removeAll() }
-    #expect(gate.syncCount == 1)
+    #expect(faultInjector.syncCount == 1)
     #expect(file.unsynced == 5)
     file.unlock()
     // Opened again at the last byte that is known to be durable, it has none of the others.
@@ -139,11 +139,11 @@ private final class OneFailedSync: EffectGate {
 
   @Test func `what was there before the first byte is another file`() throws {
     try folder.makeFile("a.dlstore-part", "stale")
-    let stale = try #require(FileStamp(ofFileAt: path))
+    let stale = try #require(FileIdentity(ofFileAt: path))
     let reader = try #require(FileHandle(forReadingAtPath: path))
     let file = try PartialFile(path: path, offset: 0)
     try file.write(Array("new".utf8).span)
-    #expect(FileStamp(ofFileAt: path)?.inode != stale.inode)
+    #expect(FileIdentity(ofFileAt: path)?.inode != stale.inode)
     #expect(try reader.readToEnd() == Data("stale".utf8))
   }
 

@@ -41,18 +41,18 @@ import Testing
 
   @Test func `what is complete waits for nothing and takes nobody's place`() {
     var record = DownloadRecord.sample()
-    record.isHeldByHand = true
-    record.startsAtOnce = true
+    record.isHeld = true
+    record.startsImmediately = true
     record.failedAttempts = 2
     record.unresolvedStarts = 1
     record.nextRetryAt = moment
-    record.resumeBlob = Data([1])
-    record.replacedStamp = FileStamp(size: 1, inode: 2, modified: 3)
+    record.resumeData = Data([1])
+    record.replacedFileIdentity = FileIdentity(size: 1, inode: 2, modified: 3)
     record.complete(at: moment)
     #expect(record.state == .completed && record.completedAt == moment)
-    #expect(!record.isHeldByHand && !record.startsAtOnce && record.replacedStamp == nil)
+    #expect(!record.isHeld && !record.startsImmediately && record.replacedFileIdentity == nil)
     #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
-    #expect(record.nextRetryAt == nil && record.resumeBlob == nil)
+    #expect(record.nextRetryAt == nil && record.resumeData == nil)
   }
 
   @Test func `a refusal asks for a new URL only after bytes were given`() {

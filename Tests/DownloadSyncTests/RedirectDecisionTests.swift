@@ -16,7 +16,7 @@ import Testing
   )
     throws
   {
-    let hop = try Hop(TaskRequest(url: "http://h:1/a/b?q=1", recordID: "r"))
+    let hop = try PreparedRequest(TaskRequest(url: "http://h:1/a/b?q=1", recordID: "r"))
     guard case .follow(let next) = RedirectDecision(hop, to: location) else {
       Issue.record("refused: \(location)")
       return
@@ -36,7 +36,7 @@ import Testing
       recordID: "r",
       headers: [HeaderField(name: "authorization", value: "x")]
     )
-    let hop = try Hop(request)
+    let hop = try PreparedRequest(request)
     guard case .follow(let next) = RedirectDecision(hop, to: to) else {
       Issue.record("refused: \(to)")
       return
@@ -52,7 +52,7 @@ import Testing
         HeaderField(name: $0, value: "x")
       }
     )
-    var hop = try Hop(request)
+    var hop = try PreparedRequest(request)
     for location in ["http://h/y", "https://h/z"] {
       guard case .follow(let next) = RedirectDecision(hop, to: location) else {
         Issue.record("refused: \(location)")
@@ -68,7 +68,7 @@ import Testing
     "//me:hush@[h/x?sig=hush", "data:hush", "http://me:hush@/?X-Amz-Signature=hush",
   ])
   func `a refusal names no secret of where the redirect leads`(location: String) throws {
-    let hop = try Hop(TaskRequest(url: "http://h/x", recordID: "r"))
+    let hop = try PreparedRequest(TaskRequest(url: "http://h/x", recordID: "r"))
     guard case .refuse(let reason) = RedirectDecision(hop, to: location) else {
       Issue.record("followed: \(location)")
       return
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `too many redirects name no secret of the last one`() throws {
-    var hop = try Hop(TaskRequest(url: "http://me:hush@h/x?token=hush", recordID: "r"))
+    var hop = try PreparedRequest(TaskRequest(url: "http://me:hush@h/x?token=hush", recordID: "r"))
     hop.redirectCount = RedirectDecision.limit
     guard case .refuse(let reason) = RedirectDecision(hop, to: "/y") else {
       Issue.record("followed")
@@ -88,7 +88,7 @@ import Testing
 
   @Test func `a URL that cannot be fetched is named without its secrets`() {
     let request = TaskRequest(url: "ftp://me:hush@h/?token=hush", recordID: "r")
-    let failure = #expect(throws: TaskFailure.self) { _ = try Hop(request) }
+    let failure = #expect(throws: TaskFailure.self) { _ = try PreparedRequest(request) }
     #expect(failure?.message.contains("hush") == false)
   }
 }

@@ -22,7 +22,7 @@ extension DownloadRecord {
       expected: nil,
       entityTag: nil,
       lastModified: nil,
-      resumeBlob: nil,
+      resumeData: nil,
       mirrors: mirrors,
       expectedDigest: nil,
       verifiedDigest: nil,
@@ -30,7 +30,7 @@ extension DownloadRecord {
       createdAt: moment,
       updatedAt: moment,
       completedAt: nil,
-      stamp: nil
+      fileIdentity: nil
     )
   }
 }

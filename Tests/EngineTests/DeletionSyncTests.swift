@@ -45,7 +45,7 @@ struct DeletionSyncTests {
   }
 
   private func engine(
-    _ gate: EffectHook,
+    _ faultInjector: EffectHook,
     maximumAttempts: Int32 = 8
   ) throws -> DownloadEngine {
     var options = EngineOptions()
@@ -59,7 +59,7 @@ struct DeletionSyncTests {
       transport: fixture.transport,
       options: options,
       now: { Date() },
-      environment: .live(gate)
+      environment: .live(faultInjector)
     )
   }
 
@@ -68,12 +68,12 @@ struct DeletionSyncTests {
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 5) { _ in }
     try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
-    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    let fileIdentity = FileIdentity(ofFileAt: layout.finalPath)
     try fixture.change("a") { record in
       record.state = .completed
       record.received = 5
       record.expected = 5
-      record.stamp = stamp
+      record.fileIdentity = fileIdentity
     }
     return layout
   }
@@ -122,18 +122,18 @@ struct DeletionSyncTests {
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 5) { _ in }
     try FileManager.default.linkItem(atPath: layout.partialPath, toPath: layout.finalPath)
-    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    let fileIdentity = FileIdentity(ofFileAt: layout.finalPath)
     try fixture.change("a") { record in
       record.state = .finalizing
       record.received = 5
       record.expected = 5
-      record.stamp = stamp
+      record.fileIdentity = fileIdentity
     }
     let folders = FailingFolders(1..<2, fixture.store)
     let summary = try await engine(folders.hook).run(until: .idle)
     #expect(summary == RunSummary(failed: 1))
     #expect(folders.states == [[.finalizing], [.finalizing]])
-    #expect(FileStamp(ofFileAt: layout.partialPath) == nil)
+    #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
     try fixture.store.resume(.all)
     #expect(try await engine(EffectHook()).run(until: .idle) == RunSummary(completed: 1))
     #expect(fixture.transport.started.isEmpty)
@@ -147,7 +147,7 @@ struct DeletionSyncTests {
     #expect(folders.states.count == 3)
     // The next engine goes on with it.
     #expect(try fixture.store.records(DownloadRecord.all).map(\.state) == [.removed])
-    #expect(FileStamp(ofFileAt: layout.finalPath) == nil)
+    #expect(FileIdentity(ofFileAt: layout.finalPath) == nil)
     _ = try await engine(EffectHook()).run(until: .idle)
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }

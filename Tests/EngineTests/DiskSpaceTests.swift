@@ -35,10 +35,10 @@ struct DiskSpaceTests {
     try fixture.add("a")
   }
 
-  private func engine(_ gate: EffectHook) throws -> DownloadEngine {
+  private func engine(_ faultInjector: EffectHook) throws -> DownloadEngine {
     var options = EngineOptions()
-    options.roomInterval = .milliseconds(20)
-    var environment = EngineEnvironment.live(gate)
+    options.diskSpaceInterval = .milliseconds(20)
+    var environment = EngineEnvironment.live(faultInjector)
     environment.availableBytes = { [disk] _ in disk.look() }
     return try DownloadEngine(
       store: fixture.store,
@@ -85,7 +85,7 @@ struct DiskSpaceTests {
   @Test func `a download that was paused before its file found no room stays paused`() async throws
   {
     let (store, url) = (fixture.store, fixture.url("a"))
-    let gate = EffectHook { effect in
+    let faultInjector = EffectHook { effect in
       switch effect {
       case .link, .rename:
         _ = try? store.pause(.named(url))
@@ -93,7 +93,7 @@ struct DiskSpaceTests {
       default: return nil
       }
     }
-    let engine = try engine(gate)
+    let engine = try engine(faultInjector)
     let events = engine.events()
     try await fixture.running(engine) {
       try await fixture.started(1)
@@ -102,7 +102,7 @@ struct DiskSpaceTests {
     }
     #expect(try fixture.record("a").received == 3)
     let states = await events.reduce(into: [DownloadState]()) { states, event in
-      if case .waitsForRoom(let record) = event { states.append(record.state) }
+      if case .waitingForDiskSpace(let record) = event { states.append(record.state) }
     }
     #expect(states == [.paused])
   }

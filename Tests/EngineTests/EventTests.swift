@@ -93,14 +93,14 @@ struct EventTests {
     #expect(await events.filter(\.isEnd).reduce(0) { count, _ in count + 1 } == 1)
   }
 
-  @Test(arguments: [DownloadIntent.hold, .keep, .discard])
+  @Test(arguments: [DownloadIntent.pause, .cancel, .remove])
   func `what waits for its turn and is given up is told of`(intent: DownloadIntent) async throws {
     let fixture = try EngineFixture()
     let transport = HandTransport()
     let urls = ["a", "b"].map { "https://example.com/\($0)" }
     try fixture.store.add(urls.map { DownloadRequest(url: $0) })
     var options = EngineOptions()
-    options.scheduler = Scheduler(maximumRunning: 1)
+    options.limits = ConcurrencyLimits(maximumRunning: 1)
     options.checkpointInterval = .milliseconds(50)
     let engine = try DownloadEngine(
       store: fixture.store,

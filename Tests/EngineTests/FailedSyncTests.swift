@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct FailedSyncTests {
   /// Refuses one sync of a file, and lets every other effect happen.
-  private final class OneFailedSync: EffectGate {
+  private final class OneFailedSync: FaultInjector {
     private let code: Int32
     // Read and changed by the engine's threads.
     private let syncsBefore: Mutex<Int>
@@ -43,9 +43,9 @@ struct FailedSyncTests {
   }
 
   /// An engine that checkpoints after every byte.
-  private func engine(_ gate: OneFailedSync?) throws -> DownloadEngine {
+  private func engine(_ faultInjector: OneFailedSync?) throws -> DownloadEngine {
     var environment = EngineEnvironment.live
-    environment.gate = gate
+    environment.faultInjector = faultInjector
     var options = EngineOptions()
     options.checkpointBytes = 1
     return try DownloadEngine(
@@ -62,8 +62,8 @@ struct FailedSyncTests {
   }
 
   @Test func `a failed sync ends the transfer and counts none of its bytes`() async throws {
-    let gate = OneFailedSync(after: 0, EIO)
-    let engine = try engine(gate)
+    let faultInjector = OneFailedSync(after: 0, EIO)
+    let engine = try engine(faultInjector)
     try await fixture.running(engine) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 6)
@@ -73,7 +73,7 @@ struct FailedSyncTests {
       fixture.transport.started[0].sink.finish(.completed)
       try await fixture.reached(.failedPermanent, "a")
     }
-    #expect(gate.hasFailed)
+    #expect(faultInjector.hasFailed)
     let record = try fixture.record("a")
     #expect(record.received == 0)
     #expect(record.attempts.last?.failure.code == .fileSystem)
@@ -83,8 +83,8 @@ struct FailedSyncTests {
   @Test func `after a failed sync a download goes on at the last byte that was committed`()
     async throws
   {
-    let gate = OneFailedSync(after: 1, EIO)
-    let engine = try engine(gate)
+    let faultInjector = OneFailedSync(after: 1, EIO)
+    let engine = try engine(faultInjector)
     try await fixture.running(engine) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 6)
@@ -105,8 +105,8 @@ struct FailedSyncTests {
   @Test(arguments: [ENOSPC, EDQUOT])
   func `a sync that finds the disk full makes the download wait for room`(code: Int32) async throws
   {
-    let gate = OneFailedSync(after: 0, code)
-    let engine = try engine(gate)
+    let faultInjector = OneFailedSync(after: 0, code)
+    let engine = try engine(faultInjector)
     try await fixture.running(engine) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 6)
@@ -130,18 +130,18 @@ struct FailedSyncTests {
     try fixture.store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, url) { $0.expectedDigest = digest.text }
     }
-    let gate = OneFailedSync(after: 0, EIO)
-    let engine = try engine(gate)
+    let faultInjector = OneFailedSync(after: 0, EIO)
+    let engine = try engine(faultInjector)
     try await fixture.running(engine) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 3)
-      try await waitUntil("the sync to fail") { gate.hasFailed }
+      try await waitUntil("the sync to fail") { faultInjector.hasFailed }
       fixture.transport.started[0].sink.finish(.completed)
       try await fixture.reached(.failedPermanent, "a")
     }
     let record = try fixture.record("a")
     #expect(record.verifiedDigest == nil)
     #expect(record.received == 0)
-    #expect(FileStamp(ofFileAt: try fixture.layout("a").finalPath) == nil)
+    #expect(FileIdentity(ofFileAt: try fixture.layout("a").finalPath) == nil)
   }
 }

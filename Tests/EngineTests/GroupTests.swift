@@ -42,7 +42,7 @@ struct GroupTests {
     for task in tasks[..<2] { task.sink.finish(.completed) }
     while let next = try await changes.next() { seen.append(next) }
     _ = try await run.value
-    var steady = SteadyFraction()
+    var steady = MonotonicProgress()
     let shown = seen.compactMap { steady.update($0) }
     #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.received <= $1.received })
     #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 <= $1 })

@@ -14,7 +14,7 @@ struct HandleTests {
     try fixture.store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, record.url) {
         $0.state = .cancelled
-        $0.intent = .keep
+        $0.intent = .cancel
       }
     }
   }

@@ -27,7 +27,7 @@ struct LateEventTests {
     }
   }
 
-  private func engine(_ gate: EffectHook) throws -> DownloadEngine {
+  private func engine(_ faultInjector: EffectHook) throws -> DownloadEngine {
     var options = EngineOptions()
     options.checkpointInterval = .milliseconds(50)
     return try DownloadEngine(
@@ -35,7 +35,7 @@ struct LateEventTests {
       transport: transport,
       options: options,
       now: { Date() },
-      environment: .live(gate)
+      environment: .live(faultInjector)
     )
   }
 
@@ -81,10 +81,10 @@ struct LateEventTests {
   @Test func `the file keeps its bytes until it is committed that they are dropped`() async throws {
     try interrupt()
     let refuses = Mutex(false)
-    let gate = EffectHook { effect in
+    let faultInjector = EffectHook { effect in
       refuses.withLock { $0 && effect == .commit } ? 5 : nil
     }
-    try await fixture.running(try engine(gate)) {
+    try await fixture.running(try engine(faultInjector)) {
       try await fixture.started(1)
       refuses.withLock { $0 = true }
       let first = transport.started[0]
@@ -113,7 +113,7 @@ struct LateEventTests {
   @Test func `a failure that comes after a restart is not the new generation's`() async throws {
     let (store, url) = (store, fixture.url("a"))
     let hasRestarted = Mutex(false)
-    let gate = EffectHook { effect in
+    let faultInjector = EffectHook { effect in
       guard case .synchronize = effect else { return nil }
       return hasRestarted.withLock { hasRestarted in
         guard !hasRestarted else { return nil }
@@ -122,7 +122,7 @@ struct LateEventTests {
         return (try? store.restart(.named(url))) == nil ? 1 : 5
       }
     }
-    try await fixture.running(try engine(gate)) {
+    try await fixture.running(try engine(faultInjector)) {
       try await fixture.started(1)
       transport.started[0].complete()
       try await fixture.started(2)
@@ -191,33 +191,33 @@ struct LateEventTests {
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 3) { $0.received = 3 }
     try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
-    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    let fileIdentity = FileIdentity(ofFileAt: layout.finalPath)
     try fixture.change("a") {
       $0.state = .finalizing
       $0.expected = 3
-      $0.stamp = stamp
+      $0.fileIdentity = fileIdentity
     }
     let (store, url) = (store, fixture.url("a"))
-    let gate = EffectHook { effect in
+    let faultInjector = EffectHook { effect in
       if case .synchronizeFolder = effect, (try? store.record(named: url).state) == .finalizing {
         _ = try? store.cancel(.named(url))
       }
       return nil
     }
-    try await fixture.running(try engine(gate)) {
+    try await fixture.running(try engine(faultInjector)) {
       try await fixture.reached(.cancelled, "a")
     }
   }
 
   @Test func `a cancel that comes while a file gets its name is not undone`() async throws {
     let (store, url) = (store, fixture.url("a"))
-    let gate = EffectHook { effect in
+    let faultInjector = EffectHook { effect in
       if case .synchronizeFolder = effect, (try? store.record(named: url).state) == .finalizing {
         _ = try? store.cancel(.named(url))
       }
       return nil
     }
-    let engine = try engine(gate)
+    let engine = try engine(faultInjector)
     let events = engine.events()
     try await fixture.running(engine) {
       try await fixture.started(1)
@@ -251,7 +251,7 @@ struct LateEventTests {
     let (store, url) = (store, fixture.url("a"))
     let syncs = Mutex(0)
     let early = Mutex(false)
-    let gate = EffectHook { effect in
+    let faultInjector = EffectHook { effect in
       if case .synchronize(path) = effect { syncs.withLock { $0 += 1 } }
       if let received = try? store.record(named: url).received, received > 0,
         syncs.withLock({ $0 }) == 0
@@ -260,11 +260,11 @@ struct LateEventTests {
       }
       return nil
     }
-    try await fixture.running(try engine(gate)) {
+    try await fixture.running(try engine(faultInjector)) {
       try await fixture.started(1)
       transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
       try await waitUntil("a checkpoint") { try fixture.record("a").received == 40 }
-      #expect(gate.performed.contains(.synchronize(path: path)))
+      #expect(faultInjector.performed.contains(.synchronize(path: path)))
       #expect(!early.withLock { $0 })
     }
   }
@@ -272,15 +272,16 @@ struct LateEventTests {
   @Test func `a file is committed as whole before it gets its name`() async throws {
     let (store, url) = (store, fixture.url("a"))
     let seen = Mutex<[Bool]>([])
-    let gate = EffectHook { effect in
+    let faultInjector = EffectHook { effect in
       guard case .link(let partial, _) = effect else { return nil }
       let record = try? store.record(named: url)
-      let stamp = FileStamp(ofFileAt: partial)
-      let isKnown = record?.state == .finalizing && stamp != nil && record?.stamp == stamp
+      let fileIdentity = FileIdentity(ofFileAt: partial)
+      let isKnown =
+        record?.state == .finalizing && fileIdentity != nil && record?.fileIdentity == fileIdentity
       seen.withLock { $0.append(isKnown) }
       return nil
     }
-    try await fixture.running(try engine(gate)) {
+    try await fixture.running(try engine(faultInjector)) {
       try await fixture.started(1)
       transport.started[0].complete()
       try await fixture.reached(.completed, "a")

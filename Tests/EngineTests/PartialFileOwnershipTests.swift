@@ -83,12 +83,12 @@ struct PartialFileOwnershipTests {
     let found = try await fixture.engine().reconcile()
     #expect(found.map(\.isPartialInUse) == [true])
     #expect(try fixture.record("a").state == .removed)
-    #expect(FileStamp(ofFileAt: path)?.size == 5)
+    #expect(FileIdentity(ofFileAt: path)?.size == 5)
     lock.unlock()
     let again = try await fixture.engine().reconcile()
     #expect(again.map(\.isPartialInUse) == [false])
     #expect(try fixture.store.records(DownloadRecord.all) == [])
-    #expect(FileStamp(ofFileAt: path) == nil)
+    #expect(FileIdentity(ofFileAt: path) == nil)
   }
 
   /// A kill between the two steps of a rename leaves one file under both names.
@@ -98,23 +98,23 @@ struct PartialFileOwnershipTests {
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 5) { $0.received = 5 }
     try FileManager.default.linkItem(atPath: layout.partialPath, toPath: layout.finalPath)
-    let stamp = try #require(FileStamp(ofFileAt: layout.finalPath))
+    let fileIdentity = try #require(FileIdentity(ofFileAt: layout.finalPath))
     try fixture.change("a") { record in
       record.state = .finalizing
       record.expected = 5
-      record.stamp = stamp
+      record.fileIdentity = fileIdentity
     }
     try fixture.store.restart(.named(fixture.url("a")))
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1], of: 3)
-      #expect(FileStamp(ofFileAt: layout.finalPath) == stamp)
+      #expect(FileIdentity(ofFileAt: layout.finalPath) == fileIdentity)
       _ = fixture.transport.started[0].sink.receive([2, 3].span)
       fixture.transport.started[0].sink.finish(.completed)
       try await fixture.reached(.completed, "a")
     }
     #expect(try Data(contentsOf: URL(filePath: layout.finalPath)) == Data([1, 2, 3]))
-    #expect(FileStamp(ofFileAt: layout.partialPath) == nil)
+    #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
   }
 
   @Test func `the same is repaired when nobody restarts it`() async throws {
@@ -123,16 +123,16 @@ struct PartialFileOwnershipTests {
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 5) { $0.received = 5 }
     try FileManager.default.linkItem(atPath: layout.partialPath, toPath: layout.finalPath)
-    let stamp = try #require(FileStamp(ofFileAt: layout.finalPath))
+    let fileIdentity = try #require(FileIdentity(ofFileAt: layout.finalPath))
     try fixture.change("a") { record in
       record.state = .finalizing
       record.expected = 5
-      record.stamp = stamp
+      record.fileIdentity = fileIdentity
     }
     _ = try await fixture.engine().reconcile()
     #expect(try fixture.record("a").state == .completed)
-    #expect(FileStamp(ofFileAt: layout.finalPath) == stamp)
-    #expect(FileStamp(ofFileAt: layout.partialPath) == nil)
+    #expect(FileIdentity(ofFileAt: layout.finalPath) == fileIdentity)
+    #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
   }
 
   @Test(arguments: [(5, true), (4, false)])
@@ -153,7 +153,7 @@ struct PartialFileOwnershipTests {
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
       #expect(fixture.transport.started[0].request.offset == (isTakenOver ? 5 : 0))
-      #expect((FileStamp(ofFileAt: earlier) == nil) == isTakenOver)
+      #expect((FileIdentity(ofFileAt: earlier) == nil) == isTakenOver)
     }
   }
 }

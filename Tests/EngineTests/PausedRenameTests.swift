@@ -16,23 +16,23 @@ struct PausedRenameTests {
     fixture = try HandFixture()
     try fixture.add("a")
     try fixture.change("a", partial: 100) { _ in }
-    let stamp = FileStamp(ofFileAt: try fixture.layout("a").partialPath)
+    let fileIdentity = FileIdentity(ofFileAt: try fixture.layout("a").partialPath)
     try fixture.change("a") { record in
       record.state = .finalizing
       record.received = 100
       record.expected = 100
-      record.stamp = stamp
+      record.fileIdentity = fileIdentity
     }
     try fixture.store.pause(.all)
   }
 
-  private func engine(_ gate: EffectHook) throws -> DownloadEngine {
+  private func engine(_ faultInjector: EffectHook) throws -> DownloadEngine {
     try DownloadEngine(
       store: fixture.store,
       transport: fixture.transport,
       options: EngineOptions(),
       now: { Date() },
-      environment: .live(gate)
+      environment: .live(faultInjector)
     )
   }
 
@@ -69,7 +69,7 @@ struct PausedRenameTests {
     #expect(summary == RunSummary())
     let record = try fixture.record("a")
     #expect(record.state == .paused)
-    #expect(record.intent == .hold)
+    #expect(record.intent == .pause)
     #expect(record.attempts.isEmpty)
   }
 

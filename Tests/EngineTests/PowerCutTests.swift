@@ -11,7 +11,7 @@ import Testing
 /// What is synced before what is committed, so that a power cut in between does no harm.
 @Suite struct PowerCutTests {
   /// Lets every effect happen but some, and remembers them.
-  private final class Recorder: EffectGate {
+  private final class Recorder: FaultInjector {
     private let effects = Mutex<[Effect]>([])
     private let refuses: @Sendable (Effect) -> Bool
 
@@ -42,14 +42,14 @@ import Testing
     try store.roots().layout(of: try store.record(named: url))
   }
 
-  private func engine(_ gate: Recorder, overlap: Int64 = 0) throws -> DownloadEngine {
+  private func engine(_ faultInjector: Recorder, overlap: Int64 = 0) throws -> DownloadEngine {
     let transport = SimulatedTransport()
     let body = SimulatedBody(seed: 1, byteCount: 1_000)
     var resource = SimulatedResource(body, entityTag: "\"1\"")
     resource.overlap = overlap
     transport.serve(resource, at: url)
     var environment = EngineEnvironment.live
-    environment.gate = gate
+    environment.faultInjector = faultInjector
     return try DownloadEngine(
       store: store,
       transport: transport,
@@ -65,19 +65,19 @@ import Testing
     // As a kill leaves it that comes between the rename and the sync of the folder.
     let layout = try layout()
     try folder.makeFile("store/files/a", "abc")
-    let stamp = try #require(FileStamp(ofFileAt: layout.finalPath))
+    let fileIdentity = try #require(FileIdentity(ofFileAt: layout.finalPath))
     try store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, url) { record in
         record.state = .finalizing
         record.received = 3
         record.expected = 3
-        record.stamp = stamp
+        record.fileIdentity = fileIdentity
       }
     }
-    let gate = Recorder()
-    _ = try await engine(gate).reconcile()
+    let faultInjector = Recorder()
+    _ = try await engine(faultInjector).reconcile()
     #expect(try store.record(named: url).state == .completed)
-    #expect(gate.all.first == .synchronizeFolder(path: layout.folderPath))
+    #expect(faultInjector.all.first == .synchronizeFolder(path: layout.folderPath))
   }
 
   @Test func `a partial file is gone for good before its record is`() async throws {
@@ -85,10 +85,12 @@ import Testing
     try folder.makeFile("store/files/\(layout.partialPath.split(separator: "/").last ?? "")", "abc")
     try store.remove(.named(url))
     // The commit is not reached.
-    let gate = Recorder { $0 == .commit }
-    await #expect(throws: CommitRefusal.self) { _ = try await engine(gate).reconcile() }
+    let faultInjector = Recorder { $0 == .commit }
+    await #expect(throws: CommitRefusal.self) { _ = try await engine(faultInjector).reconcile() }
     #expect(
-      gate.all == [.remove(path: layout.partialPath), .synchronizeFolder(path: layout.folderPath)]
+      faultInjector.all == [
+        .remove(path: layout.partialPath), .synchronizeFolder(path: layout.folderPath),
+      ]
     )
     #expect(try store.record(named: url).state == .removed)
   }
@@ -100,9 +102,9 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try store.remove(.named(url))
     // The commit is not reached.
-    let gate = Recorder { $0 == .commit }
-    await #expect(throws: CommitRefusal.self) { _ = try await engine(gate).reconcile() }
-    #expect(gate.all == [.synchronizeFolder(path: folder)])
+    let faultInjector = Recorder { $0 == .commit }
+    await #expect(throws: CommitRefusal.self) { _ = try await engine(faultInjector).reconcile() }
+    #expect(faultInjector.all == [.synchronizeFolder(path: folder)])
     #expect(try store.record(named: url).state == .removed)
   }
 
@@ -118,7 +120,7 @@ import Testing
     // The file is there, so that a resume needs no network.
     try store.resume(.all)
     #expect(try await engine(Recorder()).run(until: .idle) == RunSummary(completed: 1))
-    #expect(FileStamp(ofFileAt: try layout().finalPath) != nil)
+    #expect(FileIdentity(ofFileAt: try layout().finalPath) != nil)
   }
 
   @Test

@@ -35,10 +35,10 @@ struct ReconcileTests {
       )
       try Data(repeating: 1, count: partial).write(to: URL(filePath: layout.partialPath))
     }
-    let stamp = FileStamp(ofFileAt: layout.partialPath)
+    let fileIdentity = FileIdentity(ofFileAt: layout.partialPath)
     try store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, url) { record in
-        record.stamp = stamp
+        record.fileIdentity = fileIdentity
         change(&record)
       }
     }
@@ -98,7 +98,7 @@ struct ReconcileTests {
       Self.begun(&record)
       record.state = .finalizing
       record.received = 100
-      record.stamp?.inode += 1
+      record.fileIdentity?.inode += 1
     }
     #expect(try await reconcile() == ["a": "F1"])
     #expect(try record("a").state == .waiting)
@@ -110,7 +110,7 @@ struct ReconcileTests {
     #expect(try await reconcile() == ["a": "Z1+P8"])
     #expect(try record("a").state == .waiting)
     #expect(try record("a").received == 40)
-    #expect(FileStamp(ofFileAt: layout.partialPath)?.size == 40)
+    #expect(FileIdentity(ofFileAt: layout.partialPath)?.size == 40)
   }
 
   @Test func `bytes that are not trusted are not counted`() async throws {
@@ -121,13 +121,13 @@ struct ReconcileTests {
       #expect(try record(name).received == 0)
       #expect(try record(name).entityTag == nil)
     }
-    #expect(FileStamp(ofFileAt: layout.partialPath)?.size == 0)
+    #expect(FileIdentity(ofFileAt: layout.partialPath)?.size == 0)
   }
 
   @Test func `resume data that cannot be read is dropped, and what can be is kept`() async throws {
     _ = try add("a", partial: 40) { record in
       Self.begun(&record)
-      record.resumeBlob = Data()
+      record.resumeData = Data()
     }
     let draft = ResumeData.Draft(
       url: "https://example.com/b",
@@ -137,30 +137,30 @@ struct ReconcileTests {
     let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
     _ = try add("b", partial: 40) { record in
       Self.begun(&record)
-      record.resumeBlob = blob
+      record.resumeData = blob
     }
     _ = try add("c", partial: 40) { record in
       Self.begun(&record)
-      record.resumeBlob = Data([1])
+      record.resumeData = Data([1])
     }
     #expect(try await reconcile() == ["a": "Z1+P3+P7", "b": "Z1+P7", "c": "Z1+P3+P7"])
-    #expect(try record("a").resumeBlob == nil)
-    #expect(try record("b").resumeBlob == blob)
-    #expect(try record("c").resumeBlob == nil)
+    #expect(try record("a").resumeData == nil)
+    #expect(try record("b").resumeData == blob)
+    #expect(try record("c").resumeData == nil)
   }
 
   @Test func `wishes are carried out`() async throws {
     let removed = try add("removed", partial: 40) { record in
       Self.begun(&record)
-      record.intent = .discard
+      record.intent = .remove
     }
     let kept = try add("kept", partial: 40) { record in
       Self.begun(&record)
-      record.intent = .keep
+      record.intent = .cancel
     }
     let held = try add("held", partial: 70) { record in
       Self.begun(&record)
-      record.intent = .hold
+      record.intent = .pause
     }
     #expect(try await reconcile() == ["removed": "X1", "kept": "X2", "held": "Z4"])
     #expect(throws: DownloadStoreError.self) { try record("removed") }
@@ -170,7 +170,7 @@ struct ReconcileTests {
     #expect(!FileManager.default.fileExists(atPath: removed.partialPath))
     #expect(!FileManager.default.fileExists(atPath: kept.partialPath))
     // What is held is examined when it is resumed.
-    #expect(FileStamp(ofFileAt: held.partialPath)?.size == 70)
+    #expect(FileIdentity(ofFileAt: held.partialPath)?.size == 70)
   }
 
   @Test func `a second reconciliation finds nothing more to do`() async throws {

@@ -33,7 +33,7 @@ struct RestartTests {
       bytes.append(Data(count: partial - bytes.count))
       try bytes.write(to: URL(filePath: path))
     }
-    let stamp = FileStamp(ofFileAt: path)
+    let fileIdentity = FileIdentity(ofFileAt: path)
     try fixture.store.objects.writeNow { tx in
       try tx.update(DownloadRecord.self, record.url) { record in
         record.state = state
@@ -42,7 +42,7 @@ struct RestartTests {
         record.entityTag = "\"1\""
         record.generation = 1
         record.unresolvedStarts = 1
-        if state == .finalizing { record.stamp = stamp }
+        if state == .finalizing { record.fileIdentity = fileIdentity }
         change(&record)
       }
     }

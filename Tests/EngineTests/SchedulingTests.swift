@@ -79,7 +79,7 @@ struct SchedulingTests {
     let engine = try fixture.engine(2)
     try await fixture.running(engine) {
       try await fixture.started(2)
-      try await engine.resume(.named(url("d")), atOnce: true)
+      try await engine.resume(.named(url("d")), immediately: true)
       try await waitUntil("a to end") { !transport.cancelled.isEmpty }
       #expect(transport.cancelled == [TaskID(rawValue: 1)])
       // No slot is free before it has ended.
@@ -87,8 +87,8 @@ struct SchedulingTests {
       transport.started[0].sink.finish(.cancelled)
       try await fixture.started(3)
       #expect(started == ["a", "b", "d"])
-      #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeldByHand)
-      #expect(try !fixture.record("d").startsAtOnce)
+      #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeld)
+      #expect(try !fixture.record("d").startsImmediately)
       // It is not the next one, nor the one after.
       transport.started[1].complete()
       try await fixture.started(4)
@@ -109,7 +109,7 @@ struct SchedulingTests {
   {
     try fixture.add("a", "b")
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url("a")) { $0.isHeldByHand = true }
+      _ = try tx.update(DownloadRecord.self, url("a")) { $0.isHeld = true }
     }
     let engine = try fixture.engine(4)
     async let summary = engine.run(until: .idle)
@@ -117,7 +117,7 @@ struct SchedulingTests {
     #expect(started == ["b"])
     transport.started[0].complete()
     #expect(try await summary == RunSummary(completed: 1))
-    #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeldByHand)
+    #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeld)
   }
 
   @Test func `ZY58 FK2 a higher limit counts at once, a lower one stops nobody`() async throws {
@@ -125,9 +125,9 @@ struct SchedulingTests {
     let engine = try fixture.engine(1)
     try await fixture.running(engine) {
       try await fixture.started(1)
-      await engine.setLimits(Scheduler(maximumRunning: 3, maximumPerHost: 100))
+      await engine.setLimits(ConcurrencyLimits(maximumRunning: 3, maximumPerHost: 100))
       try await fixture.started(3)
-      await engine.setLimits(Scheduler(maximumRunning: 1))
+      await engine.setLimits(ConcurrencyLimits(maximumRunning: 1))
       try await fixture.settle()
       #expect(transport.cancelled.isEmpty && transport.started.count == 3)
       transport.started[0].complete()
@@ -172,7 +172,7 @@ struct SchedulingTests {
       _ = try? store.resume(.all)
     }
     var environment = EngineEnvironment.live
-    environment.gate = meddler
+    environment.faultInjector = meddler
     let engine = try DownloadEngine(
       store: store,
       transport: transport,
@@ -210,7 +210,7 @@ struct SchedulingTests {
 }
 
 /// Does something just before an engine commits for the n-th time.
-private final class Meddler: EffectGate {
+private final class Meddler: FaultInjector {
   private let commits = Mutex(0)
   private let number: Int
   private let meddle: @Sendable () -> Void

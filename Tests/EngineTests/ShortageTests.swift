@@ -42,13 +42,13 @@ struct ShortageTests {
   /// Creates an engine whose clock runs a hundred times as fast.
   private func engine(
     _ transport: any Transport,
-    _ gate: (any EffectGate)? = nil,
+    _ faultInjector: (any FaultInjector)? = nil,
     lacksDescriptors: @escaping @Sendable () -> Bool = { false }
   ) throws -> DownloadEngine {
     var environment = EngineEnvironment.live
     let start = ContinuousClock.now
     environment.instant = { start.advanced(by: start.duration(to: .now) * 100) }
-    environment.gate = gate
+    environment.faultInjector = faultInjector
     environment.lacksDescriptors = lacksDescriptors
     return try DownloadEngine(
       store: store,
@@ -139,7 +139,7 @@ struct ShortageTests {
     let elapsed = Mutex(Duration.zero)
     environment.instant = { start.advanced(by: elapsed.withLock { $0 }) }
     let opened = Mutex(0)
-    environment.gate = EffectHook { effect in
+    environment.faultInjector = EffectHook { effect in
       guard case .open = effect else { return nil }
       return opened.withLock { opened in
         opened += 1

@@ -8,7 +8,7 @@ import Testing
 
 /// What others write while a transfer is under way, and when its task ends all the same.
 @Suite(.timeLimit(.minutes(2)))
-struct WishTests {
+struct DownloadCommandTests {
   private let folder: TemporaryFolder
   private let store: DownloadStore
   private let transport = HandTransport()
@@ -55,7 +55,7 @@ struct WishTests {
   }
 
   @Test(arguments: [
-    (DownloadState.paused, DownloadIntent.hold), (.running, .hold), (.paused, .run),
+    (DownloadState.paused, DownloadIntent.pause), (.running, .pause), (.paused, .run),
   ])
   func `ZY32 FK13 SC8 MO4 a transfer that is to be held ends and keeps what has arrived`(
     state: DownloadState,
@@ -83,7 +83,7 @@ struct WishTests {
     let events = try await during { task, engine in
       try write {
         $0.state = .paused
-        $0.intent = .hold
+        $0.intent = .pause
       }
       await cancelled()
       // The last bytes were on their way when the task was told to end.
@@ -104,7 +104,7 @@ struct WishTests {
     _ = try await during { task, engine in
       try write {
         $0.state = .cancelled
-        $0.intent = .keep
+        $0.intent = .cancel
       }
       await cancelled()
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
@@ -125,7 +125,7 @@ struct WishTests {
     _ = try await during { task, _ in
       try write {
         $0.state = .removed
-        $0.intent = .discard
+        $0.intent = .remove
       }
       await cancelled()
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
@@ -137,7 +137,7 @@ struct WishTests {
 
   @Test func `a failure of what is held is no attempt`() async throws {
     let events = try await during { task, engine in
-      try write { $0.intent = .hold }
+      try write { $0.intent = .pause }
       await cancelled()
       task.sink.finish(.failed(TaskFailure(code: .connectionLost, message: "gone")))
       while await !engine.progress().isEmpty { await Task.yield() }
@@ -172,19 +172,19 @@ struct WishTests {
     try store.add([DownloadRequest(url: "https://example.com/b")])
     var options = EngineOptions()
     options.checkpointInterval = .milliseconds(50)
-    options.scheduler = Scheduler(maximumRunning: 1)
+    options.limits = ConcurrencyLimits(maximumRunning: 1)
     let engine = try DownloadEngine(store: store, transport: transport, options: options)
     let run = Task { try await engine.run(until: .stopped) }
     while transport.started.isEmpty { await Task.yield() }
     let idle = transport.started[0].request.url == url ? "https://example.com/b" : url
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, idle) { $0.intent = .hold }
+      _ = try tx.update(DownloadRecord.self, idle) { $0.intent = .pause }
     }
     while try store.record(named: idle).state != .paused { await Task.yield() }
     try store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, idle) {
         $0.state = .removed
-        $0.intent = .discard
+        $0.intent = .remove
       }
     }
     while (try? store.record(named: idle)) != nil { await Task.yield() }

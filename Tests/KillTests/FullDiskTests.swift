@@ -97,7 +97,7 @@ import Testing
       try await waitUntil { try record("/c").state == .completed }
       for path in ["/a", "/b"] {
         let held = try record(path)
-        #expect([.waiting, .running].contains(held.state) && !held.isHeldByHand)
+        #expect([.waiting, .running].contains(held.state) && !held.isHeld)
         #expect(held.failedAttempts == 0)
       }
       try disk.grow(to: 32 << 20)

@@ -8,7 +8,7 @@ import Testing
 /// A store, a hostile server, and the promises that must hold after each kill.
 final class KillScene {
   private static let byteCount: Int64 = 3_000_000
-  private static let atOnce = 4
+  private static let immediately = 4
 
   let storePath: String
   private let folder: URL
@@ -22,12 +22,12 @@ final class KillScene {
   /// By path, how many bytes the store has promised after the last kill.
   private var promised: [String: Int64] = [:]
   /// By path, the identity of a finished file whose bytes were compared.
-  private var compared: [String: FileStamp] = [:]
+  private var compared: [String: FileIdentity] = [:]
   /// The files that may stay although no record has them: the user's from now on, or the second
   /// name of a file whose rename was killed.
   private var mayStay: Set<String> = []
   /// By path, the finished file that `restart` must leave until the new one is complete.
-  private var replaced: [String: (stamp: FileStamp, place: String)] = [:]
+  private var replaced: [String: (fileIdentity: FileIdentity, place: String)] = [:]
   /// The paths that a command was to pause.
   private var held: Set<String> = []
   private var running: (command: KillCommand, hasEnded: Bool)?
@@ -61,7 +61,7 @@ final class KillScene {
       DownloadRecord.where { $0.state.isIn(DownloadState.active) }
     )
     .filter { $0.intent == .run }
-    for _ in open.count..<max(open.count, Self.atOnce) {
+    for _ in open.count..<max(open.count, Self.immediately) {
       let path = makePath()
       try store.add([DownloadRequest(url: server.url(path))])
       known.insert(path)
@@ -176,7 +176,7 @@ final class KillScene {
     hasEnded: Bool,
     _ kill: String
   ) throws {
-    guard let after, after.intent != .discard else {
+    guard let after, after.intent != .remove else {
       #expect(command.kind == .remove, "\(kill): \(path) is gone after \(command.arguments)")
       removed.insert(path)
       let layout = try store.roots().layout(of: after ?? before)
@@ -190,19 +190,21 @@ final class KillScene {
     case .remove: hasHappened = false
     case .pause:
       // A cancel that was killed before it was carried out is not undone by a pause.
-      let isCancelled = before.intent == .keep && after.intent == .keep
-      hasHappened = after.intent == .hold || hasFinished || isCancelled
+      let isCancelled = before.intent == .cancel && after.intent == .cancel
+      hasHappened = after.intent == .pause || hasFinished || isCancelled
     case .resume: hasHappened = after.intent == .run
     case .cancel:
-      hasHappened = after.intent == .keep || hasFinished
-      if after.intent == .keep { promised[path] = 0 }
+      hasHappened = after.intent == .cancel || hasFinished
+      if after.intent == .cancel { promised[path] = 0 }
     case .restart:
       hasHappened =
         after.intent == .run
         && (before.state != .completed || after.completedAt != before.completedAt)
       promised[path] = 0
-      if before.state == .completed, after.state != .completed, let stamp = before.stamp {
-        replaced[path] = (stamp, try store.roots().layout(of: before).finalPath)
+      if before.state == .completed, after.state != .completed,
+        let fileIdentity = before.fileIdentity
+      {
+        replaced[path] = (fileIdentity, try store.roots().layout(of: before).finalPath)
       }
     case .set:
       let isNew = [
@@ -266,34 +268,37 @@ final class KillScene {
     _ kill: String
   ) throws {
     #expect(record.state != .failedPermanent, "\(kill): \(record.attempts)")
-    let facts = FileFacts(of: record, in: layout)
+    let facts = FileInspection(of: record, in: layout)
     if record.state == .completed {
       #expect(facts.final == .ours, "\(kill): \(path) is complete, its file is \(facts.final)")
       replaced[path] = nil
-    } else if let (stamp, place) = replaced[path], record.intent == .run || record.intent == .hold,
+    } else if let (fileIdentity, place) = replaced[path],
+      record.intent == .run || record.intent == .pause,
       facts.final != .ours
     {
       // A rename before the new file is complete leaves the previous one where it is.
-      let isThere = [layout.finalPath, place].contains { FileStamp(ofFileAt: $0) == stamp }
+      let isThere = [layout.finalPath, place].contains {
+        FileIdentity(ofFileAt: $0) == fileIdentity
+      }
       let said = commands[path, default: []]
       #expect(isThere, "\(kill): the previous file of \(path) is gone: \(said) \(record)")
     }
-    if record.intent == .keep {
+    if record.intent == .cancel {
       promised[path] = 0
       return
     }
     let file =
       record.state == .completed || facts.final == .ours ? layout.finalPath : layout.partialPath
-    let stamp = FileStamp(ofFileAt: file)
-    #expect(stamp?.size ?? 0 >= record.received, "\(kill): \(record)")
+    let fileIdentity = FileIdentity(ofFileAt: file)
+    #expect(fileIdentity?.size ?? 0 >= record.received, "\(kill): \(record)")
     // A whole file that was compared and is the same since is not read again after each kill.
-    if record.state != .completed || stamp == nil || stamp != compared[path] {
+    if record.state != .completed || fileIdentity == nil || fileIdentity != compared[path] {
       #expect(
         try Self.prefix(of: file, count: record.received, matches: body),
         "\(kill): bytes on disk differ from those of \(path)"
       )
     }
-    compared[path] = record.state == .completed ? stamp : nil
+    compared[path] = record.state == .completed ? fileIdentity : nil
     #expect(record.received >= promised[path] ?? 0, "\(kill): \(record)")
     promised[path] = record.received
   }
@@ -316,7 +321,7 @@ final class KillScene {
       let layout = try roots.layout(of: record)
       #expect([.completed, .cancelled].contains(record.state), "\(record)")
       guard record.state == .completed else {
-        #expect(FileStamp(ofFileAt: layout.partialPath) == nil, "\(path) was cancelled")
+        #expect(FileIdentity(ofFileAt: layout.partialPath) == nil, "\(path) was cancelled")
         // A cancelled restart leaves the previous file.
         files.insert(layout.finalPath)
         continue
@@ -335,7 +340,7 @@ final class KillScene {
       Issue.record("\(file) belongs to no record: \(said)")
     }
     #expect(try store.objects.verify().isSound)
-    #expect(bodies.count >= Self.atOnce)
+    #expect(bodies.count >= Self.immediately)
   }
 
   private static func firstByte(of range: String?) -> Int64 {

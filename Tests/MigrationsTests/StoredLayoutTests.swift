@@ -42,11 +42,11 @@ private struct RecordByIDs: Model {
       FieldSchema("f27", Date.self, id: 27, isOptional: true),
       FieldSchema("f28", Bool.self, id: 28),
       FieldSchema("f29", Int32.self, id: 29),
-      FieldSchema("f30", FileStamp.self, id: 30, isOptional: true),
+      FieldSchema("f30", FileIdentity.self, id: 30, isOptional: true),
       FieldSchema("f31", Int64.self, id: 31),
       FieldSchema("f32", Bool.self, id: 32),
       FieldSchema("f33", Bool.self, id: 33),
-      FieldSchema("f34", FileStamp.self, id: 34, isOptional: true),
+      FieldSchema("f34", FileIdentity.self, id: 34, isOptional: true),
       FieldSchema("f35", Bool.self, id: 35),
       FieldSchema("f36", Bool.self, id: 36),
       FieldSchema("f37", Bool.self, id: 37),
@@ -88,11 +88,11 @@ private struct RecordByIDs: Model {
       Self.seconds(try record.optional(at: 26)),
       "\(try record.value(at: 27) as Bool)",
       "\(try record.value(at: 28) as Int32)",
-      "\((try record.optional(at: 29) as FileStamp?)?.inode ?? 0)",
+      "\((try record.optional(at: 29) as FileIdentity?)?.inode ?? 0)",
       "\(try record.value(at: 30) as Int64)",
       "\(try record.value(at: 31) as Bool)",
       "\(try record.value(at: 32) as Bool)",
-      "\((try record.optional(at: 33) as FileStamp?)?.inode ?? 0)",
+      "\((try record.optional(at: 33) as FileIdentity?)?.inode ?? 0)",
       "\(try record.value(at: 34) as Bool)",
       "\(try record.value(at: 35) as Bool)",
       "\(try record.value(at: 36) as Bool)",
@@ -121,14 +121,14 @@ private struct RecordByIDs: Model {
       destination: "v6",
       type: "v7",
       state: .finalizing,
-      intent: .keep,
+      intent: .cancel,
       tags: ["v10"],
       priority: 11,
       received: 12,
       expected: 13,
       entityTag: "v14",
       lastModified: "v15",
-      resumeBlob: Data([16]),
+      resumeData: Data([16]),
       mirrors: ["v17"],
       expectedDigest: "v18",
       verifiedDigest: "v19",
@@ -136,9 +136,9 @@ private struct RecordByIDs: Model {
       createdAt: moment + 25,
       updatedAt: moment + 26,
       completedAt: moment + 27,
-      stamp: FileStamp(size: 0, inode: 30, modified: 0)
+      fileIdentity: FileIdentity(size: 0, inode: 30, modified: 0)
     )
-    record.isHeldByHand = true
+    record.isHeld = true
     record.failedAttempts = 21
     record.attempts = [
       Attempt(at: moment, url: "v22", failure: DownloadFailure(.unknown, ""), received: 0)
@@ -147,9 +147,9 @@ private struct RecordByIDs: Model {
     record.hasHeaders = true
     record.unresolvedStarts = 29
     record.resolvedBytes = 31
-    record.startsAtOnce = true
+    record.startsImmediately = true
     record.removesFile = true
-    record.replacedStamp = FileStamp(size: 0, inode: 34, modified: 0)
+    record.replacedFileIdentity = FileIdentity(size: 0, inode: 34, modified: 0)
     record.isNameGiven = true
     record.allowsCellular = false
     record.prefersBackground = true

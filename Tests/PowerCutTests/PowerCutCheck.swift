@@ -53,9 +53,9 @@ import TestSupport
       let partial = image.files[layout.partialPath]
       let final = image.files[layout.finalPath]
       func isOurs(_ file: DiskImage.File?) -> Bool {
-        guard let file, let stamp = record.stamp else { return false }
-        return stamp
-          == FileStamp(
+        guard let file, let fileIdentity = record.fileIdentity else { return false }
+        return fileIdentity
+          == FileIdentity(
             size: Int64(file.bytes.count),
             inode: file.inode,
             modified: file.modified
@@ -67,7 +67,7 @@ import TestSupport
         else { return ["\(path) is \(record.state.rawValue), and its file is not whole"] }
         return []
       }
-      guard record.received > 0, record.intent == .run || record.intent == .hold else { return [] }
+      guard record.received > 0, record.intent == .run || record.intent == .pause else { return [] }
       guard let partial, Int64(partial.bytes.count) >= record.received else {
         return ["\(path): \(record.received) bytes received, \(partial?.bytes.count ?? 0) on disk"]
       }
@@ -88,11 +88,11 @@ import TestSupport
       case (.known, let record): record != nil
       case (.completed, let record): record?.state == .completed
       case (.cancelled, let record?):
-        record.intent == .keep && record.state != .completed
+        record.intent == .cancel && record.state != .completed
           && (record.state != .cancelled
             || layout.map { image.files[$0.partialPath] } == .some(nil))
       case (.gone, nil): true
-      case (.gone, let record?): record.intent == .discard
+      case (.gone, let record?): record.intent == .remove
       default: false
       }
     }
@@ -145,13 +145,15 @@ import TestSupport
       for record in try store.records(DownloadRecord.all) {
         let layout = try roots.layout(of: record)
         for path in [layout.partialPath, layout.finalPath] {
-          guard let file = image.files[path], let new = FileStamp(ofFileAt: path)?.inode else {
+          guard let file = image.files[path], let new = FileIdentity(ofFileAt: path)?.inode else {
             continue
           }
           try store.objects.write { tx in
             _ = try tx.update(DownloadRecord.self, record.url) { current in
-              if record.stamp?.inode == file.inode { current.stamp?.inode = new }
-              if record.replacedStamp?.inode == file.inode { current.replacedStamp?.inode = new }
+              if record.fileIdentity?.inode == file.inode { current.fileIdentity?.inode = new }
+              if record.replacedFileIdentity?.inode == file.inode {
+                current.replacedFileIdentity?.inode = new
+              }
             }
           }
         }

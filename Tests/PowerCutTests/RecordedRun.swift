@@ -111,15 +111,15 @@ import TestSupport
       var image = DiskImage()
       for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
         let file = "\(path)/\(name)"
-        guard let stamp = FileStamp(ofFileAt: file) else {
+        guard let fileIdentity = FileIdentity(ofFileAt: file) else {
           image.folders.insert(file)
           continue
         }
         if name.hasSuffix("/lock.mdb") { continue }
         image.files[file] = DiskImage.File(
-          inode: stamp.inode,
+          inode: fileIdentity.inode,
           bytes: [UInt8](try Data(contentsOf: URL(filePath: file))),
-          modified: stamp.modified
+          modified: fileIdentity.modified
         )
       }
       return image

@@ -48,7 +48,7 @@ struct BackgroundFixture {
 
   /// The resume data that a record has.
   func resumeData(_ name: String = "a") throws -> ResumeData? {
-    try record(name).resumeBlob.map { try ResumeData(Array($0)) }
+    try record(name).resumeData.map { try ResumeData(Array($0)) }
   }
 
   /// The files of the session.

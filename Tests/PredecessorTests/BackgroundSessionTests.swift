@@ -28,7 +28,7 @@ import Testing
       fixture.receive(400, first)
       try fixture.store.pause(.all)
       try await fixture.endCancelled(first)
-      try await waitUntil("resume data") { try fixture.record().resumeBlob != nil }
+      try await waitUntil("resume data") { try fixture.record().resumeData != nil }
       let data = try #require(try fixture.resumeData())
       #expect(try fixture.record().state == .paused)
       #expect(data.received == 400 && data.entityTag == "\"1\"" && data.form.isKeyedArchive)
@@ -44,7 +44,7 @@ import Testing
       try await fixture.reached(.completed)
     }
     #expect(fixture.body.matches(try fixture.file()))
-    #expect(try fixture.record().resumeBlob == nil)
+    #expect(try fixture.record().resumeData == nil)
     #expect(try fixture.sessionFiles().isEmpty)
   }
 
@@ -90,7 +90,7 @@ import Testing
     }
     let held = fixture.url("b")
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, held) { $0 = $0.granting(.pause) }
+      _ = try tx.update(DownloadRecord.self, held) { $0 = $0.applying(.pause) }
     }
     let left = [
       try fixture.leave(400, "a", as: .running), try fixture.leave(400, "b", as: .paused),
@@ -102,7 +102,7 @@ import Testing
       #expect(fixture.session.network.requests[2].offset == 400)
       fixture.finish(next)
       try await fixture.reached(.completed, "a")
-      try await waitUntil("resume data") { try fixture.record("b").resumeBlob != nil }
+      try await waitUntil("resume data") { try fixture.record("b").resumeData != nil }
       #expect(try fixture.record("b").state == .paused)
     }
     #expect(fixture.body.matches(try fixture.file("a")))
@@ -117,7 +117,7 @@ import Testing
     let task = try fixture.leave(400, as: .paused)
     try await fixture.running(try fixture.engine()) {
       try await fixture.endCancelled(task)
-      try await waitUntil("resume data") { try fixture.record().resumeBlob != nil }
+      try await waitUntil("resume data") { try fixture.record().resumeData != nil }
     }
     #expect(try fixture.record().state == .paused)
     #expect(try fixture.resumeData()?.received == 400)
@@ -129,7 +129,7 @@ import Testing
       let first = try await fixture.task(1)
       fixture.receive(400, first)
       try fixture.add("b")
-      try fixture.store.resume(.named(try fixture.record("b").id), atOnce: true)
+      try fixture.store.resume(.named(try fixture.record("b").id), immediately: true)
       try await fixture.endCancelled(first)
       let second = try await fixture.task(2)
       #expect(try fixture.resumeData()?.received == 400)
@@ -145,7 +145,7 @@ import Testing
 
   @Test func `ZY36 SC11 a launch without a network damages no resume data`() async throws {
     try await pauseWithResumeData()
-    let blob = try fixture.record().resumeBlob
+    let blob = try fixture.record().resumeData
     fixture.session.leavesResumeData = false
     let offline = TaskFailure(code: .cannotFindHost, message: "there is no network")
     fixture.session.network.interrupt(fixture.url("a"), afterBytes: -1, with: offline)
@@ -153,7 +153,7 @@ import Testing
     try await fixture.running(try fixture.engine(firstRetry: .seconds(3600))) {
       fixture.finish(try await fixture.task(2))
       try await waitUntil("the failure") { try fixture.record().attempts.count == 1 }
-      #expect(try fixture.record().resumeBlob == blob)
+      #expect(try fixture.record().resumeData == blob)
     }
   }
 
@@ -169,7 +169,7 @@ import Testing
       // The second could not even start.
       let third = try await fixture.task(3)
       #expect(fixture.session.requests.map { $0.resumeData != nil } == [false, true, false])
-      #expect(try fixture.record().resumeBlob == nil)
+      #expect(try fixture.record().resumeData == nil)
       fixture.finish(third)
       try await fixture.reached(.completed)
     }
@@ -276,7 +276,7 @@ import Testing
     let newer = try stored.converted(to: .keyedArchive)
     #expect(try newer.needsRepair(for: system))
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.resumeBlob = Data(newer.bytes) }
+      _ = try tx.update(DownloadRecord.self, url) { $0.resumeData = Data(newer.bytes) }
     }
     try await fixture.running(try fixture.engine()) {
       fixture.finish(try await fixture.task(2))
@@ -301,7 +301,7 @@ import Testing
     )
     let blob = Data(try ResumeData(draft, form: .xml).bytes)
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.resumeBlob = blob }
+      _ = try tx.update(DownloadRecord.self, url) { $0.resumeData = blob }
     }
     try fixture.store.resume(.all)
     try await fixture.running(try fixture.engine()) {
@@ -481,7 +481,7 @@ import Testing
     let left = try fixture.leave(400, as: .running)
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
       _ = try tx.update(DownloadRecord.self, url) { record in
-        record.resumeBlob = Data([1])
+        record.resumeData = Data([1])
         record.unresolvedStarts = 2
       }
     }
@@ -490,7 +490,7 @@ import Testing
       let other = try await fixture.task(2)
       let record = try fixture.record()
       #expect(record.state == .running)
-      #expect(record.resumeBlob == nil && record.unresolvedStarts == 0)
+      #expect(record.resumeData == nil && record.unresolvedStarts == 0)
       for task in [left, other] { fixture.finish(task) }
       for name in ["a", "b"] { try await fixture.reached(.completed, name) }
     }
@@ -534,7 +534,7 @@ import Testing
       fixture.receive(400, first)
       try fixture.store.pause(.all)
       try await fixture.endCancelled(first)
-      try await waitUntil("resume data") { try fixture.record().resumeBlob != nil }
+      try await waitUntil("resume data") { try fixture.record().resumeData != nil }
     }
   }
 }

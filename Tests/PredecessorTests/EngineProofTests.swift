@@ -167,7 +167,7 @@ struct EngineProofTests {
       for name in ["a", "b", "c"] {
         try await endCancelled(name)
         try await fixture.reached(.cancelled, name)
-        #expect(FileStamp(ofFileAt: try fixture.layout(name).partialPath) == nil)
+        #expect(FileIdentity(ofFileAt: try fixture.layout(name).partialPath) == nil)
       }
       async let file = engine.get(DownloadRequest(url: fixture.url("d")))
       try await fixture.started(8)
@@ -424,7 +424,7 @@ struct EngineProofTests {
   // MARK: Files
 
   /// Refuses the last step of a download.
-  private final class RenameRefusal: EffectGate {
+  private final class RenameRefusal: FaultInjector {
     func refusal(of effect: Effect) -> Int32? {
       switch effect {
       case .link, .rename: EACCES
@@ -440,7 +440,7 @@ struct EngineProofTests {
   {
     try fixture.add("a")
     var environment = EngineEnvironment.live
-    environment.gate = RenameRefusal()
+    environment.faultInjector = RenameRefusal()
     let engine = try DownloadEngine(
       store: store,
       transport: transport,
@@ -456,7 +456,7 @@ struct EngineProofTests {
     let failure = await #expect(throws: DownloadFailure.self) { try await handle.value() }
     #expect(failure?.code == .fileSystem)
     #expect(failure?.message.contains("Permission denied") == true, "\(failure?.message ?? "")")
-    #expect(FileStamp(ofFileAt: try fixture.layout("a").finalPath) == nil)
+    #expect(FileIdentity(ofFileAt: try fixture.layout("a").finalPath) == nil)
   }
 }
 
@@ -475,7 +475,7 @@ struct ServerProofTests {
     fixture.server.route("/a", Resource(.text("abc")))
     let engine = try fixture.engine()
     let handle = try engine.download(DownloadRequest(url: fixture.server.url("/a")))
-    try await engine.resume(.all, atOnce: true)
+    try await engine.resume(.all, immediately: true)
     #expect(fixture.server.requests.isEmpty)
     #expect(try fixture.record("/a").state == .waiting)
     #expect(try await engine.run(until: .idle) == RunSummary(completed: 1))
@@ -549,6 +549,6 @@ struct ServerProofTests {
     #expect(plan.freedBytes == 4_000_000)
     #expect(try fixture.store.purge(plan).keptFiles.isEmpty)
     #expect(try fixture.store.records(DownloadRecord.all).isEmpty)
-    #expect(FileStamp(ofFileAt: fixture.file("minea")) == nil)
+    #expect(FileIdentity(ofFileAt: fixture.file("minea")) == nil)
   }
 }

@@ -36,7 +36,7 @@ struct FKTests {
     try fixture.add("a")
     let engine = try fixture.engine()
     try await engine.add([DownloadRequest(url: fixture.url("b"))])
-    try await engine.resume(.all, atOnce: true)
+    try await engine.resume(.all, immediately: true)
     #expect(fixture.transport.started.isEmpty)
     try await fixture.running(engine) { try await fixture.started(2) }
   }

@@ -70,7 +70,7 @@ struct RealTransferTests {
     #expect(record.filename == "b.bin" && record.state == .completed)
     #expect(try fixture.store.localPath(of: record) == nil)
     #expect(
-      FileFacts(of: record, in: try fixture.store.roots().layout(of: record)).final == .missing
+      FileInspection(of: record, in: try fixture.store.roots().layout(of: record)).final == .missing
     )
     #expect(try names().isEmpty)
     #expect(try fixture.store.restart(.named(record.url)).map(\.isDone) == [true])

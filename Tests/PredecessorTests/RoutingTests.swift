@@ -9,7 +9,7 @@ import Testing
 /// Background or foreground for each download, over both kinds of transport at once.
 @Suite(.timeLimit(.minutes(2))) struct RoutingTests {
   private let fixture: BackgroundFixture
-  private let foreground = SimulatedTransport(pace: .atOnce)
+  private let foreground = SimulatedTransport(pace: .immediately)
 
   init() throws {
     fixture = try BackgroundFixture()

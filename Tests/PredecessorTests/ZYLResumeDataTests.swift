@@ -26,11 +26,11 @@ import Testing
     Reconciler.decide(
       ReconcileCase(
         record: record,
-        files: FileFacts(final: .missing, partial: .missing),
+        files: FileInspection(final: .missing, partial: .missing),
         task: task,
         now: record.createdAt,
         hasFreeSlot: hasFreeSlot,
-        policy: ReconcilePolicy(takesBlobs: true)
+        policy: ReconcilePolicy(takesResumeData: true)
       )
     )
   }
@@ -51,12 +51,12 @@ import Testing
   ) throws {
     var record = record
     record.state = state
-    #expect(decide(record, .running).actions == [.cancelProducingBlob])
-    #expect(decide(record, .suspended).actions == [.cancelProducingBlob])
+    #expect(decide(record, .running).actions == [.cancelProducingResumeData])
+    #expect(decide(record, .suspended).actions == [.cancelProducingResumeData])
   }
 
   @Test func `ZY32 a task without a slot ends with resume data`() throws {
-    #expect(decide(record, .running, hasFreeSlot: false).actions == [.cancelProducingBlob])
+    #expect(decide(record, .running, hasFreeSlot: false).actions == [.cancelProducingResumeData])
   }
 
   @Test(arguments: [DownloadState.running, .paused, .waiting])
@@ -66,7 +66,7 @@ import Testing
     var record = record
     record.state = state
     let decision = decide(record, .errResume)
-    #expect(decision.actions == [.storeBlob])
+    #expect(decision.actions == [.storeResumeData])
     if state == .paused { #expect(decision.result == .state(.paused)) }
   }
 
@@ -74,25 +74,25 @@ import Testing
     throws
   {
     var record = record
-    record.resumeBlob = try resumeData()
+    record.resumeData = try resumeData()
     record.state = .running
     // No word of it: it is neither dropped nor made anew.
-    #expect(!decide(record, .errNoResume).actions.contains(.dropBlob))
+    #expect(!decide(record, .errNoResume).actions.contains(.dropResumeData))
     record.state = .waiting
-    #expect(decide(record, .none).plan?.source == .blob)
+    #expect(decide(record, .none).plan?.source == .resumeData)
   }
 
   @Test func `ZY30 a transport without resume data goes on with the partial file and keeps it`()
     throws
   {
     var record = record
-    record.resumeBlob = try resumeData()
+    record.resumeData = try resumeData()
     record.received = 40
     record.entityTag = "\"1\""
     let decision = Reconciler.decide(
       ReconcileCase(
         record: record,
-        files: FileFacts(final: .missing, partial: .equal, partialSize: 40),
+        files: FileInspection(final: .missing, partial: .equal, partialSize: 40),
         now: record.createdAt
       )
     )

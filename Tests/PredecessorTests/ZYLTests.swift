@@ -37,8 +37,8 @@ struct ZYLTests {
   /// What a query says of a record: whether there is one, how its file is, and where.
   private func answer(_ name: String) throws -> (FileStatus, String?) {
     let record = try fixture.record(name)
-    let facts = FileFacts(of: record, in: try store.roots().layout(of: record))
-    return (FileStatus(of: record, facts: facts), try store.localPath(of: record))
+    let facts = FileInspection(of: record, in: try store.roots().layout(of: record))
+    return (FileStatus(of: record, files: facts), try store.localPath(of: record))
   }
 
   @Test func `ZY11 ZY12 ZY13 ZY14 a path is told where the file is complete and there`() throws {
@@ -51,12 +51,12 @@ struct ZYLTests {
     #expect(try answer("a") == (.partial, nil))
     let layout = try fixture.layout("a")
     try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
-    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    let fileIdentity = FileIdentity(ofFileAt: layout.finalPath)
     try fixture.change("a") { record in
       record.state = .completed
       record.received = 40
       record.expected = 40
-      record.stamp = stamp
+      record.fileIdentity = fileIdentity
     }
     #expect(try answer("a") == (.present, layout.finalPath))
     // The folder has moved on with its root: the path is made anew.
@@ -107,7 +107,7 @@ struct ZYLTests {
     try fixture.change("a", partial: 40) { record in
       record.state = .running
       record.received = 40
-      record.resumeBlob = blob.map { Data($0) }
+      record.resumeData = blob.map { Data($0) }
     }
     let partial = try fixture.layout("a").partialPath
     try store.remove(.named(fixture.url("a")))
@@ -121,10 +121,10 @@ struct ZYLTests {
     try fixture.change("done", partial: 3) { _ in }
     let layout = try fixture.layout("done")
     try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
-    let stamp = FileStamp(ofFileAt: layout.finalPath)
+    let fileIdentity = FileIdentity(ofFileAt: layout.finalPath)
     try fixture.change("done") { record in
       record.state = .completed
-      record.stamp = stamp
+      record.fileIdentity = fileIdentity
     }
     try fixture.change("paused", partial: 40) { $0.state = .paused }
     try fixture.change("failed", partial: 40) { $0.state = .failedPermanent }
@@ -143,7 +143,7 @@ struct ZYLTests {
       record.received = 40
       record.expected = 100
       record.entityTag = "\"1\""
-      record.resumeBlob = blob
+      record.resumeData = blob
     }
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
@@ -157,8 +157,8 @@ struct ZYLTests {
       #expect(record.attempts.map(\.failure.code) == [.cannotFindHost])
     }
     #expect(try fixture.record("a").received == 40)
-    #expect(try fixture.record("a").resumeBlob == blob)
-    #expect(FileStamp(ofFileAt: try fixture.layout("a").partialPath)?.size == 40)
+    #expect(try fixture.record("a").resumeData == blob)
+    #expect(FileIdentity(ofFileAt: try fixture.layout("a").partialPath)?.size == 40)
   }
 
   @Test func `ZY37 a resume works without a byte, and changes nothing where all is there`()
@@ -180,13 +180,13 @@ struct ZYLTests {
         .failed(TaskFailure(code: .cannotFindHost, message: "offline"))
       )
       try await fixture.reached(.failedRetryable, "a")
-      try await engine.resume(.named(fixture.url("a")), atOnce: true)
+      try await engine.resume(.named(fixture.url("a")), immediately: true)
       try await fixture.started(2)
       fixture.transport.started[1].complete()
       try await fixture.reached(.completed, "a")
       let complete = try fixture.record("a")
-      for atOnce in [false, true] {
-        let outcome = try await engine.resume(.named(fixture.url("a")), atOnce: atOnce)
+      for immediately in [false, true] {
+        let outcome = try await engine.resume(.named(fixture.url("a")), immediately: immediately)
         #expect(outcome.map(\.isDone) == [false])
       }
       try await engine.pause(.named(fixture.url("a")))
@@ -205,7 +205,7 @@ struct ZYLTests {
       try await fixture.started(1)
       fixture.transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
       try fixture.add("b")
-      try await engine.resume(.named(fixture.url("b")), atOnce: true)
+      try await engine.resume(.named(fixture.url("b")), immediately: true)
       try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
       fixture.transport.started[0].sink.finish(.cancelled)
       try await fixture.started(2)
@@ -229,7 +229,7 @@ struct ZYLTests {
   {
     try fixture.add("a")
     let blob = try resumeData(of: "a")
-    try fixture.change("a") { $0.resumeBlob = blob }
+    try fixture.change("a") { $0.resumeData = blob }
     let engine = try fixture.engine()
     async let summary = engine.run(until: .idle)
     try await fixture.started(1)
@@ -238,7 +238,7 @@ struct ZYLTests {
     let record = try fixture.record("a")
     #expect(record.state == .completed)
     #expect(record.received == 3 && record.expected == 3)
-    #expect(record.resumeBlob == nil)
+    #expect(record.resumeData == nil)
     #expect(try fixture.folder.names(in: "store/files") == ["a"])
   }
 

@@ -20,7 +20,7 @@ extension DownloadRecord {
       "hasHeaders": JSON(hasHeaders),
       "id": JSON(id),
       "intent": JSON(intent.rawValue),
-      "isHeldByHand": JSON(isHeldByHand),
+      "isHeld": JSON(isHeld),
       "isNameGiven": JSON(isNameGiven),
       "lastModified": .optional(lastModified) { JSON($0) },
       "mirrors": JSON(mirrors),
@@ -29,12 +29,12 @@ extension DownloadRecord {
       "priority": JSON(priority),
       "received": JSON(received),
       "removesFile": JSON(removesFile),
-      "replacedStamp": .optional(replacedStamp) { $0.printed },
+      "replacedFileIdentity": .optional(replacedFileIdentity) { $0.printed },
       "resolvedBytes": JSON(resolvedBytes),
-      "resumeBlob": .optional(resumeBlob) { JSON($0) },
+      "resumeData": .optional(resumeData) { JSON($0) },
       "root": JSON(root),
-      "stamp": .optional(stamp) { $0.printed },
-      "startsAtOnce": JSON(startsAtOnce),
+      "fileIdentity": .optional(fileIdentity) { $0.printed },
+      "startsImmediately": JSON(startsImmediately),
       "state": JSON(state.rawValue),
       "tags": JSON(tags),
       "type": JSON(type),
@@ -58,7 +58,7 @@ extension Attempt {
   }
 }
 
-extension FileStamp {
+extension FileIdentity {
   var printed: JSON {
     .members(["inode": JSON(inode), "modified": JSON(modified), "size": JSON(size)])
   }

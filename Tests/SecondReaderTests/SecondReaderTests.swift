@@ -220,9 +220,9 @@ extension DownloadRecord {
     expected = .max
     entityTag = "\"an entity tag that is nowhere else\""
     lastModified = "Sat, 01 Jan 2000 00:00:00 GMT"
-    resumeBlob = Data([0, 255, 1, 0])
+    resumeData = Data([0, 255, 1, 0])
     verifiedDigest = "sha256:" + String(repeating: "0", count: 64)
-    isHeldByHand = true
+    isHeld = true
     failedAttempts = 3
     attempts = (0..<Attempt.limit).map { number in
       Attempt(
@@ -238,10 +238,10 @@ extension DownloadRecord {
     completedAt = createdAt.addingTimeInterval(2)
     unresolvedStarts = .min
     resolvedBytes = 0x0123_4567_89AB_CDEF
-    stamp = FileStamp(size: 5, inode: .max, modified: -1)
-    startsAtOnce = true
+    fileIdentity = FileIdentity(size: 5, inode: .max, modified: -1)
+    startsImmediately = true
     removesFile = true
-    replacedStamp = FileStamp(size: .min, inode: 0, modified: .max)
+    replacedFileIdentity = FileIdentity(size: .min, inode: 0, modified: .max)
     allowsCellular = false
     prefersBackground = true
   }

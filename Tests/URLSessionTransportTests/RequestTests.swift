@@ -19,9 +19,9 @@ import Testing
       recordID: "r",
       allowsCellular: allowsCellular
     )
-    let hop = try Hop(request)
-    #expect(hop.urlRequest.allowsCellularAccess == allowsCellular)
-    guard case .follow(let next) = RedirectDecision(hop, to: "https://other/b") else {
+    let prepared = try PreparedRequest(request)
+    #expect(prepared.urlRequest.allowsCellularAccess == allowsCellular)
+    guard case .follow(let next) = RedirectDecision(prepared, to: "https://other/b") else {
       Issue.record("refused")
       return
     }

@@ -19,13 +19,16 @@ import TransportTesting
   ) throws -> (task: LiveTask, inSession: URLSessionDataTask) {
     let task = table.add(recordID: "r", sink: RecordingSink())
     let sessionTask = session.dataTask(with: URLRequest(url: URL(filePath: "/")))
-    task.attach(sessionTask, for: try Hop(TaskRequest(url: "http://127.0.0.1/", recordID: "r")))
+    task.attach(
+      sessionTask,
+      for: try PreparedRequest(TaskRequest(url: "http://127.0.0.1/", recordID: "r"))
+    )
     table.bind(sessionTask, to: task)
     return (task, sessionTask)
   }
 
   private func delegate(_ limiter: RateLimiter) -> SessionDelegate {
-    SessionDelegate(table: table, hops: HopQueue(table: table), limiter: limiter)
+    SessionDelegate(table: table, sessionTasks: SessionTaskQueue(table: table), limiter: limiter)
   }
 
   @Test func `data that was queued when its task ended costs nothing of the rate limit`() throws {
@@ -56,7 +59,7 @@ import TransportTesting
     let session = URLSession(configuration: .ephemeral)
     defer { session.invalidateAndCancel() }
     let (task, sessionTask) = try bound(in: session)
-    HopQueue(table: table).end(task, .cancelled)
+    SessionTaskQueue(table: table).end(task, .cancelled)
     while table[sessionTask] != nil || task.sessionTask != nil { await Task.yield() }
   }
 }

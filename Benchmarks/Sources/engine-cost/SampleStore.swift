@@ -55,7 +55,7 @@ struct SampleStore {
     let store = try DownloadStore(at: path)
     let transport = FedTransport()
     var options = EngineOptions()
-    options.scheduler = Scheduler(maximumRunning: active, maximumPerHost: active)
+    options.limits = ConcurrencyLimits(maximumRunning: active, maximumPerHost: active)
     options.checkpointInterval = .milliseconds(500)
     let engine = try DownloadEngine(store: store, transport: transport, options: options)
     let run = Task { try await engine.run(until: .stopped) }

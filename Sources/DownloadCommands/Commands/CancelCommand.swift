@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import DownloadStore
 
 /// `dlstore cancel`: deletes partial files, keeps the records.
-struct CancelCommand: WishCommand {
+struct CancelCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     commandName: "cancel",
     abstract: "Cancels downloads: deletes partial files, keeps the records.",
@@ -16,6 +16,6 @@ struct CancelCommand: WishCommand {
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
 
-  var wish: Wish { .cancel }
+  var command: DownloadCommand { .cancel }
   var verb: String { "cancelled" }
 }

@@ -56,7 +56,7 @@ struct ExplainCommand: AsyncParsableCommand {
     guard !json || (!all && !rules) else {
       throw ValidationError("--json applies to one case; with --all use --format jsonl.")
     }
-    guard name == nil || !values.hasFacts else {
+    guard name == nil || !values.hasConditions else {
       throw ValidationError(
         "--no-slot, --no-blobs, --no-validator, --not-due and --with-file do not apply to a stored "
           + "download: its record decides them."
@@ -93,7 +93,7 @@ struct ExplainCommand: AsyncParsableCommand {
       text = ""
     }
     if format != .jsonl { text = DecisionTSV.line(DecisionTSV.titles) }
-    for reconcileCase in ReconcileCase.all(values.facts) {
+    for reconcileCase in ReconcileCase.all(values.conditions) {
       let decision = Reconciler.decide(reconcileCase)
       switch format ?? .tsv {
       case .tsv: text += DecisionTSV.line(DecisionTSV.cells(of: reconcileCase, decision))

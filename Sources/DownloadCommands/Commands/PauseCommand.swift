@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import DownloadStore
 
 /// `dlstore pause`: pauses downloads.
-struct PauseCommand: WishCommand {
+struct PauseCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause",
     abstract: "Pauses downloads; keeps the bytes already on disk.",
@@ -16,6 +16,6 @@ struct PauseCommand: WishCommand {
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
 
-  var wish: Wish { .pause }
+  var command: DownloadCommand { .pause }
   var verb: String { "paused" }
 }

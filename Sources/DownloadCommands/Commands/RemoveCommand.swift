@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import DownloadStore
 
 /// `dlstore remove`: removes downloads and their partial files.
-struct RemoveCommand: WishCommand {
+struct RemoveCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Removes downloads: deletes the records and their partial files.",
@@ -19,6 +19,6 @@ struct RemoveCommand: WishCommand {
   @Flag(help: "Also delete the finished files.")
   var withFile = false
 
-  var wish: Wish { .remove(withFile: withFile) }
+  var command: DownloadCommand { .remove(withFile: withFile) }
   var verb: String { "removed" }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import DownloadStore
 
 /// `dlstore restart`: restarts downloads from the first byte.
-struct RestartCommand: WishCommand {
+struct RestartCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     commandName: "restart",
     abstract: "Restarts downloads from the first byte, completed ones too.",
@@ -14,6 +14,6 @@ struct RestartCommand: WishCommand {
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
 
-  var wish: Wish { .restart }
+  var command: DownloadCommand { .restart }
   var verb: String { "restarted" }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import DownloadStore
 
 /// `dlstore resume`: resumes downloads.
-struct ResumeCommand: WishCommand {
+struct ResumeCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
     abstract: "Resumes downloads from the bytes already on disk.",
@@ -19,6 +19,6 @@ struct ResumeCommand: WishCommand {
   @Flag(help: "Start immediately; if no slot is free, stop the download that has run longest.")
   var now = false
 
-  var wish: Wish { .resume(atOnce: now) }
+  var command: DownloadCommand { .resume(immediately: now) }
   var verb: String { now ? "starting" : "resumed" }
 }

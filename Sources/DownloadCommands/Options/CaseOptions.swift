@@ -13,14 +13,17 @@ struct CaseOptions: ParsableArguments {
   )
   var task: ReconcileCase.LiveTask?
 
-  @Option(help: Self.help("The finished file", FileFacts.Final.self), transform: Self.parse)
-  var final: FileFacts.Final?
+  @Option(help: Self.help("The finished file", FileInspection.Final.self), transform: Self.parse)
+  var final: FileInspection.Final?
 
-  @Option(help: Self.help("The partial file", FileFacts.Partial.self), transform: Self.parse)
-  var partial: FileFacts.Partial?
+  @Option(help: Self.help("The partial file", FileInspection.Partial.self), transform: Self.parse)
+  var partial: FileInspection.Partial?
 
-  @Option(help: Self.help("The resume data", ReconcileCase.Blob.self), transform: Self.parse)
-  var blob: ReconcileCase.Blob?
+  @Option(
+    help: Self.help("The resume data", ReconcileCase.ResumeDataStatus.self),
+    transform: Self.parse
+  )
+  var blob: ReconcileCase.ResumeDataStatus?
 
   @Flag(help: "No slot is free.")
   var noSlot = false
@@ -44,15 +47,15 @@ struct CaseOptions: ParsableArguments {
       task: task ?? .none,
       final: final ?? .missing,
       partial: partial ?? .missing,
-      blob: blob ?? .none,
-      facts: facts
+      resumeData: blob ?? .none,
+      conditions: conditions
     )
   }
 
-  var facts: ReconcileCase.Facts {
-    ReconcileCase.Facts(
+  var conditions: ReconcileCase.Conditions {
+    ReconcileCase.Conditions(
       hasFreeSlot: !noSlot,
-      takesBlobs: !noBlobs,
+      takesResumeData: !noBlobs,
       removesFile: withFile,
       canContinue: !noValidator,
       isRetryDue: !notDue
@@ -63,7 +66,7 @@ struct CaseOptions: ParsableArguments {
   var hasFurtherValues: Bool { task != nil || final != nil || partial != nil || blob != nil }
 
   /// Whether a flag changes the default conditions.
-  var hasFacts: Bool { facts != ReconcileCase.Facts() }
+  var hasConditions: Bool { conditions != ReconcileCase.Conditions() }
 
   private typealias Axis = CaseIterable & RawRepresentable<String>
 

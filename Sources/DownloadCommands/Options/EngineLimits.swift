@@ -4,10 +4,10 @@ internal import DownloadSync
 /// Options that limit what an engine does.
 struct EngineLimits: ParsableArguments {
   @Option(help: ArgumentHelp("The maximum number of concurrent downloads.", valueName: "n"))
-  var maxConcurrent = Scheduler().maximumRunning
+  var maxConcurrent = ConcurrencyLimits().maximumRunning
 
   @Option(help: ArgumentHelp("The maximum number of downloads per host.", valueName: "n"))
-  var perHost = Scheduler().maximumPerHost
+  var perHost = ConcurrencyLimits().maximumPerHost
 
   @Option(
     help: ArgumentHelp(
@@ -52,7 +52,7 @@ struct EngineLimits: ParsableArguments {
   /// The options for an engine in this process.
   var engineOptions: EngineOptions {
     var options = EngineOptions()
-    options.scheduler = Scheduler(maximumRunning: maxConcurrent, maximumPerHost: perHost)
+    options.limits = ConcurrencyLimits(maximumRunning: maxConcurrent, maximumPerHost: perHost)
     options.retry.maximumAttempts = maxAttempts
     options.continuesUnvalidated = continueUnvalidated
     options.previousExit = Worker.current?.previousExit ?? .innocent

@@ -79,7 +79,7 @@ struct ListOrder: Sendable, Equatable {
     case .progress, .fraction: return entry.fraction.map(Key.number)
     case .priority: return .integer(Int64(record.priority))
     case .attempts: return .integer(Int64(record.failedAttempts))
-    case .heldByHand: return .integer(record.isHeldByHand ? 1 : 0)
+    case .heldByHand: return .integer(record.isHeld ? 1 : 0)
     case .createdAt: return .number(record.createdAt.timeIntervalSince1970)
     case .updatedAt: return .number(record.updatedAt.timeIntervalSince1970)
     case .completedAt: return record.completedAt.map { .number($0.timeIntervalSince1970) }

@@ -10,19 +10,19 @@ enum DecisionText {
   ) -> [String] {
     let cells = DecisionTSV.cells(of: reconcileCase, decision)
     let axes = zip(DecisionTSV.titles, cells).prefix(5).map { "\($0) \($1)" }
-    var facts = [("case", axes.joined(separator: ", "))]
+    var rows = [("case", axes.joined(separator: ", "))]
     let named = ReconcileTable.standard.rules.filter { decision.rules.contains($0.id) }
-    facts += named.map { ("rule", "\($0.id.rawValue): \($0.condition)") }
-    if named.isEmpty { facts.append(("rule", cells[5])) }
+    rows += named.map { ("rule", "\($0.id.rawValue): \($0.condition)") }
+    if named.isEmpty { rows.append(("rule", cells[5])) }
     let plans = ReconcileTable.standard.planRules.filter {
       decision.plan?.rules.contains($0.id) == true
     }
-    facts += plans.map { ("plan", "\($0.id.rawValue): \($0.condition)") }
-    facts += [
+    rows += plans.map { ("plan", "\($0.id.rawValue): \($0.condition)") }
+    rows += [
       ("actions", cells[6]), ("next byte", decision.plan?.source.rawValue ?? ""),
       ("result", cells[7]),
     ]
-    return facts.filter { !$0.1.isEmpty }.map { name, value in
+    return rows.filter { !$0.1.isEmpty }.map { name, value in
       "\(TerminalText.padded(name, to: 9))  \(value)"
     }
   }
@@ -44,7 +44,7 @@ enum DecisionTSV {
     let plan = decision.plan?.rules.map(\.rawValue).joined(separator: "+")
     return [
       reconcileCase.stored.rawValue, reconcileCase.task.rawValue, reconcileCase.final.rawValue,
-      reconcileCase.partial.rawValue, reconcileCase.blob.rawValue,
+      reconcileCase.partial.rawValue, reconcileCase.resumeData.rawValue,
       rules.isEmpty ? "none" : rules,
       actions.isEmpty ? "nothing" : actions.joined(separator: "; "),
       decision.result.description, plan ?? "none",
@@ -80,7 +80,7 @@ enum DecisionJSON {
 
   private static func value(of reconcileCase: ReconcileCase) -> JSONValue {
     [
-      "blob": .string(reconcileCase.blob.rawValue),
+      "blob": .string(reconcileCase.resumeData.rawValue),
       "final": .string(reconcileCase.final.rawValue),
       "partial": .string(reconcileCase.partial.rawValue),
       "stored": .string(reconcileCase.stored.rawValue),

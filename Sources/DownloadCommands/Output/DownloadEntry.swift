@@ -17,24 +17,24 @@ struct DownloadEntry: Sendable {
   /// `nil` if the store has no root of the record's name.
   let layout: FileLayout?
   /// `nil` if ``layout`` is.
-  let facts: FileFacts?
+  let files: FileInspection?
 
   init(_ record: DownloadRecord, _ roots: Roots) {
     self.record = record
     layout = try? roots.layout(of: record)
-    facts = layout.map { FileFacts(of: record, in: $0) }
+    files = layout.map { FileInspection(of: record, in: $0) }
   }
 
   var displayURL: String { Redaction.url(record.url) }
 
   var fileStatus: FileStatus {
     // Without a root, the files count as missing.
-    FileStatus(of: record, facts: facts ?? FileFacts(final: .missing, partial: .missing))
+    FileStatus(of: record, files: files ?? FileInspection(final: .missing, partial: .missing))
   }
 
   /// The path of the finished file; `nil` before completion, because the name may still change.
   var localPath: String? {
-    guard record.state == .completed || facts?.final == .ours else { return nil }
+    guard record.state == .completed || files?.final == .ours else { return nil }
     return layout?.finalPath
   }
 
@@ -48,7 +48,7 @@ struct DownloadEntry: Sendable {
   var resume: Resume? {
     guard record.state != .completed, record.state != .cancelled else { return nil }
     let validator = Validator(of: record)?.ifRange
-    if record.resumeBlob != nil {
+    if record.resumeData != nil {
       return Resume(kind: "blob", received: record.received, validator: validator)
     }
     guard record.received > 0, validator != nil || record.expectedDigest != nil else { return nil }

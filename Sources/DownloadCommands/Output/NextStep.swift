@@ -10,7 +10,7 @@ struct NextStep: Sendable, Equatable {
 
   /// `nil` if the store has no root of the record's name.
   init?(of entry: DownloadEntry, now: Date = Date()) {
-    guard let files = entry.facts else { return nil }
+    guard let files = entry.files else { return nil }
     let decision = Reconciler.decide(ReconcileCase(record: entry.record, files: files, now: now))
     rule = decision.ruleNames
     action = decision.steps.isEmpty ? "nothing" : decision.steps.joined(separator: "; ")

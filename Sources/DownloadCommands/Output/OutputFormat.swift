@@ -109,7 +109,7 @@ enum RecordCSV {
       String(record.failedAttempts), attempt?.failure.code.rawValue ?? "",
       attempt.map { entry.message(of: $0) } ?? "", attempt.map { Timestamp.text($0.at) } ?? "",
       record.mirrors.map(Redaction.url).joined(separator: " "), record.expectedDigest ?? "",
-      record.verifiedDigest ?? "", String(record.isHeldByHand),
+      record.verifiedDigest ?? "", String(record.isHeld),
     ]
     return identity + progress + rest + [
       Timestamp.text(record.createdAt), Timestamp.text(record.updatedAt),

@@ -39,11 +39,11 @@ enum RecordJSON {
       JSONValue.Member(key: "root", value: .string(record.root)),
       JSONValue.Member(
         key: "turn",
-        value: JSONValue(TurnText.text(of: record, revealsSecrets: revealsSecrets))
+        value: JSONValue(QueuePositionText.text(of: record, revealsSecrets: revealsSecrets))
       ),
       JSONValue.Member(
         key: "resumeData",
-        value: record.resumeBlob.map { resumeData($0, revealsSecrets) } ?? .null
+        value: record.resumeData.map { resumeData($0, revealsSecrets) } ?? .null
       ),
     ]
     return .object(members.sorted { $0.key < $1.key })
@@ -66,7 +66,7 @@ enum RecordJSON {
           "fileStatus": .string(entry.fileStatus.rawValue),
           "filename": .string(record.filename),
           "folder": .string(record.folder),
-          "heldByHand": .bool(record.isHeldByHand),
+          "heldByHand": .bool(record.isHeld),
           "id": .string(record.id),
           "intent": .string(record.intent.rawValue),
           "lastError": lastError(of: entry, revealsSecrets),
@@ -127,17 +127,17 @@ enum RecordJSON {
   }
 
   private static func files(of entry: DownloadEntry) -> JSONValue {
-    guard let layout = entry.layout, let facts = entry.facts else { return .null }
+    guard let layout = entry.layout, let files = entry.files else { return .null }
     return [
       "final": [
-        "byteCount": JSONValue(FileStamp(ofFileAt: layout.finalPath)?.size),
+        "byteCount": JSONValue(FileIdentity(ofFileAt: layout.finalPath)?.size),
         "path": .string(layout.finalPath),
-        "status": .string(facts.final.rawValue),
+        "status": .string(files.final.rawValue),
       ],
       "partial": [
-        "byteCount": JSONValue(facts.partial == .missing ? nil : facts.partialSize),
+        "byteCount": JSONValue(files.partial == .missing ? nil : files.partialSize),
         "path": .string(layout.partialPath),
-        "status": .string(facts.partial.rawValue),
+        "status": .string(files.partial.rawValue),
       ],
     ]
   }

@@ -54,17 +54,17 @@ enum ResumeDataJSON {
 enum ResumeDataText {
   /// The lines, without line feeds.
   static func lines(of data: ResumeData, revealsSecrets: Bool) -> [String] {
-    let facts = facts(of: data, revealsSecrets: revealsSecrets)
-    let width = facts.map(\.0.count).max() ?? 0
-    return facts.map { name, value in
+    let rows = rows(of: data, revealsSecrets: revealsSecrets)
+    let width = rows.map(\.0.count).max() ?? 0
+    return rows.map { name, value in
       "\(TerminalText.padded(name, to: width))  \(TerminalText.safe(value))"
     }
   }
 
   /// The known properties, as names and values.
-  static func facts(of data: ResumeData, revealsSecrets: Bool) -> [(String, String)] {
+  static func rows(of data: ResumeData, revealsSecrets: Bool) -> [(String, String)] {
     let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
-    var facts: [(String, String)] = [
+    var rows: [(String, String)] = [
       ("form", "\(data.form.rawValue), \(data.bytes.count) bytes"),
       ("version", data.version.map { String($0) } ?? ""), ("url", data.url.map(shown.url) ?? ""),
       ("received", data.received.map { "\($0) bytes" } ?? ""),
@@ -74,17 +74,17 @@ enum ResumeDataText {
     ]
     for (name, request) in [("original", data.originalRequest), ("current", data.currentRequest)] {
       guard let request else { continue }
-      facts.append((name, "\(request.method ?? "GET") \(request.url.map(shown.url) ?? "")"))
-      facts += request.headers.map(shown.field).map { ("header", "\($0.name): \($0.value)") }
+      rows.append((name, "\(request.method ?? "GET") \(request.url.map(shown.url) ?? "")"))
+      rows += request.headers.map(shown.field).map { ("header", "\($0.name): \($0.value)") }
     }
-    facts += data.otherKeys.map { ("other", $0) }
-    facts += data.defects.map { defect in
+    rows += data.otherKeys.map { ("other", $0) }
+    rows += data.defects.map { defect in
       ("defect", "\(defect.code): \(defect.message)\(defect.code.isFatal ? "; unusable" : "")")
     }
-    facts += ResumeDataCommand.Repair.changing(data).map { repair in
+    rows += ResumeDataCommand.Repair.changing(data).map { repair in
       ("repair", "\(repair.rawValue) would change it")
     }
-    return facts.filter { !$0.1.isEmpty }
+    return rows.filter { !$0.1.isEmpty }
   }
 }
 

@@ -4,7 +4,7 @@ internal import DownloadStore
 struct WishReport {
   /// The word for a download that was changed, such as `paused`.
   var verb: String
-  var outcomes: [WishOutcome]
+  var outcomes: [CommandOutcome]
 
   /// One line per download: its id, the outcome, and its file name.
   var text: String {

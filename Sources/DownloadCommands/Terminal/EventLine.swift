@@ -19,7 +19,7 @@ enum EventLine {
         + reason(failure, record)
     case .failed(let record, let failure):
       "failed \(record.filename): \(reason(failure, record))"
-    case .waitsForRoom(let record):
+    case .waitingForDiskSpace(let record):
       "the disk is full: \(record.filename) waits for free space"
     case .released(let url):
       "released \(Redaction.url(url))"

@@ -10,20 +10,20 @@ struct ProgressLine: Sendable, Equatable {
   /// The least important parts are dropped first.
   func text(width: Int) -> String {
     let name = TerminalText.safe(name)
-    var facts = facts
-    func room() -> Int { width - facts.reduce(0) { $0 + 2 + TerminalText.width($1) } }
+    var columns = columns
+    func room() -> Int { width - columns.reduce(0) { $0 + 2 + TerminalText.width($1) } }
     let least = min(TerminalText.width(name), 12)
     // Dropped from the end: remaining time, speed, amounts. The percentage is kept longest.
-    while facts.count > 1, room() < least { facts.removeLast() }
-    if room() < 1 { return TerminalText.truncated(facts.first ?? name, to: width) }
+    while columns.count > 1, room() < least { columns.removeLast() }
+    if room() < 1 { return TerminalText.truncated(columns.first ?? name, to: width) }
     let barWidth = barWidth(room: room())
-    if barWidth > 0 { facts.insert(bar(barWidth), at: 0) }
+    if barWidth > 0 { columns.insert(bar(barWidth), at: 0) }
     let nameWidth = room()
     let shown = TerminalText.truncated(name, to: nameWidth)
-    return ([TerminalText.padded(shown, to: nameWidth)] + facts).joined(separator: "  ")
+    return ([TerminalText.padded(shown, to: nameWidth)] + columns).joined(separator: "  ")
   }
 
-  private var facts: [String] {
+  private var columns: [String] {
     let percent = estimate.percentage.map { "\($0)%" } ?? "--%"
     let whole = estimate.expected.map { "/" + ByteAmount.text($0) } ?? ""
     let speed = estimate.bytesPerSecond.map(Speed.text) ?? "--"

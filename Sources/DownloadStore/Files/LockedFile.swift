@@ -128,7 +128,7 @@ package struct LockedFile: ~Copyable {
   }
 
   /// The file's current stamp.
-  package var stamp: FileStamp? { FileStamp(ofDescriptor: descriptor) }
+  package var fileIdentity: FileIdentity? { FileIdentity(ofDescriptor: descriptor) }
 
   /// Deletes a file unless another process holds its lock.
   ///

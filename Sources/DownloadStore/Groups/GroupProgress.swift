@@ -48,7 +48,7 @@ public struct GroupProgress: Sendable, Hashable {
 
   /// The fraction received of the known sizes, 0...1; `nil` if no size is known.
   ///
-  /// Decreases when another size becomes known. Use ``SteadyFraction`` for display.
+  /// Decreases when another size becomes known. Use ``MonotonicProgress`` for display.
   public var fractionOfKnown: Double? {
     guard members > unknownTotals else { return nil }
     return ProgressEstimate(received: receivedOfKnown, expected: expected).fraction

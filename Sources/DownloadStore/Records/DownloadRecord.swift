@@ -51,7 +51,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The `Last-Modified` of the bytes on disk, as the server wrote it.
   public var lastModified: String?
   /// Resume data of Apple's URLSession, as it was handed over.
-  public var resumeBlob: Data?
+  public var resumeData: Data?
   /// Other URLs of the same entity, tried in order after the first.
   public var mirrors: [String]
   /// The digest that the file must have, such as `sha256:` and 64 hexadecimal digits.
@@ -59,7 +59,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The digest that the finished file was found to have.
   public var verifiedDigest: String?
   /// Whether it is only started by hand.
-  public var isHeldByHand: Bool = false
+  public var isHeld: Bool = false
   /// How many attempts have failed since the download was last started by hand or made progress.
   public var failedAttempts: Int32 = 0
   /// The last attempts that failed, oldest first; at most ``Attempt/limit``.
@@ -89,16 +89,16 @@ public struct DownloadRecord: Sendable, Hashable {
   /// of every body.
   public var resolvedBytes: Int64 = 0
   /// What the finished file is known by: recorded before it gets its name.
-  public var stamp: FileStamp?
+  public var fileIdentity: FileIdentity?
   /// Whether somebody asked that it start at once, if need be in the place of the oldest one that
   /// runs.
   ///
   /// Cleared when it starts.
-  public var startsAtOnce: Bool = false
+  public var startsImmediately: Bool = false
   /// Whether the finished file goes with the record when that is removed.
   public var removesFile: Bool = false
   /// What the finished file of before is known by, whose place the next one takes.
-  public var replacedStamp: FileStamp?
+  public var replacedFileIdentity: FileIdentity?
   /// Whether the file's name was asked for.
   ///
   /// One that was only made of the URL gives way to what a server calls the file.
@@ -147,16 +147,16 @@ nonisolated extension DownloadRecord: Model {
     public let entityTag = Column<DownloadRecord, String?>(position: 13)
     /// The field `lastModified`.
     public let lastModified = Column<DownloadRecord, String?>(position: 14)
-    /// The field `resumeBlob`.
-    public let resumeBlob = Column<DownloadRecord, Data?>(position: 15)
+    /// The field `resumeData`.
+    public let resumeData = Column<DownloadRecord, Data?>(position: 15)
     /// The field `mirrors`.
     public let mirrors = Column<DownloadRecord, [String]>(position: 16)
     /// The field `expectedDigest`.
     public let expectedDigest = Column<DownloadRecord, String?>(position: 17)
     /// The field `verifiedDigest`.
     public let verifiedDigest = Column<DownloadRecord, String?>(position: 18)
-    /// The field `isHeldByHand`.
-    public let isHeldByHand = Column<DownloadRecord, Bool>(position: 19)
+    /// The field `isHeld`.
+    public let isHeld = Column<DownloadRecord, Bool>(position: 19)
     /// The field `failedAttempts`.
     public let failedAttempts = Column<DownloadRecord, Int32>(position: 20)
     /// The field `attempts`.
@@ -177,14 +177,14 @@ nonisolated extension DownloadRecord: Model {
     public let unresolvedStarts = Column<DownloadRecord, Int32>(position: 28)
     /// The field `resolvedBytes`.
     public let resolvedBytes = Column<DownloadRecord, Int64>(position: 29)
-    /// The field `stamp`.
-    public let stamp = Column<DownloadRecord, FileStamp?>(position: 30)
-    /// The field `startsAtOnce`.
-    public let startsAtOnce = Column<DownloadRecord, Bool>(position: 31)
+    /// The field `fileIdentity`.
+    public let fileIdentity = Column<DownloadRecord, FileIdentity?>(position: 30)
+    /// The field `startsImmediately`.
+    public let startsImmediately = Column<DownloadRecord, Bool>(position: 31)
     /// The field `removesFile`.
     public let removesFile = Column<DownloadRecord, Bool>(position: 32)
-    /// The field `replacedStamp`.
-    public let replacedStamp = Column<DownloadRecord, FileStamp?>(position: 33)
+    /// The field `replacedFileIdentity`.
+    public let replacedFileIdentity = Column<DownloadRecord, FileIdentity?>(position: 33)
     /// The field `isNameGiven`.
     public let isNameGiven = Column<DownloadRecord, Bool>(position: 34)
     /// The field `allowsCellular`.
@@ -215,11 +215,11 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("expected", Int64.self, id: 13, isOptional: true),
       FieldSchema("entityTag", String.self, id: 14, isOptional: true),
       FieldSchema("lastModified", String.self, id: 15, isOptional: true),
-      FieldSchema("resumeBlob", Data.self, id: 16, isOptional: true),
+      FieldSchema("resumeData", Data.self, id: 16, isOptional: true),
       FieldSchema("mirrors", [String].self, id: 17),
       FieldSchema("expectedDigest", String.self, id: 18, isOptional: true),
       FieldSchema("verifiedDigest", String.self, id: 19, isOptional: true),
-      FieldSchema("isHeldByHand", Bool.self, id: 20),
+      FieldSchema("isHeld", Bool.self, id: 20),
       FieldSchema("failedAttempts", Int32.self, id: 21),
       FieldSchema("attempts", [Attempt].self, id: 22),
       FieldSchema("nextRetryAt", Date.self, id: 23, isOptional: true),
@@ -230,10 +230,10 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("hasHeaders", Bool.self, id: 28),
       FieldSchema("unresolvedStarts", Int32.self, id: 29, isHot: true),
       FieldSchema("resolvedBytes", Int64.self, id: 31, isHot: true),
-      FieldSchema("stamp", FileStamp.self, id: 30, isOptional: true),
-      FieldSchema("startsAtOnce", Bool.self, id: 32),
+      FieldSchema("fileIdentity", FileIdentity.self, id: 30, isOptional: true),
+      FieldSchema("startsImmediately", Bool.self, id: 32),
       FieldSchema("removesFile", Bool.self, id: 33),
-      FieldSchema("replacedStamp", FileStamp.self, id: 34, isOptional: true),
+      FieldSchema("replacedFileIdentity", FileIdentity.self, id: 34, isOptional: true),
       FieldSchema("isNameGiven", Bool.self, id: 35),
       FieldSchema("allowsCellular", Bool.self, id: 36),
       FieldSchema("prefersBackground", Bool.self, id: 37),
@@ -260,11 +260,11 @@ nonisolated extension DownloadRecord: Model {
     expected = try record.optional(at: 12)
     entityTag = try record.optional(at: 13)
     lastModified = try record.optional(at: 14)
-    resumeBlob = try record.optional(at: 15)
+    resumeData = try record.optional(at: 15)
     mirrors = try record.value(at: 16)
     expectedDigest = try record.optional(at: 17)
     verifiedDigest = try record.optional(at: 18)
-    isHeldByHand = try record.value(at: 19, default: false)
+    isHeld = try record.value(at: 19, default: false)
     failedAttempts = try record.value(at: 20, default: 0)
     attempts = try record.value(at: 21, default: [])
     nextRetryAt = try record.optional(at: 22)
@@ -275,10 +275,10 @@ nonisolated extension DownloadRecord: Model {
     hasHeaders = try record.value(at: 27, default: false)
     unresolvedStarts = try record.value(at: 28, default: 0)
     resolvedBytes = try record.value(at: 29, default: 0)
-    stamp = try record.optional(at: 30)
-    startsAtOnce = try record.value(at: 31, default: false)
+    fileIdentity = try record.optional(at: 30)
+    startsImmediately = try record.value(at: 31, default: false)
     removesFile = try record.value(at: 32, default: false)
-    replacedStamp = try record.optional(at: 33)
+    replacedFileIdentity = try record.optional(at: 33)
     isNameGiven = try record.value(at: 34, default: false)
     allowsCellular = try record.value(at: 35, default: true)
     prefersBackground = try record.value(at: 36, default: false)
@@ -301,11 +301,11 @@ nonisolated extension DownloadRecord: Model {
     record.encode(expected)
     record.encode(entityTag)
     record.encode(lastModified)
-    record.encode(resumeBlob)
+    record.encode(resumeData)
     record.encode(mirrors)
     record.encode(expectedDigest)
     record.encode(verifiedDigest)
-    record.encode(isHeldByHand)
+    record.encode(isHeld)
     record.encode(failedAttempts)
     record.encode(attempts)
     record.encode(nextRetryAt)
@@ -316,10 +316,10 @@ nonisolated extension DownloadRecord: Model {
     record.encode(hasHeaders)
     record.encode(unresolvedStarts)
     record.encode(resolvedBytes)
-    record.encode(stamp)
-    record.encode(startsAtOnce)
+    record.encode(fileIdentity)
+    record.encode(startsImmediately)
     record.encode(removesFile)
-    record.encode(replacedStamp)
+    record.encode(replacedFileIdentity)
     record.encode(isNameGiven)
     record.encode(allowsCellular)
     record.encode(prefersBackground)
@@ -343,11 +343,11 @@ nonisolated extension DownloadRecord: Model {
       \.expected,
       \.entityTag,
       \.lastModified,
-      \.resumeBlob,
+      \.resumeData,
       \.mirrors,
       \.expectedDigest,
       \.verifiedDigest,
-      \.isHeldByHand,
+      \.isHeld,
       \.failedAttempts,
       \.attempts,
       \.nextRetryAt,
@@ -358,10 +358,10 @@ nonisolated extension DownloadRecord: Model {
       \.hasHeaders,
       \.unresolvedStarts,
       \.resolvedBytes,
-      \.stamp,
-      \.startsAtOnce,
+      \.fileIdentity,
+      \.startsImmediately,
       \.removesFile,
-      \.replacedStamp,
+      \.replacedFileIdentity,
       \.isNameGiven,
       \.allowsCellular,
       \.prefersBackground,

@@ -50,14 +50,14 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
 
 /// What the user wants of a download.
 ///
-/// Written by any process, carried out by the engine.
+/// Any process may write it; the engine carries it out.
 public enum DownloadIntent: String, Sendable, Hashable, CaseIterable, FieldValue {
   /// Download it.
   case run
   /// Pause it and keep the bytes on disk.
-  case hold
+  case pause = "hold"
   /// Cancel it: delete its partial file, keep the record.
-  case keep
+  case cancel = "keep"
   /// Remove it: delete its partial file and the record.
-  case discard
+  case remove = "discard"
 }

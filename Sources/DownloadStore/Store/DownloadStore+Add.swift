@@ -70,14 +70,14 @@ extension DownloadStore {
       destination: "",
       type: request.type ?? Self.type(ofFileNamed: wanted),
       state: request.isPaused ? .paused : .waiting,
-      intent: request.isPaused ? .hold : .run,
+      intent: request.isPaused ? .pause : .run,
       tags: request.tags,
       priority: request.priority,
       received: 0,
       expected: nil,
       entityTag: nil,
       lastModified: nil,
-      resumeBlob: nil,
+      resumeData: nil,
       mirrors: request.mirrors,
       expectedDigest: request.digest?.text,
       verifiedDigest: nil,
@@ -89,7 +89,7 @@ extension DownloadStore {
       updatedAt: moment,
       completedAt: nil,
       hasHeaders: !request.headers.isEmpty,
-      stamp: nil,
+      fileIdentity: nil,
       isNameGiven: name != nil,
       allowsCellular: request.allowsCellular,
       prefersBackground: request.prefersBackground
@@ -117,13 +117,13 @@ extension DownloadStore {
       return try reserveName(for: &record, roots, in: &tx)
     }
     let path = try roots.layout(of: record).finalPath
-    guard request.collision != .fail, let stamp = FileStamp(ofFileAt: path),
+    guard request.collision != .fail, let fileIdentity = FileIdentity(ofFileAt: path),
       try !isReserved(record, in: tx)
     else {
       throw DownloadStoreError(.nameTaken, "another download or a file has the name '\(wanted)'")
     }
     guard request.collision == .keep else {
-      record.replacedStamp = stamp
+      record.replacedFileIdentity = fileIdentity
       return
     }
     guard request.digest == nil else {
@@ -132,7 +132,7 @@ extension DownloadStore {
         "'\(path)' is to be kept unread, so that no digest can be checked"
       )
     }
-    record.adopt(stamp, at: record.createdAt)
+    record.adopt(fileIdentity, at: record.createdAt)
   }
 
   /// The id of a new record: that of its URL, unless a record whose URL was replaced has it.
@@ -166,8 +166,8 @@ extension DownloadStore {
     if !request.isPaused {
       switch record.state {
       case .completed:
-        let facts = FileFacts(of: record, in: try roots.layout(of: record))
-        if facts.final == .missing { record.startOver() }
+        let files = FileInspection(of: record, in: try roots.layout(of: record))
+        if files.final == .missing { record.startOver() }
       case .cancelled, .removed:
         record.startOver()
       case .paused, .failedPermanent, .failedRetryable:
@@ -175,7 +175,7 @@ extension DownloadStore {
       case .waiting, .running, .finalizing:
         // Active, unless a command to end it has not been carried out yet.
         record.intent = .run
-        record.isHeldByHand = false
+        record.isHeld = false
       }
     }
     if record != known {
@@ -188,10 +188,10 @@ extension DownloadStore {
 
 extension DownloadRecord {
   /// Adopts an existing file as the finished one.
-  fileprivate mutating func adopt(_ stamp: FileStamp, at moment: Date) {
-    self.stamp = stamp
-    received = stamp.size
-    expected = stamp.size
+  fileprivate mutating func adopt(_ fileIdentity: FileIdentity, at moment: Date) {
+    self.fileIdentity = fileIdentity
+    received = fileIdentity.size
+    expected = fileIdentity.size
     state = .completed
     completedAt = moment
   }

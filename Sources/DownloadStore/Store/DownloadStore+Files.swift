@@ -9,6 +9,6 @@ extension DownloadStore {
   public func localPath(of record: DownloadRecord) throws -> String? {
     guard record.state == .completed else { return nil }
     let layout = try roots().layout(of: record)
-    return FileFacts(of: record, in: layout).final == .missing ? nil : layout.finalPath
+    return FileInspection(of: record, in: layout).final == .missing ? nil : layout.finalPath
   }
 }

@@ -41,7 +41,7 @@ extension DownloadStore {
       folder: record.folder,
       filename: filename
     )
-    guard FileFacts(of: record, in: try roots.layout(of: record)).final == .missing else {
+    guard FileInspection(of: record, in: try roots.layout(of: record)).final == .missing else {
       return false
     }
     return try !isReserved(record, in: tx)
@@ -78,7 +78,7 @@ extension DownloadStore {
     in tx: inout StoreTransaction
   ) throws {
     let before = record.filename
-    guard !record.isNameGiven, record.replacedStamp == nil,
+    guard !record.isNameGiven, record.replacedFileIdentity == nil,
       SafeFilename.numbered(name, 2) != SafeFilename.numbered(before, 2)
     else { return }
     record.filename = name

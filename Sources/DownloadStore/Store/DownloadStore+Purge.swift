@@ -19,14 +19,26 @@ extension DownloadStore {
     var plan = PurgePlan(records: records)
     for record in records {
       let layout = try roots.layout(of: record)
-      if let stamp = FileStamp(ofFileAt: layout.partialPath) {
+      if let fileIdentity = FileIdentity(ofFileAt: layout.partialPath) {
         plan.files.append(
-          PurgePlan.File(path: layout.partialPath, stamp: stamp, role: .partial, record: record.id)
+          PurgePlan.File(
+            path: layout.partialPath,
+            fileIdentity: fileIdentity,
+            role: .partial,
+            record: record.id
+          )
         )
       }
-      if withFiles, let stamp = FileStamp(ofFileAt: layout.finalPath), stamp == record.stamp {
+      if withFiles, let fileIdentity = FileIdentity(ofFileAt: layout.finalPath),
+        fileIdentity == record.fileIdentity
+      {
         plan.files.append(
-          PurgePlan.File(path: layout.finalPath, stamp: stamp, role: .finished, record: record.id)
+          PurgePlan.File(
+            path: layout.finalPath,
+            fileIdentity: fileIdentity,
+            role: .finished,
+            record: record.id
+          )
         )
       }
     }
@@ -52,7 +64,8 @@ extension DownloadStore {
       for file in files.sorted() {
         guard let text = file.split(separator: "/").last, let name = PartialName(String(text)),
           name.storeID == nil || name.storeID == id,
-          let stamp = FileStamp(ofFileAt: file), stamp.modified / 1_000_000_000 < oldest,
+          let fileIdentity = FileIdentity(ofFileAt: file),
+          fileIdentity.modified / 1_000_000_000 < oldest,
           try !tx.hasRecord(withID: name.recordID)
         else { continue }
         guard name.storeID == id else {
@@ -60,7 +73,12 @@ extension DownloadStore {
           continue
         }
         plan.files.append(
-          PurgePlan.File(path: file, stamp: stamp, role: .orphan, record: name.recordID)
+          PurgePlan.File(
+            path: file,
+            fileIdentity: fileIdentity,
+            role: .orphan,
+            record: name.recordID
+          )
         )
       }
     }
@@ -115,8 +133,8 @@ extension DownloadStore {
     do {
       switch file.role {
       case .finished:
-        guard let stamp = FileStamp(ofFileAt: file.path) else { return nil }
-        guard stamp == file.stamp else { return .changed }
+        guard let fileIdentity = FileIdentity(ofFileAt: file.path) else { return nil }
+        guard fileIdentity == file.fileIdentity else { return .changed }
         guard unsafe unlink(file.path) == 0 || errno == ENOENT else {
           throw LockedFile.Refusal.failed(errno)
         }
@@ -125,7 +143,7 @@ extension DownloadStore {
       case .orphan:
         // Under the lock, an engine that starts a record of that id has to wait.
         let isDeleted = try LockedFile.delete(file.path) { locked in
-          try locked.stamp == file.stamp
+          try locked.fileIdentity == file.fileIdentity
             && !objects.read { tx in try tx.hasRecord(withID: file.recordID) }
         }
         if !isDeleted { return .changed }
@@ -145,8 +163,8 @@ extension DownloadRecord {
   /// Whether the record equals `planned` except for its progress.
   fileprivate func isAsPlanned(_ planned: DownloadRecord) -> Bool {
     id == planned.id && generation == planned.generation && state == planned.state
-      && intent == planned.intent && isHeldByHand == planned.isHeldByHand
-      && startsAtOnce == planned.startsAtOnce && tags == planned.tags
+      && intent == planned.intent && isHeld == planned.isHeld
+      && startsImmediately == planned.startsImmediately && tags == planned.tags
       && destination == planned.destination
   }
 }

@@ -15,18 +15,18 @@ public struct PurgePlan: Sendable, Hashable {
     /// Its path.
     public var path: String
     /// The size in bytes.
-    public var size: Int64 { stamp.size }
+    public var size: Int64 { fileIdentity.size }
     /// Whether the file has no record.
     public var isOrphan: Bool { role == .orphan }
     /// The file's identity when the plan was made.
-    var stamp: FileStamp
+    var fileIdentity: FileIdentity
     var role: Role
     /// The id of its current or former record.
     var recordID: String
 
-    init(path: String, stamp: FileStamp, role: Role, record: String) {
+    init(path: String, fileIdentity: FileIdentity, role: Role, record: String) {
       self.path = path
-      self.stamp = stamp
+      self.fileIdentity = fileIdentity
       self.role = role
       recordID = record
     }

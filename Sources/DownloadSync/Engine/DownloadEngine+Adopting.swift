@@ -9,7 +9,7 @@ extension DownloadEngine {
   /// Those of most transports tell that engine's sinks, so they are ended. Those of a
   /// ``BackgroundTransport`` are compared with their records: they go on, or end and leave resume
   /// data, and those that have ended say how.
-  func takeOverTasks() async throws {
+  func adoptTasks() async throws {
     let left = await transport.liveTasks()
     guard let transport = transport as? any BackgroundTransport else {
       for task in left { transport.cancel(task.id) }
@@ -26,7 +26,7 @@ extension DownloadEngine {
     for record in records.filter({ $0.state == .running })
       + records.filter({ $0.state != .running })
     where isInScope(record.url) {
-      try await takeOver(tasks[record.id] ?? [], of: record, transport)
+      try await adopt(tasks[record.id] ?? [], of: record, transport)
     }
     let known = Set(records.map(\.id))
     for task in left where !known.contains(task.recordID) {
@@ -35,12 +35,12 @@ extension DownloadEngine {
     }
   }
 
-  private func takeOver(
+  private func adopt(
     _ tasks: [TaskSnapshot],
     of record: DownloadRecord,
     _ transport: any BackgroundTransport
   ) async throws {
-    let found = try examine(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
+    let found = try inspect(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
     log("take over", record, ["rules": found.decision.ruleNames])
     let keeper = TaskSnapshot.keeper(of: tasks)
     for task in tasks where task.id != keeper?.id { transport.cancel(task.id) }
@@ -66,16 +66,16 @@ extension DownloadEngine {
       file = try PartialFile(
         path: found.layout.partialPath,
         offset: task.offset,
-        gate: environment.gate
+        faultInjector: environment.faultInjector
       )
     } catch {
       transport.cancel(task.id)
       // A record that is held has no attempt that could fail; the launch deals with it.
       guard record.intent == .run else { return }
-      return try await settleFailure(record, error.asDownloadFailure, retryAfter: nil)
+      return try await commitFailure(record, error.asDownloadFailure, retryAfter: nil)
     }
     order += 1
-    var download = Live(
+    var download = ActiveTransfer(
       record: record,
       layout: found.layout,
       // Whether it went on from resume data is not known: a status that says so begins anew.
@@ -87,8 +87,8 @@ extension DownloadEngine {
       committed: task.offset
     )
     // Of one that nobody wants to run, only what it leaves is waited for.
-    download.isReleased = !adopts && !(task.state == .ended && record.intent == .run)
-    live[record.url] = download
+    download.isEnding = !adopts && !(task.state == .ended && record.intent == .run)
+    active[record.url] = download
     transport.adopt(task.id, sink: download.transfer)
     if adopts {
       emit(.started(record, offset: task.offset))
@@ -100,8 +100,8 @@ extension DownloadEngine {
 
   private func hasFreeSlot(for record: DownloadRecord) -> Bool {
     let origin = RecordIdentity.origin(of: record.source)
-    return live.count < limits.maximumRunning
-      && live.values.count { $0.candidate.origin == origin } < limits.maximumPerHost
+    return active.count < limits.maximumRunning
+      && active.values.count { $0.candidate.origin == origin } < limits.maximumPerHost
   }
 
   /// Commits that a record's transfer is under way.
@@ -115,7 +115,7 @@ extension DownloadEngine {
         record.isSameGeneration(as: adopted), record.intent == adopted.intent
       else { return nil }
       record.state = .running
-      record.resumeBlob = nil
+      record.resumeData = nil
       record.unresolvedStarts = 0
       record.nextRetryAt = nil
       record.updatedAt = moment
@@ -170,10 +170,10 @@ extension DownloadEngine {
 extension DownloadRecord {
   /// Whether an attempt may go on from resume data, stored or still to come.
   fileprivate var mayUseResumeData: Bool {
-    guard intent == .run || intent == .hold else { return false }
+    guard intent == .run || intent == .pause else { return false }
     switch state {
     case .running: return true
-    case .waiting, .paused, .failedRetryable, .failedPermanent: return resumeBlob != nil
+    case .waiting, .paused, .failedRetryable, .failedPermanent: return resumeData != nil
     case .finalizing, .completed, .cancelled, .removed: return false
     }
   }

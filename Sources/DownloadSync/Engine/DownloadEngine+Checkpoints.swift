@@ -16,8 +16,8 @@ extension DownloadEngine {
   /// The order is the promise: `received` never exceeds the bytes that are on disk. A transfer whose
   /// file cannot be synced ends, and its record keeps what an earlier checkpoint has committed.
   func checkpoint() async throws {
-    let due = live.urls.compactMap { live[$0] }
-      .filter { $0.transfer.file.unsynced > 0 && !$0.isReleased }
+    let due = active.urls.compactMap { active[$0] }
+      .filter { $0.transfer.file.unsynced > 0 && !$0.isEnding }
       .map(\.transfer)
     guard !due.isEmpty else { return }
     typealias Attempt = (transfer: Transfer, result: Result<Checkpoint, PartialFile.Failure>)
@@ -61,30 +61,30 @@ extension DownloadEngine {
   func commit(_ checkpoints: [Checkpoint]) async throws {
     guard !checkpoints.isEmpty else { return }
     let moment = now()
-    let takesBlobs = takesBlobs
+    let takesResumeData = takesResumeData
     try await commit { tx in
       for checkpoint in checkpoints {
         try tx.update(DownloadRecord.self, checkpoint.key.url) { record in
           guard checkpoint.key.isOf(record) else { return }
           // A task that hands over its bytes has used up what it went on from.
-          if takesBlobs { record.resumeBlob = nil }
+          if takesResumeData { record.resumeData = nil }
           record.checkpoint(checkpoint.synced, checkpoint.entity, at: moment)
         }
       }
     }
     for checkpoint in checkpoints where transfer(checkpoint.key) != nil {
-      live[checkpoint.key.url]?.committed = checkpoint.synced
-      live[checkpoint.key.url]?.candidate.isSuspect = false
+      active[checkpoint.key.url]?.committed = checkpoint.synced
+      active[checkpoint.key.url]?.candidate.isSuspect = false
     }
   }
 
   /// Commits what has arrived and has every running record wait for the next run.
-  func releaseAll() async throws {
+  func requeueAll() async throws {
     try await checkpoint()
-    let left = live.urls.compactMap { live[$0] }.filter { !$0.isReleased }
+    let left = active.urls.compactMap { active[$0] }.filter { !$0.isEnding }
       .map { ($0.transfer.key, $0.transfer.resumeData) }
-    for download in live.values where download.task == nil { download.transfer.file.unlock() }
-    live.removeAll()
+    for download in active.values where download.task == nil { download.transfer.file.unlock() }
+    active.removeAll()
     guard !left.isEmpty else { return }
     let moment = now()
     try await commit { tx in
@@ -92,7 +92,7 @@ extension DownloadEngine {
         try tx.update(DownloadRecord.self, key.url) { record in
           guard key.isOf(record), record.state == .running else { return }
           record.state = .waiting
-          if let resumeData { record.resumeBlob = resumeData }
+          if let resumeData { record.resumeData = resumeData }
           // The transfer ended in an orderly way.
           record.unresolvedStarts = 0
           record.updatedAt = moment

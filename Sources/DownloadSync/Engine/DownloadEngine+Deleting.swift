@@ -66,6 +66,6 @@ extension DownloadEngine {
         deletions.remove(url)
       }
     }
-    try await follow(due, gone: [])
+    try await applyChanges(due, gone: [])
   }
 }

@@ -16,12 +16,12 @@ extension DownloadEngine {
   /// engine.
   ///
   /// What was taken while the bytes streamed is not read again.
-  func check(_ download: Live, _ expected: String) async throws {
+  func check(_ download: ActiveTransfer, _ expected: String) async throws {
     let url = download.record.url
     guard let algorithm = (try? Digest(expected))?.algorithm else {
       return try await failCheck(download, "'\(expected)' is no digest that can be computed")
     }
-    live[url]?.record.expectedDigest = expected
+    active[url]?.record.expectedDigest = expected
     let digest = download.transfer.digest(algorithm)
     environment.startTask { [inbox, key = download.transfer.key] in
       let result: Result<Digest, PartialFile.Failure>
@@ -36,7 +36,7 @@ extension DownloadEngine {
 
   /// Goes on with a complete file whose digest is known now.
   func finishChecked(_ url: String, _ digest: Result<Digest, PartialFile.Failure>) async throws {
-    guard var download = live[url] else { return }
+    guard var download = active[url] else { return }
     let expected = download.record.expectedDigest ?? ""
     switch digest {
     case .success(let digest) where digest.text == expected:
@@ -49,7 +49,7 @@ extension DownloadEngine {
       )
     case .failure(let failure):
       forget(url)
-      try await settleFailure(
+      try await commitFailure(
         download.record,
         failure.asDownloadFailure,
         retryAfter: nil,
@@ -59,7 +59,7 @@ extension DownloadEngine {
   }
 
   /// The file does not have its digest: bytes that are wrong somewhere are of no use for a next try.
-  private func failCheck(_ download: Live, _ message: String) async throws {
+  private func failCheck(_ download: ActiveTransfer, _ message: String) async throws {
     let url = download.record.url
     let key = download.transfer.key
     forget(url)
@@ -68,7 +68,7 @@ extension DownloadEngine {
         if key.isOf(record) { record.rollBack() }
       }
     }
-    try await settleFailure(
+    try await commitFailure(
       download.record,
       DownloadFailure(.digestMismatch, message),
       retryAfter: nil,
@@ -81,7 +81,7 @@ extension DownloadEngine {
     var record: DownloadRecord
     var layout: FileLayout
     var entity: Transfer.Entity
-    var stamp: FileStamp
+    var fileIdentity: FileIdentity
     var head: ResponseHead?
   }
 
@@ -91,16 +91,18 @@ extension DownloadEngine {
   ///
   /// The order of writes is what a kill at any point is repaired by: sync the bytes, commit
   /// `finalizing` with the stamp, rename without replacing, sync the folders, commit `completed`.
-  func finalize(_ downloads: [Live]) async throws {
-    typealias Prepared = (download: Live, stamp: Result<FileStamp, PartialFile.Failure>)
+  func finalize(_ downloads: [ActiveTransfer]) async throws {
+    typealias Prepared = (
+      download: ActiveTransfer, fileIdentity: Result<FileIdentity, PartialFile.Failure>
+    )
     let prepared = try await environment.blocking { () -> [Prepared] in
       downloads.map { download in
         do throws(PartialFile.Failure) {
           _ = try download.transfer.file.synchronize()
-          guard let stamp = download.transfer.file.stamp else {
+          guard let fileIdentity = download.transfer.file.fileIdentity else {
             throw PartialFile.Failure(code: EIO, operation: "examining the file")
           }
-          return (download, .success(stamp))
+          return (download, .success(fileIdentity))
         } catch {
           return (download, .failure(error))
         }
@@ -110,18 +112,18 @@ extension DownloadEngine {
     for (download, result) in prepared {
       forget(download.record.url)
       switch result {
-      case .success(let stamp):
+      case .success(let fileIdentity):
         finished.append(
           Finished(
             record: download.record,
             layout: download.layout,
             entity: download.transfer.entity,
-            stamp: stamp,
+            fileIdentity: fileIdentity,
             head: download.transfer.head
           )
         )
       case .failure(let failure):
-        try await settleFailure(
+        try await commitFailure(
           download.record,
           failure.asDownloadFailure,
           retryAfter: nil
@@ -130,7 +132,7 @@ extension DownloadEngine {
     }
     let logged = try await logFinalizing(finished)
     for file in finished where !logged.contains(where: { $0.record.url == file.record.url }) {
-      try await letGo(file.record, file.layout)
+      try await discard(file.record, file.layout)
     }
     try await commitCompleted(try await place(logged))
   }
@@ -148,13 +150,13 @@ extension DownloadEngine {
             .decision.result == .placed
         else { return nil }
         record.state = .finalizing
-        record.received = file.stamp.size
-        record.expected = file.stamp.size
-        record.resolvedBytes = max(record.resolvedBytes, file.stamp.size)
+        record.received = file.fileIdentity.size
+        record.expected = file.fileIdentity.size
+        record.resolvedBytes = max(record.resolvedBytes, file.fileIdentity.size)
         record.entityTag = file.entity.entityTag
         record.lastModified = file.entity.lastModified
         record.verifiedDigest = file.record.verifiedDigest
-        record.stamp = file.stamp
+        record.fileIdentity = file.fileIdentity
         record.updatedAt = moment
         try tx.upsert(record)
         var file = file
@@ -174,8 +176,8 @@ extension DownloadEngine {
     for var file in files {
       var outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
       while outcome == .nameTaken {
-        if let stamp = file.record.replacedStamp,
-          FileStamp(ofFileAt: file.layout.finalPath) == stamp
+        if let fileIdentity = file.record.replacedFileIdentity,
+          FileIdentity(ofFileAt: file.layout.finalPath) == fileIdentity
         {
           // The file of before has stayed up to here. A kill leaves the new one to be placed.
           placement.remove(file.layout.finalPath)
@@ -190,14 +192,14 @@ extension DownloadEngine {
       case .placed: placed.append(file)
       case .nameTaken: break
       case .failed(let failure):
-        try await settleFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
+        try await commitFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
       }
     }
     let failures = try await synchronizeFolders(of: placed.map(\.layout))
     for file in placed {
       guard let failure = failures[file.layout.folderPath] else { continue }
       // The file is known for ours when somebody resumes it.
-      try await settleFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
+      try await commitFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
     }
     return placed.filter { failures[$0.layout.folderPath] == nil }
   }
@@ -242,11 +244,11 @@ extension DownloadEngine {
   func redoRenames(_ found: [Reconciliation]) async throws {
     var files: [Finished] = []
     for found in found {
-      guard let stamp = found.record.stamp,
-        FileStamp(ofFileAt: found.layout.partialPath) == stamp
+      guard let fileIdentity = found.record.fileIdentity,
+        FileIdentity(ofFileAt: found.layout.partialPath) == fileIdentity
       else {
         // It is not the file that was checked, so it is checked in its turn.
-        try await waitAgain(found.record)
+        try await requeue(found.record)
         continue
       }
       let entity = Transfer.Entity(
@@ -255,14 +257,19 @@ extension DownloadEngine {
         lastModified: found.record.lastModified
       )
       files.append(
-        Finished(record: found.record, layout: found.layout, entity: entity, stamp: stamp)
+        Finished(
+          record: found.record,
+          layout: found.layout,
+          entity: entity,
+          fileIdentity: fileIdentity
+        )
       )
     }
     guard !files.isEmpty else { return }
     try await commitCompleted(try await place(files))
   }
 
-  private func waitAgain(_ record: DownloadRecord) async throws {
+  private func requeue(_ record: DownloadRecord) async throws {
     let waiting = try await commit { tx -> DownloadRecord? in
       guard var waiting = try tx.get(DownloadRecord.self, record.url), waiting.state == record.state
       else { return nil }
@@ -281,7 +288,7 @@ extension DownloadEngine {
         // What somebody wants else by now is dealt with when it is followed.
         guard var record = try tx.get(DownloadRecord.self, file.record.url),
           record.isSameGeneration(as: file.record),
-          record.intent == .run || record.intent == .hold
+          record.intent == .run || record.intent == .pause
         else { return nil }
         record.complete(at: moment)
         try tx.upsert(record)
@@ -293,7 +300,7 @@ extension DownloadEngine {
     for file in done {
       summary.completed += 1
       log("complete", file.record)
-      tellCompleted(file.record, head: file.head)
+      notifyCompleted(file.record, head: file.head)
     }
   }
 }

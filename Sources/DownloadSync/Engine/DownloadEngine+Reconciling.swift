@@ -17,14 +17,14 @@ extension DownloadEngine {
       policy: policy
     )
     // Those with a task are dealt with when it has ended.
-    .filter { live[$0.record.url] == nil && !ids.contains($0.record.id) }
+    .filter { active[$0.record.url] == nil && !ids.contains($0.record.id) }
     .map { found in
       guard found.reconcileCase.partial == .missing,
         placement.adoptEarlierPartial(of: found.record, found.layout)
       else { return found }
-      return try examine(found.record)
+      return try inspect(found.record)
     }
-    let withheld = try await carryOut(found)
+    let withheld = try await execute(found)
     return found.map { found in
       var found = found
       switch withheld[found.record.id] {
@@ -37,19 +37,19 @@ extension DownloadEngine {
   }
 
   /// Whether tasks keep what arrives to themselves, and leave resume data.
-  var takesBlobs: Bool { transport is any BackgroundTransport }
+  var takesResumeData: Bool { transport is any BackgroundTransport }
 
   /// What decisions depend on besides what is found.
   var policy: ReconcilePolicy {
     ReconcilePolicy(
-      takesBlobs: takesBlobs,
+      takesResumeData: takesResumeData,
       continuesUnvalidated: options.continuesUnvalidated,
       longestWait: options.retry.cap
     )
   }
 
   /// Looks at a record and its files, and decides.
-  func examine(
+  func inspect(
     _ record: DownloadRecord,
     task: ReconcileCase.LiveTask = .none,
     hasFreeSlot: Bool = true
@@ -79,12 +79,12 @@ extension DownloadEngine {
   ///
   /// - Returns: Why records are left as they are, by their ids.
   @discardableResult
-  func carryOut(
+  func execute(
     _ found: [Reconciliation],
     taskHasEnded: Bool = false,
     resumeData: Data? = nil
   ) async throws -> [String: Withheld] {
-    let (found, withheld) = try await settleNames(of: found)
+    let (found, withheld) = try await syncFiles(of: found)
     guard !found.isEmpty else { return withheld }
     let options = options
     let moment = now()
@@ -104,7 +104,7 @@ extension DownloadEngine {
       guard let record else { continue }
       if found.decision.result == .placed { renames.append(found) }
       if let plan = found.decision.plan { cutPartial(of: found, plan) }
-      tell(found, record)
+      notify(found, record)
     }
     try await redoRenames(renames)
     return withheld
@@ -115,7 +115,7 @@ extension DownloadEngine {
   ///
   /// Returns what may be committed; of the others a folder cannot be synced, or the partial file is in
   /// use.
-  private func settleNames(
+  private func syncFiles(
     of found: [Reconciliation]
   ) async throws -> (settled: [Reconciliation], withheld: [String: Withheld]) {
     // The name may have been given just before a kill.
@@ -165,7 +165,7 @@ extension DownloadEngine {
   ) async throws {
     // One that stands still is asked about again when somebody resumes it.
     guard [.running, .waiting, .finalizing, .failedRetryable].contains(record.state) else { return }
-    try await settleFailure(record, failure.asDownloadFailure, retryAfter: nil)
+    try await commitFailure(record, failure.asDownloadFailure, retryAfter: nil)
   }
 
   private func cutPartial(of found: Reconciliation, _ plan: TransferPlan) {
@@ -182,18 +182,18 @@ extension DownloadEngine {
   }
 
   /// Says what has become of a record, and lines it up if it goes on.
-  private func tell(_ found: Reconciliation, _ record: DownloadRecord) {
+  private func notify(_ found: Reconciliation, _ record: DownloadRecord) {
     if found.lostBytes > 0 {
       emit(.rolledBack(url: record.url, from: found.lostBytes), of: record.id)
     }
     switch record.state {
     case .completed where found.decision.actions.contains(.commitCompleted):
       summary.completed += 1
-      tellCompleted(record)
+      notifyCompleted(record)
     case .failedPermanent where found.record.state != .failedPermanent:
       summary.failed += 1
       if let failure = record.attempts.last?.failure {
-        tellEnd(DownloadResponse(record: record, failure: failure), .failed(record, failure))
+        notifyEnd(DownloadResponse(record: record, failure: failure), .failed(record, failure))
       }
     case .waiting, .failedRetryable:
       enqueue(record)

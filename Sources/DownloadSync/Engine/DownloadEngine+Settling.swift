@@ -5,15 +5,15 @@ internal import ObjectStore
 
 extension DownloadEngine {
   /// Deals with the tasks that have ended.
-  func settle(_ ended: [(url: String, result: TransferResult)]) async throws {
-    var complete: [Live] = []
+  func completeTransfers(_ ended: [(url: String, result: TransferResult)]) async throws {
+    var complete: [ActiveTransfer] = []
     for (url, outcome) in ended {
-      guard let download = live[url] else { continue }
+      guard let download = active[url] else { continue }
       let result = Self.result(outcome, of: download)
       log("end", download.record, ["result": "\(result)"])
       guard let found = try await reconcile(download, result) else {
         forget(url)
-        try await letGo(download.record, download.layout)
+        try await discard(download.record, download.layout)
         continue
       }
       switch found.decision.result {
@@ -27,8 +27,8 @@ extension DownloadEngine {
         try await fail(download, result)
       default:
         forget(url)
-        if download.isReleased { emit(.released(url: url), of: download.record.id) }
-        try await carryOut(
+        if download.isEnding { emit(.released(url: url), of: download.record.id) }
+        try await execute(
           [found],
           taskHasEnded: true,
           resumeData: download.transfer.resumeData
@@ -39,10 +39,13 @@ extension DownloadEngine {
   }
 
   /// What the end of a task means, given who has asked for it.
-  private static func result(_ outcome: TransferResult, of download: Live) -> TransferResult {
+  private static func result(
+    _ outcome: TransferResult,
+    of download: ActiveTransfer
+  ) -> TransferResult {
     switch outcome {
     // What breaks after it was told to end is no failure.
-    case _ where download.isReleased: outcome.isFailure ? .cancelled : outcome
+    case _ where download.isEnding: outcome.isFailure ? .cancelled : outcome
     // The session has ended, say: another attempt waits, and their number is limited.
     case .cancelled where !download.transfer.hasFinding:
       .failed(
@@ -57,7 +60,7 @@ extension DownloadEngine {
   ///
   /// `nil` when the record is gone, or is another one by now.
   private func reconcile(
-    _ download: Live,
+    _ download: ActiveTransfer,
     _ result: TransferResult
   ) async throws -> Reconciliation? {
     let url = download.record.url
@@ -69,7 +72,7 @@ extension DownloadEngine {
       guard let record = try await current(url),
         record.isSameGeneration(as: download.record)
       else { return nil }
-      return try examine(record, task: task)
+      return try inspect(record, task: task)
     }
     let found = try await look()
     // Whole files are synced on their way to their names; of others what will be used is.
@@ -81,18 +84,18 @@ extension DownloadEngine {
   }
 
   /// An attempt has failed.
-  private func fail(_ download: Live, _ result: TransferResult) async throws {
+  private func fail(_ download: ActiveTransfer, _ result: TransferResult) async throws {
     switch result {
     case .startOver(let failure):
       try await rollBack(download, failure)
     case .failed(let failure, let retryAfter):
       forget(download.record.url)
       // An empty partial file carries no state.
-      if download.transfer.file.stamp?.size == 0 {
+      if download.transfer.file.fileIdentity?.size == 0 {
         placement.removePartial(download.layout.partialPath)
       }
       let failure = attributed(failure)
-      try await settleFailure(
+      try await commitFailure(
         download.record,
         failure,
         retryAfter: retryAfter,
@@ -111,7 +114,7 @@ extension DownloadEngine {
   /// Commits the bytes that arrived before the end, and says whether there were any.
   ///
   /// Bytes that cannot be synced are not committed: the next attempt fetches them again.
-  private func keepProgress(of download: Live) async throws -> Bool {
+  private func keepProgress(of download: ActiveTransfer) async throws -> Bool {
     let transfer = download.transfer
     guard transfer.file.unsynced > 0 else { return false }
     let synced: Int64
@@ -132,7 +135,7 @@ extension DownloadEngine {
   }
 
   /// Drops what is on disk, as the server's answer asks for, and lines the download up again.
-  private func rollBack(_ download: Live, _ failure: DownloadFailure) async throws {
+  private func rollBack(_ download: ActiveTransfer, _ failure: DownloadFailure) async throws {
     let url = download.record.url
     let key = download.transfer.key
     let asked = download.record.source
@@ -144,7 +147,7 @@ extension DownloadEngine {
       else { return nil }
       record.note(failure, url: asked, at: moment)
       record.rollBack()
-      record.resumeBlob = nil
+      record.resumeData = nil
       record.failedAttempts += 1
       record.unresolvedStarts = 0
       record.state = .waiting
@@ -152,11 +155,11 @@ extension DownloadEngine {
       return record
     }
     guard let record = rolledBack else {
-      return try await letGo(download.record, download.layout)
+      return try await discard(download.record, download.layout)
     }
     emit(.rolledBack(url: url, from: download.committed), of: record.id)
     guard options.retry.maximumAttempts > record.failedAttempts else {
-      return try await settleFailure(
+      return try await commitFailure(
         record,
         failure,
         retryAfter: nil,
@@ -177,7 +180,7 @@ extension DownloadEngine {
   ///   - head: The last response's, for interceptors.
   ///   - resumeData: What becomes of the record's resume data.
   /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
-  func settleFailure(
+  func commitFailure(
     _ download: DownloadRecord,
     _ failure: DownloadFailure,
     retryAfter: Duration?,
@@ -185,7 +188,7 @@ extension DownloadEngine {
     resumeData: ResumeDataChange = .none
   ) async throws {
     guard failure.code != .diskFull else {
-      return try await waitForRoom(download, failure, resumeData)
+      return try await waitForDiskSpace(download, failure, resumeData)
     }
     guard failure.code != .outOfResources else {
       return try await waitForResources(download, failure, resumeData)
@@ -209,7 +212,7 @@ extension DownloadEngine {
       )
       if wait == nil {
         record.state = .failedPermanent
-      } else if record.intent == .hold {
+      } else if record.intent == .pause {
         record.state = .paused
       } else {
         record.state = .failedRetryable
@@ -221,31 +224,31 @@ extension DownloadEngine {
       return (record, failure, wait)
     }
     guard let (record, failure, wait) = settled else {
-      return try await letGo(download, try roots.layout(of: download))
+      return try await discard(download, try roots.layout(of: download))
     }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
     var response = DownloadResponse(record: record, head: head, failure: failure)
     if record.state == .paused {
-      tellEnd(response, .released(url: record.url))
+      notifyEnd(response, .released(url: record.url))
     } else if let wait {
       response.isRetried = true
-      tellRetry(response, .retrying(record, failure, wait: wait))
+      notifyRetry(response, .retrying(record, failure, wait: wait))
       enqueue(record, after: wait)
     } else {
       summary.failed += 1
-      tellEnd(response, .failed(record, failure))
+      notifyEnd(response, .failed(record, failure))
     }
   }
 
   /// Has a download wait, with all others that go to its disk, until there is room.
   ///
   /// That is nobody's pause, and no attempt.
-  private func waitForRoom(
+  private func waitForDiskSpace(
     _ download: DownloadRecord,
     _ failure: DownloadFailure,
     _ resumeData: ResumeDataChange
   ) async throws {
-    try await holdVolume(of: download)
+    try await blockVolume(of: download)
     let moment = now()
     let waiting = try await commit { tx -> DownloadRecord? in
       guard var record = try tx.failing(download) else { return nil }
@@ -262,10 +265,10 @@ extension DownloadEngine {
       return record
     }
     guard let waiting else {
-      return try await letGo(download, try roots.layout(of: download))
+      return try await discard(download, try roots.layout(of: download))
     }
     log("wait for room", waiting)
-    emit(.waitsForRoom(waiting))
+    emit(.waitingForDiskSpace(waiting))
     if waiting.mayStart { enqueue(waiting) }
   }
 
@@ -278,7 +281,7 @@ extension DownloadEngine {
     _ failure: DownloadFailure,
     _ resumeData: ResumeDataChange
   ) async throws {
-    let delay = shortage.note(at: environment.instant(), running: live.count)
+    let delay = shortage.note(at: environment.instant(), running: active.count)
     let moment = now()
     let waiting = try await commit { tx -> DownloadRecord? in
       guard var record = try tx.failing(download) else { return nil }
@@ -290,7 +293,7 @@ extension DownloadEngine {
       return record
     }
     guard let waiting else {
-      return try await letGo(download, try roots.layout(of: download))
+      return try await discard(download, try roots.layout(of: download))
     }
     log("wait for resources", waiting, ["message": failure.message])
     guard waiting.mayStart else { return emit(.released(url: waiting.url), of: waiting.id) }
@@ -324,7 +327,7 @@ extension StoreTransaction {
   fileprivate func failing(_ download: DownloadRecord) throws -> DownloadRecord? {
     guard let record = try get(DownloadRecord.self, download.url),
       record.isSameGeneration(as: download),
-      record.intent == .run || record.intent == .hold,
+      record.intent == .run || record.intent == .pause,
       [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
     else { return nil }
     return record

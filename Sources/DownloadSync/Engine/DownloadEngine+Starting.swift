@@ -17,10 +17,10 @@ extension DownloadEngine {
   ///
   /// A slot that is free while somebody may start is given away before this returns, unless this
   /// machine is short of resources.
-  func startWhatMay() async throws {
+  func startEligible() async throws {
     while !queue.isEmpty, !shortage.delaysStarts(at: environment.instant()) {
-      let (chosen, leaving) = nextTurns()
-      try await makeRoom(leaving)
+      let (chosen, leaving) = nextStarts()
+      try await preempt(leaving)
       guard !chosen.isEmpty else { return }
       let roots = roots
       var duePolicy = policy
@@ -29,7 +29,7 @@ extension DownloadEngine {
       let moment = now()
       // The attempt is committed before the request: a server that crashes the process is known by
       // it.
-      let transferred = Set(live.values.map(\.record.id))
+      let transferred = Set(active.values.map(\.record.id))
       let (starts, moved, others) = try await commit { [placement] tx in
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
@@ -63,9 +63,9 @@ extension DownloadEngine {
       for start in starts { try await begin(start) }
       for record in moved { enqueue(record) }
       // One whose file has its name already, and whose folder could not be synced before.
-      try await carryOut(others)
+      try await execute(others)
       // Whoever could not start after all has left its slot to another one.
-      guard chosen.contains(where: { live[$0.url] == nil }) else { return }
+      guard chosen.contains(where: { active[$0.url] == nil }) else { return }
     }
   }
 
@@ -80,13 +80,13 @@ extension DownloadEngine {
     // Where there is no plan, nothing is requested: the decision is carried out as at a launch.
     guard let plan = found.decision.plan else { return nil }
     // Resume data is of the whole: the system has what it counts, and our file has none of it.
-    if plan.beginsAnew || plan.source == .blob && record.received > 0 { record.rollBack() }
-    if plan.actions.contains(.dropBlob) { record.resumeBlob = nil }
+    if plan.beginsAnew || plan.source == .resumeData && record.received > 0 { record.rollBack() }
+    if plan.actions.contains(.dropResumeData) { record.resumeData = nil }
     record.state = .running
     record.generation += 1
     record.unresolvedStarts += 1
     record.nextRetryAt = nil
-    record.startsAtOnce = false
+    record.startsImmediately = false
     record.updatedAt = moment
     try tx.upsert(record)
     let headers =
@@ -112,14 +112,14 @@ extension DownloadEngine {
       file = try PartialFile(
         path: start.layout.partialPath,
         offset: offset,
-        gate: environment.gate
+        faultInjector: environment.faultInjector
       )
     } catch {
-      try await settleFailure(record, error.asDownloadFailure, retryAfter: nil)
+      try await commitFailure(record, error.asDownloadFailure, retryAfter: nil)
       return
     }
     order += 1
-    live[record.url] = Live(
+    active[record.url] = ActiveTransfer(
       record: record,
       layout: start.layout,
       transfer: transfer(
@@ -127,14 +127,14 @@ extension DownloadEngine {
         into: file,
         from: offset,
         // A transport that takes resume data may have some of its own.
-        usesResumeData: takesBlobs
+        usesResumeData: takesResumeData
       ),
       task: nil,
       candidate: start.candidate,
       started: order,
       startedAt: environment.instant(),
       committed: offset,
-      usesResumeData: start.plan.source == .blob
+      usesResumeData: start.plan.source == .resumeData
     )
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
     emit(.started(record, offset: offset))
@@ -148,7 +148,7 @@ extension DownloadEngine {
       offset: offset,
       validator: offset > 0 ? Validator(of: record)?.ifRange : nil,
       headers: start.headers,
-      resumeData: start.plan.source == .blob ? record.resumeBlob : nil,
+      resumeData: start.plan.source == .resumeData ? record.resumeData : nil,
       allowsCellular: record.allowsCellular,
       prefersBackground: record.prefersBackground
     )
@@ -183,9 +183,9 @@ extension DownloadEngine {
   private func rollBack(_ key: TransferKey) -> Transfer.RollBack {
     let objects = store.objects
     let now = now
-    let gate = environment.gate
+    let faultInjector = environment.faultInjector
     return { head, total in
-      try gate?.passCommit()
+      try faultInjector?.passCommit()
       try objects.write { tx in
         guard var record = try tx.get(DownloadRecord.self, key.url), key.isOf(record) else {
           throw Transfer.RecordChanged()
@@ -206,9 +206,9 @@ extension DownloadEngine {
     let roots = roots
     let now = now
     let inbox = inbox
-    let gate = environment.gate
+    let faultInjector = environment.faultInjector
     return { name in
-      try gate?.passCommit()
+      try faultInjector?.passCommit()
       let renamed = try store.objects.write { tx -> DownloadRecord? in
         guard var record = try tx.get(DownloadRecord.self, key.url), key.isOf(record)
         else { return nil }

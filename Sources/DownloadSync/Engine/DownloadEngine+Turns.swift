@@ -6,7 +6,7 @@ extension DownloadEngine {
   /// Changes how many downloads run, and how many from one host.
   ///
   /// A higher limit lets others start at once; a lower one stops nobody.
-  public func setLimits(_ limits: Scheduler) {
+  public func setLimits(_ limits: ConcurrencyLimits) {
     self.limits = limits
     inbox.post(.ticked)
   }
@@ -19,10 +19,10 @@ extension DownloadEngine {
   ///   - wait: How long its next attempt has to wait from now on; `nil` where only the record's date
   ///     says so.
   func enqueue(_ record: DownloadRecord, after wait: Duration? = nil) {
-    guard record.mayStart, live[record.url] == nil, !isTransferred(record.id) else { return }
+    guard record.mayStart, active[record.url] == nil, !isTransferred(record.id) else { return }
     let known = queue[record.url]
     // Whoever is asked for at once arrives anew: what started since is not in its way.
-    let keepsPlace = known.map { $0.startsAtOnce || !record.startsAtOnce } ?? false
+    let keepsPlace = known.map { $0.startsImmediately || !record.startsImmediately } ?? false
     if !keepsPlace { order += 1 }
     queue.insert(
       candidate(of: record, order: keepsPlace ? known?.order ?? order : order),
@@ -49,7 +49,7 @@ extension DownloadEngine {
       priority: record.priority,
       order: order,
       isSuspect: record.unresolvedStarts > 0,
-      startsAtOnce: record.startsAtOnce,
+      startsImmediately: record.startsImmediately,
       volume: volume(of: record),
       missingBytes: record.expected.map { max(0, $0 - record.received) }
     )
@@ -57,33 +57,33 @@ extension DownloadEngine {
 
   /// Whether a transfer of the record of that id is live, whatever the record's URL is by now.
   func isTransferred(_ id: String) -> Bool {
-    live.values.contains { $0.record.id == id }
+    active.values.contains { $0.record.id == id }
   }
 
   /// What starts now, and which transfers end to make room.
-  func nextTurns() -> (starting: [Scheduler.Candidate], leaving: [String]) {
+  func nextStarts() -> (starting: [Scheduler.Candidate], leaving: [String]) {
     queue.advance(to: environment.instant())
-    var running = live.values.map {
+    var running = active.values.map {
       Scheduler.Running(
         candidate: $0.candidate,
         started: $0.started,
-        isEnding: $0.isReleased
+        isEnding: $0.isEnding
       )
     }
     var starting: [Scheduler.Candidate] = []
     var leaving: [String] = []
-    let limits = shortage.limiting(limits)
-    while let step = limits.next(&queue, running: running) {
+    let scheduler = Scheduler(limits: shortage.limiting(limits))
+    while let step = scheduler.next(&queue, running: running) {
       switch step {
       case .start(let candidate):
-        guard hasRoom(for: candidate, beside: starting) else {
-          queue.setAside(candidate)
+        guard hasDiskSpace(for: candidate, beside: starting) else {
+          queue.deferUntilUnblocked(candidate)
           continue
         }
         order += 1
         running.append(Scheduler.Running(candidate: candidate, started: order))
         starting.append(candidate)
-      case .makeRoom(let url):
+      case .preempt(let url):
         leaving.append(url)
         for index in running.indices
         where running[index].candidate.url.utf8.elementsEqual(url.utf8) {
@@ -96,16 +96,16 @@ extension DownloadEngine {
 
   /// Ends transfers for others that were asked for at once: each then waits until somebody resumes
   /// it.
-  func makeRoom(_ urls: [String]) async throws {
-    try await leave(urls) { $0.isHeldByHand = true }
+  func preempt(_ urls: [String]) async throws {
+    try await stopTransfers(urls) { $0.isHeld = true }
   }
 
   /// Ends transfers whose records wait from then on.
-  private func leave(
+  private func stopTransfers(
     _ urls: [String],
     _ change: @escaping @Sendable (inout DownloadRecord) -> Void = { _ in }
   ) async throws {
-    let leaving = urls.compactMap { live[$0]?.transfer.key }
+    let leaving = urls.compactMap { active[$0]?.transfer.key }
     guard !leaving.isEmpty else { return }
     let moment = now()
     try await commit { tx in
@@ -118,55 +118,57 @@ extension DownloadEngine {
         }
       }
     }
-    for url in urls { release(url) }
+    for url in urls { endTransfer(url) }
   }
 
   /// A suspect that has run for a while without a crash is one no more.
   func endProbation() {
-    for download in live.values
+    for download in active.values
     where download.candidate.isSuspect
       && download.startedAt.duration(to: environment.instant()) >= options.probation
     {
-      live[download.record.url]?.candidate.isSuspect = false
+      active[download.record.url]?.candidate.isSuspect = false
     }
   }
 
   // MARK: Full disks
 
   /// Has everything wait that goes to the volume of a record, which is full.
-  func holdVolume(of record: DownloadRecord) async throws {
+  func blockVolume(of record: DownloadRecord) async throws {
     guard let folder = try? roots.layout(of: record).folderPath else { return }
     let full = volume(of: record)
-    room.fill(full, folder: folder, at: environment.instant())
-    queue.hold(volume: full)
+    diskSpace.noteFull(full, folder: folder, at: environment.instant())
+    queue.block(volume: full)
     // A whole file that is being checked needs no more room.
-    let others = live.urls.filter { live[$0]?.candidate.volume == full && live[$0]?.task != nil }
-    try await leave(others)
+    let others = active.urls.filter {
+      active[$0]?.candidate.volume == full && active[$0]?.task != nil
+    }
+    try await stopTransfers(others)
   }
 
   /// Looks whether volumes have room again, each as seldom as the options say.
-  func lookForRoom() {
-    let due = room.due(at: environment.instant(), interval: options.roomInterval)
+  func checkDiskSpace() {
+    let due = diskSpace.due(at: environment.instant(), interval: options.diskSpaceInterval)
     for (volume, folder) in due {
       // Where one cannot ask, a try tells.
       let available = environment.availableBytes(folder) ?? .max
-      if room.note(available, on: volume, isAwaited: queue.hasAsides(volume: volume)) {
-        queue.release(volume: volume)
+      if diskSpace.note(available, on: volume, isAwaited: queue.hasDeferred(volume: volume)) {
+        queue.unblock(volume: volume)
       }
     }
   }
 
-  private func hasRoom(
+  private func hasDiskSpace(
     for candidate: Scheduler.Candidate,
     beside starting: [Scheduler.Candidate]
   ) -> Bool {
-    guard let folder = room.folder(toLookAtOn: candidate.volume),
+    guard let folder = diskSpace.folder(toCheckOn: candidate.volume),
       let available = environment.availableBytes(folder)
     else { return true }
-    let live = live.values.filter { $0.candidate.volume == candidate.volume }
+    let live = active.values.filter { $0.candidate.volume == candidate.volume }
       .map(\.missingBytes)
     let others = starting.filter { $0.volume == candidate.volume }.map(\.missingBytes)
-    return VolumeRoom.fits(
+    return DiskSpaceMonitor.fits(
       candidate.missingBytes,
       beside: live + others,
       available: available
@@ -185,6 +187,6 @@ extension DownloadEngine {
 extension DownloadRecord {
   /// Whether it waits for its turn or its next try, as its owner wants.
   var mayStart: Bool {
-    intent == .run && !isHeldByHand && (state == .waiting || state == .failedRetryable)
+    intent == .run && !isHeld && (state == .waiting || state == .failedRetryable)
   }
 }

@@ -38,40 +38,40 @@ extension DownloadEngine {
   ///
   /// - Throws: `StoreError`.
   @discardableResult
-  public nonisolated func pause(_ selection: RecordSelection) async throws -> [WishOutcome] {
-    try await grant(.pause, to: selection)
+  public nonisolated func pause(_ selection: RecordSelection) async throws -> [CommandOutcome] {
+    try await apply(.pause, to: selection)
   }
 
   /// Has downloads go on with what there is, their failures forgotten.
   ///
   /// - Parameters:
   ///   - selection: Which.
-  ///   - atOnce: Whether they start before all others, in the place of the one that has run longest
+  ///   - immediately: Whether they start before all others, in the place of the one that has run longest
   ///     where no slot is free; that one then waits until somebody resumes it.
   /// - Returns: What became of each.
   /// - Throws: `StoreError`.
   @discardableResult
   public nonisolated func resume(
     _ selection: RecordSelection,
-    atOnce: Bool = false
-  ) async throws -> [WishOutcome] {
-    try await grant(.resume(atOnce: atOnce), to: selection)
+    immediately: Bool = false
+  ) async throws -> [CommandOutcome] {
+    try await apply(.resume(immediately: immediately), to: selection)
   }
 
   /// Gives downloads up: what is downloaded goes, the records stay.
   ///
   /// - Throws: `StoreError`.
   @discardableResult
-  public nonisolated func cancel(_ selection: RecordSelection) async throws -> [WishOutcome] {
-    try await grant(.cancel, to: selection)
+  public nonisolated func cancel(_ selection: RecordSelection) async throws -> [CommandOutcome] {
+    try await apply(.cancel, to: selection)
   }
 
   /// Has downloads begin from nothing; a finished file stays until the new one takes its place.
   ///
   /// - Throws: `StoreError`.
   @discardableResult
-  public nonisolated func restart(_ selection: RecordSelection) async throws -> [WishOutcome] {
-    try await grant(.restart, to: selection)
+  public nonisolated func restart(_ selection: RecordSelection) async throws -> [CommandOutcome] {
+    try await apply(.restart, to: selection)
   }
 
   /// Forgets downloads: what is downloaded and the records go, and with `withFile` the finished
@@ -82,8 +82,8 @@ extension DownloadEngine {
   public nonisolated func remove(
     _ selection: RecordSelection,
     withFile: Bool = false
-  ) async throws -> [WishOutcome] {
-    try await grant(.remove(withFile: withFile), to: selection)
+  ) async throws -> [CommandOutcome] {
+    try await apply(.remove(withFile: withFile), to: selection)
   }
 
   /// Changes what is said of a download; the finished file gets its new name with the record, or
@@ -94,7 +94,7 @@ extension DownloadEngine {
   public nonisolated func update(
     _ name: String,
     _ update: RecordUpdate
-  ) async throws -> WishOutcome {
+  ) async throws -> CommandOutcome {
     try await environment.blocking { [store] in try store.update(name, update) }
   }
 
@@ -105,7 +105,7 @@ extension DownloadEngine {
   public nonisolated func replaceURL(
     of name: String,
     with url: String
-  ) async throws -> WishOutcome {
+  ) async throws -> CommandOutcome {
     try await environment.blocking { [store] in try store.replaceURL(of: name, with: url) }
   }
 
@@ -118,10 +118,10 @@ extension DownloadEngine {
     try await store.objects.read { tx in try tx.fetch(query) }
   }
 
-  private nonisolated func grant(
-    _ wish: Wish,
+  private nonisolated func apply(
+    _ command: DownloadCommand,
     to selection: RecordSelection
-  ) async throws -> [WishOutcome] {
-    try await environment.blocking { [store] in try store.grant(wish, to: selection) }
+  ) async throws -> [CommandOutcome] {
+    try await environment.blocking { [store] in try store.apply(command, to: selection) }
   }
 }

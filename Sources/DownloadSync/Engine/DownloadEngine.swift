@@ -14,7 +14,7 @@ internal import ObjectStore
 /// handled in batches, so that many small files share a commit.
 public actor DownloadEngine {
   /// A download whose task is live, or whose bytes are being checked.
-  struct Live {
+  struct ActiveTransfer {
     var record: DownloadRecord
     var layout: FileLayout
     var transfer: Transfer
@@ -30,7 +30,7 @@ public actor DownloadEngine {
     var committed: Int64
     /// Whether its task goes on from resume data.
     var usesResumeData = false
-    var isReleased = false
+    var isEnding = false
 
     /// The bytes that are still to come; `nil` when the size is not known.
     var missingBytes: Int64? {
@@ -51,11 +51,11 @@ public actor DownloadEngine {
   /// Held from the making of the engine to the end of its run.
   private var lock: EngineLock?
 
-  var live = URLTable<Live>()
-  var queue = TurnQueue()
+  var active = URLTable<ActiveTransfer>()
+  var queue = ReadyQueue()
   /// How many may run; may change at any time.
-  var limits: Scheduler
-  var room = VolumeRoom()
+  var limits: ConcurrencyLimits
+  var diskSpace = DiskSpaceMonitor()
   /// Delays and limits starts while the machine is short of descriptors or memory.
   var shortage = ResourceShortage()
   /// The deletions that wait for a sync of their folder.
@@ -66,11 +66,11 @@ public actor DownloadEngine {
   /// Counts arrivals in the queue and starts.
   var order = 0
   /// The ends that interceptors are being told of.
-  var tellings = 0
+  var pendingNotifications = 0
   /// The tasks that have ended and whose ends are not committed yet.
   var unacknowledged: [TaskID: TransferKey] = [:]
   var roots: Roots
-  var foreignChanges: ForeignChanges
+  var externalChanges: ExternalChanges
   /// Up to where the commits of others are followed.
   var followed: HistoryToken
   /// Whether the run is over.
@@ -119,18 +119,18 @@ public actor DownloadEngine {
     environment: EngineEnvironment
   ) throws {
     self.environment = environment
-    placement = FilePlacement(gate: environment.gate)
+    placement = FilePlacement(faultInjector: environment.faultInjector)
     lastCheckpoint = environment.instant()
     self.store = store
     self.transport = transport
     self.options = options
-    limits = options.scheduler
+    limits = options.limits
     self.logger = logger
     self.now = now
     lock = try EngineLock(storePath: store.path, patience: options.lockPatience)
     roots = try store.roots()
     followed = try store.objects.historyToken()
-    foreignChanges = ForeignChanges(seen: try store.objects.changeCount())
+    externalChanges = ExternalChanges(seen: try store.objects.changeCount())
     interceptors = InterceptorChain(
       requests: options.requestInterceptors,
       responses: options.responseInterceptors,
@@ -156,7 +156,7 @@ public actor DownloadEngine {
       hub.end()
       lock = nil
     }
-    try await takeOverTasks()
+    try await adoptTasks()
     _ = try await reconcileAtLaunch()
     let endWaking = environment.wake(store.objects) { [inbox] signal in
       switch signal {
@@ -178,11 +178,11 @@ public actor DownloadEngine {
   /// Handles inputs until the goal is reached or the engine is to stop, then ends all transfers.
   private func work(until goal: RunGoal) async {
     do {
-      try await startWhatMay()
-      while !(goal == .idle && isIdle && tellings == 0), !isStopping {
+      try await startEligible()
+      while !(goal == .idle && isIdle && pendingNotifications == 0), !isStopping {
         try await handle(await inbox.next())
       }
-      if !isStopping { fatal = wantOfRoom }
+      if !isStopping { fatal = diskFullError }
       try await stopAll()
     } catch {
       fatal = fatal ?? error
@@ -192,16 +192,16 @@ public actor DownloadEngine {
 
   /// Whether nothing is left to do, or nothing before there is room on a disk.
   private var isIdle: Bool {
-    live.isEmpty && (queue.isEmpty || queue.waitsOnlyForRoom)
+    active.isEmpty && (queue.isEmpty || queue.waitsOnlyForDiskSpace)
       && !deletions.delayEnd(atMost: options.retry.maximumAttempts)
   }
 
   /// Why a run that is idle has left something undone.
-  private var wantOfRoom: EngineError? {
+  private var diskFullError: EngineError? {
     guard let candidate = queue.urls.first.flatMap({ queue[$0] }) else { return nil }
     return EngineError(
       .diskFull,
-      "the disk is full that \(room.folder(toLookAtOn: candidate.volume) ?? "the file") lies on; "
+      "the disk is full that \(diskSpace.folder(toCheckOn: candidate.volume) ?? "the file") lies on; "
         + "what is downloaded is kept"
     )
   }
@@ -222,14 +222,14 @@ public actor DownloadEngine {
       lock = nil
     }
     var left: Set<String> = []
-    if takesBlobs {
+    if takesResumeData {
       // What they bring is for a run.
       left = Set(await transport.liveTasks().map(\.recordID))
     } else {
-      try await takeOverTasks()
+      try await adoptTasks()
     }
     let found = try await reconcileAtLaunch(leavingOut: left)
-    await awaitTellings()
+    await awaitNotifications()
     if let fatal { throw fatal }
     return found
   }
@@ -259,21 +259,21 @@ public actor DownloadEngine {
         shortage.noteProgress(limit: limits.maximumRunning)
       case .renamed(let record):
         guard transfer(TransferKey(record)) != nil else { continue }
-        live[record.url]?.record.filename = record.filename
-        live[record.url]?.record.destination = record.destination
-        live[record.url]?.layout = try roots.layout(of: record)
+        active[record.url]?.record.filename = record.filename
+        active[record.url]?.record.destination = record.destination
+        active[record.url]?.layout = try roots.layout(of: record)
       case .checkpointDue:
         isCheckpointDue = true
       case .taskEnded(let key, let result):
         guard let download = transfer(key) else { continue }
         if let task = download.task { unacknowledged[task] = key }
-        live[key.url]?.task = nil
+        active[key.url]?.task = nil
         ended.append((key.url, result))
       case .requestMade(let key, let result):
         guard transfer(key) != nil else { continue }
-        if let end = goOn(key.url, with: result) { ended.append((key.url, end)) }
-      case .endTold:
-        tellings -= 1
+        if let end = resume(key.url, with: result) { ended.append((key.url, end)) }
+      case .endNotified:
+        pendingNotifications -= 1
       case .digestComputed(let key, let digest):
         guard transfer(key) != nil else { continue }
         try await finishChecked(key.url, digest)
@@ -285,37 +285,37 @@ public actor DownloadEngine {
         hasTicked = true
         measure()
         endProbation()
-        lookForRoom()
+        checkDiskSpace()
       case .stopRequested:
         isStopping = true
       }
     }
-    try await settle(ended)
+    try await completeTransfers(ended)
     acknowledgeEnds()
     if isCheckpointDue {
       try await checkpoint()
       lastCheckpoint = environment.instant()
     }
-    if hasStoreChanged { try await followOthers() }
+    if hasStoreChanged { try await applyStoreChanges() }
     guard !isStopping else { return }
     if hasTicked { try await retryDeletions() }
-    try await startWhatMay()
+    try await startEligible()
   }
 
   /// The live download whose transfer that is; `nil` when it is over, or another one by now.
-  func transfer(_ key: TransferKey) -> Live? {
-    live[key.url].flatMap { key.isOf($0.record) ? $0 : nil }
+  func transfer(_ key: TransferKey) -> ActiveTransfer? {
+    active[key.url].flatMap { key.isOf($0.record) ? $0 : nil }
   }
 
   /// Cancels every task, waits for the ends, and commits what has arrived.
   private func stopAll() async throws {
-    for url in live.urls {
-      guard let download = live[url] else { continue }
+    for url in active.urls {
+      guard let download = active[url] else { continue }
       download.preparation?.cancel()
       if let task = download.task { transport.cancel(task) }
     }
     let deadline = environment.instant().advanced(by: .seconds(10))
-    while live.values.contains(where: { $0.task != nil }) || tellings > 0,
+    while active.values.contains(where: { $0.task != nil }) || pendingNotifications > 0,
       environment.instant() < deadline
     {
       for input in await inbox.next() {
@@ -323,19 +323,19 @@ public actor DownloadEngine {
         case .taskEnded(let key, let result):
           guard let download = transfer(key) else { continue }
           if let task = download.task { unacknowledged[task] = key }
-          live[key.url]?.task = nil
-          // What somebody held before keeps what its task has left; of others `releaseAll` does.
-          let leaves = download.isReleased && download.transfer.resumeData != nil
-          if result == .complete || leaves { try await settle([(key.url, result)]) }
-        case .endTold:
-          tellings -= 1
+          active[key.url]?.task = nil
+          // What somebody held before keeps what its task has left; of others `requeueAll` does.
+          let leaves = download.isEnding && download.transfer.resumeData != nil
+          if result == .complete || leaves { try await completeTransfers([(key.url, result)]) }
+        case .endNotified:
+          pendingNotifications -= 1
         default:
           break
         }
       }
     }
     acknowledgeEnds()
-    try await releaseAll()
+    try await requeueAll()
   }
 
   // MARK: Telling
@@ -353,13 +353,13 @@ public actor DownloadEngine {
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
   ) async throws -> R {
     let objects = store.objects
-    let gate = environment.gate
+    let faultInjector = environment.faultInjector
     do {
       let (result, number) = try await environment.blocking {
-        try gate?.passCommit()
+        try faultInjector?.passCommit()
         return try objects.write { tx in (try body(&tx), tx.hasChanges ? tx.changeCount : nil) }
       }
-      if let number { foreignChanges.noteOwnCommit(number) }
+      if let number { externalChanges.noteOwnCommit(number) }
       return result
     } catch let error as StoreError where error.code == .diskFull {
       throw EngineError(

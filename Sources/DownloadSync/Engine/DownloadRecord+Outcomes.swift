@@ -17,10 +17,10 @@ extension DownloadRecord {
     failedAttempts = 0
     unresolvedStarts = 0
     nextRetryAt = nil
-    resumeBlob = nil
-    isHeldByHand = false
-    startsAtOnce = false
-    replacedStamp = nil
+    resumeData = nil
+    isHeld = false
+    startsImmediately = false
+    replacedFileIdentity = nil
   }
 
   /// Makes the record wait for its next attempt, or stay paused while the user holds it.
@@ -28,7 +28,7 @@ extension DownloadRecord {
   /// A record whose rename is logged is held without being paused: the rename needs no network. Once
   /// that has come to nothing, the next attempt does.
   mutating func awaitAttempt() {
-    state = intent == .hold ? .paused : .waiting
+    state = intent == .pause ? .paused : .waiting
   }
 
   /// What is on disk is dropped.

@@ -14,7 +14,7 @@ enum EngineInput: Sendable {
   /// The interceptors have made a request, or refused to.
   case requestMade(TransferKey, Result<TaskRequest, DownloadFailure>)
   /// The interceptors were told of an end.
-  case endTold
+  case endNotified
   /// The digest of a complete file was computed.
   case digestComputed(TransferKey, Result<Digest, PartialFile.Failure>)
   /// Somebody committed to the store, perhaps this engine.

@@ -9,7 +9,7 @@ public struct EngineOptions: Sendable {
   }
 
   /// How many downloads run, and how many from one host.
-  public var scheduler: Scheduler
+  public var limits: ConcurrencyLimits
   /// Whether and when a failed download is tried again.
   public var retry = RetryPolicy()
   /// The longest time between two checkpoints of a download that makes progress.
@@ -40,12 +40,12 @@ public struct EngineOptions: Sendable {
   /// How the last engine ended.
   public var previousExit = PreviousExit.innocent
   /// How often a full disk is looked at for room.
-  public var roomInterval = Duration.seconds(5)
+  public var diskSpaceInterval = Duration.seconds(5)
   /// The URLs to work on; `nil` for all of the store.
   public var scope: Set<String>?
 
   /// The usual way to work, with so many downloads at one time.
   public init(maximumRunning: Int = 4, maximumPerHost: Int = 4) {
-    scheduler = Scheduler(maximumRunning: maximumRunning, maximumPerHost: maximumPerHost)
+    limits = ConcurrencyLimits(maximumRunning: maximumRunning, maximumPerHost: maximumPerHost)
   }
 }

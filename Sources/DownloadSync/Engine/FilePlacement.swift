@@ -21,7 +21,7 @@ struct FilePlacement: Sendable {
   }
 
   /// Is asked before each step; `nil` in everything but a simulation.
-  var gate: (any EffectGate)?
+  var faultInjector: (any FaultInjector)?
 
   /// Gives the file its final name, without ever replacing what is there.
   ///
@@ -135,9 +135,9 @@ struct FilePlacement: Sendable {
   /// - Returns: Whether there was such a file.
   @discardableResult
   func adoptEarlierPartial(of record: DownloadRecord, _ layout: FileLayout) -> Bool {
-    guard record.received > 0, FileStamp(ofFileAt: layout.partialPath) == nil,
+    guard record.received > 0, FileIdentity(ofFileAt: layout.partialPath) == nil,
       let file = try? LockedFile(layout.earlierPartialPath, for: .writing),
-      let stamp = file.stamp, stamp.size >= record.received
+      let fileIdentity = file.fileIdentity, fileIdentity.size >= record.received
     else { return false }
     let (old, new) = (layout.earlierPartialPath, layout.partialPath)
     return withExtendedLifetime(file) {
@@ -153,9 +153,9 @@ struct FilePlacement: Sendable {
 
   /// The error number of a call, or of the refusal; 0 when it was made.
   private func perform(_ effect: Effect, _ call: () -> Int32) -> Int32 {
-    if let code = gate?.refusal(of: effect) { return code }
+    if let code = faultInjector?.refusal(of: effect) { return code }
     guard call() == 0 else { return errno }
-    gate?.didPerform(effect)
+    faultInjector?.didPerform(effect)
     return 0
   }
 }

@@ -42,7 +42,7 @@ final class PartialFile: Sendable, ProcessLock {
   }
 
   let path: String
-  private let gate: (any EffectGate)?
+  private let faultInjector: (any FaultInjector)?
   private let file: LockedFile
   // Held for some nanoseconds: the writing thread moves on while another asks how far it is.
   private let state: Mutex<State>
@@ -54,40 +54,40 @@ final class PartialFile: Sendable, ProcessLock {
   ///
   /// Bytes go only into a file that is known to be ours: one that this makes, or a regular one of
   /// our user with this name alone.
-  init(path: String, offset: Int64, gate: (any EffectGate)? = nil) throws(Failure) {
+  init(path: String, offset: Int64, faultInjector: (any FaultInjector)? = nil) throws(Failure) {
     self.path = path
-    self.gate = gate
+    self.faultInjector = faultInjector
     state = Mutex(State(position: offset, synced: offset))
-    if offset == 0 { try Self.clear(path, gate) }
-    try Self.pass(gate, .open(path: path), "opening \(path)")
+    if offset == 0 { try Self.clear(path, faultInjector) }
+    try Self.pass(faultInjector, .open(path: path), "opening \(path)")
     do throws(LockedFile.Refusal) {
       file = offset == 0 ? try LockedFile(creating: path) : try LockedFile(path, for: .writing)
     } catch {
       throw Failure(error, opening: path)
     }
-    gate?.didPerform(.open(path: path))
+    faultInjector?.didPerform(.open(path: path))
     if offset != 0 { try cut(to: offset) }
-    gate?.didLock(self)
+    faultInjector?.didLock(self)
   }
 
   /// Cuts the file to its first bytes.
   private func cut(to size: Int64) throws(Failure) {
     // Lengthening the file would invent bytes.
-    guard let stamp = file.stamp, stamp.size >= size else {
+    guard let fileIdentity = file.fileIdentity, fileIdentity.size >= size else {
       throw Failure(code: EIO, operation: "continuing \(path), which is too short")
     }
-    try Self.pass(gate, .cut(path: path, size: size), "cutting \(path)")
+    try Self.pass(faultInjector, .cut(path: path, size: size), "cutting \(path)")
     guard ftruncate(descriptor, off_t(size)) == 0 else {
       throw Failure(code: errno, operation: "cutting \(path)")
     }
-    gate?.didPerform(.cut(path: path, size: size))
+    faultInjector?.didPerform(.cut(path: path, size: size))
   }
 
   /// Deletes what has the name, so that a new file can get it.
   ///
   /// The bytes may have another name, so they are left as they are.
-  private static func clear(_ path: String, _ gate: (any EffectGate)?) throws(Failure) {
-    let removed = FilePlacement(gate: gate).removePartial(path)
+  private static func clear(_ path: String, _ faultInjector: (any FaultInjector)?) throws(Failure) {
+    let removed = FilePlacement(faultInjector: faultInjector).removePartial(path)
     if case .refused(let refusal) = removed { throw Failure(refusal, opening: path) }
   }
 
@@ -103,7 +103,7 @@ final class PartialFile: Sendable, ProcessLock {
   var unsynced: Int64 { state.withLock { $0.position - $0.synced } }
 
   /// The file's stamp as it is now.
-  var stamp: FileStamp? { FileStamp(ofDescriptor: descriptor) }
+  var fileIdentity: FileIdentity? { FileIdentity(ofDescriptor: descriptor) }
 
   /// Has the next bytes go to `offset`, which is not after the end.
   func seek(to offset: Int64) {
@@ -117,11 +117,11 @@ final class PartialFile: Sendable, ProcessLock {
   /// Cuts the file to nothing.
   func removeAll() throws(Failure) {
     try checkSyncs()
-    try Self.pass(gate, .cut(path: path, size: 0), "cutting \(path)")
+    try Self.pass(faultInjector, .cut(path: path, size: 0), "cutting \(path)")
     guard ftruncate(descriptor, 0) == 0 else {
       throw Failure(code: errno, operation: "cutting \(path)")
     }
-    gate?.didPerform(.cut(path: path, size: 0))
+    faultInjector?.didPerform(.cut(path: path, size: 0))
     seek(to: 0)
   }
 
@@ -132,7 +132,7 @@ final class PartialFile: Sendable, ProcessLock {
     try checkSyncs()
     let start = position
     let effect = Effect.write(path: path, offset: start, byteCount: bytes.count)
-    try Self.pass(gate, effect, "writing \(path)")
+    try Self.pass(faultInjector, effect, "writing \(path)")
     var written = 0
     let code = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
       while written < buffer.count {
@@ -153,7 +153,7 @@ final class PartialFile: Sendable, ProcessLock {
     }
     state.withLock { $0.position = start + Int64(written) }
     guard code == 0 else { throw Failure(code: code, operation: "writing \(path)") }
-    gate?.didPerform(effect)
+    faultInjector?.didPerform(effect)
   }
 
   /// Reads a part of what is written.
@@ -193,7 +193,7 @@ final class PartialFile: Sendable, ProcessLock {
     try checkSyncs()
     let (end, epoch) = state.withLock { ($0.position, $0.epoch) }
     do throws(Failure) {
-      try Self.pass(gate, .synchronize(path: path), "syncing \(path)")
+      try Self.pass(faultInjector, .synchronize(path: path), "syncing \(path)")
       guard Self.synchronize(descriptor) == 0 else {
         throw Failure(code: errno, operation: "syncing \(path)")
       }
@@ -201,7 +201,7 @@ final class PartialFile: Sendable, ProcessLock {
       state.withLock { $0.syncFailure = $0.syncFailure ?? error }
       throw error
     }
-    gate?.didPerform(.synchronize(path: path))
+    faultInjector?.didPerform(.synchronize(path: path))
     return try state.withLock { state throws(Failure) in
       // Another sync may have failed since this one began, and taken the report of the loss.
       if let failure = state.syncFailure { throw failure }
@@ -227,11 +227,11 @@ final class PartialFile: Sendable, ProcessLock {
   }
 
   private static func pass(
-    _ gate: (any EffectGate)?,
+    _ faultInjector: (any FaultInjector)?,
     _ effect: Effect,
     _ operation: @autoclosure () -> String
   ) throws(Failure) {
-    guard let code = gate?.refusal(of: effect) else { return }
+    guard let code = faultInjector?.refusal(of: effect) else { return }
     throw Failure(code: code, operation: operation())
   }
 }

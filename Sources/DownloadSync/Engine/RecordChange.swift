@@ -36,8 +36,9 @@ struct RecordChange: Sendable {
     record = found.record
     deletesRecord = decision.actions.contains(.deleteRecord)
     completes = decision.actions.contains(.commitCompleted)
-    dropsBlob = decision.actions.contains(.dropBlob) || plan?.actions.contains(.dropBlob) == true
-    self.resumeData = decision.actions.contains(.storeBlob) ? resumeData : nil
+    dropsBlob =
+      decision.actions.contains(.dropResumeData) || plan?.actions.contains(.dropResumeData) == true
+    self.resumeData = decision.actions.contains(.storeResumeData) ? resumeData : nil
     // A file that gets its name is committed when it has it.
     let states = decision.result.states
     state = decision.result == .placed || states.count > 1 ? nil : states.first?.state
@@ -72,8 +73,8 @@ struct RecordChange: Sendable {
 
   private func changed(_ stored: DownloadRecord, at moment: Date) -> DownloadRecord {
     var changed = stored
-    if dropsBlob { changed.resumeBlob = nil }
-    if let resumeData { changed.resumeBlob = resumeData }
+    if dropsBlob { changed.resumeData = nil }
+    if let resumeData { changed.resumeData = resumeData }
     if rollsBack { changed.rollBack() }
     if taskHasEnded { changed.unresolvedStarts = 0 }
     if completes {

@@ -13,13 +13,13 @@ enum ResumeDataChange: Sendable, Hashable {
   func apply(to record: inout DownloadRecord) {
     switch self {
     case .none: break
-    case .store(let data): record.resumeBlob = data
-    case .drop: record.resumeBlob = nil
+    case .store(let data): record.resumeData = data
+    case .drop: record.resumeData = nil
     }
   }
 }
 
-extension DownloadEngine.Live {
+extension DownloadEngine.ActiveTransfer {
   /// What becomes of the record's resume data after the transfer has failed.
   func resumeDataChange(after failure: DownloadFailure) -> ResumeDataChange {
     if let data = transfer.resumeData { return .store(data) }

@@ -27,6 +27,6 @@ extension EngineEnvironment {
     },
     availableBytes: { Volume.availableBytes(inFolder: $0) },
     lacksDescriptors: { FileDescriptors.areExhausted },
-    gate: nil
+    faultInjector: nil
   )
 }

@@ -34,7 +34,7 @@ package struct EngineEnvironment: Sendable {
   /// Whether this process can open no more files or sockets.
   package var lacksDescriptors: @Sendable () -> Bool
   /// Is asked before each effect.
-  package var gate: (any EffectGate)?
+  package var faultInjector: (any FaultInjector)?
 
   /// Describes a world.
   package init(
@@ -48,7 +48,7 @@ package struct EngineEnvironment: Sendable {
       -> @Sendable () -> Void,
     availableBytes: @escaping @Sendable (_ folder: String) -> Int64?,
     lacksDescriptors: @escaping @Sendable () -> Bool,
-    gate: (any EffectGate)?
+    faultInjector: (any FaultInjector)?
   ) {
     self.instant = instant
     self.random = random
@@ -58,7 +58,7 @@ package struct EngineEnvironment: Sendable {
     self.wake = wake
     self.availableBytes = availableBytes
     self.lacksDescriptors = lacksDescriptors
-    self.gate = gate
+    self.faultInjector = faultInjector
   }
 
   /// Runs work that waits for a disk on a thread that may wait.

@@ -39,7 +39,7 @@ extension DownloadEngine {
   /// How far the live downloads are.
   public func progress() -> [DownloadProgress] {
     measure()
-    return live.values
+    return active.values
       .sorted { $0.candidate.order < $1.candidate.order }
       .map(\.progress)
   }
@@ -48,16 +48,16 @@ extension DownloadEngine {
   ///
   /// - Throws: `StoreError`.
   public func progress(of url: String) async throws -> DownloadProgress? {
-    if live[url] != nil { measure() }
-    if let download = live[url] { return download.progress }
+    if active[url] != nil { measure() }
+    if let download = active[url] { return download.progress }
     return try await current(url).map(DownloadProgress.init)
   }
 
   /// How far the download of a record is, whichever URL it has.
   func progress(ofRecord id: String) async throws -> DownloadProgress? {
-    if let url = live.values.first(where: { $0.record.id == id })?.record.url {
+    if let url = active.values.first(where: { $0.record.id == id })?.record.url {
       measure()
-      return live[url]?.progress
+      return active[url]?.progress
     }
     return try await store.objects.read { tx in
       try tx.first(DownloadRecord.where { $0.id == id })
@@ -68,9 +68,9 @@ extension DownloadEngine {
   /// Has every meter take note of how far its download is.
   func measure() {
     let now = SuspendingClock.now
-    for url in live.urls {
-      guard let received = live[url]?.transfer.received else { continue }
-      live[url]?.meter.note(received, at: now)
+    for url in active.urls {
+      guard let received = active[url]?.transfer.received else { continue }
+      active[url]?.meter.note(received, at: now)
     }
   }
 }
@@ -97,7 +97,7 @@ extension DownloadProgress {
   }
 }
 
-extension DownloadEngine.Live {
+extension DownloadEngine.ActiveTransfer {
   /// How far it is, as of now.
   fileprivate var progress: DownloadProgress {
     DownloadProgress(

@@ -3,7 +3,7 @@ public import DownloadStore
 /// What an engine tells of its downloads.
 ///
 /// A generation of a download ends in at most one of `completed`, `retrying`, `failed`,
-/// `waitsForRoom` and `released`; in none when the engine is stopped.
+/// `waitingForDiskSpace` and `released`; in none when the engine is stopped.
 public enum DownloadEvent: Sendable {
   /// A transfer begins at that byte.
   case started(DownloadRecord, offset: Int64)
@@ -16,7 +16,7 @@ public enum DownloadEvent: Sendable {
   /// The download failed for good.
   case failed(DownloadRecord, DownloadFailure)
   /// The disk is full: the download waits for room, and goes on by itself.
-  case waitsForRoom(DownloadRecord)
+  case waitingForDiskSpace(DownloadRecord)
   /// The record was removed, paused or cancelled by somebody, or made room for another one; its
   /// transfer ended.
   case released(url: String)
@@ -29,7 +29,7 @@ public enum DownloadEvent: Sendable {
   public var url: String? {
     switch self {
     case .started(let record, _), .completed(let record), .retrying(let record, _, _),
-      .failed(let record, _), .waitsForRoom(let record):
+      .failed(let record, _), .waitingForDiskSpace(let record):
       record.url
     case .rolledBack(let url, _), .released(let url), .interceptorFailed(let url, _): url
     case .missed: nil
@@ -40,7 +40,7 @@ public enum DownloadEvent: Sendable {
   var record: DownloadRecord? {
     switch self {
     case .started(let record, _), .completed(let record), .retrying(let record, _, _),
-      .failed(let record, _), .waitsForRoom(let record):
+      .failed(let record, _), .waitingForDiskSpace(let record):
       record
     case .rolledBack, .released, .interceptorFailed, .missed: nil
     }
@@ -50,7 +50,7 @@ public enum DownloadEvent: Sendable {
   public var isEnd: Bool {
     switch self {
     case .completed, .failed, .released: true
-    case .started, .rolledBack, .retrying, .waitsForRoom, .interceptorFailed, .missed: false
+    case .started, .rolledBack, .retrying, .waitingForDiskSpace, .interceptorFailed, .missed: false
     }
   }
 }

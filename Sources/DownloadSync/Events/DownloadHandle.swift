@@ -139,7 +139,7 @@ public struct FinishedDownload: Sendable, Hashable {
   /// - Throws: ``EngineError`` with `fileMissing`; `DownloadStoreError` with `missingRoot`.
   init(_ record: DownloadRecord, in roots: Roots) throws {
     let layout = try roots.layout(of: record)
-    guard FileFacts(of: record, in: layout).final != .missing else {
+    guard FileInspection(of: record, in: layout).final != .missing else {
       throw EngineError(
         .fileMissing,
         "\(layout.finalPath) was complete and is not there any more; add the URL again to get it"

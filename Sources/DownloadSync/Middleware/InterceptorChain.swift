@@ -39,7 +39,7 @@ struct InterceptorChain: Sendable {
   }
 
   /// Tells every interceptor of an end; returns those that failed.
-  func tell(_ response: DownloadResponse) async -> [InterceptorFailure] {
+  func notify(_ response: DownloadResponse) async -> [InterceptorFailure] {
     var failures: [InterceptorFailure] = []
     for interceptor in responses {
       do {

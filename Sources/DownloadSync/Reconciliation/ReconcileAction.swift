@@ -15,7 +15,7 @@ public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   /// The task ends.
   case cancelTask = "cancel task"
   /// The task ends, and leaves resume data if its transport makes any.
-  case cancelProducingBlob = "cancel producing blob"
+  case cancelProducingResumeData = "cancel producing blob"
   /// The task is the record's.
   case adopt
   /// The suspended task goes on.
@@ -45,7 +45,7 @@ public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   /// The partial file is deleted.
   case deletePartial = "delete partial"
   /// The resume data is dropped.
-  case dropBlob = "drop blob"
+  case dropResumeData = "drop blob"
   /// A partial file that is nobody's is deleted when it has been so for a while.
   case collectOrphan = "gc after grace, if unlocked"
 
@@ -56,7 +56,7 @@ public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   /// The record is deleted.
   case deleteRecord = "delete record"
   /// The resume data that a task has left is stored.
-  case storeBlob = "store blob"
+  case storeResumeData = "store blob"
   /// The status says whether the download waits or has failed.
   case classifyStatus = "classify status"
 
@@ -74,7 +74,7 @@ public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   // MARK: What is told
 
   /// Bytes that were counted are gone.
-  case tellRolledBack = "event progressRolledBack"
+  case reportRollback = "event progressRolledBack"
 }
 
 extension ReconcileAction {
@@ -83,25 +83,26 @@ extension ReconcileAction {
   /// A rule names what it does to whatever may be there; a decision lists what is.
   func applies(to given: ReconcileCase) -> Bool {
     switch self {
-    case .cancelTask, .cancelProducingBlob: given.task.isLive
+    case .cancelTask, .cancelProducingResumeData: given.task.isLive
     case .resumeTask: given.task == .suspended
-    case .deleteFinal: given.facts.removesFile && given.final == .ours
+    case .deleteFinal: given.conditions.removesFile && given.final == .ours
     case .deleteDelivered: given.task == .doneOK || given.task == .doneBadStatus
     case .deleteBody: given.task == .doneBadStatus
     case .deletePartial: given.partial != .missing
-    case .dropBlob: given.blob != .none
+    case .dropResumeData: given.resumeData != .none
     // What still comes from a task needs a record that says what to do with it.
     case .deleteRecord: !given.task.isLive && given.task != .canceling
     case .plan:
       switch given.stored {
-      case .waiting: given.facts.hasFreeSlot
-      case .failedRetryable: given.facts.isRetryDue
+      case .waiting: given.conditions.hasFreeSlot
+      case .failedRetryable: given.conditions.isRetryDue
       default: true
       }
     case .planFromPartial: ReconcileCase.Stored.wantsToRun.contains(given.stored)
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .placeDelivered,
       .placePartial, .redoRename, .chooseName, .collectOrphan, .commitCompleted,
-      .storeBlob, .classifyStatus, .truncateToCommitted, .truncateToCheckpoint, .tellRolledBack:
+      .storeResumeData, .classifyStatus, .truncateToCommitted, .truncateToCheckpoint,
+      .reportRollback:
       true
     }
   }

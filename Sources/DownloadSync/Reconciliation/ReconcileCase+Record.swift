@@ -9,15 +9,15 @@ extension ReconcileCase {
   ///   - record: The record as it is in the store.
   ///   - files: What lies on disk for it.
   ///   - task: What works for it.
-  ///   - blob: What its resume data is worth; without, ``ReconcileCase/Blob/init(of:)`` reads it.
+  ///   - resumeData: What its resume data is worth; without, ``ReconcileCase/ResumeDataStatus/init(of:)`` reads it.
   ///   - now: The time, for the next try.
   ///   - hasFreeSlot: Whether one more download may run.
   ///   - policy: What else the decision depends on.
   public init(
     record: DownloadRecord,
-    files: FileFacts,
+    files: FileInspection,
     task: LiveTask = .none,
-    blob: Blob? = nil,
+    resumeData: ResumeDataStatus? = nil,
     now: Date,
     hasFreeSlot: Bool = true,
     policy: ReconcilePolicy = ReconcilePolicy()
@@ -27,10 +27,10 @@ extension ReconcileCase {
       task: task,
       final: files.final,
       partial: files.partial,
-      blob: blob ?? Blob(of: record),
-      facts: Facts(
+      resumeData: resumeData ?? ResumeDataStatus(of: record),
+      conditions: Conditions(
         hasFreeSlot: hasFreeSlot,
-        takesBlobs: policy.takesBlobs,
+        takesResumeData: policy.takesResumeData,
         removesFile: record.removesFile,
         canContinue: Validator(of: record) != nil || record.expectedDigest != nil
           || policy.continuesUnvalidated,
@@ -45,16 +45,16 @@ extension ReconcileCase.Stored {
   ///
   /// A rename that is logged is held only while its bytes are not there: to redo it needs no
   /// network.
-  init(of record: DownloadRecord, files: FileFacts, task: ReconcileCase.LiveTask) {
+  init(of record: DownloadRecord, files: FileInspection, task: ReconcileCase.LiveTask) {
     switch (record.state, record.intent) {
-    case (.removed, _), (_, .discard): self = .removed
-    case (.cancelled, _), (_, .keep): self = .cancelled
+    case (.removed, _), (_, .remove): self = .removed
+    case (.cancelled, _), (_, .cancel): self = .cancelled
     case (.completed, _): self = .completed
     case (.failedPermanent, _): self = .failedPermanent
-    case (.finalizing, .hold):
+    case (.finalizing, .pause):
       let isThere = files.partial == .complete || task == .doneOK || task == .dupDoneRunning
       self = isThere ? .finalizing : .paused
-    case (.paused, _), (_, .hold): self = .paused
+    case (.paused, _), (_, .pause): self = .paused
     case (.waiting, .run): self = .waiting
     case (.running, .run): self = .running
     case (.failedRetryable, .run): self = .failedRetryable
@@ -95,12 +95,12 @@ extension ReconcileCase.LiveTask {
   }
 }
 
-extension ReconcileCase.Blob {
+extension ReconcileCase.ResumeDataStatus {
   /// What the resume data of a record is worth, without a look at the file that it names.
   ///
   /// - Complexity: O(n) in the bytes of the resume data.
   public init(of record: DownloadRecord) {
-    guard let blob = record.resumeBlob else {
+    guard let resumeData = record.resumeData else {
       self = .none
       return
     }
@@ -110,14 +110,14 @@ extension ReconcileCase.Blob {
       lastModified: record.lastModified
     )
     self =
-      switch ResumeData.validity(of: Array(blob), given: facts) {
+      switch ResumeData.validity(of: Array(resumeData), given: facts) {
       // Bytes of nothing are there all the same, and are dropped.
       case .none: .corrupt
       // The size of its file may say it, which is not looked at here.
       case .corrupt(let defect) where defect.code == .missingByteCount: .valid
       case .corrupt: .corrupt
       case .stale: .stale
-      case .temporaryFileMissing: .tempMissing
+      case .temporaryFileMissing: .temporaryFileMissing
       case .valid: .valid
       }
   }

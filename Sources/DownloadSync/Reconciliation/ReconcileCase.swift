@@ -56,7 +56,7 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// Resume data of Apple's URLSession that the record keeps.
-  public enum Blob: String, Sendable, Hashable, CaseIterable {
+  public enum ResumeDataStatus: String, Sendable, Hashable, CaseIterable {
     /// There is none.
     case none
     /// It can be used.
@@ -66,15 +66,15 @@ public struct ReconcileCase: Sendable, Hashable {
     /// Its validator or its URL is not the record's.
     case stale
     /// The temporary file that it speaks of is gone.
-    case tempMissing
+    case temporaryFileMissing = "tempMissing"
   }
 
   /// What a decision depends on besides the record, its task and its files.
-  public struct Facts: Sendable, Hashable {
+  public struct Conditions: Sendable, Hashable {
     /// Whether one more download may run.
     public var hasFreeSlot: Bool
     /// Whether the transport takes resume data, as Apple's does.
-    public var takesBlobs: Bool
+    public var takesResumeData: Bool
     /// Whether the finished file was asked to go with its record.
     public var removesFile: Bool
     /// Whether a range may be asked for.
@@ -87,13 +87,13 @@ public struct ReconcileCase: Sendable, Hashable {
     /// States facts; the usual ones are those of the table in the documentation.
     public init(
       hasFreeSlot: Bool = true,
-      takesBlobs: Bool = true,
+      takesResumeData: Bool = true,
       removesFile: Bool = false,
       canContinue: Bool = true,
       isRetryDue: Bool = true
     ) {
       self.hasFreeSlot = hasFreeSlot
-      self.takesBlobs = takesBlobs
+      self.takesResumeData = takesResumeData
       self.removesFile = removesFile
       self.canContinue = canContinue
       self.isRetryDue = isRetryDue
@@ -105,48 +105,48 @@ public struct ReconcileCase: Sendable, Hashable {
   /// The task.
   public var task: LiveTask
   /// The file under the finished name.
-  public var final: FileFacts.Final
+  public var final: FileInspection.Final
   /// The partial file.
-  public var partial: FileFacts.Partial
+  public var partial: FileInspection.Partial
   /// The resume data.
-  public var blob: Blob
+  public var resumeData: ResumeDataStatus
   /// The rest.
-  public var facts: Facts
+  public var conditions: Conditions
 
   /// States a case.
   public init(
     stored: Stored,
     task: LiveTask = .none,
-    final: FileFacts.Final = .missing,
-    partial: FileFacts.Partial = .missing,
-    blob: Blob = .none,
-    facts: Facts = Facts()
+    final: FileInspection.Final = .missing,
+    partial: FileInspection.Partial = .missing,
+    resumeData: ResumeDataStatus = .none,
+    conditions: Conditions = Conditions()
   ) {
     self.stored = stored
     self.task = task
     self.final = final
     self.partial = partial
-    self.blob = blob
-    self.facts = facts
+    self.resumeData = resumeData
+    self.conditions = conditions
   }
 
   /// Every case with those facts, 12,000 of them, in the order of the axes and their values.
-  public static func all(_ facts: Facts = Facts()) -> [Self] {
+  public static func all(_ conditions: Conditions = Conditions()) -> [Self] {
     var cases: [Self] = []
     cases.reserveCapacity(12_000)
     for stored in Stored.allCases {
       for task in LiveTask.allCases {
-        for final in FileFacts.Final.allCases {
-          for partial in FileFacts.Partial.allCases {
-            for blob in Blob.allCases {
+        for final in FileInspection.Final.allCases {
+          for partial in FileInspection.Partial.allCases {
+            for resumeData in ResumeDataStatus.allCases {
               cases.append(
                 Self(
                   stored: stored,
                   task: task,
                   final: final,
                   partial: partial,
-                  blob: blob,
-                  facts: facts
+                  resumeData: resumeData,
+                  conditions: conditions
                 )
               )
             }

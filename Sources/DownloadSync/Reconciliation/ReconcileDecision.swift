@@ -38,6 +38,6 @@ public struct ReconcileDecision: Sendable, Hashable {
 
   /// Whether the live task is to end.
   var cancelsTask: Bool {
-    actions.contains(.cancelTask) || actions.contains(.cancelProducingBlob)
+    actions.contains(.cancelTask) || actions.contains(.cancelProducingResumeData)
   }
 }

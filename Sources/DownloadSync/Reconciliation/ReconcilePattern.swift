@@ -4,20 +4,20 @@ internal import DownloadStore
 struct ReconcilePattern: Sendable {
   var stored: [ReconcileCase.Stored]?
   var task: [ReconcileCase.LiveTask]?
-  var final: [FileFacts.Final]?
-  var partial: [FileFacts.Partial]?
-  var blob: [ReconcileCase.Blob]?
+  var final: [FileInspection.Final]?
+  var partial: [FileInspection.Partial]?
+  var resumeData: [ReconcileCase.ResumeDataStatus]?
   var hasFreeSlot: Bool?
-  var takesBlobs: Bool?
+  var takesResumeData: Bool?
 
   func matches(_ given: ReconcileCase) -> Bool {
     if let stored, !stored.contains(given.stored) { return false }
     if let task, !task.contains(given.task) { return false }
     if let final, !final.contains(given.final) { return false }
     if let partial, !partial.contains(given.partial) { return false }
-    if let blob, !blob.contains(given.blob) { return false }
-    if let hasFreeSlot, hasFreeSlot != given.facts.hasFreeSlot { return false }
-    if let takesBlobs, takesBlobs != given.facts.takesBlobs { return false }
+    if let resumeData, !resumeData.contains(given.resumeData) { return false }
+    if let hasFreeSlot, hasFreeSlot != given.conditions.hasFreeSlot { return false }
+    if let takesResumeData, takesResumeData != given.conditions.takesResumeData { return false }
     return true
   }
 }
@@ -31,7 +31,7 @@ extension ReconcileCase.Stored {
   static let unfinished: [Self] = transferring + [.finalizing]
 }
 
-extension [FileFacts.Final] {
+extension [FileInspection.Final] {
   static let foreign: Self = [.sizeOnly, .mismatch]
 }
 

@@ -4,7 +4,7 @@ internal import Foundation
 /// What decisions depend on besides what is found.
 public struct ReconcilePolicy: Sendable, Hashable {
   /// Whether the transport takes resume data, as a ``BackgroundTransport`` does.
-  public var takesBlobs: Bool
+  public var takesResumeData: Bool
   /// Whether bytes are continued of which neither a validator nor a digest tells whether they still
   /// belong to the server's file.
   public var continuesUnvalidated: Bool
@@ -20,11 +20,11 @@ public struct ReconcilePolicy: Sendable, Hashable {
 
   /// States a policy; the usual one is that of a transport that moves bytes, and careful.
   public init(
-    takesBlobs: Bool = false,
+    takesResumeData: Bool = false,
     continuesUnvalidated: Bool = false,
     longestWait: Duration? = nil
   ) {
-    self.takesBlobs = takesBlobs
+    self.takesResumeData = takesResumeData
     self.continuesUnvalidated = continuesUnvalidated
     self.longestWait = longestWait
   }

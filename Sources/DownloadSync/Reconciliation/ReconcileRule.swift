@@ -122,7 +122,7 @@ extension ReconcileRule.Outcome {
       ReconcileAction.deleteRecord.applies(to: given) ? .state(.none) : .pending(given.stored)
     case .stays: .state(given.stored)
     case .staysPending: .pending(given.stored)
-    case .whenDue(let result): given.facts.isRetryDue ? result : .state(given.stored)
+    case .whenDue(let result): given.conditions.isRetryDue ? result : .state(given.stored)
     case .fails(let states):
       states.contains(given.stored) ? .waitingOrFailed : .state(given.stored)
     }

@@ -31,7 +31,7 @@ extension ReconcileTable {
       "removed",
       ReconcilePattern(stored: [.removed]),
       does: [
-        .cancelTask, .deleteDelivered, .deletePartial, .dropBlob, .deleteFinal, .deleteRecord,
+        .cancelTask, .deleteDelivered, .deletePartial, .dropResumeData, .deleteFinal, .deleteRecord,
       ],
       then: .goes
     ),
@@ -39,7 +39,7 @@ extension ReconcileTable {
       .x2,
       "cancelled",
       ReconcilePattern(stored: [.cancelled]),
-      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropResumeData],
       then: .becomes(.state(.cancelled))
     ),
   ]
@@ -71,7 +71,7 @@ extension ReconcileTable {
       "none + partial",
       ReconcilePattern(
         stored: [.none],
-        partial: FileFacts.Partial.allCases.filter { $0 != .missing }
+        partial: FileInspection.Partial.allCases.filter { $0 != .missing }
       ),
       does: [.deleteBody, .collectOrphan],
       then: .becomes(.state(.none))
@@ -81,9 +81,9 @@ extension ReconcileTable {
       "none + blob row",
       ReconcilePattern(
         stored: [.none],
-        blob: ReconcileCase.Blob.allCases.filter { $0 != .none }
+        resumeData: ReconcileCase.ResumeDataStatus.allCases.filter { $0 != .none }
       ),
-      does: [.deleteBody, .dropBlob],
+      does: [.deleteBody, .dropResumeData],
       then: .becomes(.state(.none))
     ),
   ]
@@ -93,7 +93,7 @@ extension ReconcileTable {
       .c1,
       "completed, final ours",
       ReconcilePattern(stored: [.completed], final: [.ours]),
-      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropResumeData],
       then: .becomes(.state(.completed))
     ),
     // A folder entry that a power cut lost looks like these two.
@@ -116,14 +116,14 @@ extension ReconcileTable {
       .c4,
       "completed, final missing, else",
       ReconcilePattern(stored: [.completed], final: [.missing]),
-      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropResumeData],
       then: .becomes(.completedMissing)
     ),
     ReconcileRule(
       .c5,
       "completed, final altered",
       ReconcilePattern(stored: [.completed], final: .foreign),
-      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      does: [.cancelTask, .deleteDelivered, .deletePartial, .dropResumeData],
       then: .becomes(.completedModified)
     ),
   ]
@@ -134,7 +134,7 @@ extension ReconcileTable {
       .a1,
       "any unfinished state, final ours",
       ReconcilePattern(stored: ReconcileCase.Stored.unfinished, final: [.ours]),
-      does: [.commitCompleted, .cancelTask, .deleteDelivered, .deletePartial, .dropBlob],
+      does: [.commitCompleted, .cancelTask, .deleteDelivered, .deletePartial, .dropResumeData],
       then: .becomes(.state(.completed))
     ),
     // Of the same size is not ours.
@@ -167,7 +167,7 @@ extension ReconcileTable {
       .f4,
       "finalizing, live task",
       ReconcilePattern(stored: [.finalizing], task: .live),
-      does: [.adopt, .resumeTask, .dropBlob],
+      does: [.adopt, .resumeTask, .dropResumeData],
       then: .becomes(.state(.running))
     ),
     ReconcileRule(
@@ -181,14 +181,14 @@ extension ReconcileTable {
       .f6,
       "finalizing, errResume",
       ReconcilePattern(stored: [.finalizing], task: [.errResume]),
-      does: [.storeBlob, .plan],
+      does: [.storeResumeData, .plan],
       then: .becomes(.state(.waiting))
     ),
     ReconcileRule(
       .f3,
       "finalizing, nothing left",
       ReconcilePattern(stored: [.finalizing]),
-      does: [.deleteBody, .tellRolledBack, .plan],
+      does: [.deleteBody, .reportRollback, .plan],
       then: .becomes(.state(.waiting))
     ),
   ]
@@ -199,7 +199,7 @@ extension ReconcileTable {
       .t1,
       "waiting, running, paused or failed; doneOK",
       ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.doneOK]),
-      does: [.placeDelivered, .deletePartial, .dropBlob],
+      does: [.placeDelivered, .deletePartial, .dropResumeData],
       then: .becomes(.placed)
     ),
     ReconcileRule(
@@ -213,7 +213,7 @@ extension ReconcileTable {
       .t3,
       "same, errResume",
       ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.errResume]),
-      does: [.storeBlob],
+      does: [.storeResumeData],
       then: .fails([.running])
     ),
     ReconcileRule(
@@ -237,7 +237,7 @@ extension ReconcileTable {
       "running, or waiting/failedR with a free slot; live task",
       ReconcilePattern(stored: [.running], task: [.running]),
       ReconcilePattern(stored: [.waiting, .failedRetryable], task: [.running], hasFreeSlot: true),
-      does: [.adopt, .dropBlob],
+      does: [.adopt, .dropResumeData],
       then: .becomes(.state(.running))
     ),
     ReconcileRule(
@@ -249,7 +249,7 @@ extension ReconcileTable {
         task: [.suspended],
         hasFreeSlot: true
       ),
-      does: [.adopt, .resumeTask, .dropBlob],
+      does: [.adopt, .resumeTask, .dropResumeData],
       then: .becomes(.state(.running))
     ),
     // Not suspended: a suspended task keeps its slot, and cannot always be resumed later.
@@ -257,14 +257,14 @@ extension ReconcileTable {
       .t8,
       "paused/failedP, live task",
       ReconcilePattern(stored: [.paused, .failedPermanent], task: .live),
-      does: [.cancelProducingBlob],
+      does: [.cancelProducingResumeData],
       then: .stays
     ),
     ReconcileRule(
       .t9,
       "waiting/failedR, live task, no slot",
       ReconcilePattern(stored: [.waiting, .failedRetryable], task: .live, hasFreeSlot: false),
-      does: [.cancelProducingBlob],
+      does: [.cancelProducingResumeData],
       then: .stays
     ),
   ]

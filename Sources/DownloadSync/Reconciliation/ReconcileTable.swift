@@ -40,9 +40,9 @@ public struct ReconcileTable: Sendable {
 
   private func plan(for given: ReconcileCase, _ actions: [ReconcileAction]) -> TransferPlan? {
     var given = given
-    if actions.contains(.storeBlob) { given.blob = .valid }
+    if actions.contains(.storeResumeData) { given.resumeData = .valid }
     if actions.contains(.planFromPartial) {
-      given.blob = .none
+      given.resumeData = .none
     } else if !actions.contains(.plan) {
       return nil
     }
@@ -55,7 +55,7 @@ public struct ReconcileTable: Sendable {
     for rule in planRules where rule.pattern.matches(given) {
       plan.rules.append(rule.id)
       // A range that nothing vouches for is not asked for, and nothing is cut for it.
-      if rule.source?.isRange == true, !given.facts.canContinue { return plan }
+      if rule.source?.isRange == true, !given.conditions.canContinue { return plan }
       plan.actions += rule.actions.filter { $0.applies(to: given) }
       if let source = rule.source {
         plan.source = source

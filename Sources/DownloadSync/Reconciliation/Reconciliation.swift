@@ -41,7 +41,7 @@ public struct Reconciliation: Sendable, Hashable {
     layout = try roots.layout(of: record)
     reconcileCase = ReconcileCase(
       record: record,
-      files: FileFacts(of: record, in: layout),
+      files: FileInspection(of: record, in: layout),
       task: task,
       now: now,
       hasFreeSlot: hasFreeSlot,

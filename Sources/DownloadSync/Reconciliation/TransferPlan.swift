@@ -7,7 +7,7 @@ public struct TransferPlan: Sendable, Hashable {
     /// No request: the partial file is checked and gets its name.
     case finalise
     /// The resume data is handed to the transport.
-    case blob
+    case resumeData = "blob"
     /// A range from the committed offset on, with `If-Range`.
     case range
     /// A range from the last checkpoint on whose bytes are known to be good; from zero without one.
@@ -81,21 +81,32 @@ public struct TransferPlan: Sendable, Hashable {
 extension TransferPlan.Rule {
   static let standard = [
     Self(.p1, "partial complete", ReconcilePattern(partial: [.complete]), from: .finalise),
-    Self(.p2, "blob valid", ReconcilePattern(blob: [.valid], takesBlobs: true), from: .blob),
-    Self(.p3, "blob corrupt", ReconcilePattern(blob: [.corrupt]), does: [.dropBlob], from: nil),
+    Self(
+      .p2,
+      "blob valid",
+      ReconcilePattern(resumeData: [.valid], takesResumeData: true),
+      from: .resumeData
+    ),
+    Self(
+      .p3,
+      "blob corrupt",
+      ReconcilePattern(resumeData: [.corrupt]),
+      does: [.dropResumeData],
+      from: nil
+    ),
     // Both are of the old entity, and two versions of a file are never joined.
     Self(
       .p4,
       "blob stale",
-      ReconcilePattern(blob: [.stale]),
-      does: [.dropBlob, .deletePartial],
+      ReconcilePattern(resumeData: [.stale]),
+      does: [.dropResumeData, .deletePartial],
       from: .zero
     ),
     Self(
       .p5,
       "blob's file missing",
-      ReconcilePattern(blob: [.tempMissing]),
-      does: [.dropBlob],
+      ReconcilePattern(resumeData: [.temporaryFileMissing]),
+      does: [.dropResumeData],
       from: nil
     ),
     Self(.p6, "no partial", ReconcilePattern(partial: [.missing]), from: .zero),

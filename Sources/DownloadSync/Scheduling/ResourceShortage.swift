@@ -22,7 +22,7 @@ struct ResourceShortage: Sendable {
   }
 
   /// The limits on what runs, given those of the options.
-  func limiting(_ limits: Scheduler) -> Scheduler {
+  func limiting(_ limits: ConcurrencyLimits) -> ConcurrencyLimits {
     var limits = limits
     limits.maximumRunning = min(limits.maximumRunning, maximumRunning ?? .max)
     return limits

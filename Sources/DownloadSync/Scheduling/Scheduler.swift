@@ -1,126 +1,94 @@
-/// Chooses which downloads start, and which make room.
+/// Chooses which downloads start, and which running downloads are preempted for them.
 ///
-/// Pure: slots are counted anew at each decision from what runs, never kept.
-public struct Scheduler: Sendable, Hashable {
-  /// A download as far as its turn is concerned.
-  public struct Candidate: Sendable, Hashable {
+/// Pure: the free slots are computed for each decision from the running downloads.
+struct Scheduler: Sendable {
+  /// The properties of a download that decide when it starts.
+  struct Candidate: Sendable, Hashable {
     /// The record's id.
-    public var recordID: String
+    var recordID: String = ""
     /// The record's URL.
-    public var url: String
+    var url: String
     /// Scheme, host and port.
-    public var origin: String
-    /// Higher goes first.
-    public var priority: Int32
+    var origin: String
+    /// Higher starts first.
+    var priority: Int32
     /// The order of arrival, within a priority.
-    public var order: Int
-    /// Whether the process ended abruptly while a transfer of it was under way.
-    public var isSuspect: Bool
-    /// Whether somebody asked that it start before all others, in the place of one if need be.
-    public var startsAtOnce: Bool
-    /// The volume that its file goes to.
-    public var volume: UInt64
-    /// How many bytes are missing; `nil` when the size is not known.
-    public var missingBytes: Int64?
-
-    /// Describes a download.
-    public init(
-      recordID: String = "",
-      url: String,
-      origin: String,
-      priority: Int32,
-      order: Int,
-      isSuspect: Bool = false,
-      startsAtOnce: Bool = false,
-      volume: UInt64 = 0,
-      missingBytes: Int64? = nil
-    ) {
-      self.recordID = recordID
-      self.url = url
-      self.origin = origin
-      self.priority = priority
-      self.order = order
-      self.isSuspect = isSuspect
-      self.startsAtOnce = startsAtOnce
-      self.volume = volume
-      self.missingBytes = missingBytes
-    }
+    var order: Int
+    /// Whether the process crashed while a transfer of this download was running.
+    var isSuspect = false
+    /// Whether the user asked to start this download before all others, preempting one if necessary.
+    var startsImmediately = false
+    /// The volume of its file.
+    var volume: UInt64 = 0
+    /// The number of missing bytes; `nil` when the size is unknown.
+    var missingBytes: Int64?
   }
 
   /// A download that has a slot.
   struct Running: Sendable, Hashable {
     var candidate: Candidate
-    /// When it started, in the same count as the orders of candidates.
+    /// When it started, in the same count as ``Candidate/order``.
     var started: Int
-    /// Whether it was told to end, and is about to free its slot.
+    /// Whether its transfer was asked to end, which frees the slot.
     var isEnding = false
   }
 
   /// One decision.
   enum Step: Sendable, Hashable {
-    /// The download starts; it is not in the queue any more.
+    /// Start the download, which has been removed from the queue.
     case start(Candidate)
-    /// The running download of that URL ends and waits until somebody resumes it: another one
-    /// takes its place as soon as it has ended.
-    case makeRoom(url: String)
+    /// End the running download with this URL; it is held until the user resumes it. Another download
+    /// takes its slot when it has ended.
+    case preempt(url: String)
   }
 
-  /// The most that run at one time.
-  public var maximumRunning: Int
-  /// The most that run at one time from one scheme, host and port.
-  public var maximumPerHost: Int
+  let limits: ConcurrencyLimits
 
-  /// Describes the limits.
+  /// The next step, given the running downloads; `nil` when there is nothing to do.
   ///
-  /// - Precondition: Both are at least one.
-  public init(maximumRunning: Int = 4, maximumPerHost: Int = 4) {
-    precondition(maximumRunning >= 1 && maximumPerHost >= 1, "a limit of no download at all")
-    self.maximumRunning = maximumRunning
-    self.maximumPerHost = maximumPerHost
-  }
-
-  /// What is to be done next, given what runs; `nil` when nothing is.
+  /// The caller carries out the step, adds it to `running`, and calls again.
   ///
-  /// Whoever asks does it, adds it to what runs, and asks again.
+  /// Only one crash suspect starts at a time, and nothing starts beside it: if the process crashes
+  /// again, the cause is known. Downloads that are not suspects, and already run, continue.
   ///
-  /// One suspect starts at a time and nothing starts beside it: if the process ends once more, it is
-  /// known whose fault it was. What has shown progress since may go on meanwhile. A download that
-  /// is to start at once makes the one end that has run longest, among those that run since before
-  /// it was asked for: so of many that were asked for together none takes the place of another.
+  /// A download that starts immediately preempts the download that has run longest, if that one
+  /// started before the request to start immediately. So downloads that were requested together do
+  /// not preempt each other.
   ///
-  /// - Complexity: O(r + h log n) for r that run, h hosts without a free slot, and n that wait.
-  func next(_ queue: inout TurnQueue, running: [Running]) -> Step? {
+  /// - Complexity: O(r + h log n) for r running downloads, h hosts without a free slot, and n waiting
+  ///   downloads.
+  func next(_ queue: inout ReadyQueue, running: [Running]) -> Step? {
     guard !running.contains(where: \.candidate.isSuspect) else { return nil }
-    let slots = Slots(self, running)
-    if let suspect = queue.firstSuspect(where: { slots.hasRoom($0) }) {
+    let slots = Slots(limits, running)
+    if let suspect = queue.firstSuspect(where: { slots.hasFreeSlot(for: $0) }) {
       queue.remove(suspect.url)
       return .start(suspect)
     }
-    var passed: [TurnQueue.Head] = []
+    var passed: [ReadyQueue.Head] = []
     defer { queue.putBack(passed) }
     while let head = queue.popHead(), let candidate = queue[head] {
-      if slots.hasRoom(candidate) {
+      if slots.hasFreeSlot(for: candidate) {
         queue.take(head)
         return .start(candidate)
       }
       passed.append(head)
-      if candidate.startsAtOnce, let url = slots.oldest(inPlaceFor: candidate) {
-        return .makeRoom(url: url)
+      if candidate.startsImmediately, let url = slots.urlToPreempt(for: candidate) {
+        return .preempt(url: url)
       }
-      // Those after it are not asked for at once, or can be helped no more than those before.
-      if slots.isFull, !candidate.startsAtOnce || passed.count > running.count { return nil }
+      // Of the following heads, none starts immediately, or none finds more to preempt.
+      if slots.isFull, !candidate.startsImmediately || passed.count > running.count { return nil }
     }
     return nil
   }
 }
 
-/// How the slots are taken at one moment.
+/// The use of the slots at one moment.
 private struct Slots {
-  let limits: Scheduler
+  let limits: ConcurrencyLimits
   let running: [Scheduler.Running]
   let perHost: [String: Int]
 
-  init(_ limits: Scheduler, _ running: [Scheduler.Running]) {
+  init(_ limits: ConcurrencyLimits, _ running: [Scheduler.Running]) {
     self.limits = limits
     self.running = running
     perHost = running.reduce(into: [:]) { $0[$1.candidate.origin, default: 0] += 1 }
@@ -128,13 +96,14 @@ private struct Slots {
 
   var isFull: Bool { running.count >= limits.maximumRunning }
 
-  func hasRoom(_ candidate: Scheduler.Candidate) -> Bool {
+  func hasFreeSlot(for candidate: Scheduler.Candidate) -> Bool {
     !isFull && perHost[candidate.origin, default: 0] < limits.maximumPerHost
   }
 
-  /// The one that has run longest of those in whose place the candidate may start; `nil` when there
-  /// is none, or when one is about to end anyway.
-  func oldest(inPlaceFor candidate: Scheduler.Candidate) -> String? {
+  /// The download that has run longest of those that the candidate may preempt.
+  ///
+  /// `nil` when there is none, or when a slot is about to become free anyway.
+  func urlToPreempt(for candidate: Scheduler.Candidate) -> String? {
     let isHostFull = perHost[candidate.origin, default: 0] >= limits.maximumPerHost
     let others = running.filter { !isHostFull || $0.candidate.origin == candidate.origin }
     let limit = isHostFull ? limits.maximumPerHost : limits.maximumRunning

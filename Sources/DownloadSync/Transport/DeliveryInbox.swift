@@ -166,7 +166,7 @@ package final class DeliveryInbox: Sendable {
       name: name,
       folder: folder
     )
-    guard FileStamp(ofFileAt: delivery.bodyPath)?.size == contents.byteCount else { return nil }
+    guard FileIdentity(ofFileAt: delivery.bodyPath)?.size == contents.byteCount else { return nil }
     return delivery
   }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 /// What to do about a redirect.
 package enum RedirectDecision: Hashable {
   /// Send this request next.
-  case follow(Hop)
+  case follow(PreparedRequest)
   /// Fail with this reason.
   case refuse(String)
 
@@ -19,18 +19,19 @@ package enum RedirectDecision: Hashable {
   /// The location is resolved against the URL that answered (RFC 9110, 10.2.2); URLSession on Linux
   /// resolves it against the root. Range and validator go along: they belong to the entity, wherever
   /// it is. ``HeaderScope`` decides about the other fields; once stripped they do not come back.
-  package init(_ hop: Hop, to location: String?) {
-    guard hop.redirectCount < Self.limit else {
-      let last = Redaction.url(hop.url.absoluteString)
+  package init(_ prepared: PreparedRequest, to location: String?) {
+    guard prepared.redirectCount < Self.limit else {
+      let last = Redaction.url(prepared.url.absoluteString)
       self = .refuse("more than \(Self.limit) redirects, the last one from \(last)")
       return
     }
-    guard let location, let url = URL(string: location, relativeTo: hop.url)?.absoluteURL else {
+    guard let location, let url = URL(string: location, relativeTo: prepared.url)?.absoluteURL
+    else {
       let shown = location.map(Redaction.url) ?? "nothing"
       self = .refuse("a redirect to something that is not a URL: \(shown)")
       return
     }
-    guard Hop.isFetchable(url) else {
+    guard PreparedRequest.isFetchable(url) else {
       let text = url.absoluteString
       // `data:` and the like are all content.
       let shown = text.contains("://") ? Redaction.url(text) : "\(url.scheme ?? ""):"
@@ -38,11 +39,11 @@ package enum RedirectDecision: Hashable {
       return
     }
     let fields = HeaderScope.fields(
-      hop.fields,
-      givenFor: hop.url.absoluteString,
+      prepared.fields,
+      givenFor: prepared.url.absoluteString,
       sentTo: url.absoluteString
     )
-    var next = hop
+    var next = prepared
     next.url = url
     next.fields = fields
     next.redirectCount += 1

@@ -75,7 +75,7 @@ package final class TemporaryFileCopies: Sendable {
   /// Deletes the copy of a record, durably: the resume data of another entity is stored after it.
   private func deleteCopy(of recordID: String) throws {
     let copy = path(recordID, "copy")
-    guard FileStamp(ofFileAt: copy) != nil else { return }
+    guard FileIdentity(ofFileAt: copy) != nil else { return }
     try FileManager.default.removeItem(atPath: copy)
     try FileSynchronization.synchronize(folder)
   }
@@ -113,7 +113,7 @@ package final class TemporaryFileCopies: Sendable {
         try FileManager.default.copyItem(atPath: source, toPath: new)
         // After a power cut, the copy is the previous one or this one, and whole.
         try FileSynchronization.replace(path(recordID, "copy"), with: new)
-        state.copied[recordID] = FileStamp(ofFileAt: path(recordID, "copy"))?.size
+        state.copied[recordID] = FileIdentity(ofFileAt: path(recordID, "copy"))?.size
       } catch {
         try? FileManager.default.removeItem(atPath: new)
       }
@@ -122,7 +122,8 @@ package final class TemporaryFileCopies: Sendable {
 
   /// The resume data with which a download goes on from the copy; `nil` when there is no copy.
   package func resumeData(of recordID: String) -> Data? {
-    guard let data = named(recordID), let size = FileStamp(ofFileAt: path(recordID, "copy"))?.size,
+    guard let data = named(recordID),
+      let size = FileIdentity(ofFileAt: path(recordID, "copy"))?.size,
       size > 0
     else { return nil }
     return (try? data.settingReceived(size)).map { Data($0.bytes) }
@@ -133,8 +134,8 @@ package final class TemporaryFileCopies: Sendable {
   package func restore(_ resumeData: Data, of recordID: String) {
     guard Self.isName(recordID), let data = try? ResumeData(Array(resumeData)),
       let target = systemPath(of: data), let received = data.received,
-      FileStamp(ofFileAt: target)?.size ?? 0 < received,
-      FileStamp(ofFileAt: path(recordID, "copy"))?.size ?? 0 >= received,
+      FileIdentity(ofFileAt: target)?.size ?? 0 < received,
+      FileIdentity(ofFileAt: path(recordID, "copy"))?.size ?? 0 >= received,
       isCopy(of: recordID, ofEntityOf: resumeData)
     else { return }
     try? FileManager.default.removeItem(atPath: target)

@@ -110,14 +110,14 @@
         }
       } else {
         copies?.forget(request.recordID)
-        let hop: Hop
+        let prepared: PreparedRequest
         do throws(TaskFailure) {
-          hop = try Hop(request)
+          prepared = try PreparedRequest(request)
         } catch {
           sink.finish(.failed(error))
           return table.unusedID()
         }
-        task = session.downloadTask(with: hop.urlRequest)
+        task = session.downloadTask(with: prepared.urlRequest)
       }
       task.taskDescription = request.recordID
       table.add(task, sink: sink)

@@ -2,7 +2,7 @@ import DownloadStore
 import TestSupport
 import Testing
 
-@Suite struct SteadyFractionTests {
+@Suite struct MonotonicProgressTests {
   private func group(
     _ members: [(received: Int64, expected: Int64?)],
     completed: Int = 0
@@ -19,32 +19,32 @@ import Testing
   }
 
   @Test func `nothing is shown until a size is known`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     #expect(fraction.update(group([(10, nil)])) == nil)
     #expect(fraction.update(group([(10, 40)])) == 0.25)
   }
 
   @Test func `a size that becomes known does not take it back`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     #expect(fraction.update(group([(50, 100), (0, nil)])) == 0.5)
     #expect(fraction.update(group([(60, 100), (0, 900)])) == 0.5)
     #expect(fraction.update(group([(100, 100), (500, 900)])) == 0.6)
   }
 
   @Test func `bytes that were dropped take it back`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     fraction.update(group([(50, 100)]))
     #expect(fraction.update(group([(0, 100)])) == 0)
   }
 
   @Test func `other members take it back`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     fraction.update(group([(50, 100)]))
     #expect(fraction.update(group([(50, 100), (0, 100)])) == 0.25)
   }
 
   @Test func `it is whole only when every member is complete`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     #expect(fraction.update(group([(100, 100), (0, nil)], completed: 1)) == 0.99)
     #expect(fraction.update(group([(100, 100), (100, 100)], completed: 1)) == 0.99)
     #expect(fraction.update(group([(100, 100), (100, 100)], completed: 2)) == 1)
@@ -56,7 +56,7 @@ import Testing
     var members = (0..<8).map { _ in
       (received: 0 as Int64, size: Int64.random(in: 1...1000, using: &random), isKnown: false)
     }
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     var shown = 0.0
     while !members.allSatisfy({ $0.received == $0.size }) {
       let place = Int.random(in: 0..<8, using: &random)

@@ -20,7 +20,7 @@ import Testing
     try ["a", "b", "c"].map { try fixture.store.record(named: url($0)).state }
   }
 
-  private func effects(_ outcomes: [WishOutcome]) -> [String] {
+  private func effects(_ outcomes: [CommandOutcome]) -> [String] {
     outcomes.map {
       switch $0.effect {
       case .done: "done"
@@ -60,15 +60,15 @@ import Testing
     fixture.now += 60
     try fixture.store.resume(.named(url("a")))
     #expect(try fixture.store.record(named: url("a")).updatedAt == before)
-    try fixture.store.resume(.named(url("a")), atOnce: true)
+    try fixture.store.resume(.named(url("a")), immediately: true)
     #expect(try fixture.store.record(named: url("a")).updatedAt == before + 60)
-    #expect(try fixture.store.record(named: url("a")).startsAtOnce)
+    #expect(try fixture.store.record(named: url("a")).startsImmediately)
   }
 
   @Test func `what is about to go is unknown, but for being forgotten once more`() throws {
     try fixture.store.remove(.named(url("a")))
-    for wish in [Wish.pause, .resume(atOnce: true), .cancel, .restart] {
-      let outcomes = try fixture.store.grant(wish, to: .named(url("a")))
+    for wish in [DownloadCommand.pause, .resume(immediately: true), .cancel, .restart] {
+      let outcomes = try fixture.store.apply(wish, to: .named(url("a")))
       #expect(effects(outcomes) == ["unknownRecord"])
     }
     #expect(effects(try fixture.store.remove(.named(url("a")))) == ["unchanged"])
@@ -88,9 +88,9 @@ import Testing
 
   @Test func `wishes survive a closed store`() throws {
     try fixture.store.cancel(.named(url("a")))
-    try fixture.store.resume(.named(url("b")), atOnce: true)
+    try fixture.store.resume(.named(url("b")), immediately: true)
     let again = try DownloadStore(at: fixture.folder.path("store"), access: .readOnly)
-    #expect(try again.record(named: url("a")).intent == .keep)
-    #expect(try again.record(named: url("b")).startsAtOnce)
+    #expect(try again.record(named: url("a")).intent == .cancel)
+    #expect(try again.record(named: url("b")).startsImmediately)
   }
 }

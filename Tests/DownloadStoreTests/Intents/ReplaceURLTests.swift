@@ -19,7 +19,7 @@ import Testing
       record.state = .failedPermanent
       record.received = 40
       record.entityTag = "\"1\""
-      record.resumeBlob = Data([1])
+      record.resumeData = Data([1])
       record.failedAttempts = 3
       record.attempts = [
         Attempt(
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  private func code(_ body: () throws -> WishOutcome) -> DownloadStoreError.Code? {
+  private func code(_ body: () throws -> CommandOutcome) -> DownloadStoreError.Code? {
     #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
   }
 
@@ -58,7 +58,7 @@ import Testing
     #expect(try fixture.store.headers(of: record).map(\.name) == ["Cookie"])
     #expect(record.mirrors == ["https://mirror.example/a"])
     // It speaks of the old URL.
-    #expect(record.resumeBlob == nil)
+    #expect(record.resumeData == nil)
     #expect(try fixture.store.records(DownloadRecord.all).count == 1)
   }
 
@@ -73,7 +73,7 @@ import Testing
   ) throws {
     try fixture.change(url) { record in
       record.state = state
-      record.intent = state == .paused ? .hold : .run
+      record.intent = state == .paused ? .pause : .run
     }
     let record = try #require(try fixture.store.replaceURL(of: url, with: new).record)
     #expect(record.state == then)

@@ -17,13 +17,13 @@ import Testing
 
   private func update(
     _ change: (inout RecordUpdate) -> Void
-  ) throws -> WishOutcome {
+  ) throws -> CommandOutcome {
     var update = RecordUpdate()
     change(&update)
     return try fixture.store.update(url, update)
   }
 
-  private func rename(to filename: String) throws -> WishOutcome {
+  private func rename(to filename: String) throws -> CommandOutcome {
     try update { $0.filename = filename }
   }
 
@@ -34,7 +34,7 @@ import Testing
     )
   }
 
-  private func code(_ body: () throws -> WishOutcome) -> DownloadStoreError.Code? {
+  private func code(_ body: () throws -> CommandOutcome) -> DownloadStoreError.Code? {
     #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
   }
 
@@ -79,8 +79,8 @@ import Testing
     #expect(record.filename == "b.bin" && record.state == .completed)
     #expect(text("b.bin") == "body" && text("a.bin") == nil)
     // Still known to be ours.
-    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
-    #expect(record.stamp == before.stamp)
+    #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(record.fileIdentity == before.fileIdentity)
     #expect(try !rename(to: "b.bin").isDone)
   }
 
@@ -93,7 +93,7 @@ import Testing
     #expect(try rename(to: "b.bin").isDone)
     let record = try fixture.store.record(named: url)
     #expect(text("b.bin") == "body" && text("a.bin") == nil)
-    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
   }
 
   @Test func `ZY22 nothing changes when somebody's file has the name`() throws {
@@ -150,11 +150,11 @@ import Testing
     let old = try fixture.folder.makeFile("old", "1")
     let new = fixture.folder.path("new")
     let rename = try ExclusiveRename(from: old, to: new)
-    #expect(FileStamp(ofFileAt: old) == FileStamp(ofFileAt: new))
+    #expect(FileIdentity(ofFileAt: old) == FileIdentity(ofFileAt: new))
     rename.revert()
-    #expect(FileStamp(ofFileAt: old) != nil && FileStamp(ofFileAt: new) == nil)
+    #expect(FileIdentity(ofFileAt: old) != nil && FileIdentity(ofFileAt: new) == nil)
     try ExclusiveRename(from: old, to: new).finish()
-    #expect(FileStamp(ofFileAt: old) == nil && FileStamp(ofFileAt: new) != nil)
+    #expect(FileIdentity(ofFileAt: old) == nil && FileIdentity(ofFileAt: new) != nil)
     let other = try fixture.folder.makeFile("other", "2")
     #expect(throws: ExclusiveRename.Failure.nameTaken) {
       _ = try ExclusiveRename(from: other, to: new)
@@ -198,7 +198,7 @@ import Testing
 
   private let newURL = "https://example.com/b.bin"
 
-  private func both(_ filename: String, _ url: String) throws -> WishOutcome {
+  private func both(_ filename: String, _ url: String) throws -> CommandOutcome {
     try update { update in
       update.filename = filename
       update.url = url

@@ -5,9 +5,9 @@ import Testing
 @testable import DownloadStore
 
 /// What each wish makes of each record, without a store.
-@Suite struct WishTests {
-  private static let wishes: [Wish] = [
-    .pause, .resume(atOnce: false), .resume(atOnce: true), .cancel, .restart,
+@Suite struct DownloadCommandTests {
+  private static let wishes: [DownloadCommand] = [
+    .pause, .resume(immediately: false), .resume(immediately: true), .cancel, .restart,
     .remove(withFile: false), .remove(withFile: true),
   ]
 
@@ -47,7 +47,7 @@ import Testing
       expected: 100,
       entityTag: "\"1\"",
       lastModified: nil,
-      resumeBlob: Data([1]),
+      resumeData: Data([1]),
       mirrors: [],
       expectedDigest: nil,
       verifiedDigest: nil,
@@ -55,10 +55,10 @@ import Testing
       createdAt: Date(timeIntervalSince1970: 1),
       updatedAt: Date(timeIntervalSince1970: 2),
       completedAt: nil,
-      stamp: state == .completed ? FileStamp(size: 100, inode: 1, modified: 1) : nil
+      fileIdentity: state == .completed ? FileIdentity(size: 100, inode: 1, modified: 1) : nil
     )
-    record.isHeldByHand = isMarked
-    record.startsAtOnce = isMarked
+    record.isHeld = isMarked
+    record.startsImmediately = isMarked
     record.failedAttempts = isMarked ? 2 : 0
     record.generation = 3
     return record
@@ -94,12 +94,12 @@ import Testing
     let records = Self.records.filter { Self.words($0) == cells[0] && $0.received > 0 }
     #expect(records.count == 2)
     for record in records {
-      let wishes: [Wish] = [.pause, .resume(atOnce: false), .cancel, .restart]
+      let wishes: [DownloadCommand] = [.pause, .resume(immediately: false), .cancel, .restart]
       for (wish, cell) in zip(wishes, cells.dropFirst()) {
-        let words = Self.words(record.granting(wish))
+        let words = Self.words(record.applying(wish))
         #expect(words == (cell == "=" ? cells[0] : cell), "\(wish)")
       }
-      #expect(Self.words(record.granting(.remove(withFile: false))) == "removed/discard")
+      #expect(Self.words(record.applying(.remove(withFile: false))) == "removed/discard")
     }
   }
 
@@ -107,7 +107,7 @@ import Testing
     for var record in Self.records where record.state == .failedPermanent {
       // Only progress beyond that forgives failures, and a restart has made none.
       record.resolvedBytes = 40
-      let restarted = record.granting(.restart)
+      let restarted = record.applying(.restart)
       #expect(restarted.resolvedBytes == 0 && restarted.received == 0)
     }
   }
@@ -115,8 +115,8 @@ import Testing
   @Test func `a wish that is said twice is said once`() {
     for record in Self.records {
       for wish in Self.wishes {
-        let once = record.granting(wish)
-        #expect(once.granting(wish) == once, "\(Self.words(record)) \(wish)")
+        let once = record.applying(wish)
+        #expect(once.applying(wish) == once, "\(Self.words(record)) \(wish)")
       }
     }
   }
@@ -124,7 +124,7 @@ import Testing
   @Test func `no wish changes what a download is`() {
     for record in Self.records {
       for wish in Self.wishes {
-        let granted = record.granting(wish)
+        let granted = record.applying(wish)
         #expect(granted.url == record.url && granted.id == record.id)
         #expect(granted.destination == record.destination)
         #expect(granted.tags == record.tags && granted.priority == record.priority)
@@ -137,14 +137,14 @@ import Testing
   @Test func `only a restart forgets bytes, and it is not confused with a transfer of before`() {
     for record in Self.records {
       for wish in Self.wishes {
-        let granted = record.granting(wish)
+        let granted = record.applying(wish)
         guard wish == .restart, granted != record else {
           #expect(granted.received == record.received && granted.entityTag == record.entityTag)
           #expect(granted.generation == record.generation)
           continue
         }
         #expect(granted.received == 0 && granted.entityTag == nil && granted.expected == nil)
-        #expect(granted.resumeBlob == nil && granted.stamp == nil)
+        #expect(granted.resumeData == nil && granted.fileIdentity == nil)
         #expect(granted.generation == record.generation + 1)
       }
     }
@@ -152,30 +152,30 @@ import Testing
 
   @Test func `FK13 nothing runs after a pause`() {
     for record in Self.records {
-      let paused = record.granting(.pause)
+      let paused = record.applying(.pause)
       let isAtRest = [.failedPermanent, .completed, .cancelled, .removed].contains(paused.state)
       #expect(isAtRest || paused.intent != .run, "\(Self.words(record))")
-      #expect(isAtRest || paused.intent != .hold || !paused.startsAtOnce || paused == record)
+      #expect(isAtRest || paused.intent != .pause || !paused.startsImmediately || paused == record)
     }
   }
 
   @Test func `what is given up or forgotten is where an engine looks`() {
     for record in Self.records {
-      for wish in [Wish.cancel, .remove(withFile: true)] {
-        let granted = record.granting(wish)
+      for wish in [DownloadCommand.cancel, .remove(withFile: true)] {
+        let granted = record.applying(wish)
         guard granted != record else { continue }
         #expect(DownloadState.active.contains(granted.state))
-        #expect(granted.intent == .keep || granted.intent == .discard)
-        #expect(!granted.startsAtOnce && !granted.isHeldByHand && granted.nextRetryAt == nil)
+        #expect(granted.intent == .cancel || granted.intent == .remove)
+        #expect(!granted.startsImmediately && !granted.isHeld && granted.nextRetryAt == nil)
       }
     }
   }
 
   @Test func `ZY65 what is resumed is not held, and waits for no time`() {
     for record in Self.records {
-      let resumed = record.granting(.resume(atOnce: true))
+      let resumed = record.applying(.resume(immediately: true))
       guard resumed.state == .waiting, resumed.intent == .run else { continue }
-      #expect(!resumed.isHeldByHand && resumed.startsAtOnce)
+      #expect(!resumed.isHeld && resumed.startsImmediately)
       if record.state != .waiting {
         #expect(resumed.failedAttempts == 0 && resumed.nextRetryAt == nil)
       }
@@ -184,28 +184,28 @@ import Testing
 
   @Test func `a file of before is kept in mind until another takes its place`() throws {
     let complete = try #require(
-      Self.records.first { $0.state == .completed && $0.intent == .run && $0.stamp != nil }
+      Self.records.first { $0.state == .completed && $0.intent == .run && $0.fileIdentity != nil }
     )
-    let restarted = complete.granting(.restart)
-    #expect(restarted.replacedStamp == complete.stamp)
-    #expect(restarted.granting(.cancel).replacedStamp == complete.stamp)
+    let restarted = complete.applying(.restart)
+    #expect(restarted.replacedFileIdentity == complete.fileIdentity)
+    #expect(restarted.applying(.cancel).replacedFileIdentity == complete.fileIdentity)
     // It still is the record's file when the record goes.
-    #expect(restarted.granting(.remove(withFile: true)).stamp == complete.stamp)
+    #expect(restarted.applying(.remove(withFile: true)).fileIdentity == complete.fileIdentity)
   }
 
   @Test func `a later word on the file of what is removed can only add it`() throws {
     let record = Self.records[0]
-    let removed = record.granting(.remove(withFile: false))
+    let removed = record.applying(.remove(withFile: false))
     #expect(!removed.removesFile)
-    let both = removed.granting(.remove(withFile: true))
+    let both = removed.applying(.remove(withFile: true))
     #expect(both.removesFile)
-    #expect(both.granting(.remove(withFile: false)).removesFile)
+    #expect(both.applying(.remove(withFile: false)).removesFile)
   }
 
   @Test func `a wish can change something in its states alone`() {
     for record in Self.records {
       for wish in Self.wishes where !wish.states.contains(record.state) {
-        #expect(record.granting(wish) == record)
+        #expect(record.applying(wish) == record)
       }
     }
   }

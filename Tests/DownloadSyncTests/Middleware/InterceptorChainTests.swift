@@ -183,7 +183,7 @@ struct InterceptorChainTests {
       ],
       deadline: .milliseconds(10)
     )
-    let failures = await chain.tell(DownloadResponse(record: record))
+    let failures = await chain.notify(DownloadResponse(record: record))
     #expect(log.names.withLock { $0 } == ["a", "b", "c"])
     #expect(failures.map(\.interceptor) == ["Listener", "Stuck"])
     #expect(failures.first?.message == "no token")

@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadSync
 
 @Suite struct ReconcileCaseTests {
-  private let files = FileFacts(final: .mismatch, partial: .longer, partialSize: 5)
+  private let files = FileInspection(final: .mismatch, partial: .longer, partialSize: 5)
   private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
   @Test(
@@ -36,7 +36,7 @@ import Testing
           task: .running,
           final: .mismatch,
           partial: .longer,
-          facts: ReconcileCase.Facts(takesBlobs: false, canContinue: canContinue)
+          conditions: ReconcileCase.Conditions(takesResumeData: false, canContinue: canContinue)
         )
     )
   }
@@ -50,7 +50,7 @@ import Testing
     record.nextRetryAt = now.addingTimeInterval(wait)
     let policy = ReconcilePolicy(longestWait: .seconds(300))
     let given = ReconcileCase(record: record, files: files, now: now, policy: policy)
-    #expect(given.facts.isRetryDue == isDue)
+    #expect(given.conditions.isRetryDue == isDue)
   }
 
   @Test func `a policy has bytes continued that nothing tells of`() {
@@ -59,8 +59,10 @@ import Testing
     record.lastModified = nil
     record.expectedDigest = nil
     let policy = ReconcilePolicy(continuesUnvalidated: true)
-    #expect(!ReconcileCase(record: record, files: files, now: now).facts.canContinue)
-    #expect(ReconcileCase(record: record, files: files, now: now, policy: policy).facts.canContinue)
+    #expect(!ReconcileCase(record: record, files: files, now: now).conditions.canContinue)
+    #expect(
+      ReconcileCase(record: record, files: files, now: now, policy: policy).conditions.canContinue
+    )
   }
 
   @Test(arguments: [(nil, true), (-1, true), (0, true), (1, false)] as [(Double?, Bool)])
@@ -68,18 +70,18 @@ import Testing
     var record = DownloadRecord.sample()
     record.nextRetryAt = wait.map { now.addingTimeInterval($0) }
     let given = ReconcileCase(record: record, files: files, now: now)
-    #expect(given.facts.isRetryDue == isDue)
+    #expect(given.conditions.isRetryDue == isDue)
   }
 
   @Test(
     arguments: [
       (nil, .none), ("", .corrupt), ("other", .corrupt), ("own", .valid), ("no count", .valid),
       ("other URL", .stale), ("other tag", .stale),
-    ] as [(String?, ReconcileCase.Blob)]
+    ] as [(String?, ReconcileCase.ResumeDataStatus)]
   )
   func `resume data is worth what it says of the record's URL and bytes`(
     kind: String?,
-    blob: ReconcileCase.Blob
+    resumeData: ReconcileCase.ResumeDataStatus
   ) throws {
     var record = DownloadRecord.sample()
     record.entityTag = "\"1\""
@@ -91,7 +93,7 @@ import Testing
     )
     let bytes = try ResumeData(draft, form: .xml).bytes
     let text = String(decoding: bytes, as: UTF8.self)
-    record.resumeBlob =
+    record.resumeData =
       switch kind {
       case nil: nil
       case "": Data()
@@ -100,9 +102,14 @@ import Testing
       case "no count": Data(try Self.withoutCount(text).utf8)
       default: Data(bytes)
       }
-    #expect(ReconcileCase(record: record, files: files, now: now).blob == blob)
-    let examined = ReconcileCase(record: record, files: files, blob: .tempMissing, now: now)
-    #expect(examined.blob == .tempMissing)
+    #expect(ReconcileCase(record: record, files: files, now: now).resumeData == resumeData)
+    let examined = ReconcileCase(
+      record: record,
+      files: files,
+      resumeData: .temporaryFileMissing,
+      now: now
+    )
+    #expect(examined.resumeData == .temporaryFileMissing)
   }
 
   /// Resume data in XML without its count of bytes.
@@ -119,24 +126,24 @@ import Testing
     record.intent = intent
     let stored = ReconcileCase(record: record, files: files, now: now).stored
     switch intent {
-    case .discard: #expect(stored == .removed)
-    case .keep: #expect(stored == (state == .removed ? .removed : .cancelled))
+    case .remove: #expect(stored == .removed)
+    case .cancel: #expect(stored == (state == .removed ? .removed : .cancelled))
     case .run: #expect(stored.state == state)
-    case .hold:
+    case .pause:
       let isAtRest = [.completed, .failedPermanent, .cancelled, .removed].contains(state)
       #expect(stored.state == (isAtRest ? state : .paused))
     }
   }
 
-  @Test(arguments: FileFacts.Partial.allCases, ReconcileCase.LiveTask.allCases)
+  @Test(arguments: FileInspection.Partial.allCases, ReconcileCase.LiveTask.allCases)
   func `a rename that is held is redone where all bytes are there`(
-    partial: FileFacts.Partial,
+    partial: FileInspection.Partial,
     task: ReconcileCase.LiveTask
   ) {
     var record = DownloadRecord.sample()
     record.state = .finalizing
-    record.intent = .hold
-    let files = FileFacts(final: .missing, partial: partial)
+    record.intent = .pause
+    let files = FileInspection(final: .missing, partial: partial)
     let given = ReconcileCase(record: record, files: files, task: task, now: now)
     let isThere = partial == .complete || task == .doneOK || task == .dupDoneRunning
     #expect(given.stored == (isThere ? .finalizing : .paused))

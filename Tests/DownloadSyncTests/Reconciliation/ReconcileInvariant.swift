@@ -43,7 +43,7 @@ enum ReconcileInvariant: String, CaseIterable {
       return !decision.rules.isEmpty || given.isNothing
     case .i2:
       if actions.contains(.deleteFinal) {
-        guard given.stored == .removed, given.final == .ours, given.facts.removesFile else {
+        guard given.stored == .removed, given.final == .ours, given.conditions.removesFile else {
           return false
         }
       }
@@ -60,8 +60,8 @@ enum ReconcileInvariant: String, CaseIterable {
       return plan == nil && !actions.contains(.adopt) && !actions.contains(.resumeTask)
         && (!given.task.isLive || decision.cancelsTask)
     case .i5:
-      let isUsable = given.blob == .valid || actions.contains(.storeBlob)
-      return plan?.source != .blob || (isUsable && given.facts.takesBlobs)
+      let isUsable = given.resumeData == .valid || actions.contains(.storeResumeData)
+      return plan?.source != .resumeData || (isUsable && given.conditions.takesResumeData)
     case .i6:
       guard given.task == .doneOK || given.task == .dupDoneRunning else { return true }
       let isDropped = actions.contains(.deleteDelivered) || actions.contains(.deleteBody)
@@ -87,7 +87,7 @@ enum ReconcileInvariant: String, CaseIterable {
 extension ReconcileCase {
   /// No record, and nothing that one could leave behind.
   fileprivate var isNothing: Bool {
-    stored == .none && partial == .missing && blob == .none
+    stored == .none && partial == .missing && resumeData == .none
       && [.none, .doneBadStatus, .errResume, .errNoResume].contains(task)
   }
 
@@ -110,7 +110,7 @@ extension ReconcileAction {
 
 extension TransferPlan {
   /// Whether what is not asked for again is on disk, when 40 bytes of 100 are committed.
-  fileprivate func begins(within partial: FileFacts.Partial) -> Bool {
+  fileprivate func begins(within partial: FileInspection.Partial) -> Bool {
     let size =
       switch partial {
       case .missing: 0
@@ -126,7 +126,7 @@ extension TransferPlan {
       case .range: 40
       // The last checkpoint that is not after the end.
       case .checkpoint: min(size, 40) / 10 * 10
-      case .zero, .blob: 0
+      case .zero, .resumeData: 0
       }
     let cut =
       actions.contains(.deletePartial) ? 0 : actions.contains(.truncateToCommitted) ? 40 : size
@@ -139,13 +139,13 @@ extension TransferPlan {
 extension ReconcileTable {
   /// The invariants that the table breaks, each with a case that shows it.
   func broken(
-    _ facts: [ReconcileCase.Facts] = ReconcileCase.Facts.all
+    _ conditions: [ReconcileCase.Conditions] = ReconcileCase.Conditions.all
   ) -> [ReconcileInvariant: ReconcileCase] {
     var broken: [ReconcileInvariant: ReconcileCase] = [:]
-    for facts in facts {
+    for conditions in conditions {
       let model = ReconcileModel(table: self)
       do {
-        let steps = try model.stepsToRest(ReconcileCase.all(facts)) { given, decision in
+        let steps = try model.stepsToRest(ReconcileCase.all(conditions)) { given, decision in
           for invariant in ReconcileInvariant.ofDecisions where broken[invariant] == nil {
             if !invariant.holds(given, decision) { broken[invariant] = given }
           }
@@ -168,7 +168,7 @@ extension ReconcileCase {
     switch stored {
     case .removed, .finalizing: false
     case .running: task == .running
-    case .none, .cancelled, .completed: task == .none && partial == .missing && blob == .none
+    case .none, .cancelled, .completed: task == .none && partial == .missing && resumeData == .none
     case .waiting, .paused, .failedRetryable, .failedPermanent: task == .none
     }
   }

@@ -11,9 +11,9 @@ import Testing
     #expect(Set(cases).count == 12_000)
   }
 
-  @Test(arguments: ReconcileCase.Facts.all)
-  func `the invariants hold for every case`(facts: ReconcileCase.Facts) {
-    #expect(ReconcileTable.standard.broken([facts]) == [:])
+  @Test(arguments: ReconcileCase.Conditions.all)
+  func `the invariants hold for every case`(conditions: ReconcileCase.Conditions) {
+    #expect(ReconcileTable.standard.broken([conditions]) == [:])
   }
 
   @Test func `every rule fires, and every action is somebody's`() {
@@ -21,10 +21,10 @@ import Testing
     var plans: Set<TransferPlan.Rule.ID> = []
     var actions: Set<ReconcileAction> = []
     var sources: Set<TransferPlan.Source> = []
-    for facts in [
-      ReconcileCase.Facts(), ReconcileCase.Facts(hasFreeSlot: false, removesFile: true),
+    for conditions in [
+      ReconcileCase.Conditions(), ReconcileCase.Conditions(hasFreeSlot: false, removesFile: true),
     ] {
-      for given in ReconcileCase.all(facts) {
+      for given in ReconcileCase.all(conditions) {
         let decision = Reconciler.decide(given)
         rules.formUnion(decision.rules)
         actions.formUnion(decision.actions)

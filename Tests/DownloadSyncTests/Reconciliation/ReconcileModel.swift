@@ -48,7 +48,7 @@ struct ReconcileModel {
 
   private func apply(_ action: ReconcileAction, to world: inout ReconcileCase) {
     switch action {
-    case .cancelTask, .cancelProducingBlob: world.task = .canceling
+    case .cancelTask, .cancelProducingResumeData: world.task = .canceling
     case .resumeTask: world.task = .running
     case .placeDelivered:
       world.final = .ours
@@ -59,11 +59,11 @@ struct ReconcileModel {
     case .deleteFinal: world.final = .missing
     case .deleteDelivered, .deleteBody: world.task = .none
     case .deletePartial, .collectOrphan: world.partial = .missing
-    case .dropBlob: world.blob = .none
-    case .storeBlob: world.blob = .valid
+    case .dropResumeData: world.resumeData = .none
+    case .storeResumeData: world.resumeData = .valid
     case .truncateToCommitted, .truncateToCheckpoint: world.partial = .equal
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .chooseName,
-      .commitCompleted, .deleteRecord, .classifyStatus, .plan, .planFromPartial, .tellRolledBack:
+      .commitCompleted, .deleteRecord, .classifyStatus, .plan, .planFromPartial, .reportRollback:
       break
     }
   }
@@ -107,12 +107,12 @@ struct ReconcileModel {
   }
 }
 
-extension ReconcileCase.Facts {
+extension ReconcileCase.Conditions {
   /// Every combination.
   static let all: [Self] = (0..<32).map { bits in
     Self(
       hasFreeSlot: bits & 1 == 0,
-      takesBlobs: bits & 2 == 0,
+      takesResumeData: bits & 2 == 0,
       removesFile: bits & 4 != 0,
       canContinue: bits & 8 == 0,
       isRetryDue: bits & 16 == 0

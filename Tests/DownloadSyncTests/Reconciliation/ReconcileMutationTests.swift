@@ -58,8 +58,8 @@ import Testing
     .of(.c1, "leaves the task alone", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
     .of(.n1, "leaves the task alone", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
     .of(.z4, "plans", .i4) { $0.actions = [.plan] },
-    .of(.p2, "takes what is corrupt", .i5) { $0.pattern.blob = [.valid, .corrupt] },
-    .of(.p2, "asks a transport that takes none", .i5) { $0.pattern.takesBlobs = nil },
+    .of(.p2, "takes what is corrupt", .i5) { $0.pattern.resumeData = [.valid, .corrupt] },
+    .of(.p2, "asks a transport that takes none", .i5) { $0.pattern.takesResumeData = nil },
     .of(.t1, "deletes what was delivered", .i6) { $0.actions = [.deleteDelivered] },
     .of(.t1, "forgets what is paused", .i7) {
       $0.patterns[0].stored = ReconcileCase.Stored.wantsToRun
@@ -68,11 +68,11 @@ import Testing
     .of(.p9, "trusts what is committed", .i9) { $0.source = .range },
     .of(.p8, "cuts nothing", .i9) { $0.actions = [] },
     .of(.p4, "keeps the partial file and continues it", .i9) {
-      $0.actions = [.dropBlob]
+      $0.actions = [.dropResumeData]
       $0.source = .range
     },
     .of(.n4, "is left to others", .i10) { $0.actions = [] },
-    .of(.c4, "keeps the resume data", .i10) { $0.actions.removeAll { $0 == .dropBlob } },
+    .of(.c4, "keeps the resume data", .i10) { $0.actions.removeAll { $0 == .dropResumeData } },
     .of(.z2, "fails", .i10) { $0.outcome = .becomes(.state(.failedRetryable)) },
     .of(.x1, "never lets go", .i10) { $0.outcome = .staysPending },
     .of(.f5, "plans at once", .i10) {
@@ -84,11 +84,11 @@ import Testing
   @Test(arguments: mutations) func `a broken rule is seen`(mutation: Mutation) {
     var table = ReconcileTable.standard
     mutation.mutate(&table)
-    let facts = [
-      ReconcileCase.Facts(),
-      ReconcileCase.Facts(hasFreeSlot: false, takesBlobs: false, removesFile: true),
+    let conditions = [
+      ReconcileCase.Conditions(),
+      ReconcileCase.Conditions(hasFreeSlot: false, takesResumeData: false, removesFile: true),
     ]
-    #expect(table.broken(facts)[mutation.breaks] != nil)
+    #expect(table.broken(conditions)[mutation.breaks] != nil)
   }
 
   @Test func `every invariant can be broken`() {

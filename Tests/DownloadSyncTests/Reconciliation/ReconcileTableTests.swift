@@ -15,7 +15,7 @@ import Testing
     var testDescription: String { "\(rules) \(plan): \(given)" }
   }
 
-  /// A row in the words of the table: a case as `stored task final partial blob`, of which the last
+  /// A row in the words of the table: a case as `stored task final partial resumeData`, of which the last
   /// ones may be left out, and what is decided.
   private static func row(
     _ words: String,
@@ -23,7 +23,7 @@ import Testing
     _ actions: String,
     _ result: String,
     _ plan: String = "",
-    facts: ReconcileCase.Facts = ReconcileCase.Facts()
+    conditions: ReconcileCase.Conditions = ReconcileCase.Conditions()
   ) -> Row {
     let words = words.split(separator: " ").map(String.init)
     func value<Value: RawRepresentable<String>>(_ index: Int, _ usual: Value) -> Value {
@@ -39,8 +39,8 @@ import Testing
         task: value(1, .none),
         final: value(2, .missing),
         partial: value(3, .missing),
-        blob: value(4, .none),
-        facts: facts
+        resumeData: value(4, .none),
+        conditions: conditions
       ),
       rules: rules,
       actions: actions,
@@ -49,11 +49,11 @@ import Testing
     )
   }
 
-  private static let noSlot = ReconcileCase.Facts(hasFreeSlot: false)
-  private static let noBlobs = ReconcileCase.Facts(takesBlobs: false)
-  private static let withFile = ReconcileCase.Facts(removesFile: true)
-  private static let unvouched = ReconcileCase.Facts(canContinue: false)
-  private static let early = ReconcileCase.Facts(isRetryDue: false)
+  private static let noSlot = ReconcileCase.Conditions(hasFreeSlot: false)
+  private static let noBlobs = ReconcileCase.Conditions(takesResumeData: false)
+  private static let withFile = ReconcileCase.Conditions(removesFile: true)
+  private static let unvouched = ReconcileCase.Conditions(canContinue: false)
+  private static let early = ReconcileCase.Conditions(isRetryDue: false)
 
   static let rows =
     several + discarded + ownerless + complete + named + renaming + tasks + rest + plans
@@ -82,8 +82,8 @@ import Testing
 
   private static let discarded = [
     row("removed none ours equal valid", "X1", "delete partial; drop blob; delete record", "none"),
-    row("removed none ours", "X1", "delete final; delete record", "none", facts: withFile),
-    row("removed none mismatch", "X1", "delete record", "none", facts: withFile),
+    row("removed none ours", "X1", "delete final; delete record", "none", conditions: withFile),
+    row("removed none mismatch", "X1", "delete record", "none", conditions: withFile),
     row("removed running missing longer", "X1", "cancel task; delete partial", "removed(pending)"),
     row("removed canceling", "X1", "", "removed(pending)"),
     row("removed doneOK", "X1", "delete delivered; delete record", "none"),
@@ -92,7 +92,7 @@ import Testing
       "X2",
       "cancel task; delete partial; drop blob",
       "cancelled",
-      facts: withFile
+      conditions: withFile
     ),
     row("cancelled doneBadStatus", "X2", "delete delivered", "cancelled"),
   ]
@@ -197,7 +197,7 @@ import Testing
       "F4",
       "adopt; drop blob",
       "running",
-      facts: noSlot
+      conditions: noSlot
     ),
     row("finalizing suspended", "F4", "adopt; resume it", "running"),
     row("finalizing canceling", "F5", "wait for the callback", "finalizing(pending)"),
@@ -232,14 +232,20 @@ import Testing
     row("failedR errNoResume", "T4", "plan from partial", "failedR", "P6 zero"),
     row("paused errNoResume missing longer", "T4", "", "paused"),
     row("running canceling", "T5", "wait for the callback", "running(pending)"),
-    row("running running missing longer valid", "T6", "adopt; drop blob", "running", facts: noSlot),
+    row(
+      "running running missing longer valid",
+      "T6",
+      "adopt; drop blob",
+      "running",
+      conditions: noSlot
+    ),
     row("waiting running", "T6", "adopt", "running"),
-    row("failedR running", "T6", "adopt", "running", facts: early),
+    row("failedR running", "T6", "adopt", "running", conditions: early),
     row("waiting suspended", "T7", "adopt; resume it", "running"),
     row("paused suspended", "T8", "cancel producing blob", "paused"),
     row("failedP running", "T8", "cancel producing blob", "failedP"),
-    row("waiting running", "T9", "cancel producing blob", "waiting", facts: noSlot),
-    row("failedR suspended", "T9", "cancel producing blob", "failedR", facts: noSlot),
+    row("waiting running", "T9", "cancel producing blob", "waiting", conditions: noSlot),
+    row("failedR suspended", "T9", "cancel producing blob", "failedR", conditions: noSlot),
   ]
 
   private static let rest = [
@@ -249,12 +255,12 @@ import Testing
       "plan",
       "waiting at the head of its priority",
       "P8 truncate to c, range",
-      facts: noSlot
+      conditions: noSlot
     ),
     row("waiting", "Z2", "plan", "waiting", "P6 zero"),
-    row("waiting none missing equal", "Z2", "", "waiting", facts: noSlot),
-    row("failedR none missing equal", "Z3", "plan", "waiting", "P7 range", facts: noSlot),
-    row("failedR none missing equal", "Z3", "", "failedR", facts: early),
+    row("waiting none missing equal", "Z2", "", "waiting", conditions: noSlot),
+    row("failedR none missing equal", "Z3", "plan", "waiting", "P7 range", conditions: noSlot),
+    row("failedR none missing equal", "Z3", "", "failedR", conditions: early),
     row("paused none missing complete stale", "Z4", "", "paused"),
   ]
 
@@ -265,10 +271,17 @@ import Testing
       "plan",
       "waiting",
       "P1 finalise",
-      facts: unvouched
+      conditions: unvouched
     ),
     row("waiting none missing equal valid", "Z2", "plan", "waiting", "P2 blob"),
-    row("waiting none missing equal valid", "Z2", "plan", "waiting", "P7 range", facts: noBlobs),
+    row(
+      "waiting none missing equal valid",
+      "Z2",
+      "plan",
+      "waiting",
+      "P7 range",
+      conditions: noBlobs
+    ),
     row(
       "waiting none missing over corrupt",
       "Z2",
@@ -291,14 +304,21 @@ import Testing
       "waiting",
       "P5+P9 drop blob, truncate to last verified checkpoint, checkpoint"
     ),
-    row("waiting none missing equal none", "Z2", "plan", "waiting", "P7 zero", facts: unvouched),
+    row(
+      "waiting none missing equal none",
+      "Z2",
+      "plan",
+      "waiting",
+      "P7 zero",
+      conditions: unvouched
+    ),
     row(
       "waiting none missing longer tempMissing",
       "Z2",
       "plan",
       "waiting",
       "P5+P8 drop blob, zero",
-      facts: unvouched
+      conditions: unvouched
     ),
   ]
 

@@ -31,7 +31,7 @@ import Testing
 
   @Test func `no more run than did at the shortage, and one more with each progress`() {
     var shortage = ResourceShortage()
-    let limits = Scheduler(maximumRunning: 4, maximumPerHost: 3)
+    let limits = ConcurrencyLimits(maximumRunning: 4, maximumPerHost: 3)
     func running() -> Int { shortage.limiting(limits).maximumRunning }
     #expect(shortage.limiting(limits) == limits)
     // Of four that start together two find no descriptor.
@@ -47,6 +47,6 @@ import Testing
       shortage.noteProgress(limit: 4)
       #expect(running() == expected)
     }
-    #expect(shortage.limiting(Scheduler(maximumRunning: 9)).maximumRunning == 9)
+    #expect(shortage.limiting(ConcurrencyLimits(maximumRunning: 9)).maximumRunning == 9)
   }
 }

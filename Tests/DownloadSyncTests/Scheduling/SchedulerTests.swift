@@ -13,7 +13,7 @@ import Testing
     priority: Int32 = 0,
     order: Int = 0,
     isSuspect: Bool = false,
-    startsAtOnce: Bool = false,
+    startsImmediately: Bool = false,
     volume: UInt64 = 0
   ) -> Candidate {
     Candidate(
@@ -22,7 +22,7 @@ import Testing
       priority: priority,
       order: order,
       isSuspect: isSuspect,
-      startsAtOnce: startsAtOnce,
+      startsImmediately: startsImmediately,
       volume: volume
     )
   }
@@ -31,26 +31,26 @@ import Testing
     candidates.map { Scheduler.Running(candidate: $0, started: $0.order) }
   }
 
-  private func queue(_ waiting: [Candidate]) -> TurnQueue {
-    var queue = TurnQueue()
+  private func queue(_ waiting: [Candidate]) -> ReadyQueue {
+    var queue = ReadyQueue()
     for candidate in waiting { queue.insert(candidate) }
     return queue
   }
 
   /// All that is decided until nothing is, as an engine would ask.
   private func steps(
-    _ scheduler: Scheduler,
-    _ queue: inout TurnQueue,
+    _ limits: ConcurrencyLimits,
+    _ queue: inout ReadyQueue,
     running: [Scheduler.Running] = []
   ) -> [Scheduler.Step] {
     var running = running
     var steps: [Scheduler.Step] = []
-    while let step = scheduler.next(&queue, running: running) {
+    while let step = Scheduler(limits: limits).next(&queue, running: running) {
       steps.append(step)
       switch step {
       case .start(let candidate):
         running.append(Scheduler.Running(candidate: candidate, started: 1_000 + steps.count))
-      case .makeRoom(let url):
+      case .preempt(let url):
         let index = running.firstIndex { $0.candidate.url == url }
         running[index ?? 0].isEnding = true
       }
@@ -59,15 +59,15 @@ import Testing
   }
 
   private func starts(
-    _ scheduler: Scheduler,
+    _ limits: ConcurrencyLimits,
     _ waiting: [Candidate],
     running: [Candidate] = []
   ) -> [String] {
     var queue = queue(waiting)
-    return steps(scheduler, &queue, running: self.running(running)).map {
+    return steps(limits, &queue, running: self.running(running)).map {
       switch $0 {
       case .start(let candidate): candidate.url
-      case .makeRoom(let url): "room by \(url)"
+      case .preempt(let url): "room by \(url)"
       }
     }
   }
@@ -80,29 +80,29 @@ import Testing
       candidate("important", priority: 1, order: 9), candidate("least", priority: -1, order: 0),
     ]
     let order = ["important", "early", "late", "least"]
-    #expect(starts(Scheduler(), waiting) == order)
-    #expect(starts(Scheduler(), waiting.reversed()) == order)
-    #expect(starts(Scheduler(maximumRunning: 2), waiting) == ["important", "early"])
+    #expect(starts(ConcurrencyLimits(), waiting) == order)
+    #expect(starts(ConcurrencyLimits(), waiting.reversed()) == order)
+    #expect(starts(ConcurrencyLimits(maximumRunning: 2), waiting) == ["important", "early"])
   }
 
   @Test func `what runs takes slots`() {
-    let scheduler = Scheduler(maximumRunning: 3)
+    let limits = ConcurrencyLimits(maximumRunning: 3)
     let waiting = (0..<5).map { candidate("w\($0)", order: $0) }
     let running = (0..<5).map { candidate("r\($0)", order: $0) }
-    #expect(starts(scheduler, waiting, running: Array(running.prefix(1))) == ["w0", "w1"])
-    #expect(starts(scheduler, waiting, running: Array(running.prefix(3))) == [])
+    #expect(starts(limits, waiting, running: Array(running.prefix(1))) == ["w0", "w1"])
+    #expect(starts(limits, waiting, running: Array(running.prefix(3))) == [])
     // The limit was lowered: nobody is stopped, nobody starts.
-    #expect(starts(scheduler, waiting, running: running) == [])
+    #expect(starts(limits, waiting, running: running) == [])
   }
 
   @Test func `a host that is busy lets others pass`() {
-    let scheduler = Scheduler(maximumRunning: 4, maximumPerHost: 1)
+    let limits = ConcurrencyLimits(maximumRunning: 4, maximumPerHost: 1)
     let waiting = [
       candidate("a1", host: "a", order: 0), candidate("a2", host: "a", order: 1),
       candidate("b1", host: "b", order: 2), candidate("c1", host: "c", order: 3),
     ]
-    #expect(starts(scheduler, waiting) == ["a1", "b1", "c1"])
-    #expect(starts(scheduler, waiting, running: [candidate("b0", host: "b")]) == ["a1", "c1"])
+    #expect(starts(limits, waiting) == ["a1", "b1", "c1"])
+    #expect(starts(limits, waiting, running: [candidate("b0", host: "b")]) == ["a1", "c1"])
   }
 
   // MARK: Suspects
@@ -110,59 +110,63 @@ import Testing
   @Test func `nothing starts beside a suspect but what has shown progress goes on`() {
     let suspect = candidate("suspect", priority: -5, order: 9, isSuspect: true)
     let other = candidate("other", priority: 5, order: 1)
-    #expect(starts(Scheduler(), [other, suspect]) == ["suspect"])
-    #expect(starts(Scheduler(), [other, suspect], running: [candidate("r")]) == ["suspect"])
-    #expect(starts(Scheduler(), [other], running: [suspect]) == [])
-    #expect(starts(Scheduler(), [candidate("s2", isSuspect: true)], running: [suspect]) == [])
+    #expect(starts(ConcurrencyLimits(), [other, suspect]) == ["suspect"])
+    #expect(
+      starts(ConcurrencyLimits(), [other, suspect], running: [candidate("r")]) == ["suspect"]
+    )
+    #expect(starts(ConcurrencyLimits(), [other], running: [suspect]) == [])
+    #expect(
+      starts(ConcurrencyLimits(), [candidate("s2", isSuspect: true)], running: [suspect]) == []
+    )
   }
 
   @Test func `of several suspects each has its turn`() {
     let suspects = (0..<3).map { candidate("s\($0)", order: $0, isSuspect: true) }
-    #expect(starts(Scheduler(), suspects) == ["s0"])
-    #expect(starts(Scheduler(), Array(suspects.dropFirst())) == ["s1"])
+    #expect(starts(ConcurrencyLimits(), suspects) == ["s0"])
+    #expect(starts(ConcurrencyLimits(), Array(suspects.dropFirst())) == ["s1"])
   }
 
   @Test func `nothing waits, nothing starts`() {
-    #expect(starts(Scheduler(), []) == [])
+    #expect(starts(ConcurrencyLimits(), []) == [])
   }
 
   // MARK: At once
 
   @Test func `what is asked for at once goes before all, and takes the place of the oldest`() {
-    let scheduler = Scheduler(maximumRunning: 2)
-    let now = candidate("now", priority: -9, order: 50, startsAtOnce: true)
+    let limits = ConcurrencyLimits(maximumRunning: 2)
+    let now = candidate("now", priority: -9, order: 50, startsImmediately: true)
     let waiting = [candidate("w", priority: 9, order: 3), now]
     let old = [candidate("r1", order: 2), candidate("r0", order: 1)]
-    #expect(starts(scheduler, waiting) == ["now", "w"])
-    #expect(starts(scheduler, waiting, running: [old[0]]) == ["now"])
-    #expect(starts(scheduler, waiting, running: old) == ["room by r0"])
+    #expect(starts(limits, waiting) == ["now", "w"])
+    #expect(starts(limits, waiting, running: [old[0]]) == ["now"])
+    #expect(starts(limits, waiting, running: old) == ["room by r0"])
   }
 
   @Test func `one that is about to end is room enough`() {
-    let scheduler = Scheduler(maximumRunning: 2)
-    var queue = queue([candidate("now", order: 50, startsAtOnce: true)])
+    let limits = ConcurrencyLimits(maximumRunning: 2)
+    var queue = queue([candidate("now", order: 50, startsImmediately: true)])
     var old = running([candidate("r0", order: 1), candidate("r1", order: 2)])
     old[1].isEnding = true
-    #expect(steps(scheduler, &queue, running: old) == [])
-    #expect(steps(scheduler, &queue, running: [old[0]]).count == 1)
+    #expect(steps(limits, &queue, running: old) == [])
+    #expect(steps(limits, &queue, running: [old[0]]).count == 1)
   }
 
   @Test func `where the host is full one of that host makes room`() {
-    let scheduler = Scheduler(maximumRunning: 8, maximumPerHost: 1)
-    let now = candidate("now", host: "b", order: 50, startsAtOnce: true)
+    let limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 1)
+    let now = candidate("now", host: "b", order: 50, startsImmediately: true)
     let old = [candidate("a0", host: "a", order: 1), candidate("b0", host: "b", order: 2)]
-    #expect(starts(scheduler, [now], running: old) == ["room by b0"])
+    #expect(starts(limits, [now], running: old) == ["room by b0"])
   }
 
   @Test func `of many that are asked for together none takes the place of another`() {
-    let scheduler = Scheduler(maximumRunning: 2)
-    var queue = queue((0..<5).map { candidate("n\($0)", order: 50 + $0, startsAtOnce: true) })
+    let limits = ConcurrencyLimits(maximumRunning: 2)
+    var queue = queue((0..<5).map { candidate("n\($0)", order: 50 + $0, startsImmediately: true) })
     var live = running([candidate("r0", order: 1), candidate("r1", order: 2)])
     var log: [String] = []
     for started in 60..<70 {
-      for step in steps(scheduler, &queue, running: live) {
+      for step in steps(limits, &queue, running: live) {
         switch step {
-        case .makeRoom(let url):
+        case .preempt(let url):
           log.append("- \(url)")
           live.removeAll { $0.candidate.url == url }
         case .start(let candidate):
@@ -174,45 +178,47 @@ import Testing
     #expect(log == ["- r0", "+ n0", "- r1", "+ n1"])
     // The next slot is for the next of them.
     live.removeFirst()
-    let next = candidate("n2", order: 52, startsAtOnce: true)
-    #expect(scheduler.next(&queue, running: live) == .start(next))
+    let next = candidate("n2", order: 52, startsImmediately: true)
+    #expect(Scheduler(limits: limits).next(&queue, running: live) == .start(next))
   }
 
   @Test func `what is asked for later takes the place of what was asked for before`() {
-    let first = candidate("first", order: 50, startsAtOnce: true)
-    var queue = queue([candidate("second", order: 60, startsAtOnce: true)])
+    let first = candidate("first", order: 50, startsImmediately: true)
+    var queue = queue([candidate("second", order: 60, startsImmediately: true)])
     let live = [Scheduler.Running(candidate: first, started: 55)]
-    let scheduler = Scheduler(maximumRunning: 1)
-    #expect(scheduler.next(&queue, running: live) == .makeRoom(url: "first"))
+    let limits = ConcurrencyLimits(maximumRunning: 1)
+    #expect(Scheduler(limits: limits).next(&queue, running: live) == .preempt(url: "first"))
   }
 
   @Test func `nothing makes room beside a suspect`() {
-    var queue = queue([candidate("now", order: 50, startsAtOnce: true)])
+    var queue = queue([candidate("now", order: 50, startsImmediately: true)])
     let live = running([candidate("s", isSuspect: true), candidate("r")])
-    #expect(Scheduler(maximumRunning: 2).next(&queue, running: live) == nil)
+    #expect(
+      Scheduler(limits: ConcurrencyLimits(maximumRunning: 2)).next(&queue, running: live) == nil
+    )
   }
 
   // MARK: Properties
 
   /// The same by sorting everything, in which no mistake can hide.
   private func reference(
-    _ scheduler: Scheduler,
+    _ limits: ConcurrencyLimits,
     _ waiting: [Candidate],
     running: [Candidate]
   ) -> [String] {
-    guard running.count < scheduler.maximumRunning, !running.contains(where: \.isSuspect) else {
+    guard running.count < limits.maximumRunning, !running.contains(where: \.isSuspect) else {
       return []
     }
     let ordered = waiting.sorted { left, right in
       if left.isSuspect != right.isSuspect { return left.isSuspect }
-      if left.startsAtOnce != right.startsAtOnce { return left.startsAtOnce }
+      if left.startsImmediately != right.startsImmediately { return left.startsImmediately }
       if left.priority != right.priority { return left.priority > right.priority }
       return left.order < right.order
     }
     var all = running
     func hasRoom(_ candidate: Candidate) -> Bool {
-      all.count < scheduler.maximumRunning
-        && all.count { $0.origin == candidate.origin } < scheduler.maximumPerHost
+      all.count < limits.maximumRunning
+        && all.count { $0.origin == candidate.origin } < limits.maximumPerHost
     }
     if let suspect = ordered.first(where: { $0.isSuspect && hasRoom($0) }) { return [suspect.url] }
     for candidate in ordered where !candidate.isSuspect && hasRoom(candidate) {
@@ -226,7 +232,7 @@ import Testing
     _ prefix: String,
     _ random: inout SplitMix64,
     suspects: Bool = false,
-    atOnce: Bool = false
+    immediately: Bool = false
   ) -> [Candidate] {
     (0..<count).map { number in
       candidate(
@@ -235,7 +241,7 @@ import Testing
         priority: Int32.random(in: -1...1, using: &random),
         order: number,
         isSuspect: suspects && Int.random(in: 0..<8, using: &random) == 0,
-        startsAtOnce: atOnce && Int.random(in: 0..<6, using: &random) == 0,
+        startsImmediately: immediately && Int.random(in: 0..<6, using: &random) == 0,
         volume: UInt64.random(in: 0..<3, using: &random)
       )
     }
@@ -245,12 +251,12 @@ import Testing
   @Test func `turns are as if all were sorted, whoever came and went before`() {
     var random = SplitMix64(seed: 42)
     for round in 0..<3_000 {
-      let scheduler = Scheduler(
+      let limits = ConcurrencyLimits(
         maximumRunning: Int.random(in: 1...6, using: &random),
         maximumPerHost: Int.random(in: 1...3, using: &random)
       )
       let count = Int.random(in: 0...14, using: &random)
-      var waiting = some(count, "w", &random, suspects: round % 2 == 0, atOnce: round % 3 == 0)
+      var waiting = some(count, "w", &random, suspects: round % 2 == 0, immediately: round % 3 == 0)
       let running = some(
         Int.random(in: 0...7, using: &random),
         "r",
@@ -268,18 +274,18 @@ import Testing
           waiting[index].priority = Int32.random(in: -2...2, using: &random)
           queue.insert(waiting[index])
         case 2:
-          queue.hold(volume: waiting[index].volume)
+          queue.block(volume: waiting[index].volume)
           let full = self.running(some(1, "x", &random))
-          _ = Scheduler(maximumRunning: 1).next(&queue, running: full)
-          queue.release(volume: waiting[index].volume)
+          _ = Scheduler(limits: ConcurrencyLimits(maximumRunning: 1)).next(&queue, running: full)
+          queue.unblock(volume: waiting[index].volume)
         default: break
         }
       }
       #expect(queue.count == waiting.count)
-      let started = steps(scheduler, &queue, running: self.running(running)).compactMap {
+      let started = steps(limits, &queue, running: self.running(running)).compactMap {
         if case .start(let candidate) = $0 { candidate.url } else { nil }
       }
-      #expect(started == reference(scheduler, waiting, running: running))
+      #expect(started == reference(limits, waiting, running: running))
       #expect(queue.count == waiting.count - started.count)
     }
   }
@@ -287,15 +293,15 @@ import Testing
   @Test func `ZY63 no slot stays free while somebody may start, at any step of a life`() {
     var random = SplitMix64(seed: 7)
     for _ in 0..<100 {
-      var scheduler = Scheduler(maximumRunning: 3, maximumPerHost: 2)
-      var queue = TurnQueue()
+      var limits = ConcurrencyLimits(maximumRunning: 3, maximumPerHost: 2)
+      var queue = ReadyQueue()
       var live: [Scheduler.Running] = []
       var waiting: [String: Candidate] = [:]
       var held: Set<UInt64> = []
       for moment in 0..<200 {
         switch Int.random(in: 0..<8, using: &random) {
         case 0...2:
-          var new = some(1, "w", &random, atOnce: true)[0]
+          var new = some(1, "w", &random, immediately: true)[0]
           new.url = "w\(moment)"
           new.order = moment
           queue.insert(new)
@@ -306,34 +312,34 @@ import Testing
             waiting[url] = nil
           }
         case 4:
-          scheduler.maximumRunning = Int.random(in: 1...4, using: &random)
+          limits.maximumRunning = Int.random(in: 1...4, using: &random)
         case 5:
           let volume = UInt64.random(in: 0..<3, using: &random)
           if held.remove(volume) == nil {
             held.insert(volume)
-            queue.hold(volume: volume)
+            queue.block(volume: volume)
           } else {
-            queue.release(volume: volume)
+            queue.unblock(volume: volume)
           }
         default:
           if !live.isEmpty { live.remove(at: Int.random(in: live.indices, using: &random)) }
         }
-        while let step = scheduler.next(&queue, running: live) {
+        while let step = Scheduler(limits: limits).next(&queue, running: live) {
           switch step {
           case .start(let candidate):
             #expect(waiting.removeValue(forKey: candidate.url) != nil)
-            #expect(live.count < scheduler.maximumRunning)
+            #expect(live.count < limits.maximumRunning)
             #expect(!held.contains(candidate.volume))
             live.append(Scheduler.Running(candidate: candidate, started: moment))
-          case .makeRoom(let url):
+          case .preempt(let url):
             let index = live.firstIndex { $0.candidate.url == url } ?? 0
             #expect(live[index].candidate.url == url && !live[index].isEnding)
             live[index].isEnding = true
           }
         }
         let mayStart = waiting.values.filter { candidate in
-          !held.contains(candidate.volume) && live.count < scheduler.maximumRunning
-            && live.count { $0.candidate.origin == candidate.origin } < scheduler.maximumPerHost
+          !held.contains(candidate.volume) && live.count < limits.maximumRunning
+            && live.count { $0.candidate.origin == candidate.origin } < limits.maximumPerHost
         }
         #expect(mayStart.isEmpty)
         #expect(queue.count == waiting.count)

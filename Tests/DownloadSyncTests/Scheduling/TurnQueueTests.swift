@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite struct TurnQueueTests {
+@Suite struct ReadyQueueTests {
   private func candidate(
     _ url: String,
     order: Int = 0,
@@ -21,10 +21,10 @@ import Testing
   }
 
   /// Everybody who may start, in order.
-  private func drain(_ queue: inout TurnQueue) -> [String] {
-    let scheduler = Scheduler(maximumRunning: 1_000_000, maximumPerHost: 1_000_000)
+  private func drain(_ queue: inout ReadyQueue) -> [String] {
+    let limits = ConcurrencyLimits(maximumRunning: 1_000_000, maximumPerHost: 1_000_000)
     var urls: [String] = []
-    while case .start(let candidate) = scheduler.next(&queue, running: []) {
+    while case .start(let candidate) = Scheduler(limits: limits).next(&queue, running: []) {
       urls.append(candidate.url)
     }
     return urls
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `a next try waits for its time, and then has its old turn`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("late", order: 1), notBefore: retry(after: 2))
     queue.insert(candidate("soon", order: 2), notBefore: retry(after: 1))
     queue.insert(candidate("now", order: 3))
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `a deadline is kept once it has come, for as long as the download waits`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("a", order: 1), notBefore: retry(after: 1))
     queue.insert(candidate("b", order: 2))
     queue.advance(to: start + .seconds(2))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `ZY59 who comes again is there once, with the last turn`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("a", order: 1), notBefore: retry(after: 9))
     queue.insert(candidate("b", order: 2))
     queue.insert(candidate("a", order: 3))
@@ -76,52 +76,52 @@ import Testing
   }
 
   @Test func `ZY66 who leaves is not started, wherever it waited`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("lane", order: 1))
     queue.insert(candidate("suspect", order: 2, isSuspect: true))
     queue.insert(candidate("delayed", order: 3), notBefore: retry())
-    queue.setAside(candidate("aside", order: 4))
+    queue.deferUntilUnblocked(candidate("aside", order: 4))
     queue.insert(candidate("stays", order: 5))
     for url in ["lane", "suspect", "delayed", "aside", "none"] { queue.remove(url) }
     queue.advance(to: start)
-    queue.release(volume: 0)
+    queue.unblock(volume: 0)
     #expect(drain(&queue) == ["stays"])
   }
 
   @Test func `a full volume holds those that go to it, and they keep their turns`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     for number in 0..<6 {
       queue.insert(candidate("\(number)", order: number, volume: UInt64(number % 2)))
     }
-    queue.hold(volume: 1)
+    queue.block(volume: 1)
     queue.insert(candidate("6", order: -1, volume: 1))
-    #expect(!queue.waitsOnlyForRoom)
+    #expect(!queue.waitsOnlyForDiskSpace)
     #expect(drain(&queue) == ["0", "2", "4"])
-    #expect(queue.waitsOnlyForRoom)
+    #expect(queue.waitsOnlyForDiskSpace)
     queue.remove("3")
-    queue.release(volume: 1)
-    #expect(!queue.waitsOnlyForRoom)
+    queue.unblock(volume: 1)
+    #expect(!queue.waitsOnlyForDiskSpace)
     #expect(drain(&queue) == ["6", "1", "5"])
-    #expect(!queue.waitsOnlyForRoom)
+    #expect(!queue.waitsOnlyForDiskSpace)
   }
 
   @Test func `who was put aside comes back when the volume is released`() {
-    var queue = TurnQueue()
-    queue.setAside(candidate("large", order: 0, volume: 1))
-    queue.setAside(candidate("suspect", order: 1, volume: 1, isSuspect: true))
+    var queue = ReadyQueue()
+    queue.deferUntilUnblocked(candidate("large", order: 0, volume: 1))
+    queue.deferUntilUnblocked(candidate("suspect", order: 1, volume: 1, isSuspect: true))
     queue.insert(candidate("small", order: 2, volume: 1))
-    #expect(queue.hasAsides(volume: 1) && !queue.hasAsides(volume: 0))
+    #expect(queue.hasDeferred(volume: 1) && !queue.hasDeferred(volume: 0))
     #expect(drain(&queue) == ["small"])
-    #expect(queue.waitsOnlyForRoom)
-    queue.hold(volume: 1)
-    #expect(queue.waitsOnlyForRoom)
-    queue.release(volume: 1)
-    #expect(!queue.hasAsides(volume: 1))
+    #expect(queue.waitsOnlyForDiskSpace)
+    queue.block(volume: 1)
+    #expect(queue.waitsOnlyForDiskSpace)
+    queue.unblock(volume: 1)
+    #expect(!queue.hasDeferred(volume: 1))
     #expect(drain(&queue) == ["suspect", "large"])
   }
 
   @Test func `many that come and go leave nothing behind`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("first", order: -1), notBefore: retry())
     for number in 0..<20_000 {
       queue.insert(candidate("a", order: number))
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func `URLs that only look alike are two`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("http://a/\u{E9}", order: 1))
     queue.insert(candidate("http://a/e\u{301}", order: 2))
     #expect(drain(&queue).count == 2)

@@ -2,7 +2,7 @@ package import DownloadSync
 internal import Synchronization
 
 /// An effect gate that asks a closure before each effect, and records the effects that happened.
-package final class EffectHook: EffectGate {
+package final class EffectHook: FaultInjector {
   private let effects = Mutex<[Effect]>([])
   private let refuse: @Sendable (Effect) -> Int32?
 
@@ -26,9 +26,9 @@ package final class EffectHook: EffectGate {
 
 extension EngineEnvironment {
   /// The real environment with a gate.
-  package static func live(_ gate: any EffectGate) -> Self {
+  package static func live(_ faultInjector: any FaultInjector) -> Self {
     var environment = live
-    environment.gate = gate
+    environment.faultInjector = faultInjector
     return environment
   }
 }

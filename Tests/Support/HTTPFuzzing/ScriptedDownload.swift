@@ -86,7 +86,7 @@ final class ScriptedDownload {
         },
         availableBytes: { _ in 1 << 40 },
         lacksDescriptors: { false },
-        gate: nil
+        faultInjector: nil
       )
     )
     Task(executorPreference: executor) {

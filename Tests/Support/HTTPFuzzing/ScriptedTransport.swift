@@ -10,7 +10,7 @@ internal import Synchronization
 /// Nothing happens but in ``step()``.
 final class ScriptedTransport: Transport {
   private enum Phase: Sendable {
-    case request(Hop)
+    case request(PreparedRequest)
     case body(ScriptedServer.Answer, sent: Int)
     case end(TaskOutcome)
   }
@@ -42,7 +42,7 @@ final class ScriptedTransport: Transport {
   func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     let phase: Phase
     do throws(TaskFailure) {
-      phase = .request(try Hop(request))
+      phase = .request(try PreparedRequest(request))
     } catch {
       phase = .end(.failed(error))
     }
@@ -100,7 +100,7 @@ final class ScriptedTransport: Transport {
     return true
   }
 
-  private func answer(_ hop: Hop, of entry: Entry) throws -> Phase {
+  private func answer(_ hop: PreparedRequest, of entry: Entry) throws -> Phase {
     let target = hop.url.absoluteString
     if let violation = Secrets.violation(in: hop.fields, to: target, from: url) { throw violation }
     let answer = server.answer(offset: entry.request.offset, validator: entry.request.validator)

@@ -162,7 +162,7 @@ enum WireHead {
         .replacing("example.org", with: "localhost:\(port)")
       let location = local.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces)
       let url = URL(string: location, relativeTo: URL(string: base))?.absoluteURL
-      guard let url, Hop.isFetchable(url) else { return Array(local.utf8) }
+      guard let url, PreparedRequest.isFetchable(url) else { return Array(local.utf8) }
       let isHere = ["127.0.0.1", "localhost"].contains(url.host)
       return isHere && url.port == Int(port) ? Array(local.utf8) : nil
     }

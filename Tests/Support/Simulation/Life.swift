@@ -17,7 +17,7 @@ internal import Synchronization
 ///
 /// What is left of the engine after that finds every effect refused and comes to its end without a
 /// trace.
-final class Life: EffectGate, Transport {
+final class Life: FaultInjector, Transport {
   typealias Post = @Sendable (EngineEnvironment.Signal) -> Void
 
   private struct State {
@@ -121,11 +121,11 @@ final class Life: EffectGate, Transport {
       },
       availableBytes: { [faults] _ in faults.isFull ? 0 : 1 << 40 },
       lacksDescriptors: { false },
-      gate: self
+      faultInjector: self
     )
   }
 
-  // MARK: EffectGate
+  // MARK: FaultInjector
 
   func refusal(of effect: Effect) -> Int32? {
     let isDead = state.withLock { state in

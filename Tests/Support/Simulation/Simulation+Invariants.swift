@@ -34,11 +34,11 @@ extension Simulation {
     for record in records {
       let layout = try roots.layout(of: record)
       // While it is being cancelled, a checkpoint may still come.
-      if record.received == 0, record.intent != .keep { uncertain.remove(record.id) }
+      if record.received == 0, record.intent != .cancel { uncertain.remove(record.id) }
       switch record.state {
       case .completed: try checkComplete(record, layout)
       case .waiting, .running, .paused, .failedRetryable, .failedPermanent:
-        guard record.intent == .run || record.intent == .hold else { continue }
+        guard record.intent == .run || record.intent == .pause else { continue }
         try checkReceived(record, layout)
       case .finalizing, .cancelled, .removed: break
       }
@@ -61,7 +61,9 @@ extension Simulation {
 
   private func checkReceived(_ record: DownloadRecord, _ layout: FileLayout) throws {
     // A file with a stamp was on its way to its name when it failed, and may be under that.
-    guard record.received > 0, record.stamp == nil, !uncertain.contains(record.id) else { return }
+    guard record.received > 0, record.fileIdentity == nil, !uncertain.contains(record.id) else {
+      return
+    }
     guard let bytes = disk.lasting(layout.partialPath) else {
       throw failure(
         .receivedIsOnDisk,
@@ -152,7 +154,7 @@ extension Simulation {
       try store.objects.changeCount() == toldCommit || defects.contains(.commitsAreNotTold)
     else { return false }
     return try unfinished().allSatisfy {
-      $0.state == .failedPermanent || $0.state == .paused || $0.isHeldByHand
+      $0.state == .failedPermanent || $0.state == .paused || $0.isHeld
     }
   }
 

@@ -30,7 +30,7 @@ extension Simulation {
     switch kind {
     case 0, 1: try store.pause(selection)
     case 2, 3: try store.resume(selection)
-    case 4: try store.resume(.named(record.id), atOnce: true)
+    case 4: try store.resume(.named(record.id), immediately: true)
     case 5:
       // Its bytes go before it says so; taken back in between, it counts them until the engine looks.
       uncertain.insert(record.id)

@@ -2,9 +2,11 @@ public import DownloadSync
 
 #if AsyncHTTPClient
   public import AsyncHTTPClientTransport
+
   private typealias Implementation = AsyncHTTPClientTransport
 #else
   public import URLSessionTransport
+
   private typealias Implementation = URLSessionTransport
 #endif
 

@@ -6,7 +6,7 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-extension Hop {
+extension PreparedRequest {
   /// The session's request.
   var urlRequest: URLRequest {
     var request = URLRequest(url: url)

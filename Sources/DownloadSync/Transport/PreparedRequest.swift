@@ -4,7 +4,7 @@ package import Foundation
 /// One request on the way to a response: the first one, or one after a redirect.
 ///
 /// What every transport sends, so that one rule holds for all of them.
-package struct Hop: Sendable, Hashable {
+package struct PreparedRequest: Sendable, Hashable {
   /// Where it goes: `http` or `https`, with a host.
   package var url: URL
   /// All the fields that are sent, the transport's own among them.

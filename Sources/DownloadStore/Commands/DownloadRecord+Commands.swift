@@ -4,11 +4,11 @@ extension DownloadRecord {
   /// Pure and total. What is only on its way is written as intent, which a reconciliation carries
   /// out: a cancelled or removed download goes by way of a state that engines look at, so that a
   /// kill before its bytes are deleted leaves somebody who deletes them.
-  public func granting(_ wish: Wish) -> Self {
+  public func applying(_ command: DownloadCommand) -> Self {
     var record = self
-    switch wish {
+    switch command {
     case .pause: record.pause()
-    case .resume(let atOnce): record.resume(atOnce: atOnce)
+    case .resume(let immediately): record.resume(immediately: immediately)
     case .cancel: record.cancel()
     case .restart: record.restart()
     case .remove(let withFile): record.remove(withFile: withFile)
@@ -18,38 +18,38 @@ extension DownloadRecord {
 
   /// Whether the user cancelled or removed the download and its files are not deleted yet.
   package var isToBeDeleted: Bool {
-    state == .removed || intent == .discard || (intent == .keep && state != .cancelled)
+    state == .removed || intent == .remove || (intent == .cancel && state != .cancelled)
   }
 
   /// Whether it is about to end for good, which a pause does not undo.
-  private var isGivenUp: Bool { intent == .keep || intent == .discard }
+  private var isGivenUp: Bool { intent == .cancel || intent == .remove }
 
   private mutating func pause() {
     guard !isGivenUp else { return }
     switch state {
     case .waiting, .running, .failedRetryable, .paused:
       state = .paused
-      intent = .hold
+      intent = .pause
       stopWaiting()
     case .finalizing:
       // No network is needed to give a complete file its name.
-      intent = .hold
+      intent = .pause
       stopWaiting()
     case .failedPermanent, .completed, .cancelled, .removed:
       break
     }
   }
 
-  private mutating func resume(atOnce: Bool) {
+  private mutating func resume(immediately: Bool) {
     guard !isGivenUp else { return }
     switch state {
     case .paused, .failedRetryable, .failedPermanent:
       proceed()
-      startsAtOnce = atOnce
+      startsImmediately = immediately
     case .waiting:
       intent = .run
-      isHeldByHand = false
-      startsAtOnce = startsAtOnce || atOnce
+      isHeld = false
+      startsImmediately = startsImmediately || immediately
     case .running, .finalizing:
       intent = .run
     case .completed, .cancelled, .removed:
@@ -62,10 +62,10 @@ extension DownloadRecord {
     switch state {
     case .waiting, .failedRetryable, .paused, .failedPermanent:
       state = .waiting
-      intent = .keep
+      intent = .cancel
       stopWaiting()
     case .running, .finalizing:
-      intent = .keep
+      intent = .cancel
       stopWaiting()
     case .completed, .cancelled, .removed:
       break
@@ -80,21 +80,21 @@ extension DownloadRecord {
   private mutating func remove(withFile: Bool) {
     removesFile = withFile || (state == .removed && removesFile)
     state = .removed
-    intent = .discard
+    intent = .remove
     stopWaiting()
     // The file of before is its file as long as there is no other.
-    stamp = stamp ?? replacedStamp
+    fileIdentity = fileIdentity ?? replacedFileIdentity
   }
 
   /// Whether it waits with nothing done yet, so that there is nothing to begin again.
   private var isFresh: Bool {
-    state == .waiting && intent == .run && !isHeldByHand && received == 0 && failedAttempts == 0
+    state == .waiting && intent == .run && !isHeld && received == 0 && failedAttempts == 0
       && unresolvedStarts == 0
   }
 
   private mutating func stopWaiting() {
-    isHeldByHand = false
-    startsAtOnce = false
+    isHeld = false
+    startsImmediately = false
     nextRetryAt = nil
   }
 
@@ -118,11 +118,11 @@ extension DownloadRecord {
     expected = nil
     entityTag = nil
     lastModified = nil
-    resumeBlob = nil
+    resumeData = nil
     verifiedDigest = nil
     completedAt = nil
-    replacedStamp = stamp ?? replacedStamp
-    stamp = nil
+    replacedFileIdentity = fileIdentity ?? replacedFileIdentity
+    fileIdentity = nil
     removesFile = false
   }
 }

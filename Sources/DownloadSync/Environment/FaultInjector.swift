@@ -36,7 +36,7 @@ package enum Effect: Sendable, Hashable {
 /// has disks fail and processes die.
 ///
 /// What an engine only reads it reads without asking.
-package protocol EffectGate: Sendable {
+package protocol FaultInjector: Sendable {
   /// The error number with which the effect fails without having happened; `nil` to let it happen.
   func refusal(of effect: Effect) -> Int32?
 
@@ -47,7 +47,7 @@ package protocol EffectGate: Sendable {
   func didLock(_ lock: any ProcessLock)
 }
 
-extension EffectGate {
+extension FaultInjector {
   /// Does nothing: the system unlocks the files of a process that ends.
   package func didLock(_ lock: any ProcessLock) {}
 }
@@ -64,7 +64,7 @@ package struct CommitRefusal: Error, Sendable, Hashable {
   package var code: Int32
 }
 
-extension EffectGate {
+extension FaultInjector {
   /// Asks for leave to commit.
   ///
   /// - Throws: `StoreError` with `diskFull`, as the store does; ``CommitRefusal``.

@@ -1,5 +1,5 @@
 /// Tells commits of others from our own, by the numbers that the store gives to commits.
-struct ForeignChanges: Sendable {
+struct ExternalChanges: Sendable {
   /// The last commit that is known, whoever made it.
   private var last: UInt64
   private var haveHappened = false

@@ -2,7 +2,7 @@ public import ObjectStore
 
 /// The identity of a file without reading it: unchanged by a rename, and different for another file at
 /// the same path.
-public struct FileStamp: Sendable, Hashable {
+public struct FileIdentity: Sendable, Hashable {
   /// The size in bytes.
   public var size: Int64
   /// The inode number.
@@ -20,7 +20,7 @@ public struct FileStamp: Sendable, Hashable {
   }
 }
 
-extension FileStamp: FieldValue {
+extension FileIdentity: FieldValue {
   /// A custom encoding.
   public static var fieldType: FieldType { .embedded("FileStamp") }
 

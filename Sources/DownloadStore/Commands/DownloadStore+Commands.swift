@@ -11,8 +11,8 @@ extension DownloadStore {
   ///
   /// As ``grant(_:to:)``.
   @discardableResult
-  public func pause(_ selection: RecordSelection) throws -> [WishOutcome] {
-    try grant(.pause, to: selection)
+  public func pause(_ selection: RecordSelection) throws -> [CommandOutcome] {
+    try apply(.pause, to: selection)
   }
 
   /// Has downloads go on with what there is, their failures forgotten.
@@ -21,32 +21,32 @@ extension DownloadStore {
   ///
   /// - Parameters:
   ///   - selection: Which.
-  ///   - atOnce: Whether they start before all others, if need be in the place of those that have
+  ///   - immediately: Whether they start before all others, if need be in the place of those that have
   ///     run longest.
   /// - Returns: What became of each.
   /// - Throws: ``StoreError``.
   @discardableResult
   public func resume(
     _ selection: RecordSelection,
-    atOnce: Bool = false
-  ) throws -> [WishOutcome] {
-    try grant(.resume(atOnce: atOnce), to: selection)
+    immediately: Bool = false
+  ) throws -> [CommandOutcome] {
+    try apply(.resume(immediately: immediately), to: selection)
   }
 
   /// Gives downloads up: what is downloaded goes, the records stay.
   ///
   /// As ``grant(_:to:)``.
   @discardableResult
-  public func cancel(_ selection: RecordSelection) throws -> [WishOutcome] {
-    try grant(.cancel, to: selection)
+  public func cancel(_ selection: RecordSelection) throws -> [CommandOutcome] {
+    try apply(.cancel, to: selection)
   }
 
   /// Has downloads begin from nothing, complete ones too.
   ///
   /// As ``grant(_:to:)``. A finished file stays until the new one takes its place.
   @discardableResult
-  public func restart(_ selection: RecordSelection) throws -> [WishOutcome] {
-    try grant(.restart, to: selection)
+  public func restart(_ selection: RecordSelection) throws -> [CommandOutcome] {
+    try apply(.restart, to: selection)
   }
 
   /// Forgets downloads: what is downloaded and the records go.
@@ -62,8 +62,8 @@ extension DownloadStore {
   public func remove(
     _ selection: RecordSelection,
     withFile: Bool = false
-  ) throws -> [WishOutcome] {
-    try grant(.remove(withFile: withFile), to: selection)
+  ) throws -> [CommandOutcome] {
+    try apply(.remove(withFile: withFile), to: selection)
   }
 
   /// Writes a wish into the records of a selection, in one transaction.
@@ -80,43 +80,46 @@ extension DownloadStore {
   /// - Throws: ``StoreError``.
   /// - Complexity: O(k log n) for k records that are looked at and n in the store.
   @discardableResult
-  public func grant(_ wish: Wish, to selection: RecordSelection) throws -> [WishOutcome] {
+  public func apply(
+    _ command: DownloadCommand,
+    to selection: RecordSelection
+  ) throws -> [CommandOutcome] {
     let moment = now()
     return try objects.write { tx in
       guard case .named(let names) = selection else {
-        let found = try selection.predicate(wish.states).map { try tx.fetch(Query($0)) } ?? []
+        let found = try selection.predicate(command.states).map { try tx.fetch(Query($0)) } ?? []
         return try found.map { record in
-          WishOutcome(name: record.url, effect: try grant(wish, record, at: moment, in: &tx))
+          CommandOutcome(name: record.url, effect: try apply(command, record, at: moment, in: &tx))
         }
       }
       return try names.map { name in
-        let effect: WishOutcome.Effect
+        let effect: CommandOutcome.Effect
         switch try tx.record(named: name) {
-        case .success(let record) where record.state == .removed && !wish.isRemoval:
+        case .success(let record) where record.state == .removed && !command.isRemoval:
           effect = .unknown(.unknownRecord(name))
-        case .success(let record): effect = try grant(wish, record, at: moment, in: &tx)
+        case .success(let record): effect = try apply(command, record, at: moment, in: &tx)
         case .failure(let error): effect = .unknown(error)
         }
-        return WishOutcome(name: name, effect: effect)
+        return CommandOutcome(name: name, effect: effect)
       }
     }
   }
 
-  private func grant(
-    _ wish: Wish,
+  private func apply(
+    _ command: DownloadCommand,
     _ record: DownloadRecord,
     at moment: Date,
     in tx: inout StoreTransaction
-  ) throws -> WishOutcome.Effect {
-    var granted = record.granting(wish)
-    guard granted != record else { return .unchanged(record) }
-    granted.updatedAt = moment
-    try tx.upsert(granted)
-    return .done(granted)
+  ) throws -> CommandOutcome.Effect {
+    var changed = record.applying(command)
+    guard changed != record else { return .unchanged(record) }
+    changed.updatedAt = moment
+    try tx.upsert(changed)
+    return .done(changed)
   }
 }
 
-extension Wish {
+extension DownloadCommand {
   /// Whether it is to forget the download, which may be said again of one that is about to go.
   fileprivate var isRemoval: Bool {
     if case .remove = self { true } else { false }

@@ -12,7 +12,7 @@ internal import Synchronization
 /// On Linux each of these calls waits for the session's work queue, which may wait for the bounded
 /// delegate queue and so for a sink. A call by a sink's thread, or by a caller that holds a lock, would
 /// deadlock. The serial queue also keeps a cancel behind its start, and blocks a single thread.
-final class HopQueue: Sendable {
+final class SessionTaskQueue: Sendable {
   private let queue = DispatchQueue(label: "URLSessionTransport.hops")
   /// The queue on which sinks are told of an end that does not come from the session.
   private let endings = DispatchQueue(label: "URLSessionTransport.endings")
@@ -25,14 +25,14 @@ final class HopQueue: Sendable {
   }
 
   /// Sends a request for a task, unless the task ends first.
-  func open(_ hop: Hop, for task: LiveTask, in session: URLSession) {
+  func open(_ prepared: PreparedRequest, for task: LiveTask, in session: URLSession) {
     queue.async { [self] in
       guard !task.gate.hasEnded else { return }
       // Creating a session task in an invalidated session crashes the process.
       guard !isClosed.withLock({ $0 }) else { return end(task, .cancelled) }
-      let sessionTask = session.dataTask(with: hop.urlRequest)
+      let sessionTask = session.dataTask(with: prepared.urlRequest)
       sessionTask.taskDescription = task.gate.recordID
-      task.attach(sessionTask, for: hop)
+      task.attach(sessionTask, for: prepared)
       table.bind(sessionTask, to: task)
       sessionTask.resume()
     }
@@ -42,14 +42,14 @@ final class HopQueue: Sendable {
   func end(_ task: LiveTask, _ outcome: TaskOutcome) {
     let isOurs = task.gate.settle(outcome)
     // First, so that requests that the sink starts in `finish` are queued behind it.
-    cancelHop(of: task)
+    cancelSessionTask(of: task)
     if isOurs {
       endings.async { task.gate.finish() }
     }
   }
 
   /// Cancels the session task of a task whose sink has received `finish`.
-  func cancelHop(of task: LiveTask) {
+  func cancelSessionTask(of task: LiveTask) {
     queue.async { [table] in
       guard let sessionTask = task.detach() else { return }
       _ = table.unbind(sessionTask)

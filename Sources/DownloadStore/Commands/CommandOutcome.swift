@@ -1,5 +1,5 @@
 /// What became of a wish for one download.
-public struct WishOutcome: Sendable {
+public struct CommandOutcome: Sendable {
   /// What became of it.
   public enum Effect: Sendable {
     /// The record has changed.

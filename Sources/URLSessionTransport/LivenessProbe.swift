@@ -13,7 +13,7 @@ internal import Synchronization
 /// without anything to report. A server that sends trailer fields or a chunk extension without end
 /// occupies it forever: no task of the process makes progress, and none can be cancelled. Only ending
 /// the process helps.
-final class Pulse: Sendable {
+final class LivenessProbe: Sendable {
   private struct State {
     var isAsking = false
     var hasStopped = false

@@ -20,7 +20,7 @@ extension DownloadStore {
   ///   or `busy`; ``StoreError``. Nothing has changed then.
   /// - Complexity: O(log n) in the records.
   @discardableResult
-  public func replaceURL(of name: String, with url: String) throws -> WishOutcome {
+  public func replaceURL(of name: String, with url: String) throws -> CommandOutcome {
     var update = RecordUpdate()
     update.url = url
     return try self.update(name, update)
@@ -62,11 +62,11 @@ extension DownloadRecord {
     self.url = url
     mirrors.removeAll { $0.utf8.elementsEqual(url.utf8) }
     // It speaks of the old URL.
-    resumeBlob = nil
+    resumeData = nil
     generation += 1
     switch state {
     case .running: state = .waiting
-    case .failedRetryable, .failedPermanent: if intent == .run || intent == .hold { proceed() }
+    case .failedRetryable, .failedPermanent: if intent == .run || intent == .pause { proceed() }
     case .waiting, .paused, .finalizing, .completed, .cancelled, .removed: break
     }
     failedAttempts = 0

@@ -5,19 +5,19 @@ internal import ObjectStore
 internal import URLSessionTransport
 
 /// A command that changes what the user wants of downloads, whether or not an engine is running.
-protocol WishCommand: AsyncParsableCommand {
+protocol SelectionCommand: AsyncParsableCommand {
   var location: StoreLocation { get }
   var targets: RecordTargets { get }
   /// The change to apply to each record.
-  var wish: Wish { get }
+  var command: DownloadCommand { get }
   /// The word printed for a download that was changed, such as `paused`.
   var verb: String { get }
 }
 
-extension WishCommand {
+extension SelectionCommand {
   func run() async throws {
     let store = try DownloadStore(at: location.resolved(), access: .readWrite)
-    let outcomes = try store.grant(wish, to: targets.selection)
+    let outcomes = try store.apply(command, to: targets.selection)
     try await carryOut(outcomes, in: store)
     let report = WishReport(verb: verb, outcomes: outcomes)
     try Output.current.report(report.text)
@@ -34,7 +34,7 @@ extension WishCommand {
   /// Deletes the files of cancelled and removed downloads, or waits for the running engine to do it.
   ///
   /// Waits for up to two seconds.
-  private func carryOut(_ outcomes: [WishOutcome], in store: DownloadStore) async throws {
+  private func carryOut(_ outcomes: [CommandOutcome], in store: DownloadStore) async throws {
     let urls = outcomes.compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
     let deadline = ContinuousClock.now.advanced(by: .seconds(2))
     var options = EngineOptions()

@@ -3,7 +3,7 @@
 /// The fraction of the known sizes decreases when another size becomes known. This value then stays
 /// until it is exceeded. It decreases only if the members change or bytes are dropped, and reaches 1
 /// only when every member is complete.
-public struct SteadyFraction: Sendable {
+public struct MonotonicProgress: Sendable {
   private var last: GroupProgress?
   /// The fraction to display, 0...1; `nil` if no size is known.
   public private(set) var value: Double?

@@ -2,14 +2,14 @@ internal import DownloadStore
 internal import DownloadSync
 
 /// Says when a download will start.
-enum TurnText {
+enum QueuePositionText {
   /// The sentence; `nil` if ``NextStep`` already says it.
   static func text(of record: DownloadRecord, revealsSecrets: Bool) -> String? {
     func shown(_ url: String) -> String { revealsSecrets ? url : Redaction.url(url) }
     switch record.state {
-    case .waiting where record.isHeldByHand:
+    case .waiting where record.isHeld:
       return "held: `resume --now` of another download stopped it; resume it to continue"
-    case .waiting where record.startsAtOnce:
+    case .waiting where record.startsImmediately:
       return "immediately, before all others; stops a running download if no slot is free"
     case .waiting where record.attempts.last?.failure.code == .diskFull:
       return "when the disk has free space"

@@ -19,12 +19,12 @@ extension DownloadStore {
   ///   changed then.
   /// - Complexity: O(log n) in the records.
   @discardableResult
-  public func update(_ name: String, _ update: RecordUpdate) throws -> WishOutcome {
+  public func update(_ name: String, _ update: RecordUpdate) throws -> CommandOutcome {
     if let url = update.url { try RecordIdentity.validate(url) }
     let roots = try roots()
     let moment = now()
     var rename: ExclusiveRename?
-    let outcome: WishOutcome
+    let outcome: CommandOutcome
     do {
       outcome = try objects.write { tx in
         let known = try tx.liveRecord(named: name)
@@ -37,7 +37,7 @@ extension DownloadStore {
           rename = try setFilename(filename, of: &record, roots, in: &tx)
         }
         guard newURL != nil || record != known else {
-          return WishOutcome(name: name, effect: .unchanged(known))
+          return CommandOutcome(name: name, effect: .unchanged(known))
         }
         record.updatedAt = moment
         if let newURL {
@@ -48,7 +48,7 @@ extension DownloadStore {
         } else {
           try tx.upsert(record)
         }
-        return WishOutcome(name: name, effect: .done(record))
+        return CommandOutcome(name: name, effect: .done(record))
       }
     } catch {
       rename?.revert()
@@ -73,7 +73,7 @@ extension DownloadStore {
     }
     let old = try roots.layout(of: record)
     // Whatever the state: an engine may be about to say that it is complete.
-    let isOurs = FileFacts(of: record, in: old).final == .ours
+    let isOurs = FileInspection(of: record, in: old).final == .ours
     guard try take(filename, for: &record, roots, in: &tx) else {
       throw DownloadStoreError(.nameTaken, "another download or a file has the name '\(filename)'")
     }

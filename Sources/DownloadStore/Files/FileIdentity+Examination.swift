@@ -11,7 +11,7 @@
 /// Symbolic links are not followed.
 enum PathExamination {
   /// A regular file.
-  case file(FileStamp)
+  case file(FileIdentity)
   /// Anything else that exists.
   case other
   /// Nothing.
@@ -25,20 +25,20 @@ enum PathExamination {
     if unsafe lstat(path, &status) != 0 {
       self = errno == ENOENT || errno == ENOTDIR ? .missing : .failed
     } else if status.st_mode & S_IFMT == S_IFREG {
-      self = .file(FileStamp(status))
+      self = .file(FileIdentity(status))
     } else {
       self = .other
     }
   }
 }
 
-extension FileStamp {
+extension FileIdentity {
   /// The stamp of the file at `path`; `nil` if it is not a regular file.
   ///
   /// Symbolic links are not followed.
   public init?(ofFileAt path: String) {
-    guard case .file(let stamp) = PathExamination(path) else { return nil }
-    self = stamp
+    guard case .file(let fileIdentity) = PathExamination(path) else { return nil }
+    self = fileIdentity
   }
 
   /// The stamp of an open file; `nil` if the descriptor is invalid.

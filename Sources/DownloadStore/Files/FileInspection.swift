@@ -1,5 +1,5 @@
 /// The state of a record's files on disk, an input of reconciliation.
-public struct FileFacts: Sendable, Hashable {
+public struct FileInspection: Sendable, Hashable {
   /// The finished file.
   public enum Final: String, Sendable, Hashable, CaseIterable {
     /// The path does not exist.
@@ -55,16 +55,18 @@ public struct FileFacts: Sendable, Hashable {
   /// Costs two `lstat`.
   public init(of record: DownloadRecord, in layout: FileLayout) {
     switch PathExamination(layout.finalPath) {
-    case .file(let stamp):
-      let size = record.stamp?.size ?? record.expected
-      final = stamp == record.stamp ? .ours : stamp.size == size ? .sizeOnly : .mismatch
+    case .file(let fileIdentity):
+      let size = record.fileIdentity?.size ?? record.expected
+      final =
+        fileIdentity == record.fileIdentity
+        ? .ours : fileIdentity.size == size ? .sizeOnly : .mismatch
     case .missing: final = .missing
     // Anything but a regular file is not ours to replace.
     case .other, .failed: final = .mismatch
     }
     let size: Int64? =
       switch PathExamination(layout.partialPath) {
-      case .file(let stamp): stamp.size
+      case .file(let fileIdentity): fileIdentity.size
       case .failed where record.received > 0: record.received
       case .missing, .other, .failed: nil
       }
@@ -96,12 +98,12 @@ public enum FileStatus: String, Sendable, Hashable, CaseIterable {
   case modified
 
   /// The status of a record with the given files.
-  public init(of record: DownloadRecord, facts: FileFacts) {
-    switch (record.state, facts.final) {
+  public init(of record: DownloadRecord, files: FileInspection) {
+    switch (record.state, files.final) {
     case (.completed, .ours): self = .present
     case (.completed, .missing): self = .missing
     case (.completed, .sizeOnly), (.completed, .mismatch): self = .modified
-    default: self = facts.partial == .missing ? .absent : .partial
+    default: self = files.partial == .missing ? .absent : .partial
     }
   }
 }

@@ -2,14 +2,14 @@
 ///
 /// A wish is written into the record, by any process; an engine carries out what needs one. Each may
 /// be expressed at any time, in any state and more than once.
-public enum Wish: Sendable, Hashable {
+public enum DownloadCommand: Sendable, Hashable {
   /// Stand still, and keep what there is.
   case pause
   /// Go on with what there is, its failures forgotten.
   ///
-  /// With `atOnce` it starts before all others, and where no slot is free the oldest transfer makes
+  /// With `immediately` it starts before all others, and where no slot is free the oldest transfer makes
   /// room: that one then waits until somebody resumes it.
-  case resume(atOnce: Bool)
+  case resume(immediately: Bool)
   /// Give it up: what is downloaded goes, the record stays.
   case cancel
   /// Begin from nothing.
