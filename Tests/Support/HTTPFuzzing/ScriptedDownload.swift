@@ -68,7 +68,8 @@ final class ScriptedDownload {
     options.retry = RetryPolicy(maximumAttempts: 4, base: .seconds(1), cap: .seconds(2))
     options.checkpointBytes = Int64(script.option("checkpoint", in: 1...2_000) ?? 32)
     options.naming = script.has("url") ? .fromURL : .fromResponse
-    options.lockPatience = .zero
+    // A test that spawns a process at this moment shares the lock of the previous life until `exec`.
+    options.lockPatience = .seconds(10)
     let engine = try DownloadEngine(
       store: store,
       transport: transport,

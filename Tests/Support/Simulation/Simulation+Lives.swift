@@ -27,7 +27,8 @@ extension Simulation {
     options.retry.base = .milliseconds(100)
     options.retry.cap = .seconds(2)
     options.checkpointBytes = Int64(profile.checkpointBytes)
-    options.lockPatience = .zero
+    // A test that spawns a process at this moment shares the lock of the previous life until `exec`.
+    options.lockPatience = .seconds(10)
     options.previousExit = previousExit
     let engine = try DownloadEngine(
       store: store,
