@@ -1,7 +1,8 @@
-/// Reads values one after another from bytes in the map.
+/// A sequential reader of encoded values.
 ///
-/// Every step is checked against the end. A reader is lent to ``FieldValue/init(from:)`` and cannot be kept.
-@safe  // Although it holds a pointer: it is noncopyable, only ever lent, and checks each access.
+/// Every read is checked against the end of the bytes. The store lends a reader to
+/// ``FieldValue/init(from:)``: it is valid only during that call.
+@safe  // It holds a pointer, but it is noncopyable, only ever lent, and checks each access.
 public struct ByteReader: ~Copyable {
   @usableFromInline let buffer: UnsafeRawBufferPointer
   @usableFromInline var offset = 0
@@ -11,12 +12,12 @@ public struct ByteReader: ~Copyable {
     unsafe self.buffer = unsafe buffer
   }
 
-  /// How many bytes are left.
+  /// The number of bytes that have not been read.
   @inlinable public var remaining: Int { unsafe buffer.count - offset }
 
-  /// Reads an integer, little-endian.
+  /// Reads a little-endian integer.
   ///
-  /// - Throws: ``RecordError`` with `truncated`.
+  /// - Throws: ``RecordError`` with `truncated` when fewer bytes remain than the integer has.
   @inlinable
   @inline(__always)
   public mutating func read<Integer: FixedWidthInteger>(
@@ -28,27 +29,28 @@ public struct ByteReader: ~Copyable {
     return unsafe Integer(littleEndian: buffer.loadUnaligned(fromByteOffset: offset, as: type))
   }
 
-  /// Reads all bytes that are left as text.
+  /// Reads all remaining bytes as a string.
   ///
-  /// - Throws: ``RecordError`` with `invalidValue` when they are not UTF-8.
+  /// - Throws: ``RecordError`` with `invalidValue` when they are not valid UTF-8.
   public mutating func readString() throws(RecordError) -> String {
     let bytes = unsafe try take(remaining)
-    // Decoding puts what is no UTF-8 right, and then the bytes differ: three times as quick as
-    // `String(validating:as:)`.
-    var text = unsafe String(decoding: bytes, as: UTF8.self)
-    let isSame = text.withUTF8 { unsafe UnsafeRawBufferPointer($0).isSame(as: bytes) }
-    guard isSame else { throw RecordError(.invalidValue) }
-    return text
+    // `String(decoding:as:)` repairs invalid UTF-8, which changes the bytes. Decoding and comparing
+    // is three times as fast as `String(validating:as:)`.
+    var string = unsafe String(decoding: bytes, as: UTF8.self)
+    let isValid = string.withUTF8 { unsafe UnsafeRawBufferPointer($0).isSame(as: bytes) }
+    guard isValid else { throw RecordError(.invalidValue) }
+    return string
   }
 
-  /// Reads all bytes that are left.
+  /// Reads all remaining bytes.
   public mutating func readBytes() throws(RecordError) -> [UInt8] {
     unsafe Array(try take(remaining))
   }
 
   /// Reads a value that ``ByteWriter/writeSized(_:)`` wrote.
   ///
-  /// - Throws: ``RecordError`` with `truncated` or `invalidValue`.
+  /// - Throws: ``RecordError`` with `truncated` when the bytes end inside the value, or
+  ///   `invalidValue` when they do not encode a value of the type.
   @inlinable
   public mutating func readSized<Value: FieldValue>(
     _ type: Value.Type = Value.self
@@ -57,7 +59,7 @@ public struct ByteReader: ~Copyable {
     return try Value(from: &inner)
   }
 
-  /// The bytes of a value of that type that ``ByteWriter/writeSized(_:)`` wrote.
+  /// Reads the encoded bytes of a value of `type` that ``ByteWriter/writeSized(_:)`` wrote.
   @unsafe
   @inlinable
   mutating func takeSized(_ type: FieldType) throws(RecordError) -> UnsafeRawBufferPointer {
@@ -65,9 +67,9 @@ public struct ByteReader: ~Copyable {
     return unsafe try take(try readCount())
   }
 
-  /// Reads a number of bytes or elements.
+  /// Reads a 32-bit count of bytes or elements.
   ///
-  /// One that no address space holds is one that lies.
+  /// A count that does not fit in `Int` exceeds any possible buffer and throws `truncated`.
   @inlinable
   mutating func readCount() throws(RecordError) -> Int {
     guard let count = Int(exactly: try read(UInt32.self)) else { throw RecordError(.truncated) }

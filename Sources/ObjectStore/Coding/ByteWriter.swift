@@ -1,17 +1,17 @@
-/// Collects the bytes of values.
+/// A growable buffer that values are encoded into.
 ///
-/// Lent to ``FieldValue/encode(to:)``. It owns memory that it uses again, so that writing a record
-/// allocates nothing.
-@safe  // Although it holds a pointer: it is noncopyable, owns the memory, and checks each access.
+/// The store lends a writer to ``FieldValue/encode(to:)``. It reuses its memory for the next
+/// record, so encoding a record usually allocates nothing.
+@safe  // It holds a pointer, but it is noncopyable, owns the memory, and checks each access.
 public struct ByteWriter: ~Copyable {
   @usableFromInline var base: UnsafeMutableRawPointer
   @usableFromInline var capacity: Int
-  /// How many bytes were written so far.
+  /// The number of bytes written.
   @usableFromInline var count = 0
-  /// Where the next bytes go: into a slot that is there already, or to the end when negative.
+  /// The offset of the fixed-width slot that the next write fills; negative appends at the end.
   @usableFromInline var slot = -1
 
-  /// Makes an empty writer.
+  /// Creates an empty writer.
   @inlinable
   public init() {
     self.init(capacity: 64)
@@ -27,23 +27,23 @@ public struct ByteWriter: ~Copyable {
     unsafe base.deallocate()
   }
 
-  /// A copy of what was written so far.
+  /// A copy of the bytes written so far.
   public var bytes: [UInt8] { unsafe Array(buffer) }
 
-  /// What was written so far: valid until the next write.
+  /// The bytes written so far, valid until the next write.
   @unsafe
   @usableFromInline
   var buffer: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// Appends an integer, little-endian.
+  /// Appends an integer in little-endian byte order.
   @inlinable
   @inline(__always)
   public mutating func write<Integer: FixedWidthInteger>(_ value: Integer) {
-    let place = unsafe room(MemoryLayout<Integer>.size)
-    unsafe place.storeBytes(of: value.littleEndian, as: Integer.self)
+    let destination = unsafe reserve(MemoryLayout<Integer>.size)
+    unsafe destination.storeBytes(of: value.littleEndian, as: Integer.self)
   }
 
-  /// Appends bytes as they are.
+  /// Appends raw bytes without a length.
   @inlinable
   public mutating func write(_ value: some Collection<UInt8>) {
     let isCopied: Void? = value.withContiguousStorageIfAvailable { bytes in
@@ -54,7 +54,10 @@ public struct ByteWriter: ~Copyable {
     }
   }
 
-  /// Appends a value with its length before it, so that a reader can step over it.
+  /// Appends a value so that a reader can skip it.
+  ///
+  /// A value of variable width is preceded by its length in bytes as a `UInt32`; a value of fixed
+  /// width is written as it is. ``ByteReader/readSized(_:)`` reads it.
   @inlinable
   public mutating func writeSized<Value: FieldValue>(_ value: Value) {
     if Value.fieldType.width != nil {
@@ -67,13 +70,13 @@ public struct ByteWriter: ~Copyable {
     patch(UInt32(count - start - 4), at: start)
   }
 
-  /// Room for so many bytes, which the caller fills at once.
+  /// Reserves `size` bytes, which the caller must fill before the next write.
   @unsafe
   @inlinable
   @inline(__always)
-  mutating func room(_ size: Int) -> UnsafeMutableRawPointer {
+  mutating func reserve(_ size: Int) -> UnsafeMutableRawPointer {
     if slot >= 0 {
-      precondition(slot + size <= count, "a value wrote more bytes than its type is wide")
+      precondition(slot + size <= count, "a value encoded more bytes than its field type's width")
       defer { slot += size }
       return unsafe base + slot
     }
@@ -97,12 +100,12 @@ public struct ByteWriter: ~Copyable {
   @inlinable
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
-    unsafe room(bytes.count).copyMemory(from: source, byteCount: bytes.count)
+    unsafe reserve(bytes.count).copyMemory(from: source, byteCount: bytes.count)
   }
 
   @inlinable
   mutating func appendZeros(_ size: Int) {
-    unsafe room(size).initializeMemory(as: UInt8.self, repeating: 0, count: size)
+    unsafe reserve(size).initializeMemory(as: UInt8.self, repeating: 0, count: size)
   }
 
   @inlinable
@@ -116,7 +119,7 @@ public struct ByteWriter: ~Copyable {
     count = 0
   }
 
-  /// Makes room in the middle.
+  /// Inserts `size` zero bytes at `offset` and moves the bytes behind them.
   mutating func insertZeros(_ size: Int, at offset: Int) {
     precondition((0...count).contains(offset))
     let tail = count - offset
@@ -125,7 +128,7 @@ public struct ByteWriter: ~Copyable {
     unsafe (base + offset).initializeMemory(as: UInt8.self, repeating: 0, count: size)
   }
 
-  /// Replaces bytes that are there.
+  /// Replaces existing bytes at `offset`.
   @unsafe
   mutating func overwrite(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
     precondition(offset >= 0 && offset + bytes.count <= count)

@@ -1,35 +1,39 @@
-/// The hot parts of up to 32 neighbours, which share one entry of their table.
+/// The format of a hot chunk: the hot parts of 32 consecutive object ids in one table entry.
 ///
-/// Fields that change often are small. Packed together, a checkpoint of many downloads touches few
-/// pages, and a condition on such fields reads them one after another.
+/// Hot fields are small and change often. Packing them means that updating many objects dirties few
+/// pages, and that a query on hot fields reads them sequentially.
 ///
-/// | bytes | what |
+/// | bytes | meaning |
 /// |---|---|
-/// | `u32` | checksum: the low 32 bits of the XXH64 of all bytes after it, seeded with the number of the chunk |
-/// | `u32` | bit n: object 32 × chunk + n has a hot part |
-/// | `u16` | the layout of every part, when all have one layout and one size; otherwise 0 |
-/// | `u16` | that size, the part's checksum included; otherwise 0 |
-/// | `u32` each | only when they differ: where each part ends, counted from the first |
-/// | | the parts in the order of their objects; before each its checksum (`u32`) and, when they differ, its layout (`u16`) |
+/// | `u32` | checksum of all following bytes, seeded with the number of the chunk |
+/// | `u32` | presence bits: bit n is set when object 32 × chunk + n has a hot part |
+/// | `u16` | uniform chunk: the layout number of every part; otherwise 0 |
+/// | `u16` | uniform chunk: the stride, the size of a part with its checksum; otherwise 0 |
+/// | `u32` each | only if not uniform: the end offset of each part, from the start of the first |
+/// | | the parts in the order of object ids |
 ///
-/// The checksum of a part is the low 32 bits of the XXH64 of its bytes, seeded with the object's id
-/// XOR the number of its layout shifted left by 48 bits. Who wants one object checks that of its
-/// part, and touches no other: a part that is not the object's, or not of that layout, does not fit.
-/// Who reads them all checks the chunk's.
+/// A chunk is uniform when all its parts have the same layout and size. Each part is preceded by
+/// its checksum (`u32`) and, if the chunk is not uniform, by its layout number (`u16`).
+///
+/// A checksum is the low 32 bits of an XXH64 hash. The seed of a part's checksum is the object's id
+/// XOR the layout number shifted left by 48 bits, so the checksum also detects a part that is stored
+/// under another object's id or layout. Reading one object verifies the checksum of its part and
+/// touches no other part; a scan verifies the checksum of the chunk.
 enum HotChunk {
   static let shift: UInt64 = 5
   static let headerSize = 12
-  /// What comes before each part: its checksum, and its layout when the parts differ.
+  /// The size of the prefix of a part in a uniform chunk: its checksum.
   static let checksumSize = 4
-  static let unevenPrefixSize = 6
+  /// The size of the prefix of a part in a chunk that is not uniform: its checksum and its layout.
+  static let mixedPrefixSize = 6
 
-  /// The chunk of an object.
+  /// The number of the chunk that holds the object.
   static func number(of objectID: UInt64) -> UInt64 { objectID >> shift }
 
-  /// The object's place in its chunk.
+  /// The object's position in its chunk, from 0 to 31.
   static func slot(of objectID: UInt64) -> Int { Int(objectID & (1 << shift - 1)) }
 
-  /// One hot part.
+  /// The hot part of one object.
   @unsafe
   struct Part {
     var layoutNumber: UInt16
@@ -42,17 +46,18 @@ enum HotChunk {
   }
 }
 
-/// A chunk in the map, at least as long as its header says.
+/// A chunk in the memory map, at least as long as its header requires.
 @unsafe
 struct HotChunkView {
   let bytes: UnsafeRawBufferPointer
-  /// Which objects have a part.
+  /// A bit for each slot that has a part.
   let presence: UInt32
-  /// 0 when the parts differ.
+  /// The layout of every part; 0 when the chunk is not uniform.
   let layoutNumber: UInt16
+  /// The size of each part with its checksum; 0 when the chunk is not uniform.
   let stride: Int
 
-  /// Checks the bytes against the checksum of the chunk.
+  /// Verifies the size and the checksum of the chunk.
   init(_ bytes: UnsafeRawBufferPointer, number: UInt64) throws(RecordError) {
     unsafe try self.init(measured: bytes)
     let first = unsafe UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
@@ -61,18 +66,18 @@ struct HotChunkView {
     }
   }
 
-  /// Checks the size alone: for ``checkedPart(of:)``.
+  /// Verifies only the size; ``checkedPart(of:)`` verifies the checksum of the part it returns.
   init(measured bytes: UnsafeRawBufferPointer) throws(RecordError) {
     guard bytes.count >= HotChunk.headerSize else { throw RecordError(.truncated) }
     unsafe self.init(checked: bytes)
     let count = unsafe presence.nonzeroBitCount
-    let least = unsafe stride > 0 ? stride : 4 + HotChunk.unevenPrefixSize
+    let least = unsafe stride > 0 ? stride : 4 + HotChunk.mixedPrefixSize
     guard unsafe stride == 0 || stride > HotChunk.checksumSize,
       bytes.count >= HotChunk.headerSize + count * least
     else { throw RecordError(.truncated) }
   }
 
-  /// Takes bytes for whole that were made or checked before.
+  /// Wraps bytes that were built in this process or verified before.
   init(checked bytes: UnsafeRawBufferPointer) {
     unsafe self.bytes = unsafe bytes
     unsafe presence = UInt32(
@@ -88,17 +93,17 @@ struct HotChunkView {
 
   func hasPart(at slot: Int) -> Bool { unsafe presence >> UInt32(slot) & 1 != 0 }
 
-  /// How many parts lie before that of the slot.
+  /// The number of parts stored before that of the slot.
   func rank(of slot: Int) -> Int {
     unsafe (presence & (1 << UInt32(slot) &- 1)).nonzeroBitCount
   }
 
-  /// The part of the object at that place, or `nil`; its own checksum is not looked at.
+  /// The part in the slot, or `nil`, without verifying its checksum.
   func part(at slot: Int) throws(RecordError) -> HotChunk.Part? {
     unsafe try entry(at: slot)?.part
   }
 
-  /// The part of the object, checked against its own checksum, or `nil`.
+  /// The part of the object after verifying its checksum, or `nil`.
   func checkedPart(of objectID: UInt64) throws(RecordError) -> HotChunk.Part? {
     guard let entry = unsafe try entry(at: HotChunk.slot(of: objectID)) else { return nil }
     guard unsafe entry.checksum == entry.part.checksum(objectID: objectID) else {
@@ -107,7 +112,7 @@ struct HotChunkView {
     return unsafe entry.part
   }
 
-  /// The part of the object at that place and its checksum, not yet compared.
+  /// The part in the slot and its stored checksum, not yet compared.
   @inline(__always)
   func entry(
     at slot: Int
@@ -124,7 +129,7 @@ struct HotChunkView {
       let base = unsafe HotChunk.headerSize + presence.nonzeroBitCount * 4
       let start = unsafe base + (rank == 0 ? 0 : end(rank - 1))
       let end = unsafe base + end(rank)
-      prefix = HotChunk.unevenPrefixSize
+      prefix = HotChunk.mixedPrefixSize
       guard start + prefix <= end, unsafe end <= bytes.count else {
         throw RecordError(.truncated)
       }
@@ -148,5 +153,124 @@ struct HotChunkView {
     return unsafe Int(
       UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     )
+  }
+}
+
+/// A mutable copy of a chunk.
+final class HotChunkBuilder {
+  private var writer: ByteWriter
+  /// Whether a part was set or removed.
+  private(set) var isChanged = false
+
+  /// Creates a chunk without parts.
+  init() {
+    writer = ByteWriter(capacity: 1_024)
+    writer.appendZeros(HotChunk.headerSize)
+  }
+
+  init(_ chunk: HotChunkView) {
+    writer = ByteWriter(capacity: unsafe chunk.bytes.count)
+    unsafe writer.append(chunk.bytes)
+  }
+
+  /// The current bytes of the chunk, valid until the next change.
+  ///
+  /// The chunk's checksum is stale after a change until ``seal(number:)`` updates it.
+  @unsafe var view: HotChunkView { unsafe HotChunkView(checked: writer.buffer) }
+
+  /// Writes the checksum, after which the chunk can be stored.
+  func seal(number: UInt64) {
+    writer.patch(unsafe RecordHeader.checksum(of: writer.buffer, seed: number), at: 0)
+  }
+
+  /// Inserts or replaces the part of the object.
+  ///
+  /// Changes the bytes in place while the chunk stays uniform, and otherwise rebuilds the chunk.
+  func set(
+    _ part: UnsafeRawBufferPointer,
+    layoutNumber: UInt16,
+    of objectID: UInt64
+  ) throws(RecordError) {
+    isChanged = true
+    let chunk = unsafe view
+    let slot = HotChunk.slot(of: objectID)
+    let checksum = unsafe HotChunk.Part(layoutNumber: layoutNumber, bytes: part)
+      .checksum(objectID: objectID)
+    let stride = HotChunk.checksumSize + part.count
+    let isUniform =
+      unsafe chunk.presence == 0
+      || (chunk.stride == stride && chunk.layoutNumber == layoutNumber)
+    guard isUniform, part.count > 0, stride <= Int(UInt16.max) else {
+      let copy = Part(checksum: checksum, layoutNumber: layoutNumber, bytes: unsafe Array(part))
+      return try replace(slot, with: copy)
+    }
+    let start = unsafe HotChunk.headerSize + chunk.rank(of: slot) * stride
+    if unsafe !chunk.hasPart(at: slot) {
+      let presence = unsafe chunk.presence
+      writer.insertZeros(stride, at: start)
+      writer.patch(presence | 1 << UInt32(slot), at: 4)
+      writer.patch(layoutNumber, at: 8)
+      writer.patch(UInt16(stride), at: 10)
+    }
+    writer.patch(checksum, at: start)
+    unsafe writer.overwrite(part, at: start + HotChunk.checksumSize)
+  }
+
+  /// Removes the part in the slot, if there is one.
+  func remove(_ slot: Int) throws(RecordError) {
+    guard unsafe view.hasPart(at: slot) else { return }
+    isChanged = true
+    try replace(slot, with: nil)
+  }
+
+  private struct Part {
+    var checksum: UInt32
+    var layoutNumber: UInt16
+    var bytes: [UInt8]
+  }
+
+  /// Rebuilds the chunk with the part of one slot replaced or removed.
+  private func replace(_ slot: Int, with part: Part?) throws(RecordError) {
+    var parts: [(slot: Int, part: Part)] = []
+    for other in 0..<(1 << Int(HotChunk.shift)) {
+      if other == slot {
+        if let part { parts.append((slot, part)) }
+      } else if let kept = unsafe try view.entry(at: other) {
+        let copy = unsafe Part(
+          checksum: kept.checksum,
+          layoutNumber: kept.part.layoutNumber,
+          bytes: Array(kept.part.bytes)
+        )
+        parts.append((other, copy))
+      }
+    }
+    writer.removeAll()
+    writer.write(0 as UInt32)
+    writer.write(parts.reduce(0 as UInt32) { $0 | 1 << UInt32($1.slot) })
+    let first = parts.first?.part
+    let isUniform = parts.allSatisfy { _, part in
+      part.layoutNumber == first?.layoutNumber && part.bytes.count == first?.bytes.count
+    }
+    let stride = HotChunk.checksumSize + (first?.bytes.count ?? 0)
+    if isUniform, let first, first.bytes.count > 0, stride <= Int(UInt16.max) {
+      writer.write(first.layoutNumber)
+      writer.write(UInt16(stride))
+      for (_, part) in parts {
+        writer.write(part.checksum)
+        writer.write(part.bytes)
+      }
+      return
+    }
+    writer.write(0 as UInt32)
+    var end: UInt32 = 0
+    for (_, part) in parts {
+      end += UInt32(HotChunk.mixedPrefixSize + part.bytes.count)
+      writer.write(end)
+    }
+    for (_, part) in parts {
+      writer.write(part.checksum)
+      writer.write(part.layoutNumber)
+      writer.write(part.bytes)
+    }
   }
 }

@@ -1,21 +1,21 @@
-/// Builds the bytes of a record, field by field in the order of the schema.
+/// Encodes a record, field by field in the order of the schema.
 ///
-/// Its memory is used again for the next record of the transaction.
+/// One encoder serves all records of a model in a transaction and reuses its memory.
 public struct RecordEncoder: ~Copyable {
   @usableFromInline let binding: LayoutBinding
-  /// The next field.
+  /// The position of the next field in the schema.
   @usableFromInline var position = 0
   @usableFromInline var cold = ByteWriter(capacity: 512)
   @usableFromInline var hot = ByteWriter(capacity: 64)
-  /// Whether the record carries fields that the layout does not have.
+  /// Whether the record carries fields that its layout does not have.
   private(set) var hasExtras = false
 
-  /// Encodes in the layout of the binding, which must be the program's own.
+  /// Creates an encoder for the layout of `binding`, which must be the program's own layout.
   init(_ binding: LayoutBinding) {
     self.binding = binding
   }
 
-  /// Begins a record.
+  /// Starts a new record.
   @usableFromInline
   mutating func start() {
     position = 0
@@ -26,18 +26,18 @@ public struct RecordEncoder: ~Copyable {
     hot.appendZeros(binding.hotSize)
   }
 
-  /// Writes the next field.
+  /// Encodes the next field.
   ///
-  /// - Precondition: The schema has a next field.
+  /// - Precondition: Fewer fields have been encoded than the schema has.
   @inlinable
   public mutating func encode<Value: FieldValue>(_ value: Value) {
     let place = nextPlace()
     if place.isHot { hot.encode(value, at: place) } else { cold.encode(value, at: place) }
   }
 
-  /// Writes the next field, which is optional.
+  /// Encodes the next field, which is optional.
   ///
-  /// - Precondition: The schema has a next field.
+  /// - Precondition: Fewer fields have been encoded than the schema has.
   @inlinable
   public mutating func encode<Value: FieldValue>(_ value: Value?) {
     guard let value else { return encodeNil() }
@@ -55,14 +55,14 @@ public struct RecordEncoder: ~Copyable {
   @inline(__always)
   mutating func nextPlace() -> FieldPlace {
     let places = unsafe binding.places
-    precondition(position < places.count, "more fields are encoded than the schema has")
+    precondition(position < places.count, "more fields were encoded than the schema has")
     defer { position += 1 }
     return unsafe places[position]
   }
 
-  /// Writes the next field from the bytes of its value; `nil` for no value.
+  /// Encodes the next field from already encoded bytes, or as `nil`.
   ///
-  /// - Precondition: A field of a fixed width has bytes of that width.
+  /// - Precondition: For a field of fixed width, `bytes` has that width.
   mutating func encode(_ bytes: UnsafeRawBufferPointer?) {
     guard let bytes = unsafe bytes else { return encodeNil() }
     let place = nextPlace()
@@ -73,25 +73,26 @@ public struct RecordEncoder: ~Copyable {
     }
   }
 
-  /// Begins the hot part of a record that keeps its cold part.
+  /// Loads an existing hot part to change it; the record keeps its stored cold part.
   mutating func startHot(_ bytes: UnsafeRawBufferPointer) {
     hot.removeAll()
     unsafe hot.append(bytes)
   }
 
-  /// Sets a hot field of a fixed width, or with `nil` has it hold no value.
+  /// Sets a hot field of fixed width; `nil` removes its value.
   mutating func setHot(_ bytes: UnsafeRawBufferPointer?, at place: FieldPlace) {
     guard let bytes = unsafe bytes else { return hot.clear(place) }
     unsafe hot.encode(bytes, at: place)
   }
 
-  /// Completes the record but for its checksum, which the object's id is part of.
+  /// Completes the record except for its checksum, which ``seal(objectID:)`` writes.
   ///
-  /// `extras` are the fields of the record that this program does not know.
+  /// - Parameter extras: The encoded fields that this program's schema does not have, from
+  ///   ``RecordView/encodedUnknownFields()``.
   mutating func finish(extras: [UInt8] = []) {
     unsafe precondition(
       position == binding.places.count,
-      "fewer fields are encoded than the schema has"
+      "fewer fields were encoded than the schema has"
     )
     cold.patch(binding.number, at: 4)
     cold.patch(RecordHeader.codingVersion, at: 6)
@@ -100,7 +101,7 @@ public struct RecordEncoder: ~Copyable {
     if hasExtras { cold.write(extras) }
   }
 
-  /// Writes the checksum of the cold part.
+  /// Writes the checksum of the cold part, which is seeded with the object's id.
   mutating func seal(objectID: UInt64) {
     let checksum = unsafe RecordHeader.checksum(of: cold.buffer, seed: objectID)
     cold.patch(checksum, at: 0)
@@ -108,7 +109,7 @@ public struct RecordEncoder: ~Copyable {
 }
 
 extension ByteWriter {
-  /// Writes a field of a record into its slot or at the end of the heap.
+  /// Encodes a field into its slot, or at the end of the heap.
   @inlinable
   mutating func encode<Value: FieldValue>(_ value: Value, at place: FieldPlace) {
     unsafe base.storeBytes(
@@ -122,7 +123,7 @@ extension ByteWriter {
       value.encode(to: &self)
       precondition(
         slot == place.offset + place.width,
-        "a value wrote another number of bytes than its type is wide"
+        "a value encoded fewer bytes than its field type's width"
       )
       slot = -1
     } else {
@@ -131,13 +132,16 @@ extension ByteWriter {
     }
   }
 
-  /// Writes a field of a record whose bytes are there already.
+  /// Writes a field from already encoded bytes.
   @unsafe
   mutating func encode(_ bytes: UnsafeRawBufferPointer, at place: FieldPlace) {
     let presence = unsafe base.load(fromByteOffset: place.presenceOffset, as: UInt8.self)
     patch(presence | place.presenceMask, at: place.presenceOffset)
     if place.isFixed {
-      precondition(bytes.count == place.width, "a value has not as many bytes as its type is wide")
+      precondition(
+        bytes.count == place.width,
+        "the number of bytes differs from the width of the field type"
+      )
       unsafe overwrite(bytes, at: place.offset)
     } else {
       unsafe append(bytes)
@@ -145,14 +149,14 @@ extension ByteWriter {
     }
   }
 
-  /// Has a field of a fixed width hold no value.
+  /// Sets a field of fixed width to `nil`.
   mutating func clear(_ place: FieldPlace) {
     let presence = unsafe base.load(fromByteOffset: place.presenceOffset, as: UInt8.self)
     patch(presence & ~place.presenceMask, at: place.presenceOffset)
     for offset in 0..<place.width { patch(0 as UInt8, at: place.offset + offset) }
   }
 
-  /// Notes where a field ends in the heap.
+  /// Records the current end of the heap as the end of a field.
   @inlinable
   mutating func endField(at place: FieldPlace) {
     patch(UInt32(count - place.heapStart), at: place.offset)

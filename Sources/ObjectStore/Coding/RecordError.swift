@@ -1,29 +1,32 @@
-/// Bytes that are not what the schema promises.
+/// An error in the bytes of a record: damage, or a format that this version cannot read.
+///
+/// Reading through an ``ObjectReader`` wraps it in a ``StoreError`` as its cause. A custom
+/// ``FieldValue`` throws it from ``FieldValue/init(from:)``, usually with `invalidValue`.
 public struct RecordError: Error, Sendable, Hashable {
-  /// The kinds of damage.
+  /// The kinds of error.
   public enum Code: String, Sendable, Hashable {
-    /// The record ends before one of its parts does.
+    /// The bytes end inside a value.
     case truncated
-    /// The checksum does not fit the bytes.
+    /// The checksum does not match the bytes.
     case checksumMismatch
-    /// A field that must be there is not.
+    /// The record has no value for a field that is not optional and has no default.
     case missingField
-    /// A field's bytes are no value of its type.
+    /// The bytes of a field do not encode a value of its type.
     case invalidValue
-    /// The record names a layout that the store does not have.
+    /// The record refers to a layout that the store does not describe.
     case unknownLayout
-    /// The record's coding is of a later version than this program knows.
+    /// A later version of the library wrote the record.
     case unknownCoding
-    /// The part of the record that changes often is not there.
+    /// The record's hot part, which holds the fields marked as hot, is missing.
     case missingHotPart
   }
 
-  /// What is wrong.
+  /// The kind of error.
   public var code: Code
-  /// The field, where one is concerned.
+  /// The name of the field, if the error concerns a single field.
   public var field: String?
 
-  /// Describes damage.
+  /// Creates an error with a code and, optionally, the name of a field.
   public init(_ code: Code, field: String? = nil) {
     self.code = code
     self.field = field
@@ -31,18 +34,18 @@ public struct RecordError: Error, Sendable, Hashable {
 }
 
 extension RecordError: CustomStringConvertible {
-  /// The kind of damage and the field.
+  /// A sentence about the error, followed by the name of the field in parentheses.
   public var description: String {
-    let text =
+    let message =
       switch code {
-      case .truncated: "the record is cut off"
-      case .checksumMismatch: "the checksum does not fit the record"
-      case .missingField: "a field is missing that has no default"
-      case .invalidValue: "a field's bytes are no value of its type"
-      case .unknownLayout: "the record has a layout that the store does not describe"
+      case .truncated: "the record is truncated"
+      case .checksumMismatch: "the checksum does not match the record"
+      case .missingField: "the record has no value for a required field"
+      case .invalidValue: "a field's bytes do not encode a value of its type"
+      case .unknownLayout: "the record refers to a layout that the store does not describe"
       case .unknownCoding: "the record was written by a later version"
       case .missingHotPart: "the hot part of the record is missing"
       }
-    return field.map { "\(text) (\($0))" } ?? text
+    return field.map { "\(message) (\($0))" } ?? message
   }
 }

@@ -1,7 +1,11 @@
-/// Where each field of one schema lies in a record.
+/// The position of each field of a schema in an encoded record.
 ///
-/// A record names its layout by number; the store keeps a description of every layout that any of
-/// its programs has written, so that each program can read the records of the others.
+/// A record refers to its layout by number. The store keeps a description of every layout that was
+/// ever written to it, so a program can read the records of earlier and later versions.
+///
+/// Each part of a record, cold and hot, consists of a header (cold only), presence bits, the slots
+/// of the fixed-width fields, a `u32` end offset for each variable-width field, and the heap with
+/// the bytes of the variable-width fields.
 struct RecordLayout: Sendable, Hashable {
   struct Field: Sendable, Hashable {
     var id: UInt32
@@ -12,9 +16,9 @@ struct RecordLayout: Sendable, Hashable {
     var isPrimaryKey: Bool
   }
 
-  /// The sizes of one part of a record.
+  /// The sizes of the sections of one part of a record, in bytes.
   struct PartShape: Sendable, Hashable {
-    /// What comes before the presence bits.
+    /// The number of bytes before the presence bits.
     var headerSize: Int
     var fieldCount = 0
     var fixedSize = 0
@@ -35,10 +39,10 @@ struct RecordLayout: Sendable, Hashable {
     self.fields = fields
     cold = Self.shape(of: fields.filter { !$0.isHot }, headerSize: RecordHeader.size)
     hot = Self.shape(of: fields.filter(\.isHot), headerSize: 0)
-    var coldFiller = Filler(shape: cold, isHot: false)
-    var hotFiller = Filler(shape: hot, isHot: true)
+    var coldAllocator = PlaceAllocator(shape: cold, isHot: false)
+    var hotAllocator = PlaceAllocator(shape: hot, isHot: true)
     places = fields.map { field in
-      field.isHot ? hotFiller.place(field) : coldFiller.place(field)
+      field.isHot ? hotAllocator.place(field) : coldAllocator.place(field)
     }
   }
 
@@ -54,8 +58,8 @@ struct RecordLayout: Sendable, Hashable {
     return shape
   }
 
-  /// Gives each field of one part its place, in order.
-  private struct Filler {
+  /// Assigns each field of one part its place, in the order of the schema.
+  private struct PlaceAllocator {
     let shape: PartShape
     let isHot: Bool
     var bit = 0
@@ -106,19 +110,19 @@ struct RecordLayout: Sendable, Hashable {
   }
 }
 
-/// Where a field lies inside its part of a record, from the start of the part.
+/// The location of a field in its part of a record; all offsets count from the start of the part.
 @usableFromInline
 struct FieldPlace: Sendable, Hashable {
   @usableFromInline var isHot: Bool
-  /// Whether the field has a slot of its own; otherwise its bytes lie in the heap.
+  /// Whether the field has a fixed-width slot; otherwise its bytes are in the heap.
   @usableFromInline var isFixed: Bool
-  /// Whether the field is the first of its part in the heap.
+  /// Whether the field is the first in the heap, so that it starts at the start of the heap.
   @usableFromInline var isFirst = false
-  /// The bit that says whether there is a value.
+  /// The bit that is set when the field has a value.
   @usableFromInline var presenceMask: UInt8
-  /// The byte with that bit; negative when the layout has no such field.
+  /// The offset of the byte with that bit; negative when the layout does not have the field.
   @usableFromInline var presenceOffset: Int
-  /// Of the slot, or of the number that says where the field ends in the heap.
+  /// The offset of the slot, or of the `u32` that holds the field's end offset in the heap.
   @usableFromInline var offset = 0
   @usableFromInline var width = 0
   @usableFromInline var heapStart = 0
@@ -128,12 +132,12 @@ struct FieldPlace: Sendable, Hashable {
   var exists: Bool { presenceOffset >= 0 }
 }
 
-/// Parts of records.
+/// The parts of a record that an operation reads or changes.
 struct RecordParts: OptionSet, Sendable, Hashable {
   let rawValue: UInt8
-  /// What seldom changes.
+  /// The fields that seldom change, in an entry of their own.
   static let cold = Self(rawValue: 1)
-  /// What changes often: small, and close to its neighbours.
+  /// The fields that change often, in a ``HotChunk``.
   static let hot = Self(rawValue: 2)
   static let all: Self = [.cold, .hot]
 }
@@ -143,7 +147,7 @@ struct RecordParts: OptionSet, Sendable, Hashable {
 extension RecordLayout {
   private static let codingVersion: UInt8 = 1
 
-  /// The description of the layout as the store keeps it.
+  /// The description of the layout that the store keeps.
   var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.write(Self.codingVersion)
@@ -161,7 +165,7 @@ extension RecordLayout {
     return writer.bytes
   }
 
-  /// Reads a description.
+  /// Decodes a description.
   init(encoded reader: inout ByteReader) throws(RecordError) {
     guard try reader.read(UInt8.self) == Self.codingVersion else {
       throw RecordError(.unknownCoding)
@@ -173,7 +177,8 @@ extension RecordLayout {
       let flags = try reader.read(UInt8.self)
       let name = try reader.readSized(String.self)
       let typeName = try reader.readSized(String.self)
-      // Types nest, and reading their names does too: no store has one as long as this.
+      // `FieldType` parses nested types recursively: the limit bounds the recursion on damaged
+      // bytes, and no real type name comes near it.
       guard typeName.utf8.count <= 1_000, let type = FieldType(typeName) else {
         throw RecordError(.unknownCoding, field: name)
       }
@@ -189,5 +194,110 @@ extension RecordLayout {
       )
     }
     self.init(fields: fields)
+  }
+}
+
+/// A map from the fields of the program's schema to their places in one stored layout.
+@safe  // It owns the memory and lends it no longer than it lives.
+@usableFromInline
+final class LayoutBinding: Sendable {
+  /// The layout of the records.
+  let layout: RecordLayout
+  let number: UInt16
+  /// The place of each field of the program's schema, by position in the schema.
+  var places: UnsafeBufferPointer<FieldPlace> { unsafe UnsafeBufferPointer(ownPlaces) }
+  // Initialized in `init`, never changed after that, and freed in `deinit`.
+  nonisolated(unsafe) private let ownPlaces: UnsafeMutableBufferPointer<FieldPlace>
+  /// The fields of the program's schema, by the same positions.
+  let fields: [RecordLayout.Field]
+  /// The positions in the layout of fields that the program's schema does not have.
+  let unknownPositions: [Int]
+  /// The minimum size of each part, in bytes: all sections before the heap.
+  let coldSize: Int
+  let hotSize: Int
+  let hasHotFields: Bool
+
+  init(reading layout: RecordLayout, number: UInt16, as own: RecordLayout) {
+    self.layout = layout
+    self.number = number
+    fields = own.fields
+    let places = own.fields.map { field in
+      layout.position(ofID: field.id).map { layout.places[$0] } ?? .none
+    }
+    unsafe ownPlaces = .allocate(capacity: places.count)
+    _ = unsafe ownPlaces.initialize(from: places)
+    unknownPositions = layout.fields.indices.filter {
+      own.position(ofID: layout.fields[$0].id) == nil
+    }
+    coldSize = layout.cold.heapStart
+    hotSize = layout.hot.heapStart
+    hasHotFields = layout.hasHotFields
+  }
+
+  deinit {
+    unsafe ownPlaces.deallocate()
+  }
+
+  /// The same data without reference counting, valid as long as the binding.
+  @unsafe var reference: LayoutReference {
+    unsafe LayoutReference(
+      number: number,
+      hasHotFields: hasHotFields,
+      coldSize: coldSize,
+      hotSize: hotSize,
+      places: places,
+      binding: self
+    )
+  }
+}
+
+/// The part of a ``LayoutBinding`` that reading a record needs, without reference counting.
+///
+/// Retaining the binding for every record would make all threads that read a model contend for one
+/// reference count. The model's tables keep the binding alive, and record views are never lent
+/// longer than the tables live.
+@unsafe
+struct LayoutReference {
+  let number: UInt16
+  let hasHotFields: Bool
+  /// The minimum size of each part, in bytes.
+  let coldSize: Int
+  let hotSize: Int
+  /// The place of each field of the program's schema, by position in the schema.
+  let places: UnsafeBufferPointer<FieldPlace>
+  unowned(unsafe) let binding: LayoutBinding
+}
+
+// The memory that it points to is immutable.
+extension LayoutReference: @unchecked Sendable {}
+
+/// The first eight bytes of the cold part of a record.
+struct RecordHeader {
+  /// The low 32 bits of the XXH64 of all bytes after it, seeded with the object's id.
+  ///
+  /// The seed makes it also detect a record that is stored under another object's id.
+  var checksum: UInt32
+  /// The number of the record's layout.
+  var layoutNumber: UInt16
+  /// Whether fields that the layout does not have follow the heap.
+  var hasExtras: Bool
+
+  static let size = 8
+  static let codingVersion: UInt8 = 1
+
+  init(_ bytes: UnsafeRawBufferPointer) throws(RecordError) {
+    guard bytes.count >= Self.size else { throw RecordError(.truncated) }
+    let word = unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+    guard UInt8(truncatingIfNeeded: word >> 48) == Self.codingVersion else {
+      throw RecordError(.unknownCoding)
+    }
+    checksum = UInt32(truncatingIfNeeded: word)
+    layoutNumber = UInt16(truncatingIfNeeded: word >> 32)
+    hasExtras = word >> 56 & 1 != 0
+  }
+
+  static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt32 {
+    let covered = unsafe UnsafeRawBufferPointer(rebasing: bytes[4...])
+    return unsafe UInt32(truncatingIfNeeded: XXHash64.hash(covered, seed: seed))
   }
 }

@@ -1,21 +1,21 @@
-/// A stored record, its fields read straight from the bytes in the map.
+/// A stored record whose fields are decoded directly from the memory map.
 ///
-/// Every access is checked against the record's end: bytes that are damaged give an error, never a
-/// trap. A view is lent and cannot be kept.
-@safe  // Although it holds pointers: it is noncopyable, only ever lent, and checks each access.
+/// Every access is checked against the end of the record: damaged bytes cause an error, never a
+/// trap. A view is lent; it is noncopyable and must not outlive the call that received it.
+@safe  // It holds pointers, but it is noncopyable, only ever lent, and checks each access.
 public struct RecordView: ~Copyable {
-  /// Empty when only hot fields are looked at.
+  /// Empty when only hot fields are read.
   let cold: UnsafeRawBufferPointer
-  /// Empty when the layout has no hot fields, or none is looked at.
+  /// Empty when the layout has no hot fields, or when only cold fields are read.
   let hot: UnsafeRawBufferPointer
   let hasExtras: Bool
-  // The tables of the model keep it, and a view is lent no longer than they are.
+  // The model's tables retain it, and a view is never lent longer than they live.
   unowned(unsafe) let binding: LayoutBinding
   let places: UnsafeBufferPointer<FieldPlace>
 
-  /// Checks the cold part against its checksum and both against the layout.
+  /// Verifies the checksum of the cold part, and the layout number and size of both parts.
   ///
-  /// The hot part has been checked before, against its own checksum or that of its chunk.
+  /// The caller has already verified the hot part's checksum, or that of its chunk.
   init(
     cold: UnsafeRawBufferPointer,
     hot: HotChunk.Part?,
@@ -37,7 +37,7 @@ public struct RecordView: ~Copyable {
     )
   }
 
-  /// A view of hot fields alone.
+  /// Creates a view of only the hot fields.
   init(hot: HotChunk.Part, layout: LayoutReference) throws(RecordError) {
     unsafe try Self.check(hot, layout)
     unsafe self.init(
@@ -48,7 +48,7 @@ public struct RecordView: ~Copyable {
     )
   }
 
-  /// A view of bytes that were made or checked before.
+  /// Wraps bytes that were built in this process or verified before.
   init(
     checkedCold cold: UnsafeRawBufferPointer,
     hot: UnsafeRawBufferPointer,
@@ -62,7 +62,7 @@ public struct RecordView: ~Copyable {
     self.hasExtras = hasExtras
   }
 
-  /// The same record with its hot part.
+  /// Returns a view of the same record that includes its hot part.
   func adding(_ part: HotChunk.Part) throws(RecordError) -> RecordView {
     let layout = unsafe binding.reference
     unsafe try Self.check(part, layout)
@@ -74,7 +74,7 @@ public struct RecordView: ~Copyable {
     )
   }
 
-  /// The same view once more, for one who lends it no longer than this one is.
+  /// A second view of the same bytes, which must not outlive this one.
   @unsafe var copy: RecordView {
     unsafe RecordView(
       checkedCold: cold,
@@ -94,10 +94,10 @@ public struct RecordView: ~Copyable {
 
   // MARK: Values
 
-  /// The value of the field at `position` of the schema.
+  /// Decodes the field at `position` in the schema.
   ///
   /// - Throws: ``RecordError`` with `missingField` when the record was written before the field
-  ///   existed, or holds `nil`; `invalidValue` or `truncated` when the bytes are damaged.
+  ///   existed, or stores `nil`; `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable
   public func value<Value: FieldValue>(
     at position: Int,
@@ -109,10 +109,12 @@ public struct RecordView: ~Copyable {
     return unsafe try decode(bytes, position)
   }
 
-  /// The value of the field at `position`, or `fallback` when the record was written before the
-  /// field existed.
+  /// Decodes the field at `position`, or returns `fallback` when the record has no value for it.
   ///
-  /// - Throws: ``RecordError`` as ``value(at:as:)``.
+  /// A record has no value when it was written before the field existed, or while the field was
+  /// optional and `nil`.
+  ///
+  /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable
   public func value<Value: FieldValue>(
     at position: Int,
@@ -121,13 +123,14 @@ public struct RecordView: ~Copyable {
     switch unsafe try content(at: position) {
     case .present(let bytes): return unsafe try decode(bytes, position)
     case .missing: return fallback()
-    // Nil in a field that was optional when the record was written.
+    // The field was optional when the record was written.
     case .null: return fallback()
     }
   }
 
-  /// The value of the optional field at `position`, or `fallback` when the record was written
-  /// before the field existed.
+  /// Decodes the optional field at `position`.
+  ///
+  /// Returns `fallback` when the record was written before the field existed.
   ///
   /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable
@@ -155,7 +158,7 @@ public struct RecordView: ~Copyable {
     }
   }
 
-  /// The name of the field at `position` of the schema.
+  /// The name of the field at `position` in the schema.
   @usableFromInline
   func name(at position: Int) -> String? {
     unsafe binding.fields.indices.contains(position) ? binding.fields[position].name : nil
@@ -163,17 +166,17 @@ public struct RecordView: ~Copyable {
 
   // MARK: Bytes
 
-  /// What a record has for a field.
+  /// The stored content of a field.
   @unsafe
   @usableFromInline
   enum Content {
-    /// The layout knows no such field.
+    /// Neither the record's layout nor its extras have the field.
     case missing
     case null
     case present(UnsafeRawBufferPointer)
   }
 
-  /// The bytes of the field at `position` of the program's schema.
+  /// The content of the field at `position` in the program's schema.
   @usableFromInline
   func content(at position: Int) throws(RecordError) -> Content {
     guard position >= 0, unsafe position < places.count else { throw RecordError(.missingField) }
@@ -183,7 +186,7 @@ public struct RecordView: ~Copyable {
     return unsafe try extra(withID: binding.fields[position].id)
   }
 
-  /// The bytes of the field of that id, whether or not the program's schema has it.
+  /// The content of the field with `id`, whether or not the program's schema has it.
   func content(ofID id: UInt32) throws(RecordError) -> Content {
     let binding = unsafe binding
     if let position = binding.layout.position(ofID: id) {
@@ -193,11 +196,11 @@ public struct RecordView: ~Copyable {
     return unsafe try extra(withID: id)
   }
 
-  /// The bytes of the field at a place of the record's layout.
+  /// The content of the field at a place in the record's layout.
   @inline(__always)
   func content(at place: FieldPlace) throws(RecordError) -> Content {
     let bytes = unsafe place.isHot ? hot : cold
-    // Parts are as long as their layouts say, or empty.
+    // A part is at least as long as its layout requires, or empty.
     guard let base = bytes.baseAddress else {
       throw RecordError(place.isHot ? .missingHotPart : .truncated)
     }
@@ -234,14 +237,16 @@ public struct RecordView: ~Copyable {
   }
 
   /// A field that the schema of the record's writer did not have.
+  ///
+  /// The writer preserved it from an earlier version of the record.
   struct Extra {
     var id: UInt32
     var type: String
-    /// Where its bytes lie in the cold part; `nil` when it holds `nil`.
+    /// The range of its bytes in the cold part; `nil` when the value is `nil`.
     var range: Range<Int>?
   }
 
-  /// The fields that the record's layout does not have.
+  /// The fields stored after the heap, which the record's layout does not have.
   func extras() throws(RecordError) -> [Extra] {
     guard hasExtras else { return [] }
     let shape = unsafe binding.layout.cold
@@ -264,7 +269,7 @@ public struct RecordView: ~Copyable {
     return extras
   }
 
-  /// The fields that the program's schema does not have, as a record of this program carries them.
+  /// Encodes the fields that the program's schema does not have as extras of a new record.
   func encodedUnknownFields() throws(RecordError) -> [UInt8] {
     let binding = unsafe binding
     guard hasExtras || !binding.unknownPositions.isEmpty else { return [] }
@@ -301,6 +306,35 @@ public struct RecordView: ~Copyable {
       writer.write(0 as UInt8)
       writer.writeSized(type)
       writer.write(0 as UInt32)
+    }
+  }
+}
+
+extension RecordView {
+  /// The fields whose bytes differ between two records, as in ``ChangeLog/Change/fields``.
+  static func changedFields(
+    from old: borrowing RecordView,
+    to new: borrowing RecordView,
+    count: Int
+  ) throws(RecordError) -> UInt64 {
+    var fields: UInt64 = 0
+    for position in 0..<count
+    where unsafe !(try old.content(at: position).isSame(as: try new.content(at: position))) {
+      fields |= ChangeLog.bit(ofFieldAt: position)
+    }
+    return fields
+  }
+}
+
+extension RecordView.Content {
+  /// Whether both records store the same content for a field.
+  ///
+  /// A missing field differs from one that is `nil`: a missing field takes its default.
+  func isSame(as other: RecordView.Content) -> Bool {
+    switch unsafe (self, other) {
+    case (.missing, .missing), (.null, .null): true
+    case (.present(let one), .present(let two)): unsafe one.isSame(as: two)
+    default: false
     }
   }
 }

@@ -1,7 +1,8 @@
-/// XXH64 (xxHash specification, version 0.1.1): the hash of keys and the checksum of records.
+/// XXH64 (xxHash specification, version 0.1.1), the hash of keys and the checksum of records.
 ///
-/// Fast, spread well, and written in every language, so that others can read a store. It does not
-/// withstand a forger; where a stranger chooses the input, the seed is a secret of the store.
+/// It is fast, distributes well, and is implemented in every common language, so other programs can
+/// read a store. It is not cryptographic: where an attacker can choose the input, the seed is
+/// random and stored only in the store.
 enum XXHash64 {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -77,5 +78,21 @@ enum XXHash64 {
   @inline(__always)
   private static func merge(_ hash: UInt64, _ lane: UInt64) -> UInt64 {
     (hash ^ round(0, lane)) &* prime1 &+ prime4
+  }
+}
+
+/// The 32-bit FNV-1a hash, from which the ids of fields and indexes are derived.
+struct FNV1a {
+  private(set) var hash: UInt32 = 2_166_136_261
+
+  mutating func combine(_ byte: UInt8) {
+    hash = (hash ^ UInt32(byte)) &* 16_777_619
+  }
+
+  /// Combines the four bytes of the number in little-endian order.
+  mutating func combine(_ number: UInt32) {
+    for shift in stride(from: 0, to: 32, by: 8) {
+      combine(UInt8(truncatingIfNeeded: number >> UInt32(shift)))
+    }
   }
 }
