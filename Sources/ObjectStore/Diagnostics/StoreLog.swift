@@ -2,9 +2,10 @@ internal import LMDB
 internal import Logging
 internal import Synchronization
 
-/// Tells the program's logger what one store value does.
+/// Writes the log messages of one store value.
 ///
-/// Messages are constant, so that they can be searched for; no value of an object is ever told.
+/// Messages are constant strings, so that they can be searched for; details are in the metadata. No
+/// message contains a value of an object.
 final class StoreLog: Sendable {
   private struct State {
     var mapSize: Int?
@@ -14,20 +15,22 @@ final class StoreLog: Sendable {
     var scans: Set<Scan> = []
   }
 
-  /// What makes a scan known already.
+  /// The model and fields of a scan, which is reported only once.
   private struct Scan: Hashable {
     var model: String
     var fields: [String]
   }
 
-  /// So many objects a query may look at unmentioned.
-  static let longestQuietScan = 10_000
-  /// A reader that so many commits came after is slow.
+  /// The number of objects that a query may scan without a warning.
+  static let scanWarningThreshold = 10_000
+  /// The number of commits after a snapshot from which on its reader counts as slow.
   static let slowReaderAge: UInt64 = 1_000
   static let readerCheckInterval = Duration.seconds(30)
 
   private let logger: Logger
-  /// Held to compare with what was last told, never while telling.
+  /// The state last reported.
+  ///
+  /// The lock is never held while the logger is called.
   private let state: Guarded<State>
 
   init(_ logger: Logger, now: ContinuousClock.Instant = .now) {
@@ -43,10 +46,10 @@ final class StoreLog: Sendable {
     isReadOnly: Bool,
     since start: ContinuousClock.Instant
   ) {
-    let facts = try? environment.statistics()
+    let statistics = try? environment.statistics()
     state.withLock { state in
-      state.mapSize = facts?.mapSize
-      state.usedSize = facts?.usedSize ?? 0
+      state.mapSize = statistics?.mapSize
+      state.usedSize = statistics?.usedSize ?? 0
     }
     logger.debug(
       "opened the store",
@@ -57,7 +60,7 @@ final class StoreLog: Sendable {
         "duration": "\(start.duration(to: .now))",
       ]
     )
-    noteClearedReaders(environment)
+    logClearedReaders(environment)
   }
 
   func didCompact(_ path: String, bytes: Int64) {
@@ -70,14 +73,14 @@ final class StoreLog: Sendable {
 
   func didFindLaterVersion(_ path: String, stored: UInt32, own: UInt32) {
     logger.notice(
-      "opened the store for reading alone: a later version has written it",
+      "opened the store read-only: a later version of the program wrote it",
       metadata: ["path": "\(path)", "storedVersion": "\(stored)", "ownVersion": "\(own)"]
     )
   }
 
   func didChangeSchema(version: UInt32, epoch: UInt64) {
     logger.debug(
-      "changed what the store says of its models",
+      "changed the stored schema",
       metadata: ["version": "\(version)", "epoch": "\(epoch)"]
     )
   }
@@ -95,48 +98,51 @@ final class StoreLog: Sendable {
 
   // MARK: Writing
 
-  /// Looks for what the beginning of a write may have done, and now and then for slow readers.
+  /// Logs a resize of the map and cleared reader slots, which beginning a write can cause.
+  ///
+  /// Checks for slow readers once per ``readerCheckInterval``, and warns only if the file has grown
+  /// since the previous check.
   func didBeginWrite(_ environment: Environment, now: ContinuousClock.Instant = .now) {
-    guard let facts = try? environment.statistics() else { return }
+    guard let statistics = try? environment.statistics() else { return }
     let (old, isCheckDue, hasGrown) = state.withLock { state in
       let old = state.mapSize
-      state.mapSize = facts.mapSize
+      state.mapSize = statistics.mapSize
       guard now >= state.nextReaderCheck else { return (old, false, false) }
       state.nextReaderCheck = now + Self.readerCheckInterval
-      let hasGrown = facts.usedSize > state.usedSize
-      state.usedSize = facts.usedSize
+      let hasGrown = statistics.usedSize > state.usedSize
+      state.usedSize = statistics.usedSize
       return (old, true, hasGrown)
     }
-    if let old, old < facts.mapSize {
+    if let old, old < statistics.mapSize {
       logger.debug(
-        "enlarged the map",
-        metadata: ["oldSize": "\(old)", "newSize": "\(facts.mapSize)"]
+        "enlarged the memory map",
+        metadata: ["oldSize": "\(old)", "newSize": "\(statistics.mapSize)"]
       )
     }
-    noteClearedReaders(environment)
+    logClearedReaders(environment)
     guard isCheckDue, hasGrown else { return }
-    let slow = environment.snapshotReaders(asOf: facts.lastTransactionID)
+    let slow = environment.snapshotReaders(asOf: statistics.lastTransactionID)
       .filter { $0.ageInCommits >= Self.slowReaderAge }
     guard let oldest = slow.first else { return }
     logger.warning(
-      "a reader keeps the file growing",
+      "a slow reader makes the file grow",
       metadata: [
         "readers": "\(slow.count)",
         "processID": "\(oldest.processID)",
         "ageInCommits": "\(oldest.ageInCommits)",
-        "fileSize": "\(facts.usedSize)",
+        "fileSize": "\(statistics.usedSize)",
       ]
     )
   }
 
-  private func noteClearedReaders(_ environment: Environment) {
+  private func logClearedReaders(_ environment: Environment) {
     let all = environment.clearedReaderCount
     let new = state.withLock { state in
       defer { state.clearedReaders = all }
       return all - state.clearedReaders
     }
     guard new > 0 else { return }
-    logger.debug("freed slots of readers whose process is gone", metadata: ["readers": "\(new)"])
+    logger.debug("cleared the reader slots of dead processes", metadata: ["readers": "\(new)"])
   }
 
   func didCommitTogether(_ count: Int, durability: Durability) {
@@ -161,12 +167,12 @@ final class StoreLog: Sendable {
 
   // MARK: Reading
 
-  /// Tells of a query that looked at so many objects, once for the fields that it looked at.
+  /// Warns about a query that scanned many objects, once per model and set of fields.
   func didScan(_ objects: Int, of model: String, fields: [String], sorts: Bool) {
     let scan = Scan(model: model, fields: fields)
     guard state.withLock({ $0.scans.insert(scan).inserted }) else { return }
     logger.warning(
-      "a query looked at every object: an index may be missing",
+      "a query scanned many objects: an index may be missing",
       metadata: [
         "model": "\(model)",
         "fields": "\(fields.joined(separator: ", "))",
@@ -178,10 +184,12 @@ final class StoreLog: Sendable {
 }
 
 extension ModelReader {
-  /// Tells the store's log of a query that looked at so many objects, when that is much and an
-  /// index could have helped.
+  /// Logs a scan of more than ``StoreLog/scanWarningThreshold`` objects.
+  ///
+  /// It does not report models without any index, nor queries that neither test nor sort by a
+  /// field.
   func noteScan(_ objects: Int, _ core: QueryCore) {
-    guard objects > StoreLog.longestQuietScan, let log = unsafe tables.log else { return }
+    guard objects > StoreLog.scanWarningThreshold, let log = unsafe tables.log else { return }
     let tables = unsafe tables
     let positions = core.node.positions.union(core.order.columns.map(\.position))
     guard !tables.indexes.isEmpty, !positions.isEmpty else { return }

@@ -1,103 +1,246 @@
-/// The sizes of a store and what it is used for, at one moment.
+internal import LMDB
+internal import Synchronization
+
+/// The sizes, readers and transaction times of a store at one moment.
+///
+/// ``ObjectStore/statistics()`` returns it.
 public struct StoreStatistics: Sendable, Hashable {
-  /// The pages of one table.
+  /// The size of one table, a B+ tree.
   public struct Table: Sendable, Hashable {
-    /// How many entries there are.
+    /// The number of entries.
     public var entries: Int
-    /// How many pages lie between the root and an entry, both included.
+    /// The height of the tree: the number of pages from the root to a leaf, both included.
     public var depth: Int
-    /// The pages in use.
+    /// The number of pages in use.
     public var pages: Int
-    /// The pages in use, in bytes.
+    /// The size of the pages in use, in bytes.
     public var byteCount: Int
   }
 
-  /// One model.
+  /// The sizes of the tables of one model.
   public struct Model: Sendable, Hashable {
-    /// How many objects there are.
+    /// The number of objects.
     public var objects: Int
-    /// The records, without what changes often.
+    /// The records, without the hot fields.
     public var records: Table
-    /// What changes often, of 32 neighbours in each entry.
+    /// The hot fields, those of up to 32 consecutive objects in each entry.
     public var hotParts: Table
-    /// The ways from primary keys to objects.
+    /// The index from primary keys to objects.
     public var primaryKeys: Table
-    /// The indexes, by the ids of ``StoredModel/Index``.
+    /// The indexes, by ``StoredModel/Index/id``.
     public var indexes: [UInt32: Table]
 
-    /// All pages of the model, in bytes.
+    /// The size of all pages of the model, in bytes.
     public var byteCount: Int {
       records.byteCount + hotParts.byteCount + primaryKeys.byteCount
         + indexes.values.reduce(0) { $0 + $1.byteCount }
     }
   }
 
-  /// A reader of any process that has a snapshot open.
+  /// A reader, in any process, that has a snapshot open.
   public struct Reader: Sendable, Hashable {
-    /// The process.
+    /// The id of the process.
     public var processID: Int32
-    /// How many commits came after the one that it reads: what they freed cannot be used again.
+    /// The number of commits after the snapshot.
+    ///
+    /// Pages that those commits freed cannot be reused until the snapshot is closed.
     public var ageInCommits: UInt64
   }
 
-  /// How often something was done, and how long it took.
+  /// The count and the durations of one kind of operation.
   public struct Timing: Sendable, Hashable {
-    /// How often.
+    /// The number of operations.
     public var count = 0
-    /// All times together.
+    /// The sum of all durations.
     public var total = Duration.zero
-    /// The shortest time; zero before the first.
+    /// The shortest duration; zero before the first operation.
     public var shortest = Duration.zero
-    /// The longest time.
+    /// The longest duration; zero before the first operation.
     public var longest = Duration.zero
-    /// The time of the one that ended last.
+    /// The duration of the last operation to end; zero before the first operation.
     public var last = Duration.zero
 
-    /// The time that one took on average; zero before the first.
+    /// The mean duration; zero before the first operation.
     public var mean: Duration { count == 0 ? .zero : total / count }
 
-    /// A timing of nothing.
+    /// Creates a timing of no operations.
     public init() {}
   }
 
-  /// What one store value has done since it was opened; others of the same folder count their own.
+  /// The transactions of one ``ObjectStore`` value since it was opened.
   ///
-  /// The commits of many writes that waited at one time are fewer than the writes.
+  /// Other values that have the same store open, in this process or another, count their own.
+  /// Writes that wait at the same time can share a commit, so there can be fewer commits than
+  /// writes.
   public struct Transactions: Sendable, Hashable {
-    /// How many snapshots were taken, by reads, observations and ``ObjectStore/snapshot()``.
+    /// The number of snapshots taken by reads, observations and ``ObjectStore/snapshot()``.
     public var reads = 0
-    /// The waits for the write transaction of other threads and processes, one for each transaction.
+    /// The waits for write transactions of other threads and processes, one per transaction.
     public var writeWaits = Timing()
-    /// The closures of writes, those that threw too.
+    /// The runs of the closures of writes, including closures that threw.
     public var writes = Timing()
-    /// The commits that changed something, with their waits for the disk.
+    /// The commits that changed something, including the time to sync.
     public var commits = Timing()
 
-    /// Counts of nothing.
+    /// Creates counts of no transactions.
     public init() {}
   }
 
   /// The address space reserved for the file, in bytes.
   public var mapSize: Int
-  /// The part of the file that is in use, free pages included, in bytes.
+  /// The size of the used part of the file, including free pages, in bytes.
   public var fileSize: Int
   /// The size of a page, in bytes.
   public var pageSize: Int
-  /// Pages that later commits use again, unless a reader keeps them.
+  /// The number of free pages, which later commits reuse once no snapshot needs them.
   public var freePages: Int
   /// The number of the last commit.
   public var lastCommit: UInt64
-  /// The readers that have a snapshot open, the oldest first.
+  /// The open snapshots of all processes, oldest first.
   public var readers: [Reader]
-  /// The most readers at a time, over all processes.
+  /// The maximum number of snapshots open at one time, over all processes.
   public var maximumReaders: Int
-  /// The models, by name, also those that the program was not opened with.
+  /// All models in the store by name, including those that the program did not open.
   public var models: [String: Model]
-  /// What this store value has done so far.
+  /// The transactions of this store value since it was opened.
   public var transactions: Transactions
 
-  /// The readers that so many commits came after: what keeps a file growing.
+  /// Returns the readers whose snapshot is at least `age` commits old.
+  ///
+  /// Such readers make the file grow, because the store cannot reuse the pages freed since.
   public func slowReaders(ageInCommits age: UInt64 = 1_000) -> [Reader] {
     readers.filter { $0.ageInCommits >= age }
+  }
+}
+
+extension ObjectStore {
+  /// Returns the sizes of the store and its models, the open snapshots, and transaction times.
+  ///
+  /// It does not read any records.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` when the store's description of its models cannot be
+  ///   read, or `other` when LMDB fails.
+  /// - Complexity: O(n) in the number of models and indexes, and of commits whose freed pages have
+  ///   not been reused.
+  public func statistics() throws -> StoreStatistics {
+    try translating("reading \(path)") {
+      let environmentStatistics = try environment.statistics()
+      let pageSize = environmentStatistics.pageSize
+      // Before this call opens its own snapshot, so that the list does not contain it.
+      let last = environmentStatistics.lastTransactionID
+      let readers = environment.snapshotReaders(asOf: last)
+      let models = try readStored { transaction, schema in
+        var models: [String: StoreStatistics.Model] = [:]
+        for entry in schema.models {
+          models[entry.tables.name] = try StoreStatistics.Model(
+            entry.tables,
+            pageSize: pageSize,
+            in: transaction
+          )
+        }
+        return models
+      }
+      return StoreStatistics(
+        mapSize: environmentStatistics.mapSize,
+        fileSize: environmentStatistics.usedSize,
+        pageSize: pageSize,
+        freePages: try environment.freePageCount(),
+        lastCommit: last,
+        readers: readers,
+        maximumReaders: environmentStatistics.maximumReaders,
+        models: models,
+        transactions: metrics.transactions
+      )
+    }
+  }
+}
+
+extension Environment {
+  /// The open snapshots of all processes, oldest first; `last` is the commit that ages count from.
+  func snapshotReaders(asOf last: UInt64) -> [StoreStatistics.Reader] {
+    let readers = readers().compactMap { reader in
+      reader.transactionID.map { commit in
+        StoreStatistics.Reader(
+          processID: reader.processID,
+          ageInCommits: last - min(commit, last)
+        )
+      }
+    }
+    return readers.sorted { $0.ageInCommits > $1.ageInCommits }
+  }
+}
+
+extension StoreStatistics.Model {
+  init(
+    _ tables: ModelTables,
+    pageSize: Int,
+    in transaction: borrowing ReadTransaction
+  ) throws {
+    records = StoreStatistics.Table(try transaction.statistics(of: tables.records), pageSize)
+    hotParts = StoreStatistics.Table(try transaction.statistics(of: tables.hot), pageSize)
+    primaryKeys = StoreStatistics.Table(try transaction.statistics(of: tables.keys), pageSize)
+    objects = records.entries
+    indexes = [:]
+    for index in tables.indexes {
+      let statistics = try transaction.statistics(of: index.database)
+      indexes[index.description.id] = StoreStatistics.Table(statistics, pageSize)
+    }
+  }
+}
+
+extension StoreStatistics.Table {
+  init(_ statistics: DatabaseStatistics, _ pageSize: Int) {
+    entries = statistics.entries
+    depth = statistics.depth
+    pages = statistics.branchPages + statistics.leafPages + statistics.overflowPages
+    byteCount = pages * pageSize
+  }
+}
+
+/// The counters behind ``StoreStatistics/transactions``.
+final class TransactionMetrics: Sendable {
+  /// Reads are counted but not timed: reading the clock costs more than opening a snapshot.
+  private let reads = Atomic<Int>(0)
+  private let timings = Guarded(StoreStatistics.Transactions())
+
+  /// A copy of all counters.
+  var transactions: StoreStatistics.Transactions {
+    var transactions = timings.withLock { $0 }
+    transactions.reads = reads.load(ordering: .relaxed)
+    return transactions
+  }
+
+  @inline(__always)
+  func countRead() {
+    reads.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  /// A timed phase of a write.
+  enum Phase {
+    case writeWait
+    case write
+    case commit
+  }
+
+  /// Adds the time from `start` until now to the timing of the phase.
+  func add(_ phase: Phase, since start: ContinuousClock.Instant) {
+    let duration = start.duration(to: .now)
+    timings.withLock { timings in
+      switch phase {
+      case .writeWait: timings.writeWaits.add(duration)
+      case .write: timings.writes.add(duration)
+      case .commit: timings.commits.add(duration)
+      }
+    }
+  }
+}
+
+extension StoreStatistics.Timing {
+  mutating func add(_ duration: Duration) {
+    shortest = count == 0 ? duration : min(shortest, duration)
+    longest = max(longest, duration)
+    last = duration
+    total += duration
+    count += 1
   }
 }

@@ -46,18 +46,18 @@ import Testing
     #expect(
       log.entries("built an index").compactMap { $0.metadata["fields"] } == ["seat", "row, seat"]
     )
-    #expect(log.entries("changed what the store says of its models").count == 1)
+    #expect(log.entries("changed the stored schema").count == 1)
 
     // The second time there is nothing to change.
     _ = try open(Ticket.self)
     #expect(log.entries("opened the store").count == 2)
     #expect(log.entries("built an index").count == 2)
-    #expect(log.entries("changed what the store says of its models").count == 1)
+    #expect(log.entries("changed the stored schema").count == 1)
   }
 
   @Test func `a store of a later version is noticed`() throws {
     do { _ = try open(Ticket.self, version: 3) }
-    let message = "opened the store for reading alone: a later version has written it"
+    let message = "opened the store read-only: a later version of the program wrote it"
     #expect(log.entries(message) == [])
     let store = try open(Ticket.self, version: 2)
     #expect(store.isReadOnly)
@@ -79,7 +79,7 @@ import Testing
         }
       }
     }
-    let growths = log.entries("enlarged the map")
+    let growths = log.entries("enlarged the memory map")
     #expect(growths.first?.metadata["oldSize"] == "\(1 << 20)")
     #expect(growths.first?.metadata["newSize"] == "\(2 << 20)")
   }
@@ -87,7 +87,7 @@ import Testing
   @Test func `a slow reader is warned of while the file grows, once in a while`() throws {
     let store = try open(Ticket.self)
     let storeLog = try #require(store.log)
-    let message = "a reader keeps the file growing"
+    let message = "a slow reader makes the file grow"
     let later = ContinuousClock.now + .seconds(31)
     try store.read { _ in
       for id in 0..<1_001 {
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func `the slot of a reader whose process is gone is told of once`() async throws {
-    let message = "freed slots of readers whose process is gone"
+    let message = "cleared the reader slots of dead processes"
     let store = try open(Ticket.self)
     for round in 1...2 {
       let path = store.path
@@ -155,7 +155,7 @@ import Testing
   {
     let store = try open(Measure<Indexed>.self, Measure<Bare>.self)
     try store.write(durability: .deferred) { tx in
-      for id in 0...StoreLog.longestQuietScan {
+      for id in 0...StoreLog.scanWarningThreshold {
         try tx.insert(Measure<Indexed>(id: id))
         try tx.insert(Measure<Bare>(id: id))
       }
@@ -175,7 +175,7 @@ import Testing
       try scan(Measure<Indexed>.self)
       _ = try tx.fetch(Measure<Indexed>.where { $0.indexed == 7 })
     }
-    let scans = log.entries("a query looked at every object: an index may be missing")
+    let scans = log.entries("a query scanned many objects: an index may be missing")
     #expect(scans.map(\.level) == [.warning, .warning, .warning])
     #expect(scans.compactMap { $0.metadata["fields"] } == ["cold", "hot", "cold, hot"])
     let first = ["model": "indexed", "fields": "cold", "objects": "10001", "sorts": "false"]
