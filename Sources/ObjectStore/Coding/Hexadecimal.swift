@@ -1,23 +1,24 @@
-/// Bytes as two lower-case digits each.
+/// Hexadecimal encoding and decoding of bytes, two digits per byte.
 enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
+  /// Encodes bytes with lowercase digits.
   static func encode(_ bytes: some Collection<UInt8>) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 2)
+    var output: [UInt8] = []
+    output.reserveCapacity(bytes.count * 2)
     for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
+      output.append(digits[Int(byte >> 4)])
+      output.append(digits[Int(byte & 15)])
     }
-    return String(decoding: text, as: UTF8.self)
+    return String(decoding: output, as: UTF8.self)
   }
 
-  /// `nil` when the text has anything but pairs of digits.
-  static func decode(_ text: String) -> [UInt8]? {
+  /// Decodes a string; returns `nil` unless it consists of pairs of digits of either case.
+  static func decode(_ string: String) -> [UInt8]? {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count / 2)
+    bytes.reserveCapacity(string.utf8.count / 2)
     var high: UInt8?
-    for character in text.utf8 {
+    for character in string.utf8 {
       guard let digit = digit(character) else { return nil }
       if let first = high {
         bytes.append(first << 4 | digit)

@@ -16,9 +16,9 @@
 /// its checksum (`u32`) and, if the chunk is not uniform, by its layout number (`u16`).
 ///
 /// A checksum is the low 32 bits of an XXH64 hash. The seed of a part's checksum is the object's id
-/// XOR the layout number shifted left by 48 bits, so the checksum also detects a part that is stored
-/// under another object's id or layout. Reading one object verifies the checksum of its part and
-/// touches no other part; a scan verifies the checksum of the chunk.
+/// XOR the layout number shifted left by 48 bits, so the checksum also detects a part that is
+/// stored under another object's id or layout. Reading one object verifies the checksum of its part
+/// and touches no other part; a scan verifies the checksum of the chunk.
 enum HotChunk {
   static let shift: UInt64 = 5
   static let headerSize = 12

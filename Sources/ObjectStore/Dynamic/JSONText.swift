@@ -1,5 +1,6 @@
-/// A text of JSON (RFC 8259), as far as its grammar goes: numbers stay the digits that they are, so
-/// that nothing is rounded before their type is known.
+/// A JSON value (RFC 8259).
+///
+/// A number keeps its digits as a string, so that nothing is rounded before its type is known.
 enum JSONText: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -13,10 +14,10 @@ enum JSONText: Sendable, Hashable {
     var value: JSONText
   }
 
-  /// The member of that name.
+  /// The member with that name, or `nil`, also when this is not an object.
   subscript(name: String) -> JSONText? {
     guard case .object(let members) = self else { return nil }
-    // By bytes: texts that look alike may be two.
+    // Names are compared by bytes: canonically equivalent strings are different names.
     return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 }
@@ -24,13 +25,13 @@ enum JSONText: Sendable, Hashable {
 // MARK: Writing
 
 extension JSONText {
-  /// Appends the text, without spaces and line ends.
+  /// Appends the JSON text in compact form: without whitespace or line breaks.
   func write(to output: inout [UInt8]) {
     switch self {
     case .null: output.append(contentsOf: "null".utf8)
     case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
     case .number(let digits): output.append(contentsOf: digits.utf8)
-    case .string(let text): Self.write(text, to: &output)
+    case .string(let string): Self.write(string, to: &output)
     case .array(let elements):
       output.append(UInt8(ascii: "["))
       for (index, element) in elements.enumerated() {
@@ -50,9 +51,9 @@ extension JSONText {
     }
   }
 
-  private static func write(_ text: String, to output: inout [UInt8]) {
+  private static func write(_ string: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
+    for byte in string.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         output.append(UInt8(ascii: "\\"))
@@ -65,5 +66,202 @@ extension JSONText {
       }
     }
     output.append(UInt8(ascii: "\""))
+  }
+}
+
+/// A syntax error in JSON text.
+struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The offset of the error in bytes, from 0.
+  var offset: Int
+  var reason: String
+
+  var description: String { "byte \(offset): \(reason)" }
+}
+
+/// A strict parser of JSON text (RFC 8259), which also rejects objects with duplicate names.
+struct JSONParser {
+  /// The parser is recursive: the limit bounds its use of the stack.
+  private static let maximumDepth = 256
+
+  private let bytes: [UInt8]
+  private var offset = 0
+  private var depth = 0
+
+  /// Parses bytes that contain one value, optionally surrounded by whitespace.
+  static func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONText {
+    var parser = JSONParser(bytes: bytes)
+    let value = try parser.value()
+    parser.skipWhitespace()
+    guard parser.offset == bytes.count else { throw parser.failure("data follows the value") }
+    return value
+  }
+
+  private init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  private var current: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+  private func failure(_ reason: String) -> JSONSyntaxError {
+    JSONSyntaxError(offset: offset, reason: reason)
+  }
+
+  private mutating func skipWhitespace() {
+    while let byte = current, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
+      offset += 1
+    }
+  }
+
+  private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    guard current == UInt8(ascii: character) else { return false }
+    offset += 1
+    return true
+  }
+
+  private mutating func value() throws(JSONSyntaxError) -> JSONText {
+    skipWhitespace()
+    guard let first = current else { throw failure("expected a value") }
+    switch first {
+    case UInt8(ascii: "{"):
+      return try nested { parser throws(JSONSyntaxError) in try parser.object() }
+    case UInt8(ascii: "["):
+      return try nested { parser throws(JSONSyntaxError) in try parser.array() }
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try literal("true", .bool(true))
+    case UInt8(ascii: "f"): return try literal("false", .bool(false))
+    case UInt8(ascii: "n"): return try literal("null", .null)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+    default: throw failure("expected a value")
+    }
+  }
+
+  private mutating func nested(
+    _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSONText
+  ) throws(JSONSyntaxError) -> JSONText {
+    guard depth < Self.maximumDepth else { throw failure("nested too deeply") }
+    depth += 1
+    offset += 1
+    let value = try body(&self)
+    depth -= 1
+    return value
+  }
+
+  private mutating func literal(
+    _ literal: StaticString,
+    _ value: JSONText
+  ) throws(JSONSyntaxError) -> JSONText {
+    let expected = Array("\(literal)".utf8)
+    guard bytes[offset...].starts(with: expected) else { throw failure("expected a value") }
+    offset += expected.count
+    return value
+  }
+
+  private mutating func object() throws(JSONSyntaxError) -> JSONText {
+    var members: [JSONText.Member] = []
+    var names: Set<[UInt8]> = []
+    skipWhitespace()
+    if skip("}") { return .object([]) }
+    while true {
+      skipWhitespace()
+      guard current == UInt8(ascii: "\"") else { throw failure("expected a member name") }
+      let name = try string()
+      guard names.insert(Array(name.utf8)).inserted else { throw failure("duplicate member name") }
+      skipWhitespace()
+      guard skip(":") else { throw failure("expected ':'") }
+      members.append(JSONText.Member(name: name, value: try value()))
+      skipWhitespace()
+      if skip("}") { return .object(members) }
+      guard skip(",") else { throw failure("expected ',' or '}'") }
+    }
+  }
+
+  private mutating func array() throws(JSONSyntaxError) -> JSONText {
+    var elements: [JSONText] = []
+    skipWhitespace()
+    if skip("]") { return .array([]) }
+    while true {
+      elements.append(try value())
+      skipWhitespace()
+      if skip("]") { return .array(elements) }
+      guard skip(",") else { throw failure("expected ',' or ']'") }
+    }
+  }
+
+  // MARK: Numbers
+
+  private mutating func number() throws(JSONSyntaxError) -> String {
+    let start = offset
+    _ = skip("-")
+    if !skip("0") { try digits() }
+    if skip(".") { try digits() }
+    if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+      offset += 1
+      if !skip("+") { _ = skip("-") }
+      try digits()
+    }
+    return String(decoding: bytes[start..<offset], as: UTF8.self)
+  }
+
+  private mutating func digits() throws(JSONSyntaxError) {
+    let start = offset
+    while let byte = current, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { offset += 1 }
+    guard offset > start else { throw failure("expected a digit") }
+  }
+
+  // MARK: Strings
+
+  private mutating func string() throws(JSONSyntaxError) -> String {
+    offset += 1
+    var unescaped: [UInt8] = []
+    while true {
+      guard let byte = current else { throw failure("unterminated string") }
+      switch byte {
+      case UInt8(ascii: "\""):
+        let string = unsafe unescaped.withUnsafeBytes { bytes in
+          var reader = unsafe ByteReader(bytes)
+          return try? reader.readString()
+        }
+        guard let string else { throw failure("string is not valid UTF-8") }
+        offset += 1
+        return string
+      case UInt8(ascii: "\\"):
+        offset += 1
+        try escape(to: &unescaped)
+      case 0..<0x20: throw failure("unescaped control character")
+      default:
+        unescaped.append(byte)
+        offset += 1
+      }
+    }
+  }
+
+  private mutating func escape(to output: inout [UInt8]) throws(JSONSyntaxError) {
+    let simple: [UInt8: UInt8] = [
+      UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
+      UInt8(ascii: "/"): UInt8(ascii: "/"), UInt8(ascii: "b"): 0x08, UInt8(ascii: "f"): 0x0C,
+      UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09,
+    ]
+    guard let kind = current else { throw failure("unterminated string") }
+    offset += 1
+    if let byte = simple[kind] { return output.append(byte) }
+    guard kind == UInt8(ascii: "u") else { throw failure("invalid escape sequence") }
+    var code = UInt32(try codeUnit())
+    if (0xD800..<0xDC00).contains(code) {
+      guard skip("\\"), skip("u") else { throw failure("unpaired surrogate") }
+      let low = UInt32(try codeUnit())
+      guard (0xDC00..<0xE000).contains(low) else { throw failure("unpaired surrogate") }
+      code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+    }
+    guard let scalar = Unicode.Scalar(code) else { throw failure("unpaired surrogate") }
+    output.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
+  }
+
+  /// Parses the four digits of a `\u` escape.
+  private mutating func codeUnit() throws(JSONSyntaxError) -> UInt16 {
+    guard offset + 4 <= bytes.count,
+      let pair = Hexadecimal.decode(String(decoding: bytes[offset..<offset + 4], as: UTF8.self))
+    else { throw failure("expected four hexadecimal digits") }
+    offset += 4
+    return UInt16(pair[0]) << 8 | UInt16(pair[1])
   }
 }

@@ -1,43 +1,47 @@
-/// What a store says of one of its models, whether or not the program has a type for it.
+/// The stored description of a model, which does not need the model's Swift type.
+///
+/// ``ObjectStore/storedModels()`` returns one for each model in a store.
 public struct StoredModel: Sendable, Hashable {
-  /// A field that records of the model have.
+  /// A field of the model's records.
   public struct Field: Sendable, Hashable {
-    /// Identifies the field, whatever its name.
+    /// The id of the field, which stays the same when the field is renamed.
     public var id: UInt32
-    /// The name that the newest layout gives it.
+    /// The name of the field in the newest layout that has it.
     public var name: String
-    /// The type on disk.
+    /// The type of the stored values.
     public var type: FieldType
-    /// Whether it may be nil.
+    /// Whether the value may be `nil`.
     public var isOptional: Bool
-    /// Whether it identifies the object.
+    /// Whether the field is the primary key.
     public var isPrimaryKey: Bool
-    /// Whether it lives apart from the fields that seldom change.
+    /// Whether the field is stored in the hot part of the record, apart from the other fields.
     public var isHot: Bool
   }
 
-  /// An index that is kept over fields of the model.
+  /// An index on fields of the model.
   public struct Index: Sendable, Hashable {
-    /// Identifies the index: of one over a single field, the field's id.
+    /// The id of the index; for an index on a single field, the field's id.
     public var id: UInt32
-    /// The ids of its fields, in the order in which its keys compare.
+    /// The ids of the indexed fields, in the order of their significance in the index.
     public var fields: [UInt32]
-    /// Whether no two objects may have the same values.
+    /// Whether the index rejects two objects with the same values.
     public var isUnique: Bool
-    /// How many entries it has: one for each object, or for each element of a collection.
+    /// The number of entries: one per object, or one per element of an indexed collection.
     public var entryCount: Int
   }
 
-  /// The name.
+  /// The name of the model.
   public var name: String
-  /// Every field that records can have: those of the newest layout in its order, then others that
-  /// only older layouts have.
+  /// All fields of stored records.
+  ///
+  /// The fields of the newest layout come first, in its order, then those that only older layouts
+  /// have.
   public var fields: [Field]
-  /// The indexes, in no order that means anything.
+  /// The indexes, in no particular order.
   public var indexes: [Index]
-  /// How many objects there are.
+  /// The number of objects.
   public var objectCount: Int
-  /// How many layouts of records programs have described so far.
+  /// The number of record layouts that the store describes.
   public var layoutCount: Int
 }
 

@@ -1,17 +1,19 @@
-/// One object of a store, read by what the store says of its fields, without the model's type.
+internal import LMDB
+
+/// An object decoded by the store's description of its model, without the model's Swift type.
 public struct StoredObject: Sendable, Hashable {
   /// A field and its value.
   public struct Field: Sendable, Hashable {
-    /// Identifies the field, whatever its name.
+    /// The id of the field, which stays the same when the field is renamed.
     public var id: UInt32
-    /// The name that the newest layout of the model gives it.
+    /// The name of the field in the newest layout that has it.
     public var name: String
-    /// The type on disk.
+    /// The type of the stored value.
     public var type: FieldType
-    /// The value; ``StoredValue/null`` for nil.
+    /// The value; ``StoredValue/null`` for `nil`.
     public var value: StoredValue
 
-    /// Makes a field.
+    /// Creates a field.
     public init(id: UInt32, name: String, type: FieldType, value: StoredValue) {
       self.id = id
       self.name = name
@@ -22,30 +24,30 @@ public struct StoredObject: Sendable, Hashable {
 
   /// The name of the model.
   public var model: String
-  /// The object's id; 0 for one that is not stored yet.
+  /// The object id; 0 for an object that is not stored yet.
   public var id: UInt64
   /// The fields that the record has, in the order of its layout.
   ///
-  /// One that was added to the model after the record was written is not among them.
+  /// Fields that were added to the model after the record was written are missing.
   public var fields: [Field]
 
-  /// Makes an object.
+  /// Creates an object.
   public init(model: String, id: UInt64 = 0, fields: [Field]) {
     self.model = model
     self.id = id
     self.fields = fields
   }
 
-  /// The value of the field of that name; `nil` when the record has no such field.
+  /// The value of the field with that name; `nil` when the record does not have the field.
   ///
-  /// - Complexity: O(n) in the fields.
+  /// - Complexity: O(n) in the number of fields.
   public subscript(name: String) -> StoredValue? {
     fields.first { $0.name == name }?.value
   }
 }
 
 extension StoredObject {
-  /// Reads every field of a record; `names` are those of today, by field id.
+  /// Decodes all fields of a record; `names` are the current names of fields by id.
   init(
     _ record: borrowing RecordView,
     id: UInt64,
@@ -92,6 +94,116 @@ extension StoredObject {
       return unsafe try StoredValue(bytes, type: type)
     } catch {
       throw RecordError(error.code, field: name)
+    }
+  }
+}
+
+extension ObjectStore {
+  /// Returns the models in the store, sorted by name, including those the program did not open.
+  ///
+  /// It reads only the descriptions: the cost does not depend on the number of objects.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` when a description cannot be read, `tooNew` when a
+  ///   later version of the library wrote it, or `other` when LMDB fails.
+  public func storedModels() throws -> [StoredModel] {
+    try readStored { transaction, schema in
+      try schema.models.map { try StoredModel($0, in: transaction) }
+    }
+  }
+
+  /// Calls `body` with each object of a model, without the model's Swift type.
+  ///
+  /// All objects come from one snapshot, in the order in which they were inserted. It is meant for
+  /// tools and exports: decoding takes several times as long as decoding a model type.
+  ///
+  /// ```swift
+  /// try store.forEachStoredObject(of: "Note") { note in
+  ///   print(note["title"] ?? .null)
+  ///   return true
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - model: The name of the model.
+  ///   - id: The smallest object id to visit.
+  ///   - body: A closure that returns whether to continue with the next object.
+  /// - Throws: ``StoreError`` with `unknownModel` when the store does not have the model, or
+  ///   `damaged` when a record cannot be read; any error that `body` throws.
+  public func forEachStoredObject(
+    of model: String,
+    from id: UInt64 = 0,
+    _ body: (StoredObject) throws -> Bool
+  ) throws {
+    try readStored { transaction, schema in
+      guard let entry = schema.model(model) else {
+        throw StoreError(.unknownModel, "\(path) has no model \(model)")
+      }
+      let reader = unsafe ModelReader(
+        transaction: TransactionReference(transaction),
+        tables: entry.tables
+      )
+      unsafe try reader.forEachRecord(from: id) { id, record in
+        try body(try entry.object(record, id: id))
+      }
+    }
+  }
+
+  /// Lends `body` a snapshot and the schema of all models in the store.
+  func readStored<R>(
+    _ body: (borrowing ReadTransaction, StoredSchema) throws -> R
+  ) throws -> R {
+    try translating("reading \(path)") { try Self.readStored(environment, body) }
+  }
+
+  static func readStored<R>(
+    _ environment: Environment,
+    _ body: (borrowing ReadTransaction, StoredSchema) throws -> R
+  ) throws -> R {
+    while true {
+      // A transaction cannot use tables that were opened after it began, so the schema comes first;
+      // if another process changes the schema in between, the epochs differ.
+      let schema = try StoredSchema(environment)
+      let transaction = try environment.beginRead()
+      let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
+      guard epoch == schema.epoch else { continue }
+      return try body(transaction, schema)
+    }
+  }
+}
+
+extension StoredModel {
+  init(
+    _ entry: StoredSchema.Entry,
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    var indexes: [Index] = []
+    for index in entry.tables.indexes {
+      indexes.append(
+        Index(
+          id: index.description.id,
+          fields: index.description.parts.map(\.fieldID),
+          isUnique: index.description.isUnique,
+          entryCount: try transaction.count(of: index.database)
+        )
+      )
+    }
+    self.init(
+      name: entry.tables.name,
+      fields: entry.fields,
+      indexes: indexes,
+      objectCount: try transaction.count(of: entry.tables.records),
+      layoutCount: entry.layouts.count
+    )
+  }
+}
+
+extension StoredSchema.Entry {
+  /// Decodes a record of the model.
+  func object(_ record: borrowing RecordView, id: UInt64) throws -> StoredObject {
+    do throws(RecordError) {
+      return try StoredObject(record, id: id, model: tables.name, names: names)
+    } catch {
+      throw StoreError(error, model: tables.name, objectID: id)
     }
   }
 }

@@ -1,18 +1,18 @@
 internal import LMDB
 
-/// Writes objects that are known by their fields alone, in one transaction.
+/// Writes objects without their Swift types, in one transaction.
 ///
-/// Each is written with just the fields that it has: in a layout of the store that has the same, or
-/// in one that is added.
+/// Each object is written with exactly the fields it has: in an existing layout that has the same
+/// fields, or else in a new layout that is added to the store.
 struct StoredObjectWriter {
-  /// What happens to an object whose primary key is taken.
+  /// The policy for an object whose primary key already exists.
   enum Conflict {
     case replace
     case fail
     case skip
   }
 
-  /// What has happened to one object.
+  /// The result for one object.
   enum Outcome: Hashable {
     case inserted
     case updated
@@ -22,20 +22,23 @@ struct StoredObjectWriter {
 
   let environment: Environment
   let conflict: Conflict
-  /// The version of the program's schema: it leaves a store of a later one alone.
+  /// The version of the program's schema; a store with a later version is not written to.
   let schemaVersion: UInt32
   let historyLimit: HistoryLimit
-  /// Is told of each commit that changed objects: its number, and what it changed.
+  /// Called after each commit that changed objects, with its number and its changes.
   let didCommit: (UInt64, [HistoryEntry.ModelEntry]) -> Void
 
-  /// What a write has done when it is about to commit.
+  /// The state of a write that is about to commit.
   struct Written {
     var outcomes: [Outcome]
     var schema: StoredSchema
   }
 
-  /// Writes all of the objects or none; `failed` is told which one could not be, and `check` may
-  /// refuse what was written, once for each try.
+  /// Writes all of the objects or none, and returns the outcome for each.
+  ///
+  /// `failed` is called with the index of an object that cannot be written, before its error is
+  /// thrown. `check` is called before the commit and throws to abort it. When the map is full, the
+  /// write is repeated, and with it the call of `check`.
   func write(
     _ objects: [StoredObject],
     failed: (Int) -> Void,
@@ -45,7 +48,7 @@ struct StoredObjectWriter {
       do {
         return try attempt(objects, failed: failed, check: check)
       } catch let error as LMDBError where error.code == .mapFull {
-        // The next try has twice the room.
+        // The next `beginWrite()` enlarges the map.
       }
     }
     return try attempt(objects, failed: failed, check: check)
@@ -82,7 +85,7 @@ struct StoredObjectWriter {
     }
   }
 
-  /// The schema of the store, after it has a layout for each of the objects.
+  /// Adds the layouts that the objects need and returns the schema of the store.
   private func schemaWithLayouts(
     for objects: [StoredObject],
     failed: (Int) -> Void
@@ -111,13 +114,16 @@ struct StoredObjectWriter {
     return try StoredSchema(environment)
   }
 
-  /// The writers of one transaction: one at a time for each model, of the layout used last.
+  /// The writers of one transaction.
+  ///
+  /// A writer writes one layout. Each model has at most one writer at a time, for the layout used
+  /// last.
   private struct Session {
     let schema: StoredSchema
     let conflict: Conflict
     private let writing: StoreSchema
     private var writers: [String: (layout: Int, writer: ModelWriter)] = [:]
-    /// What writers have changed that are not used any more.
+    /// The changes of writers that are no longer used.
     private var changes: [(ModelTables, ChangeLog)] = []
 
     init(schema: StoredSchema, conflict: Conflict) {
@@ -137,7 +143,7 @@ struct StoredObjectWriter {
         case .fail:
           throw StoreError(
             .duplicateKey,
-            "there is an object of \(object.model) with the same primary key"
+            "an object of \(object.model) with the same primary key exists"
           )
         case .replace:
           return try writer.replace(found, in: &transaction) ? .updated : .unchanged
@@ -147,7 +153,8 @@ struct StoredObjectWriter {
       return .inserted
     }
 
-    /// Stores what was kept back, and remembers what has changed.
+    /// Writes everything the writers have buffered, appends the changes to the history, and returns
+    /// them.
     mutating func finish(
       _ limit: HistoryLimit,
       in transaction: inout WriteTransaction
@@ -163,6 +170,7 @@ struct StoredObjectWriter {
       return entries
     }
 
+    /// Flushes and removes the model's writer.
     private mutating func retire(
       _ model: String,
       in transaction: inout WriteTransaction
@@ -173,7 +181,7 @@ struct StoredObjectWriter {
       changes.append((writer.tables, writer.changes))
     }
 
-    /// The writer, with the object in its encoder.
+    /// Returns the writer for the object's layout, with the object encoded.
     private mutating func writer(
       for object: StoredObject,
       in transaction: inout WriteTransaction
@@ -186,11 +194,11 @@ struct StoredObjectWriter {
       if let last = writers[object.model], last.layout == index {
         writer = last.writer
       } else {
-        // Two writers of one model must keep nothing back from each other.
+        // The new writer must see everything that the previous one has buffered.
         try retire(object.model, in: &transaction)
         let tables = entry.tables(writing: layout)
         guard let current = tables.current else {
-          throw StoreError(.damaged, "a layout of \(object.model) is gone")
+          throw StoreError(.damaged, "a layout of \(object.model) is missing")
         }
         writer = ModelWriter(tables, current: current, schema: writing)
         writers[object.model] = (index, writer)
@@ -203,7 +211,7 @@ struct StoredObjectWriter {
         } catch {
           throw StoreError(
             .schemaMismatch,
-            "the value of \(object.model).\(field.name) is no \(field.type)"
+            "the value of \(object.model).\(field.name) is not of type \(field.type)"
           )
         }
       }
@@ -213,7 +221,7 @@ struct StoredObjectWriter {
 }
 
 extension StoredSchema.Entry {
-  /// The tables for a writer of that layout.
+  /// The tables for a writer of the layout.
   fileprivate func tables(writing layout: RecordLayout) -> ModelTables {
     ModelTables(
       tables.name,
@@ -231,7 +239,10 @@ extension StoredSchema.Entry {
 extension StoredObject {
   fileprivate func field(_ id: UInt32) -> Field? { fields.first { $0.id == id } }
 
-  /// The newest layout with just the fields that the object has, and room for nil where it has it.
+  /// The index of the newest layout that fits the object.
+  ///
+  /// A layout fits when it has exactly the object's fields, and is optional where the object has
+  /// `nil`.
   fileprivate func layoutIndex(in layouts: [RecordLayout]) -> Int? {
     layouts.lastIndex { layout in
       layout.fields.count == fields.count
@@ -242,11 +253,11 @@ extension StoredObject {
     }
   }
 
-  /// A layout for the object, its fields as the model's layouts have them.
+  /// Returns a layout for the object; the newest layout that has a field describes it.
   fileprivate func newLayout(after entry: StoredSchema.Entry) throws -> RecordLayout {
     guard Set(fields.map(\.id)).count == fields.count,
       Set(fields.map(\.name)).count == fields.count
-    else { throw StoreError(.schemaMismatch, "an object of \(model) has a field twice") }
+    else { throw StoreError(.schemaMismatch, "an object of \(model) has a duplicate field") }
     let known = entry.fields.filter { field in fields.contains { $0.id == field.id } }
     guard known.contains(where: \.isPrimaryKey) else {
       throw StoreError(.schemaMismatch, "an object of \(model) has no primary key")
@@ -256,14 +267,14 @@ extension StoredObject {
       guard var own = known.first(where: { $0.id == field.id }), own.type == field.type else {
         throw StoreError(
           .schemaMismatch,
-          "the field \(field.name) of \(model) is not in the store, or is there of another type"
+          "the store has no field \(field.name) of \(model), or has it with another type"
         )
       }
       guard !own.isPrimaryKey || !field.value.isNull else {
         throw StoreError(.schemaMismatch, "the primary key of an object of \(model) is nil")
       }
       own.isOptional = own.isOptional || field.value.isNull
-      // Two of one name cannot be in one layout.
+      // Field names must be unique in a layout: on a conflict, keep the object's name of the field.
       if known.contains(where: { $0.id != own.id && $0.name == own.name }) { own.name = field.name }
       described.append(RecordLayout.Field(own))
     }
@@ -272,28 +283,11 @@ extension StoredObject {
 }
 
 extension RecordEncoder {
-  /// Writes the next field from its bytes, which are a value of the field's type; `nil` for nil.
+  /// Encodes the next field from already encoded bytes, or as `nil`.
+  ///
+  /// - Precondition: For a field of fixed width, `bytes` has that width.
   mutating func encode(stored bytes: [UInt8]?) {
     guard let bytes else { return encodeNil() }
-    let place = nextPlace()
-    if place.isHot {
-      hot.encode(stored: bytes, at: place)
-    } else {
-      cold.encode(stored: bytes, at: place)
-    }
-  }
-}
-
-extension ByteWriter {
-  fileprivate mutating func encode(stored bytes: [UInt8], at place: FieldPlace) {
-    let presence = unsafe buffer[place.presenceOffset]
-    patch(presence | place.presenceMask, at: place.presenceOffset)
-    if place.isFixed {
-      precondition(bytes.count == place.width, "a value has another width than its type")
-      unsafe bytes.withUnsafeBytes { unsafe overwrite($0, at: place.offset) }
-    } else {
-      write(bytes)
-      endField(at: place)
-    }
+    unsafe bytes.withUnsafeBytes { unsafe encode($0) }
   }
 }

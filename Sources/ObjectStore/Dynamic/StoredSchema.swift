@@ -1,14 +1,16 @@
 internal import LMDB
 internal import Synchronization
 
-/// What a store says of all of its models, as of one epoch, with their tables open.
+/// The schema of all models in a store as of one epoch, with their tables open.
+///
+/// The epoch counts the changes of the stored schema.
 struct StoredSchema {
   /// One model.
   struct Entry {
     var tables: ModelTables
     var layouts: [RecordLayout]
     var fields: [StoredModel.Field]
-    /// The name of today of each field.
+    /// The current name of each field, by field id.
     var names: [UInt32: String]
 
     init(tables: ModelTables, layouts: [RecordLayout], fields: [RecordLayout.Field]) {
@@ -24,12 +26,12 @@ struct StoredSchema {
   let format: UInt32
   let version: UInt32
   let seed: UInt64
-  /// `nil` in a store that has none yet.
+  /// `nil` if the store does not have a history table yet.
   let history: HistoryTable?
-  /// By name, in order.
+  /// The models, sorted by name.
   let models: [Entry]
 
-  /// The same for whoever writes: references are not looked at.
+  /// A schema for a ``ModelWriter`` that does not check references.
   var forWriting: StoreSchema {
     StoreSchema(
       metadata: metadata,
@@ -44,7 +46,7 @@ struct StoredSchema {
 
   func model(_ name: String) -> Entry? { models.first { $0.tables.name == name } }
 
-  /// Reads what the store says, and opens the tables of every model.
+  /// Reads the stored schema and opens the tables of every model.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `tooNew`.
   init(_ environment: Environment) throws {
@@ -58,14 +60,14 @@ struct StoredSchema {
 
   private init(in transaction: borrowing ReadTransaction, path: String) throws {
     guard let database = try transaction.openDatabase(TableName.store) else {
-      throw StoreError(.damaged, "\(path): the table that describes it is gone")
+      throw StoreError(.damaged, "\(path): the table with the store's description is missing")
     }
     metadata = Metadata(database: database)
     guard
       let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction),
       let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction),
       let format: UInt32 = try metadata.integer(MetadataKey.format, in: transaction)
-    else { throw StoreError(.damaged, "\(path): its description is not complete") }
+    else { throw StoreError(.damaged, "\(path): the store's description is incomplete") }
     self.seed = seed
     self.epoch = epoch
     self.format = format
@@ -91,12 +93,12 @@ struct StoredSchema {
       let records = try transaction.openDatabase(TableName.records(name), keys: .integers),
       let hot = try transaction.openDatabase(TableName.hot(name), keys: .integers),
       let keys = try transaction.openDatabase(TableName.keys(name), keys: .integers)
-    else { throw StoreError(.damaged, "a table of \(name) is gone") }
+    else { throw StoreError(.damaged, "a table of \(name) is missing") }
     var indexes: [(IndexDescription, Database)] = []
     for index in try metadata.indexes(of: name, in: transaction) {
       let table = TableName.index(name, index.id)
       guard let database = try transaction.openDatabase(table) else {
-        throw StoreError(.damaged, "the index \(table) is gone")
+        throw StoreError(.damaged, "the index table \(table) is missing")
       }
       indexes.append((index, database))
     }
@@ -113,7 +115,7 @@ struct StoredSchema {
     return Entry(tables: tables, layouts: layouts, fields: fields)
   }
 
-  /// The fields of all layouts, each as the newest that has it describes it.
+  /// Returns the fields of all layouts, each as the newest layout that has it describes it.
   static func mergedFields(
     of layouts: [RecordLayout],
     model: String
@@ -123,7 +125,7 @@ struct StoredSchema {
       guard Set(layout.fields.map(\.id)).count == layout.fields.count,
         layout.fields.count(where: { $0.isPrimaryKey && !$0.isOptional && !$0.isHot }) == 1,
         layout.fields.count(where: \.isPrimaryKey) == 1
-      else { throw StoreError(.damaged, "a layout of \(model) is not what one can be") }
+      else { throw StoreError(.damaged, "a layout of \(model) is invalid") }
       for field in layout.fields {
         guard let known = fields.first(where: { $0.id == field.id }) else {
           fields.append(field)
@@ -135,14 +137,14 @@ struct StoredSchema {
       }
     }
     guard fields.count(where: \.isPrimaryKey) == 1 else {
-      throw StoreError(.damaged, "the layouts of \(model) do not have one primary key")
+      throw StoreError(.damaged, "the layouts of \(model) do not agree on one primary key")
     }
     return fields
   }
 }
 
 extension Metadata {
-  /// The models of which the store has a layout, by name.
+  /// Returns the names of the models that have a layout in the store, sorted.
   func modelNames(in transaction: borrowing some Transaction & ~Copyable) throws -> [String] {
     let prefix = Array("layout/".utf8)
     var names: [String] = []
@@ -152,12 +154,100 @@ extension Metadata {
       let key = unsafe String(decoding: found.key, as: UTF8.self)
       let parts = key.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 3, !parts[1].isEmpty, let number = UInt16(parts[2]), number > 0 else {
-        throw StoreError(.damaged, "the store's entry '\(key)' is not what one can be")
+        throw StoreError(.damaged, "the store's metadata key '\(key)' is invalid")
       }
       let name = String(parts[1])
       if names.last != name { names.append(name) }
       unsafe entry = unsafe try cursor.next()
     }
     return names
+  }
+}
+
+/// Adds models, layouts, indexes and reference rules to a store without their Swift types.
+struct StoredSchemaWriter {
+  /// The additions to one model; the model is created if the store does not have it.
+  struct Addition {
+    var model: String
+    /// The layouts; those that the store already has are skipped.
+    var layouts: [RecordLayout] = []
+    /// The indexes; those that an existing index already serves are skipped.
+    var indexes: [IndexDescription] = []
+    /// The reference rules; those of fields that already have a rule are skipped.
+    var references: [ReferenceRule] = []
+
+    var isEmpty: Bool { layouts.isEmpty && indexes.isEmpty && references.isEmpty }
+  }
+
+  let environment: Environment
+  /// The version of the program's schema; a store with a later version is not written to.
+  let schemaVersion: UInt32
+
+  /// Adds everything in one commit and builds the new indexes.
+  ///
+  /// - Throws: ``StoreError`` with `schemaMismatch` when the store has a field with another type,
+  ///   `duplicateKey` when existing objects violate a new unique index, or `tooNew` when the store
+  ///   has a later schema version.
+  func add(_ additions: [Addition]) throws {
+    try StoreOpening.openingDatabases.withLock { _ in
+      var transaction = try environment.beginWrite()
+      let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
+      guard
+        let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction),
+        let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction)
+      else { throw StoreError(.damaged, "the store's description is incomplete") }
+      try metadata.requireVersion(upTo: schemaVersion, in: transaction)
+      for addition in additions {
+        try add(addition, metadata, seed: seed, in: &transaction)
+      }
+      try metadata.set(epoch + 1, for: MetadataKey.epoch, in: &transaction)
+      try transaction.commit()
+    }
+  }
+
+  private func add(
+    _ addition: Addition,
+    _ metadata: Metadata,
+    seed: UInt64,
+    in transaction: inout WriteTransaction
+  ) throws {
+    let name = addition.model
+    let records = try transaction.makeDatabase(TableName.records(name), keys: .integers)
+    let hot = try transaction.makeDatabase(TableName.hot(name), keys: .integers)
+    let keys = try transaction.makeDatabase(TableName.keys(name), keys: .integers)
+    var layouts = try metadata.layouts(of: name, in: transaction)
+    for layout in addition.layouts where !layouts.contains(layout) {
+      for other in layouts { try StoreOpening.requireSameTypes(other, layout, model: name) }
+      guard layouts.count < Metadata.mostLayouts else {
+        throw StoreError(.other, "the store already has 65534 layouts of \(name), the maximum")
+      }
+      layouts.append(layout)
+      let key = MetadataKey.layout(name, layouts.count)
+      try metadata.set(layout.encoded, for: key, in: &transaction)
+    }
+    let fields = try StoredSchema.mergedFields(of: layouts, model: name)
+    let existing = try metadata.indexes(of: name, in: transaction)
+    for index in addition.indexes where !index.isServed(by: existing) {
+      let database = try transaction.makeDatabase(TableName.index(name, index.id))
+      try transaction.removeAll(in: database)
+      let tables = ModelTables(
+        name,
+        own: RecordLayout(fields: fields),
+        records: records,
+        hot: hot,
+        keys: keys,
+        indexes: [(index, database)],
+        layouts: layouts,
+        hashSeed: seed
+      )
+      try IndexBuilder(tables: tables, index: tables.indexes[0]).run(in: &transaction)
+      let key = MetadataKey.index(name, index.id)
+      try metadata.set(index.encoded, for: key, in: &transaction)
+    }
+    let rules = try metadata.references(in: transaction)
+    for rule in addition.references where !rules.contains(where: { $0.isOfField(of: rule) }) {
+      let key = MetadataKey.reference(name, rule.fieldID)
+      try metadata.set(rule.encoded, for: key, in: &transaction)
+    }
   }
 }

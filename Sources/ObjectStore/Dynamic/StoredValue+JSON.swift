@@ -4,21 +4,23 @@
   internal import Foundation
 #endif
 
-/// Values as JSON has them, exactly; what a text means depends on the type of the field.
+/// A lossless conversion to and from JSON. Decoding needs the type of the field.
 ///
 /// | type | JSON |
 /// |---|---|
-/// | `bool` | true or false |
-/// | integers | a number; one of `uint64` above 2^53 as a text of digits |
-/// | `float`, `double` | the shortest number that reads back as the same; `"inf"`, `"-inf"`, and NaN as `"nan:"` and its bits in hexadecimal |
+/// | `bool` | `true` or `false` |
+/// | integers | a number; unsigned values above 2^53 as a string of digits |
+/// | `float`, `double` | the shortest number that decodes to the same value, if finite |
 /// | `date` | as `double`: seconds since 2001-01-01T00:00:00Z |
 /// | `decimal` | a number, such as `125e-2`; NaN as `"nan"` |
-/// | `uuid` | a text, as RFC 9562 writes it |
-/// | `string` | a text |
-/// | `data`, `embedded` | a text: base64 |
+/// | `uuid` | a string in the form of RFC 9562 |
+/// | `string` | a string |
+/// | `data`, `embedded` | a string in Base64 |
 /// | `array`, `set` | an array |
-/// | `dictionary` with texts as keys | an object |
-/// | other dictionaries | an array of arrays of a key and its value |
+/// | `dictionary` with string keys | an object |
+/// | other dictionaries | an array of arrays, each of a key and its value |
+///
+/// Infinities are `"inf"` and `"-inf"`. NaN is `"nan:"` followed by its bit pattern in hexadecimal.
 extension StoredValue {
   private static let greatestExactInteger: UInt64 = 1 << 53
 
@@ -62,11 +64,13 @@ extension StoredValue {
       }
       members.append(JSONText.Member(name: name, value: entry.value.json))
     }
-    // An empty one may have any keys; both forms are read.
+    // The keys of an empty dictionary can have any type: decoding accepts both forms.
     return .object(members)
   }
 
-  /// Reads what ``json`` writes, for a field of that type; `nil` when it is no such value.
+  /// Decodes what ``json`` encodes, for a field of `type`.
+  ///
+  /// The result is `nil` if the JSON does not represent a value of that type.
   init?(json: JSONText, type: FieldType) {
     switch (type, json) {
     case (_, .null): self = .null
@@ -151,11 +155,11 @@ extension StoredValue {
     return .number(exponent == 0 ? number : "\(number)e\(exponent)")
   }
 
-  /// Exact, or `nil` when there are more digits than a decimal number has.
+  /// Returns the exact value, or `nil` when a `Decimal` cannot hold all digits.
   private static func decimal(_ json: JSONText) -> Decimal? {
     guard case .number(let text) = json else { return json == .string("nan") ? .nan : nil }
     let parts = text.split { $0 == "e" || $0 == "E" }
-    // No `abs`: the magnitude of the smallest integer overflows.
+    // A range and not `abs`, which overflows for `Int.min`.
     guard var exponent = parts.count > 1 ? Int(parts[1]) : 0, (-999...999).contains(exponent)
     else { return nil }
     var digits = String(parts[0])
@@ -173,7 +177,7 @@ extension StoredValue {
     return try? Decimal(from: &reader)
   }
 
-  /// Elements, none of which can be nil.
+  /// Decodes elements, none of which may be null.
   private static func values(_ elements: [JSONText], _ type: FieldType) -> [StoredValue]? {
     var values: [StoredValue] = []
     for element in elements {
