@@ -1,34 +1,37 @@
-/// What one commit has done, as the table `store/history` keeps it.
+/// The changes of one commit, as stored in the table `store/history`.
 struct HistoryEntry: Sendable, Hashable {
+  /// The changes of the objects of one model.
   struct ModelEntry: Sendable, Hashable {
     var model: String
-    /// The layout in whose order the fields are counted.
+    /// The layout whose field positions the changes refer to.
     var layoutNumber: UInt16
     var changes: CoalescedChanges
   }
 
-  /// Tells the commit from one of the same number in a copy of the store that went another way.
+  /// A random number that distinguishes commits with the same number in diverged copies of a store.
   var nonce: UInt32
-  /// How many entries there were up to this one, and their bytes, so that both are known without
-  /// reading them.
+  /// The running total of entries, including this one.
+  ///
+  /// The totals make the length of the history known without reading it.
   var commitSum: UInt64
+  /// The running total of the size of entries in bytes, including this one.
   var byteSum: UInt64
   var models: [ModelEntry]
 
   static let codingVersion: UInt8 = 1
-  /// What comes before the models.
+  /// The number of bytes before the models.
   static let headerSize = 21
-  /// Two pieces of so many bytes fit into a page of 4 KiB.
+  /// The maximum size of a stored piece, in bytes, such that two pieces fit in a 4 KiB page.
   static let pieceSize = 1_984
 
-  /// The bytes of the models.
+  /// Encodes the models, without the header.
   static func encode(_ models: [ModelEntry]) -> [UInt8] {
     var writer = ByteWriter()
     for entry in models {
       writer.writeVarint(UInt64(entry.model.utf8.count))
       writer.write(entry.model.utf8)
       writer.writeVarint(UInt64(entry.layoutNumber))
-      // One more than the number of objects; 0 is all of them.
+      // The number of objects plus 1; 0 means that any object may have changed.
       guard !entry.changes.isWhole else {
         writer.writeVarint(0)
         continue
@@ -52,7 +55,7 @@ struct HistoryEntry: Sendable, Hashable {
     return writer.bytes
   }
 
-  /// The whole entry, with models that were encoded before.
+  /// Encodes the complete entry from already encoded models.
   static func encode(
     nonce: UInt32,
     commitSum: UInt64,
@@ -70,7 +73,7 @@ struct HistoryEntry: Sendable, Hashable {
 }
 
 extension HistoryEntry {
-  /// Reads the header, and stops before the models.
+  /// Decodes the header and leaves the reader at the models.
   init(header reader: inout ByteReader) throws(RecordError) {
     guard try reader.read(UInt8.self) == Self.codingVersion else {
       throw RecordError(.unknownCoding)
@@ -81,14 +84,14 @@ extension HistoryEntry {
     models = []
   }
 
-  /// Reads an entry; of other models than the one asked for, nothing is kept.
+  /// Decodes an entry, optionally only the changes of one model.
   init(
     from reader: inout ByteReader,
     of model: String? = nil
   ) throws(RecordError) {
     try self.init(header: &reader)
     while reader.remaining > 0 {
-      let name = try Self.text(&reader)
+      let name = try Self.string(&reader)
       guard let layoutNumber = UInt16(exactly: try reader.readVarint()) else {
         throw RecordError(.invalidValue)
       }
@@ -98,9 +101,9 @@ extension HistoryEntry {
     }
   }
 
-  private static func text(_ reader: inout ByteReader) throws(RecordError) -> String {
-    var text = unsafe ByteReader(try reader.take(count(&reader)))
-    return try text.readString()
+  private static func string(_ reader: inout ByteReader) throws(RecordError) -> String {
+    var bytes = unsafe ByteReader(try reader.take(count(&reader)))
+    return try bytes.readString()
   }
 
   private static func count(_ reader: inout ByteReader) throws(RecordError) -> Int {
@@ -113,14 +116,14 @@ extension HistoryEntry {
     isWanted: Bool
   ) throws(RecordError) -> CoalescedChanges? {
     var changes = CoalescedChanges()
-    let countAndOne = try reader.readVarint()
-    guard countAndOne > 0 else {
-      changes.addWhole()
+    let countPlusOne = try reader.readVarint()
+    guard countPlusOne > 0 else {
+      changes.coverAllObjects()
       return isWanted ? changes : nil
     }
     var id: UInt64 = 0
-    // Each takes two bytes at least, so a count that lies ends the bytes first.
-    for _ in 0..<countAndOne - 1 {
+    // A change takes at least two bytes, so a damaged count runs into the end of the bytes.
+    for _ in 0..<countPlusOne - 1 {
       guard let kind = ChangeLog.Change.Kind(rawValue: try reader.read()) else {
         throw RecordError(.invalidValue)
       }
@@ -138,5 +141,106 @@ extension HistoryEntry {
       if isWanted { changes.add(change, to: id) }
     }
     return isWanted ? changes : nil
+  }
+}
+
+/// The net change of one object over one or more commits.
+struct ObjectChange: Sendable, Hashable {
+  var kind: ChangeLog.Change.Kind
+  /// The changed fields as in ``ChangeLog/Change/fields``; all for an insertion or deletion.
+  var fields: UInt64
+  /// The stored bytes of the primary key, for a deletion.
+  var key: [UInt8] = []
+
+  /// The net change of this one and a later one; `nil` when the object was inserted and deleted.
+  func followed(by later: ObjectChange) -> ObjectChange? {
+    switch (kind, later.kind) {
+    case (.inserted, .deleted): nil
+    case (.inserted, _): self
+    case (.updated, .updated): ObjectChange(kind: .updated, fields: fields | later.fields)
+    // Object ids are never reused, so no change follows a deletion.
+    case (.updated, _), (.deleted, _): later
+    }
+  }
+}
+
+/// The net changes of the objects of one model over one or more commits.
+struct CoalescedChanges: Sendable, Hashable {
+  /// The changes by object id.
+  private(set) var objects: [UInt64: ObjectChange] = [:]
+  /// Whether there were too many changes to record, so that any object may have changed.
+  private(set) var isWhole = false
+
+  var isEmpty: Bool { objects.isEmpty && !isWhole }
+
+  init() {}
+
+  init(_ log: ChangeLog) {
+    guard !log.isOverfull else {
+      coverAllObjects()
+      return
+    }
+    objects.reserveCapacity(log.changes.count)
+    for change in log.changes {
+      let key = change.kind == .deleted ? log.removedKeys[change.objectID] ?? [] : []
+      add(ObjectChange(kind: change.kind, fields: change.fields, key: key), to: change.objectID)
+    }
+  }
+
+  mutating func add(_ change: ObjectChange, to id: UInt64) {
+    guard !isWhole else { return }
+    guard let earlier = objects[id] else {
+      objects[id] = change
+      return
+    }
+    objects[id] = earlier.followed(by: change)
+  }
+
+  /// Returns the changes of the objects whose id satisfies the predicate.
+  func filter(_ isIncluded: (UInt64) -> Bool) -> CoalescedChanges {
+    var filtered = self
+    filtered.objects = objects.filter { isIncluded($0.key) }
+    return filtered
+  }
+
+  /// Replaces the changes with the statement that any object may have changed.
+  mutating func coverAllObjects() {
+    objects = [:]
+    isWhole = true
+  }
+
+  mutating func add(_ later: CoalescedChanges) {
+    guard !later.isWhole else { return coverAllObjects() }
+    for (id, change) in later.objects { add(change, to: id) }
+  }
+}
+
+// MARK: Variable-length integers
+
+// Unsigned LEB128: seven bits per byte, least significant first; the high bit is set in every byte
+// but the last.
+
+extension ByteWriter {
+  mutating func writeVarint(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      write(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    write(UInt8(truncatingIfNeeded: rest))
+  }
+}
+
+extension ByteReader {
+  /// - Throws: ``RecordError`` with `truncated`, or `invalidValue` when the value exceeds 64 bits.
+  mutating func readVarint() throws(RecordError) -> UInt64 {
+    var value: UInt64 = 0
+    for shift in stride(from: UInt64(0), to: 70, by: 7) {
+      let byte = try read(UInt8.self)
+      guard shift < 63 || byte <= 1 else { break }
+      value |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return value }
+    }
+    throw RecordError(.invalidValue)
   }
 }

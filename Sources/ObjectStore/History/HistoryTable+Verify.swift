@@ -1,21 +1,22 @@
 internal import LMDB
 
 extension HistoryTable {
-  /// Reads every entry, and tells of those that are not what they must be.
+  /// Reads every entry and reports damage to `note`.
   ///
-  /// - Throws: ``StoreError`` with `tooNew`; `CancellationError` when the task is cancelled.
-  /// - Complexity: O(n) in the bytes of the history.
+  /// - Throws: ``StoreError`` with `tooNew` when a later version of the library wrote an entry;
+  ///   `CancellationError` when the task is cancelled.
+  /// - Complexity: O(n) in the size of the history in bytes.
   func verify(
     in transaction: borrowing some Transaction & ~Copyable,
     note: (String) -> Void
   ) throws {
-    guard let floor = try sound(note, { try floor(in: transaction) }) else { return }
+    guard let floor = try notingDamage(note, { try floor(in: transaction) }) else { return }
     var audit = Audit(floor)
     let cursor = unsafe try transaction.cursor(on: database)
     var entry = unsafe try cursor.first()
     while let found = unsafe entry {
       try Task.checkCancellation()
-      guard let key = try sound(note, { unsafe try Key(found.key) }) else {
+      guard let key = try notingDamage(note, { unsafe try Key(found.key) }) else {
         unsafe entry = unsafe try cursor.next()
         continue
       }
@@ -25,14 +26,14 @@ extension HistoryTable {
         next.number == key.number
       {
         if next.piece != pieces || bytes.count % HistoryEntry.pieceSize != 0 {
-          note("the entry of commit \(key.number) in the history is not whole")
+          note("the history entry of commit \(key.number) is incomplete")
         }
         pieces = next.piece + 1
         unsafe bytes.append(contentsOf: piece.value)
         unsafe entry = unsafe try cursor.next()
       }
       guard key.number > 0 else { continue }
-      let read = try sound(note) {
+      let read = try notingDamage(note) {
         try unsafe bytes.withUnsafeBytes { bytes in
           unsafe try decode(bytes, key.number) { reader throws(RecordError) in
             try HistoryEntry(from: &reader)
@@ -43,11 +44,13 @@ extension HistoryTable {
     }
   }
 
-  /// Adds up what the entries say of those before them.
+  /// A check of the running totals of the entries.
   private struct Audit {
     private let floor: Floor
-    /// The sums so far; two when an entry has not those that it should have, none when an entry cannot
-    /// be read.
+    /// The possible totals as of the previous entry.
+    ///
+    /// After an entry with unexpected totals there are two: the stored and the expected ones. After
+    /// an entry that cannot be read there are none, and the next entry is not checked.
     private var sums: Set<Sums>
 
     private struct Sums: Hashable {
@@ -67,26 +70,26 @@ extension HistoryTable {
       _ note: (String) -> Void
     ) {
       if floor.isOff || number <= floor.number {
-        note("the history has commit \(number), which lies before its beginning")
+        note("the history has an entry of commit \(number), which is before its start")
       }
       guard let entry else {
         sums = []
         return
       }
-      let said = Sums(commits: entry.commitSum, bytes: entry.byteSum)
+      let stored = Sums(commits: entry.commitSum, bytes: entry.byteSum)
       let expected = sums.map {
         Sums(commits: $0.commits &+ 1, bytes: $0.bytes &+ UInt64(size))
       }
-      sums = [said]
-      if !expected.isEmpty, !expected.contains(said) {
-        note("what commit \(number) changed has another size than the history counts")
+      sums = [stored]
+      if !expected.isEmpty, !expected.contains(stored) {
+        note("the totals in the history entry of commit \(number) do not match the entries")
         sums.formUnion(expected)
       }
     }
   }
 
-  /// What `body` gives; `nil` when it finds damage, which is told of.
-  private func sound<R>(_ note: (String) -> Void, _ body: () throws -> R) throws -> R? {
+  /// Returns the result of `body`, or reports damage that it finds and returns `nil`.
+  private func notingDamage<R>(_ note: (String) -> Void, _ body: () throws -> R) throws -> R? {
     do {
       return try body()
     } catch let error as StoreError where error.code == .damaged {

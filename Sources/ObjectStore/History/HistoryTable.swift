@@ -1,38 +1,41 @@
 internal import LMDB
 
-/// The table `store/history`: the number of a commit to what it changed, oldest first.
+/// The table `store/history`, which maps commit numbers to the changes of each commit.
 ///
-/// An entry lies in pieces that fit into a page. LMDB looks for neighbouring free pages for what is
-/// longer, among all that are free, and from then on writes the list of them with every commit: after
-/// large writes at random a commit took twice its time.
+/// An entry is split into pieces that fit in a page. LMDB would store a longer value in consecutive
+/// overflow pages: to find them it loads the list of all free pages, and from then on writes that
+/// list with every commit. After large random writes this doubled the time of a commit.
 struct HistoryTable: Sendable {
   let database: Database
 
-  /// The entry of key 0: the history is complete for the commits after this one.
+  /// The entry with key 0: the last commit before the start of the history.
+  ///
+  /// The history is complete for all later commits.
   struct Floor: Equatable {
-    /// The greatest number while a program writes without a history.
+    /// The number of the commit; `UInt64.max` while commits are written without history.
     var number: UInt64
     var nonce: UInt32
-    /// ``HistoryEntry/commitSum`` and ``HistoryEntry/byteSum`` as of that commit.
+    /// ``HistoryEntry/commitSum`` as of that commit.
     var commitSum: UInt64
+    /// ``HistoryEntry/byteSum`` as of that commit.
     var byteSum: UInt64
 
     var isOff: Bool { number == .max }
     var token: HistoryToken { HistoryToken(number: number, nonce: nonce) }
   }
 
-  /// What the end of the table says.
+  /// The last commit in the table and the totals as of that commit.
   struct End: Equatable {
     var token: HistoryToken
     var commitSum: UInt64
     var byteSum: UInt64
   }
 
-  /// The place of a piece of an entry.
+  /// The key of one piece of an entry.
   struct Key {
     static let pieceBits: UInt64 = 12
-    /// A commit that would take more is remembered as having changed whole models.
-    static let mostPieces = 1 << Int(pieceBits)
+    /// The maximum number of pieces; a larger commit is recorded as changing all objects.
+    static let maximumPieces = 1 << Int(pieceBits)
 
     var number: UInt64
     var piece: UInt64 = 0
@@ -51,7 +54,7 @@ struct HistoryTable: Sendable {
 
     init(_ bytes: UnsafeRawBufferPointer) throws {
       guard bytes.count == 8 else {
-        throw StoreError(.damaged, "an entry of the history has no number")
+        throw StoreError(.damaged, "an entry of the history has an invalid key")
       }
       self.init(rawValue: unsafe bytes.loadUnaligned(as: UInt64.self))
     }
@@ -61,7 +64,7 @@ struct HistoryTable: Sendable {
 
   func floor(in transaction: borrowing some Transaction & ~Copyable) throws -> Floor {
     guard let value = unsafe try value(at: 0, in: transaction) else {
-      throw StoreError(.damaged, "the history of the store has no beginning")
+      throw StoreError(.damaged, "the start of the store's history is missing")
     }
     return unsafe try decode(value, 0) { reader throws(RecordError) in
       Floor(
@@ -82,7 +85,7 @@ struct HistoryTable: Sendable {
       return End(token: floor.token, commitSum: floor.commitSum, byteSum: floor.byteSum)
     }
     guard let header = try header(of: number, in: transaction) else {
-      throw StoreError(.damaged, "the entry of commit \(number) in the history has no beginning")
+      throw StoreError(.damaged, "the history entry of commit \(number) has no first piece")
     }
     return End(
       token: HistoryToken(number: number, nonce: header.nonce),
@@ -91,7 +94,7 @@ struct HistoryTable: Sendable {
     )
   }
 
-  /// Whether everything that happened after the token is in the table.
+  /// Whether the table has all changes since the token.
   func reaches(
     _ token: HistoryToken,
     in transaction: borrowing some Transaction & ~Copyable
@@ -112,15 +115,16 @@ struct HistoryTable: Sendable {
     }
   }
 
-  /// Calls `body` with the number and the entry of each commit after `number`, with what it did to
-  /// one model.
+  /// Calls `body` with the number and the entry of each commit after `number`.
+  ///
+  /// The entries have only the changes of one model.
   func forEach(
     after number: UInt64,
     of model: String,
     in transaction: borrowing some Transaction & ~Copyable,
     _ body: (UInt64, HistoryEntry) throws -> Void
   ) throws {
-    // The floor of a history that was stopped.
+    // A token that was taken while the history was off.
     guard number < .max else { return }
     unsafe try forEachEncoded(from: number + 1, in: transaction) { number, bytes in
       try body(
@@ -132,7 +136,7 @@ struct HistoryTable: Sendable {
     }
   }
 
-  /// Calls `body` with the number of each commit from one on, and with the bytes of its entry.
+  /// Calls `body` with the number and the encoded entry of each commit from `first` on.
   func forEachEncoded(
     from first: UInt64,
     in transaction: borrowing some Transaction & ~Copyable,
@@ -160,7 +164,7 @@ struct HistoryTable: Sendable {
 
   // MARK: Writing
 
-  /// Makes the table in a store that has none.
+  /// Creates the table if the store does not have it.
   static func make(in transaction: inout WriteTransaction) throws {
     let table = HistoryTable(
       database: try transaction.makeDatabase(TableName.history, keys: .integers)
@@ -168,18 +172,18 @@ struct HistoryTable: Sendable {
     if try transaction.count(of: table.database) == 0 { try table.restart(in: &transaction) }
   }
 
-  /// Begins the history anew: it is complete for the commits after the transaction's.
+  /// Clears the history, which starts again with the commit after this transaction.
   func restart(in transaction: inout WriteTransaction) throws {
     try restart(after: transaction.id, in: &transaction)
   }
 
-  /// Notes that commits go by unwritten from here on.
+  /// Clears the history and marks it as off.
   func stop(in transaction: inout WriteTransaction) throws {
     guard try !floor(in: transaction).isOff else { return }
     try restart(after: .max, in: &transaction)
   }
 
-  /// Adds what the transaction has changed, and forgets the oldest commits beyond the limit.
+  /// Appends the changes of the transaction, and removes the oldest commits beyond the limit.
   func append(
     _ models: [HistoryEntry.ModelEntry],
     limit: HistoryLimit,
@@ -189,16 +193,16 @@ struct HistoryTable: Sendable {
     let number = transaction.id
     var floor = try floor(in: transaction)
     var end = try end(in: transaction)
-    // A copy without free pages counts its commits from 1 again.
+    // A compacted copy of the store numbers its commits from 1 again.
     if floor.isOff || end.token.number >= number {
       try restart(after: number - 1, in: &transaction)
       floor = try self.floor(in: transaction)
       end = End(token: floor.token, commitSum: floor.commitSum, byteSum: floor.byteSum)
     }
     var encoded = HistoryEntry.encode(models)
-    let longest = min(limit.byteCount, Key.mostPieces * HistoryEntry.pieceSize)
-    if encoded.count + HistoryEntry.headerSize > longest {
-      encoded = HistoryEntry.encode(models.map { $0.asWhole })
+    let maximumSize = min(limit.byteCount, Key.maximumPieces * HistoryEntry.pieceSize)
+    if encoded.count + HistoryEntry.headerSize > maximumSize {
+      encoded = HistoryEntry.encode(models.map { $0.coveringAllObjects })
     }
     let commitSum = end.commitSum + 1
     let byteSum = end.byteSum + UInt64(encoded.count + HistoryEntry.headerSize)
@@ -216,8 +220,9 @@ struct HistoryTable: Sendable {
     }
   }
 
-  /// Removes the oldest entries when there are too many; some more than must be, so that most
-  /// commits need not.
+  /// Removes the oldest entries when the history exceeds the limit.
+  ///
+  /// It removes an eighth more than necessary, so that most commits remove nothing.
   private func trim(
     from floor: Floor,
     commitSum: UInt64,
@@ -240,12 +245,12 @@ struct HistoryTable: Sendable {
     try put(floor, in: &transaction)
   }
 
-  /// Removes the oldest entry; returns the floor that it leaves.
+  /// Removes the oldest entry and returns the floor after that.
   private func removeOldest(in transaction: inout WriteTransaction) throws -> Floor? {
     guard var key = try key(after: 0, in: transaction) else { return nil }
     let number = Key(rawValue: key).number
     guard let header = try header(of: number, in: transaction) else {
-      throw StoreError(.damaged, "the entry of commit \(number) in the history has no beginning")
+      throw StoreError(.damaged, "the history entry of commit \(number) has no first piece")
     }
     while Key(rawValue: key).number == number {
       _ = try unsafe withUnsafeBytes(of: key) {
@@ -317,19 +322,52 @@ struct HistoryTable: Sendable {
       return try body(&reader)
     } catch {
       let code: StoreError.Code = error.code == .unknownCoding ? .tooNew : .damaged
-      throw StoreError(code, "what commit \(number) changed cannot be read", cause: error)
+      throw StoreError(code, "the history entry of commit \(number) cannot be read", cause: error)
     }
   }
 }
 
 extension HistoryEntry.ModelEntry {
-  fileprivate var asWhole: Self {
-    var whole = self
-    whole.changes.addWhole()
-    return whole
+  fileprivate var coveringAllObjects: Self {
+    var copy = self
+    copy.changes.coverAllObjects()
+    return copy
   }
 }
 
 extension UInt32 {
   fileprivate static func random() -> UInt32 { random(in: .min ... .max) }
+}
+
+/// The maximum length of a store's change history.
+///
+/// When a commit would exceed either bound, it removes the oldest commits from the history.
+public struct HistoryLimit: Sendable, Hashable {
+  /// The maximum number of commits; 0 turns the history off.
+  public var commits: Int
+  /// The maximum size of the entries, in bytes; 0 turns the history off.
+  ///
+  /// A commit that changes one object takes about 30 bytes.
+  public var byteCount: Int
+
+  /// Creates a limit.
+  ///
+  /// - Parameters:
+  ///   - commits: The maximum number of commits; 0 turns the history off.
+  ///   - byteCount: The maximum size of the entries, in bytes; 0 turns the history off.
+  public init(commits: Int = 10_000, byteCount: Int = 16 << 20) {
+    self.commits = commits
+    self.byteCount = byteCount
+  }
+
+  /// A limit of 10,000 commits and 16 MiB.
+  public static let standard = HistoryLimit()
+
+  /// No history.
+  ///
+  /// Commits cost slightly less, but the changes made by other processes can only be found by
+  /// reading everything again: ``ObjectStore/changes(since:of:)`` returns ``HistoryAnswer/expired``.
+  public static let off = HistoryLimit(commits: 0, byteCount: 0)
+
+  var isOff: Bool { commits <= 0 || byteCount <= 0 }
 }

@@ -1,36 +1,90 @@
-/// What has happened to the objects of a model between two points of a store's history.
+/// The net changes of a model's objects between two points in a store's history.
 ///
-/// Each object is here once, however often it changed; one that came and went is not. To bring a
-/// copy up to date, remove first: an object may have been deleted and another one of the same
-/// primary key added.
+/// Each object appears at most once, however often it changed. An object that was both inserted and
+/// deleted does not appear. To update a copy, apply the deletions first: an object can have been
+/// deleted and another one inserted with the same primary key.
 public struct ObjectChanges<Root: Model>: Sendable {
-  /// An object that was there before and has changed.
+  /// The change of an object that existed before.
   public struct Update: Sendable {
-    /// The object as it is now.
+    /// The current object.
     public var object: Root
-    /// What is not as it was, or was changed and changed back.
+    /// The fields that were written with another value, even if a later write restored it.
     public var fields: ChangedFields<Root>
   }
 
-  /// The primary keys of objects that are gone.
+  /// The primary keys of deleted objects.
   public var deleted: [Root.PrimaryKey] = []
-  /// Objects that are new, as they are now.
+  /// The inserted objects with their current values.
   public var inserted: [Root] = []
-  /// Objects that have changed.
+  /// The updated objects.
   public var updated: [Update] = []
-  /// Where these changes end and the next ones begin.
+  /// The end of these changes, from which to request the next ones.
   public var token: HistoryToken
 
-  /// Whether nothing has happened.
+  /// Whether no object has changed.
   public var isEmpty: Bool { deleted.isEmpty && inserted.isEmpty && updated.isEmpty }
 }
 
-/// What the history of a store says of the time since a token.
+/// The result of a request for the changes since a token.
 public enum HistoryAnswer<Root: Model>: Sendable {
-  /// All that has changed.
+  /// All changes since the token.
   case changes(ObjectChanges<Root>)
-  /// The history does not reach back so far, or so much has changed that it was not written down.
+  /// The history does not have all changes since the token.
   ///
-  /// Read every object, in a transaction whose token is the one to go on from.
+  /// The token is too old or belongs to another copy of the store, or a commit changed too many
+  /// objects to record each of them. Read all objects in one transaction, and continue from the
+  /// token of that transaction.
   case expired
+}
+
+/// A set of changed fields of an object.
+public struct ChangedFields<Root: Model>: Sendable, Hashable {
+  /// The fields as in ``ChangeLog/Change/fields``.
+  var bits: UInt64
+
+  init(bits: UInt64) {
+    self.bits = bits
+  }
+
+  /// Creates a set of the fields at the given positions in the schema.
+  init(positions: [Int]) {
+    bits = positions.reduce(0) { $0 | ChangeLog.bit(ofFieldAt: $1) }
+  }
+
+  /// Returns whether the field has changed, as in `fields.contains(\.state)`.
+  ///
+  /// The 64th field of a model and all after it are tracked together: a change of one of them
+  /// counts as a change of all.
+  public func contains<Value>(_ column: KeyPath<Root.Columns, Column<Root, Value>>) -> Bool {
+    bits & ChangeLog.bit(ofFieldAt: Root.columns[keyPath: column].position) != 0
+  }
+
+  /// The names of the changed fields, in the order of the schema.
+  public var names: [String] {
+    Root.schema.fields.indices
+      .filter { bits & ChangeLog.bit(ofFieldAt: $0) != 0 }
+      .map { Root.schema.fields[$0].name }
+  }
+
+  /// Whether no field has changed.
+  public var isEmpty: Bool { bits == 0 }
+
+  /// Every field.
+  static var all: Self { Self(bits: .max) }
+}
+
+/// A position in the history of a store, immediately after a commit.
+///
+/// Save a token, for example in a file or in another store, to request the changes since then with
+/// ``ObjectStore/changes(since:of:)``. Tokens of one store compare in the order of its commits.
+public struct HistoryToken: Sendable, Hashable, Codable, Comparable {
+  /// The number of the last commit that changed objects.
+  let number: UInt64
+  /// A random number that distinguishes commits with the same number in diverged copies of a store.
+  let nonce: UInt32
+
+  /// Returns whether the left token is of an earlier commit.
+  public static func < (left: Self, right: Self) -> Bool {
+    (left.number, left.nonce) < (right.number, right.nonce)
+  }
 }

@@ -1,25 +1,30 @@
 internal import LMDB
 
 extension ObjectReader where Self: ~Copyable {
-  /// The point of the history that the transaction sees: all that was committed before.
+  /// Returns the position in the history that this transaction reads.
   ///
-  /// - Throws: ``StoreError`` with `damaged`, or `notFound` when the store is open for reading and
-  ///   has no history.
-  /// - Complexity: O(log n) in the commits of the history.
+  /// In a write, the token does not include the write's own changes.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` when the history cannot be read, or `notFound` when
+  ///   the store is read-only and has no history.
+  /// - Complexity: O(log n) in the number of commits in the history.
   public func historyToken() throws -> HistoryToken {
     guard let token = try source.historyToken() else {
-      throw StoreError(.notFound, "the store has no history: open it for writing once")
+      throw StoreError(.notFound, "the store has no history: open it once for writing to create it")
     }
     return token
   }
 
-  /// What has happened to the objects of a model since a token, as of this transaction.
+  /// Returns the changes of a model's objects since a token, as of this transaction.
   ///
-  /// Commits of every process count. In a write, what it changed so far is among it.
+  /// The changes include commits of all processes and, in a write, its own changes so far. The
+  /// returned token does not include a write's own changes: a request from it returns them again.
   ///
-  /// - Throws: ``StoreError`` with `damaged`, `unknownModel`, or `tooNew` when a later version of
-  ///   this program has written a history that this one cannot read.
-  /// - Complexity: O(c + k log n) for the changes c since the token, of which k are of this model.
+  /// - Throws: ``StoreError`` with `damaged` when the history or an object cannot be read,
+  ///   `unknownModel` when the store was not opened with the model, or `tooNew` when a later
+  ///   version of the library wrote the history.
+  /// - Complexity: O(c + k log n) for c changes since the token, of which k are of this model, and
+  ///   n objects.
   public func changes<M: Model>(
     since token: HistoryToken,
     of model: M.Type
@@ -37,7 +42,7 @@ extension ObjectReader where Self: ~Copyable {
       guard let record = unsafe try reader.record(id) else {
         throw StoreError(
           .damaged,
-          "object \(id) of \(M.schema.name) has a history and is not there"
+          "object \(id) of \(M.schema.name) is in the history but not in the store"
         )
       }
       let object: M = unsafe try reader.decode(record, id)
@@ -56,8 +61,7 @@ extension ReaderSource {
     unsafe try schema.history?.end(in: transaction).token
   }
 
-  /// What has happened to the objects of a model since a token; `nil` when the history does not
-  /// reach so far.
+  /// The changes since a token; `nil` when the history does not have all of them.
   func changes(since token: HistoryToken, of tables: ModelTables) throws -> CoalescedChanges? {
     guard let history = schema.history, unsafe try history.reaches(token, in: transaction) else {
       return nil
@@ -78,11 +82,11 @@ extension ReaderSource {
 }
 
 extension HistoryEntry.ModelEntry {
-  /// The changes, with the fields counted as the program's schema does.
+  /// The changes, with fields at their positions in the program's schema.
   func changes(for tables: ModelTables) -> CoalescedChanges {
     guard layoutNumber != tables.current?.number else { return changes }
     var own = CoalescedChanges()
-    if changes.isWhole { own.addWhole() }
+    if changes.isWhole { own.coverAllObjects() }
     for (id, change) in changes.objects {
       var change = change
       change.fields = tables.ownFields(change.fields, ofLayout: layoutNumber)
@@ -105,5 +109,41 @@ extension Model {
     } catch let error as RecordError {
       throw StoreError(error, model: schema.name, objectID: objectID)
     }
+  }
+}
+
+extension ObjectStore {
+  /// Returns the current position in the store's history.
+  ///
+  /// - Throws: ``StoreError`` as ``ObjectReader/historyToken()``.
+  /// - Complexity: O(log n) in the number of commits in the history.
+  public func historyToken() throws -> HistoryToken {
+    try read { try $0.historyToken() }
+  }
+
+  /// Returns the changes of a model's objects since a token, by all processes.
+  ///
+  /// ```swift
+  /// switch try store.changes(since: token, of: Note.self) {
+  /// case .changes(let changes):
+  ///   for key in changes.deleted { index.remove(key) }
+  ///   for note in changes.inserted + changes.updated.map(\.object) { index.add(note) }
+  ///   token = changes.token
+  /// case .expired:
+  ///   try store.read { tx in
+  ///     index.rebuild(from: try tx.fetch(Note.all))
+  ///     token = try tx.historyToken()
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// ``StoreOptions/historyLimit`` sets the length of the history.
+  ///
+  /// - Throws: ``StoreError`` as ``ObjectReader/changes(since:of:)``.
+  public func changes<M: Model>(
+    since token: HistoryToken,
+    of model: M.Type
+  ) throws -> HistoryAnswer<M> {
+    try read { try $0.changes(since: token, of: model) }
   }
 }

@@ -1,10 +1,10 @@
 internal import LMDB
 
 extension StoreTransaction {
-  /// Adds what the write has changed to the history, and returns it; the last thing before the
-  /// commit.
+  /// Appends the changes of the write to the history and returns them.
   ///
-  /// Without a history, and when nobody observes, it is not made: `nil`.
+  /// It must be the last step before the commit. It returns `nil`, without computing the changes,
+  /// when the history is off and the store has no observers.
   mutating func recordHistory(
     limit: HistoryLimit,
     isObserved: Bool
@@ -22,11 +22,11 @@ extension StoreTransaction {
 }
 
 extension ChangesByModel {
-  /// What is left when each object is counted once.
+  /// The net changes of each model.
   var historyEntries: [HistoryEntry.ModelEntry] {
     models.compactMap { tables, log in
       let changes = CoalescedChanges(log)
-      // Whoever writes has a layout to write in.
+      // `current` is the layout that this program writes, so a model with changes has one.
       guard !changes.isEmpty, let layout = tables.current?.number else { return nil }
       return HistoryEntry.ModelEntry(model: tables.name, layoutNumber: layout, changes: changes)
     }

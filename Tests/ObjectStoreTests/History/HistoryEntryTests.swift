@@ -23,7 +23,7 @@ import Testing
   private static func entry(_ random: inout SplitMix64) -> HistoryEntry {
     let models = (0..<Int.random(in: 0...3, using: &random)).map { number in
       var changes = CoalescedChanges()
-      if Int.random(in: 0..<4, using: &random) == 0 { changes.addWhole() }
+      if Int.random(in: 0..<4, using: &random) == 0 { changes.coverAllObjects() }
       for _ in 0..<Int.random(in: 0...20, using: &random) {
         let id = random.next() >> UInt64.random(in: 0...63, using: &random)
         let fields = random.next() >> UInt64.random(in: 0...63, using: &random)
@@ -67,7 +67,7 @@ import Testing
     changes.add(ObjectChange(kind: .updated, fields: 5), to: 1)
     changes.add(ObjectChange(kind: .deleted, fields: .max, key: [7, 8]), to: 301)
     var whole = CoalescedChanges()
-    whole.addWhole()
+    whole.coverAllObjects()
     let bytes = Self.encode(
       HistoryEntry(
         nonce: 0x0102_0304,

@@ -14,7 +14,7 @@ import Testing
 
   private func models(_ id: UInt64) -> [HistoryEntry.ModelEntry] {
     var changes = CoalescedChanges()
-    if id.isMultiple(of: 2) { changes.addWhole() }
+    if id.isMultiple(of: 2) { changes.coverAllObjects() }
     return [.init(model: "Everything \(id)", layoutNumber: 0, changes: changes)]
   }
 
