@@ -1,30 +1,33 @@
-/// Index keys: bytes whose order is the order of the values.
+/// The encoding of index keys, whose byte order is the order of the values.
 ///
-/// A key has, for each field of the index, a tag (0 for `nil`, 1 for a value) and the value's bytes;
-/// then the object's id. It is made from the bytes of the fields in the record, so that a program
-/// can keep an index over fields that its own schema does not have.
+/// A key consists of a tag (0 for `nil`, 1 for a value) and the encoded value for each field of the
+/// index, followed by the object's id. It is computed from the stored bytes of the fields, so a
+/// program can maintain indexes on fields that its own schema does not have.
 enum KeyEncoding {
-  /// Longer texts are cut; the key then has a hash of the whole value.
+  /// The maximum size of a value of variable width in a key, in bytes.
   ///
-  /// With the tag, escapes, end mark, hash and id a key stays under the 511 bytes of LMDB. In an
-  /// index over several texts each has less: ``IndexDescription/longestContent``.
+  /// A longer value is truncated, and the key has a hash of the whole value. Together with the tag,
+  /// the terminator, the hash and the object's id, a key stays below LMDB's limit of 511 bytes. In
+  /// an index on several fields of variable width each has less: see
+  /// ``IndexDescription/longestContent``.
   static let longestContent = 440
   static let idSize = 8
 
   /// The key of `nil`, without the object's id.
   static let null: [UInt8] = [0]
 
-  /// How the bytes of a type become bytes that sort.
+  /// The transformation of a type's stored bytes into bytes that sort like the values.
   enum Form: Sendable {
-    /// As they are.
+    /// Unchanged.
     case plain
-    /// Most significant first.
+    /// Big-endian.
     case unsigned
-    /// Most significant first, the sign flipped.
+    /// Big-endian with the sign bit inverted.
     case signed
-    /// As IEEE 754 numbers sort.
+    /// IEEE 754 numbers: big-endian; all bits of negative numbers and the sign bit of others are
+    /// inverted.
     case number
-    /// Escaped, with an end mark, and cut when long.
+    /// Zero bytes escaped, followed by a terminator, and truncated when long.
     case text
   }
 
@@ -32,7 +35,7 @@ enum KeyEncoding {
 
   /// Appends the key of one value, without the object's id.
   ///
-  /// - Precondition: `bytes` are as many as the type is wide.
+  /// - Precondition: For a type of fixed width, `bytes` has that width.
   static func append(
     _ bytes: UnsafeRawBufferPointer,
     _ form: Form,
@@ -60,9 +63,9 @@ enum KeyEncoding {
     switch form {
     case .signed: word ^= sign
     case .number:
-      // Zero has two signs and is one value.
+      // -0.0 equals 0.0, so both have the same key.
       if word == sign { word = 0 }
-      // Positive numbers sort by their bits; of negative ones the larger bits are the smaller value.
+      // The bits of positive numbers sort like the numbers, those of negative ones in reverse.
       word = word & sign == 0 ? word | sign : ~word
     case .plain, .unsigned, .text: break
     }
@@ -71,8 +74,10 @@ enum KeyEncoding {
     }
   }
 
-  /// The bytes with each 0 written as 0 255, and an end mark that sorts before all that could
-  /// follow: 0 0, or 0 1 and a hash when the value was cut.
+  /// Appends the bytes with each 0 escaped as 0 255, then a terminator.
+  ///
+  /// The terminator is 0 0, or, when the value is truncated, 0 1 and a hash of the whole value. It
+  /// sorts before every continuation, so a value sorts before longer values that start with it.
   private static func appendText(
     _ bytes: UnsafeRawBufferPointer,
     _ longestContent: Int,
@@ -106,7 +111,7 @@ enum KeyEncoding {
     return key.bytes
   }
 
-  /// The key of a Swift value, as an index has it.
+  /// The key of a Swift value, without the object's id.
   static func key<Value: FieldValue>(
     for value: Value,
     longestContent: Int = longestContent
@@ -116,7 +121,7 @@ enum KeyEncoding {
     }
   }
 
-  /// What the keys of all texts begin with that begin with `prefix`.
+  /// The common prefix of the keys of all strings that start with `prefix`.
   static func openKey(
     for prefix: some Sequence<UInt8>,
     longestContent: Int = longestContent
@@ -126,14 +131,15 @@ enum KeyEncoding {
       key.append(byte)
       if byte == 0 { key.append(0xFF) }
     }
-    // A key is cut at this length at the earliest.
+    // A truncated key has at least `longestContent - 1` bytes of the value (an escape is not
+    // split): with the tag, the keys have this many bytes in common.
     return Array(key.prefix(longestContent))
   }
 
-  /// Whether keys of this type can be cut, so that equal prefixes need a look at the record.
+  /// Whether keys of this type can be truncated, so that a match must be verified in the record.
   static func canBeCut(_ type: FieldType) -> Bool { type.width == nil }
 
-  /// The keys of the elements of a collection, each once, in their order.
+  /// The distinct keys of the elements of a collection, sorted.
   static func elementKeys(
     of bytes: UnsafeRawBufferPointer,
     type: FieldType,
@@ -157,7 +163,7 @@ enum KeyEncoding {
     return key
   }
 
-  /// The object's id at the end of an index entry; `nil` when the entry is too short to have one.
+  /// The object's id at the end of an index entry; `nil` if the entry is too short.
   static func objectID(of key: UnsafeRawBufferPointer) -> UInt64? {
     guard key.count > idSize else { return nil }
     return unsafe UInt64(
@@ -167,7 +173,7 @@ enum KeyEncoding {
 }
 
 extension FieldType {
-  /// How values of this type become keys.
+  /// The transformation of values of this type into keys.
   var keyForm: KeyEncoding.Form {
     switch self {
     case .bool, .uuid, .decimal: .plain
@@ -175,6 +181,95 @@ extension FieldType {
     case .signed: .signed
     case .float, .double, .date: .number
     case .string, .data, .array, .set, .dictionary, .embedded: .text
+    }
+  }
+}
+
+// MARK: Keys of a record
+
+/// A list of keys in one buffer, which is reused.
+struct KeyList: ~Copyable {
+  private var writer = ByteWriter(capacity: 256)
+  private var ends: [Int] = []
+
+  var count: Int { ends.count }
+
+  /// The key at `index`, valid until the list changes.
+  @unsafe
+  subscript(index: Int) -> UnsafeRawBufferPointer {
+    let start = index == 0 ? 0 : ends[index - 1]
+    return unsafe UnsafeRawBufferPointer(rebasing: writer.buffer[start..<ends[index]])
+  }
+
+  func contains(_ key: UnsafeRawBufferPointer) -> Bool {
+    for index in 0..<count where unsafe self[index].elementsEqual(key) { return true }
+    return false
+  }
+
+  /// Appends a complete key.
+  mutating func append(_ key: UnsafeRawBufferPointer) {
+    unsafe writer.append(key)
+    ends.append(writer.count)
+  }
+
+  mutating func removeAll() {
+    writer.removeAll()
+    ends.removeAll(keepingCapacity: true)
+  }
+
+  /// Appends the keys that a record has in an index, each with the object's id.
+  ///
+  /// This is one key, or one for each distinct element of an indexed collection.
+  mutating func append(
+    _ record: borrowing RecordView,
+    _ id: UInt64,
+    in index: ModelTables.Index
+  ) throws(RecordError) {
+    if let collection = index.collectionPart {
+      let part = index.parts[collection]
+      guard case .present(let bytes) = unsafe try part.content(in: record) else { return }
+      let elements = unsafe try KeyEncoding.elementKeys(
+        of: bytes,
+        type: part.elementType,
+        longestContent: index.longestContent
+      )
+      for element in elements {
+        for part in 0..<index.parts.count {
+          if part == collection {
+            writer.write(element)
+          } else {
+            try appendPart(part, of: record, in: index)
+          }
+        }
+        end(id)
+      }
+      return
+    }
+    for part in 0..<index.parts.count { try appendPart(part, of: record, in: index) }
+    end(id)
+  }
+
+  private mutating func end(_ id: UInt64) {
+    writer.write(id.byteSwapped)
+    ends.append(writer.count)
+  }
+
+  private mutating func appendPart(
+    _ number: Int,
+    of record: borrowing RecordView,
+    in index: ModelTables.Index
+  ) throws(RecordError) {
+    let part = index.parts[number]
+    switch unsafe try part.content(in: record) {
+    case .missing, .null: writer.write(0 as UInt8)
+    case .present(let bytes):
+      guard part.width == nil || bytes.count == part.width else { throw RecordError(.truncated) }
+      unsafe KeyEncoding.append(
+        bytes,
+        part.form,
+        longestContent: index.longestContent,
+        to: &writer
+      )
     }
   }
 }

@@ -1,15 +1,15 @@
-/// A range of index keys: from `lower` on, up to and not including `upper`.
+/// A half-open range of index keys: `lower` is included, `upper` is not.
 struct KeyRange: Sendable, Hashable {
   var lower: [UInt8]
-  /// `nil`: to the end.
+  /// The upper bound; `nil` for a range without one.
   var upper: [UInt8]?
 
-  /// All keys that begin with `prefix`.
+  /// The range of all keys that start with `prefix`.
   static func prefix(_ prefix: [UInt8]) -> KeyRange {
     KeyRange(lower: prefix, upper: successor(of: prefix))
   }
 
-  /// The least key that is greater than every key with that prefix; `nil` when there is none.
+  /// The smallest key that is greater than every key with that prefix; `nil` if there is none.
   static func successor(of prefix: [UInt8]) -> [UInt8]? {
     var key = prefix
     while let last = key.last {
@@ -22,26 +22,26 @@ struct KeyRange: Sendable, Hashable {
     return nil
   }
 
-  /// Whether there can be no key in the range.
+  /// Whether the range contains no keys.
   var isEmpty: Bool {
     guard let upper else { return false }
     return !lower.lexicographicallyPrecedes(upper)
   }
 
-  /// Whether the range ends before a key, which is then past it.
+  /// Whether all keys of the range are less than `key`.
   func ends(before key: [UInt8]) -> Bool {
     guard let upper else { return false }
     return !key.lexicographicallyPrecedes(upper)
   }
 
-  /// Whether the other range goes as far at least.
+  /// Whether the upper bound is at most that of the other range.
   private func endsNoLater(than other: KeyRange) -> Bool {
     guard let end = other.upper else { return true }
     guard let upper else { return false }
     return !end.lexicographicallyPrecedes(upper)
   }
 
-  /// The keys that are in both.
+  /// The keys that are in both ranges.
   func intersection(_ other: KeyRange) -> KeyRange {
     let later = lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower
     guard let upper else { return KeyRange(lower: later, upper: other.upper) }
@@ -52,7 +52,7 @@ struct KeyRange: Sendable, Hashable {
     )
   }
 
-  /// The keys that are in any of the ranges, as ranges in order and apart from each other.
+  /// The keys that are in any of the ranges, as sorted, disjoint ranges.
   static func union(_ ranges: [KeyRange]) -> [KeyRange] {
     let sorted = ranges.filter { !$0.isEmpty }
       .sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
@@ -69,20 +69,20 @@ struct KeyRange: Sendable, Hashable {
     return union
   }
 
-  /// The keys that are in a range of the one list and in one of the other; both are in order.
+  /// The keys that are in a range of each list; both lists are sorted and disjoint.
   static func intersection(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {
     var common: [KeyRange] = []
     var (one, other) = (0, 0)
     while one < left.count, other < right.count {
       let both = left[one].intersection(right[other])
       if !both.isEmpty { common.append(both) }
-      // The one that ends first meets no more of the other list.
+      // The range that ends first cannot intersect later ranges of the other list.
       if left[one].endsNoLater(than: right[other]) { one += 1 } else { other += 1 }
     }
     return common
   }
 
-  /// The keys of an index that begin with `prefix` and go on with a key of this range.
+  /// The range of keys that consist of `prefix` followed by a key of this range.
   func after(_ prefix: [UInt8]) -> KeyRange {
     KeyRange(
       lower: prefix + lower,
