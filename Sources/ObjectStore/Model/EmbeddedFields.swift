@@ -1,11 +1,11 @@
-// An embedded value is its fields one after another, in the order in which they were added. What is
-// missing at the end was added after the value was written; what is left over at the end was
-// added by a later version.
+// An embedded value is the sequence of its fields, in the order in which they were added to the
+// type. Fields missing at the end were added after the value was written; extra bytes at the end
+// are fields of a later version.
 
 extension ByteWriter {
   /// Appends the next field of an embedded value.
   ///
-  /// New fields go after all others, for ever: what is stored has no names.
+  /// Fields are stored without names: never reorder or remove them, and add new ones at the end.
   @inlinable
   public mutating func writeField<Value: FieldValue>(_ value: Value) {
     writeSized(value)
@@ -13,7 +13,7 @@ extension ByteWriter {
 
   /// Appends the next field of an embedded value, which is optional.
   ///
-  /// A byte says whether there is a value.
+  /// A byte, 0 for `nil` and 1 for a value, precedes the value.
   @inlinable
   public mutating func writeField<Value: FieldValue>(_ value: Value?) {
     write(value == nil ? 0 as UInt8 : 1)
@@ -34,8 +34,9 @@ extension ByteReader {
     return try readSized()
   }
 
-  /// Reads the next field of an embedded value, or gives `fallback` when the value was written
-  /// before the field existed.
+  /// Reads the next field of an embedded value.
+  ///
+  /// Returns `fallback` when the value was written before the field existed.
   ///
   /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable
@@ -46,8 +47,9 @@ extension ByteReader {
     return try readSized()
   }
 
-  /// Reads the next field of an embedded value, which is optional, or gives `fallback` when the
-  /// value was written before the field existed.
+  /// Reads the next field of an embedded value, which is optional.
+  ///
+  /// Returns `fallback` when the value was written before the field existed.
   ///
   /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable

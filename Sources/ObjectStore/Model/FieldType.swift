@@ -1,35 +1,35 @@
-/// The type of a field on disk.
+/// The stored type of a field.
 public indirect enum FieldType: Sendable, Hashable {
-  /// One byte, 0 or 1.
+  /// A Boolean value: one byte, 0 or 1.
   case bool
-  /// A signed integer of that many bits: 8, 16, 32 or 64. Little-endian, like everything fixed.
+  /// A signed little-endian integer of 8, 16, 32 or 64 bits.
   case signed(bits: Int)
-  /// An unsigned integer of that many bits: 8, 16, 32 or 64.
+  /// An unsigned little-endian integer of 8, 16, 32 or 64 bits.
   case unsigned(bits: Int)
-  /// IEEE 754 binary32.
+  /// A little-endian IEEE 754 binary32 number.
   case float
-  /// IEEE 754 binary64.
+  /// A little-endian IEEE 754 binary64 number.
   case double
-  /// Seconds since 2001-01-01T00:00:00Z, as IEEE 754 binary64.
+  /// Seconds since 2001-01-01T00:00:00Z, as a little-endian IEEE 754 binary64 number.
   case date
-  /// Sixteen bytes in the order of RFC 9562.
+  /// A UUID: 16 bytes in the order of RFC 9562.
   case uuid
-  /// A number of up to 39 decimal digits, in 19 bytes that sort as the numbers do.
+  /// A decimal number of up to 39 digits, in 19 bytes that sort like the numbers.
   case decimal
-  /// UTF-8, without a terminator.
+  /// UTF-8 without a terminator.
   case string
-  /// Any bytes.
+  /// Arbitrary bytes.
   case data
-  /// A list in order.
+  /// An ordered list of elements.
   case array(FieldType)
-  /// A set, its elements sorted by their stored bytes, lengths included.
+  /// A set, sorted by the encoded elements including their lengths.
   case set(FieldType)
-  /// A map, its entries sorted by their stored bytes, lengths included.
+  /// A map from keys to values, sorted by the encoded entries including their lengths.
   case dictionary(FieldType, FieldType)
-  /// A value type that writes itself, of that name.
+  /// A value with a custom encoding; the string is the name of its type.
   case embedded(String)
 
-  /// The size of a value in bytes, or `nil` when it varies.
+  /// The size of an encoded value in bytes, or `nil` if it varies.
   @inlinable
   public var width: Int? {
     switch self {
@@ -43,7 +43,7 @@ public indirect enum FieldType: Sendable, Hashable {
     }
   }
 
-  /// The element type of a collection of which each element is indexed.
+  /// The element type of a collection, whose elements an index has an entry each for.
   var indexedElement: FieldType? {
     switch self {
     case .array(let element), .set(let element): element
@@ -51,7 +51,7 @@ public indirect enum FieldType: Sendable, Hashable {
     }
   }
 
-  /// Whether an index can be kept over values of this type.
+  /// Whether fields of this type can be indexed.
   var isIndexable: Bool {
     switch self {
     case .dictionary, .embedded: false
@@ -63,7 +63,7 @@ public indirect enum FieldType: Sendable, Hashable {
 }
 
 extension FieldType: CustomStringConvertible {
-  /// The type's name in schemas and in the store, such as `int64` or `set<string>`.
+  /// The name of the type in the store and in exports, such as `int64` or `set<string>`.
   public var description: String {
     switch self {
     case .bool: "bool"
@@ -83,7 +83,7 @@ extension FieldType: CustomStringConvertible {
     }
   }
 
-  /// Reads a type's name; `nil` when it is none.
+  /// Parses the name of a type; the result is `nil` if it is not valid.
   public init?(_ description: some StringProtocol) {
     let scalars: [String: FieldType] = [
       "bool": .bool, "int8": .signed(bits: 8), "int16": .signed(bits: 16),
@@ -101,7 +101,7 @@ extension FieldType: CustomStringConvertible {
       guard let element = FieldType(inner) else { return nil }
       self = .set(element)
     } else if let inner = Self.argument(of: "dictionary", in: description) {
-      // Keys are scalars, so the first comma ends the key.
+      // The name of a scalar key has no comma, so the first comma ends the key.
       let parts = inner.split(separator: ",", maxSplits: 1)
       guard parts.count == 2, let key = FieldType(parts[0]), let value = FieldType(parts[1])
       else { return nil }

@@ -1,17 +1,17 @@
 extension Array: FieldValue where Element: FieldValue {
-  /// How the value lies on disk.
+  /// The type of the encoded value.
   @inlinable
   public static var fieldType: FieldType { .array(Element.fieldType) }
 
-  /// Reads a value from all of the bytes that are lent.
+  /// Decodes a value from all remaining bytes of the reader.
   ///
-  /// - Throws: ``RecordError`` when they are none.
+  /// - Throws: ``RecordError`` with `truncated` or `invalidValue` when the bytes are damaged.
   @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self = try reader.readElements()
   }
 
-  /// Appends the value's bytes.
+  /// Appends the encoded value.
   @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
@@ -20,35 +20,35 @@ extension Array: FieldValue where Element: FieldValue {
 }
 
 extension Set: FieldValue where Element: FieldValue {
-  /// How the value lies on disk.
+  /// The type of the encoded value.
   @inlinable
   public static var fieldType: FieldType { .set(Element.fieldType) }
 
-  /// Reads a value from all of the bytes that are lent.
+  /// Decodes a value from all remaining bytes of the reader.
   ///
-  /// - Throws: ``RecordError`` when they are none.
+  /// - Throws: ``RecordError`` with `truncated` or `invalidValue` when the bytes are damaged.
   @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     self.init(try reader.readElements(Element.self))
   }
 
-  /// Appends the value's bytes.
+  /// Appends the encoded value.
   @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
-    // Equal sets have equal bytes, so that an unchanged one is seen to be unchanged.
+    // Sorted, so that equal sets have equal bytes: updates compare bytes to find changed fields.
     for element in sortedByBytes(self) { writer.write(element) }
   }
 }
 
 extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
-  /// How the value lies on disk.
+  /// The type of the encoded value.
   @inlinable
   public static var fieldType: FieldType { .dictionary(Key.fieldType, Value.fieldType) }
 
-  /// Reads a value from all of the bytes that are lent.
+  /// Decodes a value from all remaining bytes of the reader.
   ///
-  /// - Throws: ``RecordError`` when they are none.
+  /// - Throws: ``RecordError`` with `truncated` or `invalidValue` when the bytes are damaged.
   @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     let count = try reader.readCount()
@@ -59,7 +59,7 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
     }
   }
 
-  /// Appends the value's bytes.
+  /// Appends the encoded value.
   @inlinable
   public func encode(to writer: inout ByteWriter) {
     writer.write(UInt32(count))
@@ -73,7 +73,7 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
   }
 }
 
-/// The bytes of the values with their lengths, in the order of a set on disk.
+/// Returns the encoded values, including lengths, in the stored order of a set.
 @inlinable
 func sortedByBytes<Value: FieldValue>(_ values: some Collection<Value>) -> [[UInt8]] {
   values.map { value in
@@ -91,7 +91,7 @@ extension ByteReader {
   ) throws(RecordError) -> [Element] {
     let count = try readCount()
     var elements: [Element] = []
-    // Each element takes a byte at least; a count that lies must not reserve memory.
+    // An element has at least one byte: a damaged count must not reserve more memory than that.
     elements.reserveCapacity(Swift.min(count, remaining))
     for _ in 0..<count { elements.append(try readSized()) }
     return elements

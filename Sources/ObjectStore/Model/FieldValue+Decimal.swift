@@ -5,19 +5,19 @@
 #endif
 
 extension Decimal: FieldValue {
-  /// How the value lies on disk.
+  /// The type of the encoded value.
   public static var fieldType: FieldType { .decimal }
 
-  /// Reads a value from all of the bytes that are lent.
+  /// Decodes a value from all remaining bytes of the reader.
   ///
-  /// - Throws: ``RecordError`` when they are none.
+  /// - Throws: ``RecordError`` with `truncated` or `invalidValue` when the bytes are damaged.
   public init(from reader: inout ByteReader) throws(RecordError) {
     let digits = try DecimalDigits(from: &reader)
     guard let value = Decimal(digits) else { throw RecordError(.invalidValue) }
     self = value
   }
 
-  /// Appends the value's bytes; of equal values they are the same, whatever the exponents.
+  /// Appends the encoded value; equal numbers have equal bytes, whatever their exponents.
   public func encode(to writer: inout ByteWriter) {
     DecimalDigits(self).encode(to: &writer)
   }
@@ -25,23 +25,23 @@ extension Decimal: FieldValue {
 
 extension Decimal: KeyOrdered {}
 
-/// A decimal number as the store has it: 0.d₁d₂…d₃₉ × 10^exponent, with d₁ not 0.
+/// The stored form of a decimal number: ±0.d₁d₂…d₃₉ × 10^exponent, with d₁ not 0.
 ///
-/// | bytes | what |
+/// | bytes | meaning |
 /// |---|---|
 /// | `u16`, big-endian | 32,768 + 512 + exponent; 32,768 for zero |
 /// | `u64`, big-endian | the first 19 digits |
 /// | `u64`, big-endian | the next 19 digits |
 /// | `u8` | the last digit |
 ///
-/// Of a negative number all bits are flipped; what is no number has zeros alone. So bytes sort as
-/// `Decimal` does, to which what is no number is less than all others and equal to itself.
+/// All bits of a negative number are inverted; NaN is all zeros. The bytes therefore sort like
+/// `Decimal`, whose NaN equals itself and is less than every number.
 struct DecimalDigits: Hashable {
   enum Sign: Hashable {
     case negative, zero, positive, notANumber
   }
 
-  /// 10¹⁹, which is the greatest power of ten in 64 bits.
+  /// 10¹⁹, the greatest power of ten that fits in 64 bits.
   private static let chunk: UInt64 = 10_000_000_000_000_000_000
   private static let zeroHead: UInt16 = 0x8000
   private static let bias = 512
@@ -52,7 +52,7 @@ struct DecimalDigits: Hashable {
   var low: UInt64 = 0
   var last: UInt8 = 0
 
-  /// The digits of `mantissa` × 10^`exponent`.
+  /// Creates the stored form of ±`mantissa` × 10^`exponent`.
   init(isNegative: Bool, mantissa: UInt128, exponent: Int) {
     guard mantissa != 0 else {
       sign = .zero
@@ -65,18 +65,18 @@ struct DecimalDigits: Hashable {
       high = UInt64(mantissa) * Self.power(19 - count)
       return
     }
-    // At most 20 digits lie behind the first 19, in a number of 39 or fewer.
-    let behind = count - 19
-    let divisor = behind > 19 ? UInt128(Self.chunk) * 10 : UInt128(Self.power(behind))
+    // A `UInt128` has at most 39 digits, so at most 20 follow the first 19.
+    let following = count - 19
+    let divisor = following > 19 ? UInt128(Self.chunk) * 10 : UInt128(Self.power(following))
     let (front, rest) = mantissa.quotientAndRemainder(dividingBy: divisor)
     high = UInt64(front)
-    let scaled = behind > 19 ? rest : rest * UInt128(Self.power(19 - behind)) * 10
+    let scaled = following > 19 ? rest : rest * UInt128(Self.power(19 - following)) * 10
     let (middle, end) = scaled.quotientAndRemainder(dividingBy: 10)
     low = UInt64(middle)
     last = UInt8(end)
   }
 
-  /// The number without the zeros at its end, or `nil` when it has more than 128 bits.
+  /// The mantissa without trailing zeros and its exponent; `nil` if it exceeds 128 bits.
   var mantissa: (mantissa: UInt128, exponent: Int)? {
     guard sign == .positive || sign == .negative else { return (0, 0) }
     var value: UInt128
@@ -139,13 +139,13 @@ struct DecimalDigits: Hashable {
       if sign == .negative { (head, high, low, last) = (~head, ~high, ~low, ~last) }
       exponent = Int(head) - Int(Self.zeroHead) - Self.bias
     }
-    // Each number has one encoding, so that equal ones are seen to be equal.
+    // Only the canonical encoding is accepted, so that equal numbers have equal bytes.
     let hasDigits = sign == .positive || sign == .negative
-    let isWhole =
+    let isCanonical =
       hasDigits
       ? (Self.chunk / 10..<Self.chunk).contains(high) && low < Self.chunk && last < 10
       : high == 0 && low == 0 && last == 0
-    guard isWhole else { throw RecordError(.invalidValue) }
+    guard isCanonical else { throw RecordError(.invalidValue) }
   }
 
   func encode(to writer: inout ByteWriter) {
@@ -171,8 +171,8 @@ extension DecimalDigits {
       sign = .notANumber
       return
     }
-    // The mantissa has no public accessor everywhere. It is the last 16 of the 20 bytes: on Apple
-    // platforms by the C layout of NSDecimal, and the same in swift-foundation.
+    // Not every platform has a public accessor for the mantissa. It is the last 16 of the 20 bytes,
+    // both in the C layout of NSDecimal on Apple platforms and in swift-foundation.
     let mantissa = unsafe withUnsafeBytes(of: value) { bytes in
       unsafe UInt128(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt128.self))
     }
@@ -181,7 +181,7 @@ extension DecimalDigits {
 }
 
 extension Decimal {
-  /// `nil` when a `Decimal` cannot hold the number.
+  /// Converts from the stored form; the result is `nil` if a `Decimal` cannot hold the number.
   fileprivate init?(_ digits: DecimalDigits) {
     switch digits.sign {
     case .notANumber: self = .nan
@@ -189,7 +189,8 @@ extension Decimal {
     case .positive, .negative:
       guard let (mantissa, exponent) = digits.mantissa, exponent >= -128 else { return nil }
       guard exponent <= 127 else {
-        // It keeps zeros in the mantissa. Arithmetic would take them off; text does not.
+        // The exponent exceeds the maximum, so the mantissa must have trailing zeros. Parsing a
+        // string keeps them, whereas arithmetic would remove them.
         let zeros = String(repeating: "0", count: exponent - 127)
         let sign = digits.sign == .negative ? "-" : ""
         let value = Decimal(string: "\(sign)\(mantissa)\(zeros)e127")
@@ -197,7 +198,7 @@ extension Decimal {
         self = value
         return
       }
-      // Exact: two halves of a mantissa that fits.
+      // The sum of the two halves is exact, because the mantissa fits in 128 bits.
       var significand = Decimal(UInt64(truncatingIfNeeded: mantissa))
       let high = UInt64(mantissa >> 64)
       if high > 0 { significand += Decimal(high) * (Decimal(UInt64.max) + 1) }

@@ -4,23 +4,29 @@
   internal import Foundation
 #endif
 
-/// A `Codable` type that a field keeps as JSON.
+/// A `Codable` type that is stored as JSON.
 ///
-/// For types that are at hand and seldom read: `struct Settings: JSONFieldValue { … }` is all. Reading
-/// one costs some microseconds, many times as much as one under `@Embedded` or one that writes
-/// itself. No index can be kept over it.
+/// It suits existing `Codable` types that are seldom read. Declaring the conformance is enough:
 ///
-/// Its coding must not fail: a value whose `encode(to:)` throws ends the program. Numbers that are
-/// none are kept.
+/// ```swift
+/// struct Settings: JSONFieldValue {
+///   var theme: String
+/// }
+/// ```
+///
+/// Decoding a value takes some microseconds, many times as long as a type with `@Embedded` or a
+/// custom encoding. The field cannot be indexed. Infinities and NaN are preserved.
+///
+/// - Important: Encoding must not fail. A value whose `encode(to:)` throws terminates the program.
 public protocol JSONFieldValue: FieldValue, Codable {}
 
 extension JSONFieldValue {
-  /// How the value lies on disk: as JSON in UTF-8, its keys in order.
+  /// The type of the encoded value: JSON in UTF-8 with sorted keys.
   public static var fieldType: FieldType { .embedded("JSON") }
 
-  /// Reads a value from all of the bytes that are lent.
+  /// Decodes a value from all remaining bytes of the reader.
   ///
-  /// - Throws: ``RecordError`` with `invalidValue` when they are not the JSON of one.
+  /// - Throws: ``RecordError`` with `invalidValue` when `JSONDecoder` cannot decode them.
   public init(from reader: inout ByteReader) throws(RecordError) {
     let bytes = try reader.readBytes()
     do {
@@ -36,10 +42,10 @@ extension JSONFieldValue {
     }
   }
 
-  /// Appends the value's bytes.
+  /// Appends the encoded value.
   public func encode(to writer: inout ByteWriter) {
     let encoder = JSONEncoder()
-    // Equal values have equal bytes, so that an unchanged one is seen to be unchanged.
+    // Sorted, so that equal values have equal bytes: updates compare bytes to find changed fields.
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "Infinity",
@@ -49,7 +55,7 @@ extension JSONFieldValue {
     do {
       writer.write(try encoder.encode(self))
     } catch {
-      preconditionFailure("a value of \(Self.self) cannot be written as JSON: \(error)")
+      preconditionFailure("a value of \(Self.self) cannot be encoded as JSON: \(error)")
     }
   }
 }

@@ -1,8 +1,8 @@
-/// A type whose values an ``ObjectStore`` keeps.
+/// A type whose values an ``ObjectStore`` can store.
 ///
-/// `@Model`, of the module `ObjectStoreModel`, writes this conformance; it can be written by hand
-/// just as well. A model is a plain value: what comes out of the store is a copy that no
-/// transaction holds on to, and may go to any thread.
+/// The macro `@Model` of the module `ObjectStoreModel` generates this conformance; it can also be
+/// written by hand. A model is a plain value: an object read from the store is a copy that is
+/// independent of the transaction and can be sent to any thread.
 ///
 /// ```swift
 /// extension Note: Model {
@@ -29,34 +29,66 @@
 /// }
 /// ```
 public protocol Model: Sendable {
-  /// The type of the field that tells one object from another.
+  /// The type of the field that identifies an object.
   associatedtype PrimaryKey: FieldValue & Hashable
-  /// A value with one ``Column`` for each stored field, under the field's name.
+  /// A type with one ``Column`` property for each stored field, with the field's name.
   associatedtype Columns: Sendable
 
-  /// The name and the fields of the model, in the order in which they are encoded.
+  /// The name of the model, and its fields in the order in which they are encoded.
   static var schema: ModelSchema { get }
-  /// What a query's closure is given.
+  /// The columns that the closure of a query receives.
   static var columns: Columns { get }
   /// The value of the primary key.
   var primaryKey: PrimaryKey { get }
 
-  /// Reads every field, each by its position in ``schema``.
+  /// Decodes all fields by their positions in ``schema``.
   ///
-  /// - Throws: ``RecordError`` when the bytes are not what the schema promises.
+  /// - Throws: ``RecordError`` when the bytes do not match the schema.
   init(from record: borrowing RecordView) throws(RecordError)
 
-  /// Writes every field, in the order of ``schema``.
+  /// Encodes all fields in the order of ``schema``.
   func encode(to record: inout RecordEncoder)
 
-  /// Where the field of a property stands in ``schema``; `nil` for one that is not stored.
+  /// Returns the position of a property's field in ``schema``; `nil` for a property not stored.
   ///
-  /// For ``Query/init(translating:)``, which needs it of the properties that the predicate names.
-  /// `@Model` says it of all; a model that is written by hand need not: by default it is `nil`.
+  /// Only ``Query/init(translating:)`` needs it, for the properties in a Foundation predicate.
+  /// `@Model` generates an implementation for all properties; the default returns `nil`.
   static func fieldPosition(of property: PartialKeyPath<Self>) -> Int?
 }
 
 extension Model {
-  /// `nil`, for a model that is in no predicate of Foundation.
+  /// Returns `nil`: the model cannot be used in Foundation predicates.
   public static func fieldPosition(of property: PartialKeyPath<Self>) -> Int? { nil }
+}
+
+/// A reference to a stored field of a model in a query.
+@frozen
+public struct Column<Root: Model, Value: Sendable>: Sendable {
+  /// The position of the field in ``ModelSchema/fields``.
+  public let position: Int
+
+  /// Creates a reference to the field at `position` in the model's schema.
+  @inlinable
+  public init(position: Int) {
+    self.position = position
+  }
+}
+
+/// A column of any type.
+private protocol AnyColumn {
+  var position: Int { get }
+}
+
+extension Column: AnyColumn {}
+
+extension Model {
+  /// The position of a column's field in the schema.
+  ///
+  /// - Precondition: The key path is that of a column.
+  static func position(of path: PartialKeyPath<Columns>) -> Int {
+    guard let column = columns[keyPath: path] as? any AnyColumn else {
+      preconditionFailure("\(path) is not a column of \(schema.name)")
+    }
+    return column.position
+  }
 }

@@ -1,38 +1,39 @@
-/// What a store must know of a model: its name, and its fields in the order of their encoding.
+/// The schema of a model: its name, fields and indexes.
 public struct ModelSchema: Sendable, Hashable {
-  /// The name under which the store keeps the objects.
+  /// The name of the model in the store.
   ///
-  /// Renaming it starts an empty collection.
+  /// The store identifies the model by this name: under another name it has no objects.
   public let name: String
-  /// The fields, in the order in which ``Model/encode(to:)`` writes them.
+  /// The fields, in the order in which ``Model/encode(to:)`` encodes them.
   public let fields: [FieldSchema]
-  /// Every index: those of single fields, then those over several.
+  /// All indexes: first those on single fields, then those on several.
   let indexes: [IndexDescription]
 
-  /// Describes a model.
+  /// Creates a schema.
   ///
   /// - Parameters:
-  ///   - name: The name under which the store keeps the objects.
+  ///   - name: The name of the model in the store.
   ///   - fields: The fields, in the order in which they are encoded.
-  ///   - indexes: Indexes over several fields; those over one are the field's own matter.
-  /// - Precondition: exactly one field is the primary key, it is neither optional nor hot, and no
-  ///   two fields have one id or one name. The name has 1 to 100 bytes, no `/`, and is not `store`.
-  ///   An index has 1 to 8 different fields, of types that can be indexed, at most one of them a
-  ///   collection.
+  ///   - indexes: Indexes on several fields; ``FieldSchema/isIndexed`` declares one on a single
+  ///     field.
+  /// - Precondition: Exactly one field is the primary key, and it is neither optional nor hot. No
+  ///   two fields have the same id or name. The name has 1 to 100 bytes, contains neither `/` nor a
+  ///   zero byte, and is not `store`. An index has 1 to 8 different fields of types that can be
+  ///   indexed, at most one of them a collection.
   public init(name: String, fields: [FieldSchema], indexes: [IndexSchema] = []) {
-    precondition(!name.isEmpty && name.utf8.count <= 100, "a model's name has 1 to 100 bytes")
+    precondition(!name.isEmpty && name.utf8.count <= 100, "a model's name must have 1 to 100 bytes")
     precondition(
       !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0) && name != "store",
-      "a model is not named 'store' and has no '/' in its name: the store's own tables do"
+      "a model must not be named 'store' or have '/' or a zero byte in its name"
     )
     precondition(
       fields.count { $0.isPrimaryKey && !$0.isOptional && !$0.isHot } == 1
         && fields.count { $0.isPrimaryKey } == 1,
-      "model \(name) needs exactly one primary key, neither optional nor hot"
+      "model \(name) must have exactly one primary key, which must not be optional or hot"
     )
     precondition(
       Set(fields.map(\.id)).count == fields.count && Set(fields.map(\.name)).count == fields.count,
-      "model \(name) has two fields of one id or one name"
+      "model \(name) has two fields with the same id or name"
     )
     self.name = name
     self.fields = fields
@@ -46,7 +47,7 @@ public struct ModelSchema: Sendable, Hashable {
       single + indexes.map { Self.describe($0, of: name, fields: fields) }
     precondition(
       Set(self.indexes.map(\.id)).count == self.indexes.count,
-      "model \(name) has two indexes over the same fields"
+      "model \(name) has two indexes on the same fields"
     )
   }
 
@@ -57,7 +58,7 @@ public struct ModelSchema: Sendable, Hashable {
   ) -> IndexDescription {
     let parts = index.fields.map { name in
       guard let field = fields.first(where: { $0.name == name }) else {
-        preconditionFailure("model \(model) has an index on \(name), which is no field")
+        preconditionFailure("model \(model) has an index on \(name), which is not a field")
       }
       precondition(field.type.isIndexable, "the field \(name) of \(model) cannot be indexed")
       return IndexDescription.Part(fieldID: field.id, type: field.type)
@@ -66,65 +67,71 @@ public struct ModelSchema: Sendable, Hashable {
       (1...IndexDescription.longestParts).contains(parts.count)
         && Set(parts.map(\.fieldID)).count == parts.count
         && parts.count { $0.type.indexedElement != nil } <= 1,
-      "an index of \(model) has 1 to 8 different fields, at most one of them a collection"
+      "an index of \(model) must have 1 to 8 different fields, at most one of them a collection"
     )
     return IndexDescription(parts: parts, isUnique: index.isUnique)
   }
 
-  /// Where the primary key stands among the fields.
+  /// The position of the primary key in ``fields``.
   public var primaryKeyPosition: Int {
     fields.firstIndex { $0.isPrimaryKey } ?? 0
   }
 
-  /// Whether any field is kept apart from the others because it changes often.
+  /// Whether the model has hot fields, which are stored apart from the others.
   public var hasHotFields: Bool {
     fields.contains { $0.isHot }
   }
 }
 
-/// One stored field of a model.
+/// The schema of one stored field of a model.
 public struct FieldSchema: Sendable, Hashable {
-  /// Identifies the field on disk, for ever.
+  /// The id of the field in the store, which must never change.
   ///
-  /// Two fields of one id are the same field, whatever their names.
+  /// Fields with the same id are the same field, whatever their names in different versions.
   public let id: UInt32
-  /// The field's name in the code of today.
+  /// The current name of the field.
   public let name: String
-  /// The type on disk.
+  /// The type of the stored values.
   public let type: FieldType
   /// Whether the field may be `nil`.
   public let isOptional: Bool
-  /// Whether the field identifies the object.
+  /// Whether the field is the primary key.
   public let isPrimaryKey: Bool
-  /// Whether queries on the field are served by an index.
+  /// Whether the store maintains an index on the field.
   ///
-  /// Of a collection, each element is found.
+  /// The index of a collection has an entry for each element.
   public let isIndexed: Bool
-  /// Whether no two objects may have the same value; `nil` is never the same.
+  /// Whether the store rejects two objects with the same value.
   ///
-  /// An index sees to it, and serves queries too.
+  /// Any number of objects can have `nil`. Two objects must not share an element of a unique
+  /// collection. The constraint is enforced by an index, which queries also use.
   public let isUnique: Bool
-  /// Whether the field lives in a table of its own, because it changes often.
+  /// Whether the field changes often and is stored in a separate table with other hot fields.
   public let isHot: Bool
-  /// To which model the field refers, and what happens when the object there is deleted; `nil` for a
-  /// field that is no ``Reference`` and no collection of them.
+  /// The model that the field refers to, and the rule for deletions.
+  ///
+  /// It is `nil` unless the field is a ``Reference`` or a collection of references.
   public let reference: ReferenceSchema?
 
-  /// Describes a field.
+  /// Creates the schema of a field.
   ///
   /// - Parameters:
-  ///   - name: The field's name.
-  ///   - type: The field's Swift type, without the optional around it.
-  ///   - id: The field's identity on disk. By default it follows from the name, so that fields may
-  ///     be moved, added and dropped freely; give the old field's id to rename one.
+  ///   - name: The name of the field.
+  ///   - type: The Swift type of the field; of an optional field, the wrapped type.
+  ///   - id: The id of the field in the store. By default it is a hash of the name, so that fields
+  ///     can be reordered, added and removed freely. To rename a field, pass the id of the old
+  ///     name.
   ///   - isOptional: Whether the field may be `nil`.
-  ///   - isPrimaryKey: Whether the field identifies the object.
-  ///   - isIndexed: Whether an index serves queries on the field.
-  ///   - isUnique: Whether no two objects may have the same value.
-  ///   - isHot: Whether the field lives apart from those that seldom change.
-  ///   - onDelete: Of a field of references, what happens when an object is deleted to which it
-  ///     refers. By default the reference goes where it can, and otherwise keeps the object from
-  ///     being deleted. Such a field is always indexed.
+  ///   - isPrimaryKey: Whether the field is the primary key.
+  ///   - isIndexed: Whether the store maintains an index on the field.
+  ///   - isUnique: Whether the store rejects two objects with the same value.
+  ///   - isHot: Whether the field changes often and is stored with other hot fields.
+  ///   - onDelete: For a field of references, the effect of deleting an object that it refers to.
+  ///     The default is ``DeleteRule/nullify`` for an optional field or a collection, and otherwise
+  ///     ``DeleteRule/deny``. A field of references is always indexed.
+  /// - Precondition: The name has 1 to 100 bytes. If the field is indexed or unique, its type can
+  ///   be indexed. `onDelete` is `nil` unless the field refers to objects, and not
+  ///   ``DeleteRule/nullify`` for a single reference that is not optional.
   public init<Value: FieldValue>(
     _ name: String,
     _ type: Value.Type,
@@ -136,7 +143,7 @@ public struct FieldSchema: Sendable, Hashable {
     isHot: Bool = false,
     onDelete: DeleteRule? = nil
   ) {
-    precondition(!name.isEmpty && name.utf8.count <= 100, "a field's name has 1 to 100 bytes")
+    precondition(!name.isEmpty && name.utf8.count <= 100, "a field's name must have 1 to 100 bytes")
     reference = ReferenceSchema.describe(
       type,
       field: name,
@@ -150,7 +157,7 @@ public struct FieldSchema: Sendable, Hashable {
     )
     precondition(
       FieldType(type.fieldType.description) == type.fieldType,
-      "the field type \(type.fieldType) cannot be read back from its name"
+      "the field type \(type.fieldType) cannot be parsed from its name"
     )
     self.id = id ?? Self.id(forName: name)
     self.name = name
@@ -162,11 +169,123 @@ public struct FieldSchema: Sendable, Hashable {
     self.isHot = isHot
   }
 
-  /// The id that a field of that name has unless it is given another: FNV-1a over the UTF-8 bytes,
-  /// with the highest bit set, so that small numbers stay free for ids given by hand.
+  /// Returns the default id of a field with that name.
+  ///
+  /// It is the 32-bit FNV-1a hash of the UTF-8 bytes with the highest bit set, so that small
+  /// numbers remain available for explicit ids.
   public static func id(forName name: String) -> UInt32 {
     var hasher = FNV1a()
     for byte in name.utf8 { hasher.combine(byte) }
     return hasher.hash | 0x8000_0000
+  }
+}
+
+/// The declaration of an index on one or more fields of a model.
+public struct IndexSchema: Sendable, Hashable {
+  /// The names of the fields, most significant first.
+  public let fields: [String]
+  /// Whether the store rejects two objects with the same values in all fields.
+  ///
+  /// Objects with `nil` in any of the fields do not conflict.
+  public let isUnique: Bool
+
+  /// Declares an index on the named fields, most significant first.
+  ///
+  /// The index serves conditions on the first field, on the first two fields, and so on. It also
+  /// serves sorting by the fields that follow those with an equality condition.
+  public init(on fields: String..., isUnique: Bool = false) {
+    self.fields = fields
+    self.isUnique = isUnique
+  }
+}
+
+/// The stored description of an index, which determines all of its entries.
+struct IndexDescription: Sendable, Hashable {
+  /// One field of the index.
+  struct Part: Sendable, Hashable {
+    var fieldID: UInt32
+    var type: FieldType
+  }
+
+  var id: UInt32
+  var parts: [Part]
+  var isUnique: Bool
+
+  /// The maximum number of fields.
+  static let longestParts = 8
+
+  /// Creates a description with the field's id, or for several fields with a hash of their ids.
+  init(parts: [Part], isUnique: Bool) {
+    self.parts = parts
+    self.isUnique = isUnique
+    id = parts.count == 1 ? parts[0].fieldID : Self.id(ofFields: parts.map(\.fieldID))
+  }
+
+  /// The FNV-1a hash of the little-endian ids of the fields, with the highest bit set.
+  static func id(ofFields ids: [UInt32]) -> UInt32 {
+    var hasher = FNV1a()
+    for id in ids { hasher.combine(id) }
+    return hasher.hash | 0x8000_0000
+  }
+
+  /// Whether an existing index serves the purpose of this one.
+  ///
+  /// A unique index also serves as one that is not unique, until a newer schema version changes it:
+  /// otherwise two programs that disagree would each rebuild the other's index.
+  func isServed(by indexes: [IndexDescription]) -> Bool {
+    indexes.contains { $0.id == id && $0.parts == parts && ($0.isUnique || !isUnique) }
+  }
+
+  /// The maximum size of a value of variable width in a key of this index, in bytes.
+  ///
+  /// A key has at most 511 bytes, 8 of which are the object's id. A value of variable width needs
+  /// 11 more bytes: a tag, a terminator of two bytes and a hash.
+  var longestContent: Int {
+    let fixedSize = parts.reduce(0) { $0 + ($1.elementType.width.map { $0 + 1 } ?? 0) }
+    let variableCount = parts.count { $0.elementType.width == nil }
+    guard variableCount > 0 else { return 0 }
+    return min(KeyEncoding.longestContent, (503 - fixedSize) / variableCount - 11)
+  }
+}
+
+extension IndexDescription.Part {
+  /// The type of the values in the keys: the field's type, or the element type of a collection.
+  var elementType: FieldType { type.indexedElement ?? type }
+}
+
+// MARK: On disk
+
+extension IndexDescription {
+  private static let codingVersion: UInt8 = 1
+
+  var encoded: [UInt8] {
+    var writer = ByteWriter()
+    writer.write(Self.codingVersion)
+    writer.write(isUnique ? 1 as UInt8 : 0)
+    writer.write(UInt16(parts.count))
+    for part in parts {
+      writer.write(part.fieldID)
+      writer.writeSized(part.type.description)
+    }
+    return writer.bytes
+  }
+
+  init(id: UInt32, encoded reader: inout ByteReader) throws(RecordError) {
+    guard try reader.read(UInt8.self) == Self.codingVersion else {
+      throw RecordError(.unknownCoding)
+    }
+    isUnique = try reader.read(UInt8.self) & 1 != 0
+    let count = try reader.read(UInt16.self)
+    guard (1...Self.longestParts).contains(Int(count)) else { throw RecordError(.invalidValue) }
+    parts = []
+    for _ in 0..<count {
+      let fieldID = try reader.read(UInt32.self)
+      let name = try reader.readSized(String.self)
+      guard name.utf8.count <= 1_000, let type = FieldType(name) else {
+        throw RecordError(.unknownCoding)
+      }
+      parts.append(Part(fieldID: fieldID, type: type))
+    }
+    self.id = id
   }
 }
