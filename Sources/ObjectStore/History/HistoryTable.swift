@@ -365,8 +365,8 @@ public struct HistoryLimit: Sendable, Hashable {
 
   /// No history.
   ///
-  /// Commits cost slightly less, but the changes made by other processes can only be found by
-  /// reading everything again: ``ObjectStore/changes(since:of:)`` returns ``HistoryAnswer/expired``.
+  /// Commits cost slightly less, but finding the changes of other processes means reading all
+  /// objects again: ``ObjectStore/changes(since:of:)`` returns ``HistoryAnswer/expired``.
   public static let off = HistoryLimit(commits: 0, byteCount: 0)
 
   var isOff: Bool { commits <= 0 || byteCount <= 0 }
