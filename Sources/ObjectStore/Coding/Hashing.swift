@@ -1,8 +1,8 @@
 /// XXH64 (xxHash specification, version 0.1.1), the hash of keys and the checksum of records.
 ///
 /// It is fast, distributes well, and is implemented in every common language, so other programs can
-/// read a store. It is not cryptographic: primary keys are hashed with a random seed that each store
-/// keeps to itself, so that an attacker cannot choose keys that collide.
+/// read a store. It is not cryptographic: primary keys are hashed with a random seed of the store,
+/// so that an attacker who does not know it cannot choose keys that collide.
 enum XXHash64 {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F

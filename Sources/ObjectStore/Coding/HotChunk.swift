@@ -12,8 +12,9 @@
 /// | `u32` each | only if not uniform: the end offset of each part, from the start of the first |
 /// | | the parts in the order of object ids |
 ///
-/// A chunk is uniform when all its parts have the same layout and size. Each part is preceded by
-/// its checksum (`u32`) and, if the chunk is not uniform, by its layout number (`u16`).
+/// A chunk is uniform when all its parts have the same layout and size, and the stride fits in a
+/// `u16`. Each part is preceded by its checksum (`u32`) and, if the chunk is not uniform, by its
+/// layout number (`u16`).
 ///
 /// A checksum is the low 32 bits of an XXH64 hash. The seed of a part's checksum is the object's id
 /// XOR the layout number shifted left by 48 bits, so the checksum also detects a part that is

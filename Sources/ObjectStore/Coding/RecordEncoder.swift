@@ -123,7 +123,7 @@ extension ByteWriter {
       value.encode(to: &self)
       precondition(
         slot == place.offset + place.width,
-        "a value encoded fewer bytes than its field type's width"
+        "a value encoded a different number of bytes than its field type's width"
       )
       slot = -1
     } else {

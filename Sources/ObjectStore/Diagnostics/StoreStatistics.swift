@@ -107,7 +107,8 @@ public struct StoreStatistics: Sendable, Hashable {
 
   /// Returns the readers whose snapshot is at least `age` commits old.
   ///
-  /// Such readers make the file grow, because the store cannot reuse the pages freed since.
+  /// The store cannot reuse pages that were freed after a snapshot was opened, so an old snapshot
+  /// makes the file grow.
   public func slowReaders(ageInCommits age: UInt64 = 1_000) -> [Reader] {
     readers.filter { $0.ageInCommits >= age }
   }

@@ -43,7 +43,7 @@ public indirect enum FieldType: Sendable, Hashable {
     }
   }
 
-  /// The element type of a collection, whose elements an index has an entry each for.
+  /// The element type of a collection that is indexed by its elements; `nil` for other types.
   var indexedElement: FieldType? {
     switch self {
     case .array(let element), .set(let element): element
@@ -101,7 +101,8 @@ extension FieldType: CustomStringConvertible {
       guard let element = FieldType(inner) else { return nil }
       self = .set(element)
     } else if let inner = Self.argument(of: "dictionary", in: description) {
-      // The name of a scalar key has no comma, so the first comma ends the key.
+      // The first comma ends the key. Key types whose name has a comma are not supported:
+      // `FieldSchema` rejects a type that does not parse back to itself.
       let parts = inner.split(separator: ",", maxSplits: 1)
       guard parts.count == 2, let key = FieldType(parts[0]), let value = FieldType(parts[1])
       else { return nil }
