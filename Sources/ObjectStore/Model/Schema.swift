@@ -130,9 +130,9 @@ public struct FieldSchema: Sendable, Hashable {
   ///     The default is ``DeleteRule/nullify`` for an optional field or a collection, and otherwise
   ///     ``DeleteRule/deny``. A field of references is always indexed.
   /// - Precondition: The name has 1 to 100 bytes, and the type is not a dictionary whose keys are
-  ///   dictionaries. If the field is indexed or unique, its type can be indexed. `onDelete` is `nil`
-  ///   unless the field refers to objects, and not ``DeleteRule/nullify`` for a single reference
-  ///   that is not optional.
+  ///   dictionaries. If the field is indexed or unique, its type can be indexed. `onDelete` is
+  ///   `nil` unless the field refers to objects, and not ``DeleteRule/nullify`` for a single
+  ///   reference that is not optional.
   public init<Value: FieldValue>(
     _ name: String,
     _ type: Value.Type,
