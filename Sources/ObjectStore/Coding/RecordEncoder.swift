@@ -1,4 +1,4 @@
-/// Encodes a record, field by field in the order of the schema.
+/// An encoder of records, which takes the fields of a record in the order of the schema.
 ///
 /// One encoder serves all records of a model in a transaction and reuses its memory.
 public struct RecordEncoder: ~Copyable {

@@ -4,7 +4,7 @@
   internal import Foundation
 #endif
 
-/// A lossless conversion to and from JSON. Decoding needs the type of the field.
+/// A lossless conversion to and from JSON, which needs the type of the field to decode.
 ///
 /// | type | JSON |
 /// |---|---|

@@ -222,7 +222,7 @@ struct HistoryTable: Sendable {
 
   /// Removes the oldest entries when the history exceeds the limit.
   ///
-  /// It removes an eighth more than necessary, so that most commits remove nothing.
+  /// It trims the history to seven eighths of the limit, so that most commits remove nothing.
   private func trim(
     from floor: Floor,
     commitSum: UInt64,
