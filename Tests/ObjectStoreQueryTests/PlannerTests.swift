@@ -28,14 +28,14 @@ import Testing
   /// The number of the index of a plan that has one.
   private func index(of plan: AccessPlan) -> Int? {
     switch plan.access {
-    case .walk(let path, _): path.index
+    case .ordered(let path, _): path.index
     case .shortest(let paths) where paths.count == 1: paths[0].index
     default: nil
     }
   }
 
   private func isWalk(_ plan: AccessPlan, reversed: Bool = false) -> Bool {
-    if case .walk(_, reversed) = plan.access { return true }
+    if case .ordered(_, reversed) = plan.access { return true }
     return false
   }
 
@@ -69,9 +69,9 @@ import Testing
     let single = try plan(both, [index(3, 1), index(1, isUnique: true)])
     #expect(single.isOrdered)
     // Nil may stand in a unique index any number of times.
-    guard case .walk(let path, _) = try plan(c.level == nil, [index(4, isUnique: true)]).access
+    guard case .ordered(let path, _) = try plan(c.level == nil, [index(4, isUnique: true)]).access
     else {
-      Issue.record("no walk")
+      Issue.record("not an ordered index scan")
       return
     }
     #expect(!path.isSingle)
@@ -113,10 +113,10 @@ import Testing
       QueryPlanner(indexes: [index(1)], primaryKeyPosition: 0)
         .plan(predicate.node, order: .stored, isLimited: false).access
     }
-    #expect(access(c.id == 3) == .keys([3.storedBytes]))
-    #expect(access(c.id == -3 && c.rank == 1) == .keys([(-3).storedBytes]))
+    #expect(access(c.id == 3) == .primaryKeys([3.storedBytes]))
+    #expect(access(c.id == -3 && c.rank == 1) == .primaryKeys([(-3).storedBytes]))
     #expect(access(c.id.isIn([3, -3]) && c.flag == true).keyCount == 2)
-    #expect(access(c.id.isIn([3, -3]) && c.id == 3) == .keys([3.storedBytes]))
+    #expect(access(c.id.isIn([3, -3]) && c.id == 3) == .primaryKeys([3.storedBytes]))
     #expect(access(c.id.isIn([3, -3]) && c.rank == 1).keyCount == nil)
     #expect(access(c.id > 3) == .scan)
     #expect(access(!(c.id == 3)) == .scan)
@@ -257,8 +257,8 @@ import Testing
     switch access {
     case .nothing: return false
     case .scan: return true
-    case .keys(let keys): return keys.contains(row.id.storedBytes)
-    case .walk(let path, _): return isIn(path)
+    case .primaryKeys(let keys): return keys.contains(row.id.storedBytes)
+    case .ordered(let path, _): return isIn(path)
     case .shortest(let paths): return paths.allSatisfy(isIn)
     case .union(let paths): return paths.contains(where: isIn)
     }
@@ -297,9 +297,9 @@ import Testing
 }
 
 extension Access {
-  /// So many primary keys are looked up, if any are.
+  /// The number of primary keys that are looked up; `nil` for another access.
   fileprivate var keyCount: Int? {
-    if case .keys(let keys) = self { return keys.count }
+    if case .primaryKeys(let keys) = self { return keys.count }
     return nil
   }
 }

@@ -1,33 +1,39 @@
-/// Which objects, in which order, how many: a value that any transaction can run.
+/// A query on one model: a condition, an order, an offset and a limit.
+///
+/// A query is a value. It reads nothing until a read or write transaction runs it, and it can be
+/// run by any number of transactions.
 public struct Query<Root: Model>: Sendable {
-  /// The type of ``predicate``, under a name that stays clear where `Foundation`, which has a
-  /// `Predicate` of its own, is imported too.
+  /// The type of ``predicate``.
+  ///
+  /// Use this name in files that also import `Foundation`, which has a `Predicate` of its own.
   public typealias Condition = Predicate<Root>
 
-  /// The condition.
+  /// The condition that each result meets.
   public var predicate: Predicate<Root>
-  /// At most so many objects; `nil` for all.
+  /// The maximum number of results, or `nil` for no limit.
   public var limit: Int?
-  /// So many objects of the order are left out first.
+  /// The number of leading results to skip.
   public var offset = 0
-  /// The orders, the one that decides first in front.
+  /// The sort keys, most significant first.
   var orders: [QueryOrder<Root>] = []
 
-  /// All objects that meet a condition, in the order in which they were first stored.
+  /// Creates a query for the objects that meet a condition, in insertion order.
   public init(_ predicate: Predicate<Root> = .all) {
     self.predicate = predicate
   }
 
-  /// The same objects in the order of a column; where two have the same value, in the order of the
-  /// next call, and at last in the order in which they were first stored, newest first when the last
-  /// order is descending.
+  /// Returns a copy that also sorts by a column.
   ///
-  /// The order is that of an index: texts by their UTF-8 bytes, enumerations by their raw values,
-  /// `false` first, what is no number after (or, with its sign set, before) all numbers. An index on
-  /// the column, or one that has it after columns of which the query fixes the values, serves the
-  /// order, so that the first few objects cost no more than a few.
+  /// The first call gives the most significant sort key; each further call breaks the ties of the
+  /// calls before it. Objects that are still equal come in insertion order, or in reverse insertion
+  /// order when the last direction is descending.
   ///
-  /// - Precondition: The column is no collection and no value that writes itself.
+  /// Values sort as in an index: strings by their UTF-8 bytes, enumerations by their raw values,
+  /// `false` before `true`, NaN after all numbers (before them when its sign bit is set). An index
+  /// serves the order if its fields are those of the sort keys, after fields for which the
+  /// condition gives one value; a query with a limit then reads only the entries that it needs.
+  ///
+  /// - Precondition: The column is neither a collection nor a value with a custom encoding.
   public func order<Value: FieldValue>(
     by column: KeyPath<Root.Columns, Column<Root, Value>>,
     _ direction: SortDirection = .ascending
@@ -35,9 +41,9 @@ public struct Query<Root: Model>: Sendable {
     ordered(byFieldAt: Root.columns[keyPath: column].position, Value.fieldType, direction)
   }
 
-  /// The same objects in the order of a column that may be `nil`, which comes before every value.
+  /// Returns a copy that also sorts by an optional column; `nil` sorts before every value.
   ///
-  /// As with a column that is not optional.
+  /// Otherwise as for a column that is not optional.
   public func order<Value: FieldValue>(
     by column: KeyPath<Root.Columns, Column<Root, Value?>>,
     _ direction: SortDirection = .ascending
@@ -52,7 +58,7 @@ public struct Query<Root: Model>: Sendable {
   ) -> Self {
     precondition(
       type.isIndexable && type.indexedElement == nil,
-      "objects have no order by a field of type \(type)"
+      "cannot sort by a field of type \(type)"
     )
     var query = self
     let order = ColumnOrder(
@@ -65,10 +71,10 @@ public struct Query<Root: Model>: Sendable {
     return query
   }
 
-  /// The same objects in the order of a value that is computed from the whole object.
+  /// Returns a copy that also sorts by a value computed from the decoded object.
   ///
-  /// No index serves it: every match is decoded and kept until all are sorted. Where two have the
-  /// same value, as with ``order(by:_:)-(KeyPath<Root.Columns,Column<Root,Value>>,_)``.
+  /// No index serves this order: every match is decoded and held in memory until all are sorted.
+  /// Ties are broken as for ``order(by:_:)-(KeyPath<Root.Columns,Column<Root,Value>>,_)``.
   public func order<Value: Comparable & SendableMetatype>(
     computing value: @escaping @Sendable (Root) -> Value,
     _ direction: SortDirection = .ascending
@@ -83,36 +89,36 @@ public struct Query<Root: Model>: Sendable {
     return query
   }
 
-  /// At most `count` of the objects.
+  /// Returns a copy with a maximum number of results.
   public func limit(_ count: Int) -> Self {
     var query = self
     query.limit = count
     return query
   }
 
-  /// The objects after the first `count`.
+  /// Returns a copy that skips the first `count` results.
   public func offset(_ count: Int) -> Self {
     var query = self
     query.offset = count
     return query
   }
 
-  /// ``offset`` as a count.
+  /// ``offset``, clamped to zero.
   var skipCount: Int { max(offset, 0) }
 
-  /// ``limit`` as a count.
+  /// ``limit``, clamped to zero; `Int.max` for no limit.
   var takeCount: Int { max(limit ?? .max, 0) }
 
-  /// So many matches are looked for in all.
+  /// The number of matches after which the search can end: offset plus limit.
   var neededCount: Int {
-    let (sum, isTooMuch) = skipCount.addingReportingOverflow(takeCount)
-    return isTooMuch ? .max : sum
+    let (sum, overflows) = skipCount.addingReportingOverflow(takeCount)
+    return overflows ? .max : sum
   }
 
-  /// The same query for one object at most.
+  /// A copy that returns at most one object.
   var forOne: Self { limit(min(takeCount, 1)) }
 
-  /// The objects that meet another condition too.
+  /// Returns a copy whose results also meet another condition.
   public func `where`(_ condition: (Root.Columns) -> Predicate<Root>) -> Self {
     var query = self
     query.predicate = predicate && condition(Root.columns)
@@ -120,20 +126,24 @@ public struct Query<Root: Model>: Sendable {
   }
 }
 
-/// Which end of an order comes first.
+/// The direction of a sort key.
 public enum SortDirection: Sendable, Hashable {
-  /// The least first.
+  /// From the least value to the greatest.
   case ascending
-  /// The greatest first.
+  /// From the greatest value to the least.
   case descending
 }
 
 extension Model {
-  /// The objects that meet a condition: `Note.where { $0.text.hasPrefix("a") }`.
+  /// Returns a query for the objects that meet a condition.
+  ///
+  /// ```swift
+  /// let query = Note.where { $0.text.hasPrefix("a") }
+  /// ```
   public static func `where`(_ condition: (Columns) -> Predicate<Self>) -> Query<Self> {
     Query(condition(columns))
   }
 
-  /// Every object.
+  /// A query for every object of the model.
   public static var all: Query<Self> { Query() }
 }

@@ -222,7 +222,7 @@ struct ModelReader {
   ) throws {
     guard parts != .hot else { return unsafe try forEachHotRecord(from: start, body) }
     let cold = unsafe try transaction.cursor(on: tables.records)
-    var walk = unsafe HotWalk(reader: self, isOfAll: true)
+    var walk = unsafe HotPartLookup(reader: self, isOfAll: true)
     let readsHot = unsafe parts.contains(.hot) && tables.hasHotFields
     var entry = try unsafe withUnsafeBytes(of: start) { unsafe try cold.first(atOrAfter: $0) }
     while let found = unsafe entry {
@@ -268,7 +268,7 @@ struct ModelReader {
 
   /// The hot parts of one object after another, each chunk looked up once for neighbours.
   @unsafe
-  struct HotWalk {
+  struct HotPartLookup {
     private let reader: ModelReader
     /// Whether every object is wanted: then the chunk is checked, otherwise each part.
     private let isOfAll: Bool
@@ -300,5 +300,43 @@ struct ModelReader {
       throw StoreError(.damaged, unsafe "a record of \(tables.name) has no id")
     }
     return unsafe key.loadUnaligned(as: UInt64.self)
+  }
+}
+
+/// Looks up records by object ID; fast when successive IDs are close to each other.
+@unsafe
+struct RecordLookup: ~Copyable {
+  private let reader: ModelReader
+  private let cold: Cursor
+  private var hot: ModelReader.HotPartLookup
+
+  init(_ reader: ModelReader) throws {
+    unsafe self.reader = unsafe reader
+    unsafe cold = unsafe try reader.transaction.cursor(on: reader.tables.records)
+    unsafe hot = unsafe ModelReader.HotPartLookup(reader: reader, isOfAll: false)
+  }
+
+  /// Returns the record with the given parts, or `nil` when no such object exists.
+  mutating func record(_ id: UInt64, parts: RecordParts) throws -> RecordView? {
+    if parts == .hot { return unsafe try hotRecord(id) }
+    let entry = try unsafe withUnsafeBytes(of: id) { unsafe try cold.first(atOrAfter: $0) }
+    guard let entry = unsafe entry, unsafe entry.key.count == 8,
+      unsafe entry.key.loadUnaligned(as: UInt64.self) == id
+    else { return nil }
+    let readsHot = unsafe parts.contains(.hot) && reader.tables.hasHotFields
+    let part = unsafe readsHot ? try hot.part(of: id) : nil
+    return unsafe try reader.record(id, cold: entry.value, hot: part, parts: parts)
+  }
+
+  private mutating func hotRecord(_ id: UInt64) throws -> RecordView? {
+    guard let part = unsafe try hot.part(of: id) else { return nil }
+    do throws(RecordError) {
+      return unsafe try RecordView(
+        hot: part,
+        layout: reader.tables.reference(part.layoutNumber)
+      )
+    } catch {
+      throw StoreError(error, model: unsafe reader.tables.name, objectID: id)
+    }
   }
 }

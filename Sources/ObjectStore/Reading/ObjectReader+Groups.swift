@@ -170,10 +170,10 @@ extension ModelReader {
     isCounting: Bool
   ) throws -> [ColumnGroup] {
     var groups: [ColumnGroup] = []
-    var records = unsafe try RecordWalk(self)
+    var records = unsafe try RecordLookup(self)
     let parts = unsafe tables.parts(ofFieldsAt: [position])
     var range = KeyRange(lower: [], upper: nil)
-    while let id = unsafe try IndexWalk(self, index, [range]).nextID() {
+    while let id = unsafe try IndexScan(self, index, [range]).nextID() {
       guard let record = unsafe try records.record(id, parts: parts) else {
         throw StoreError(
           .damaged,
@@ -195,7 +195,7 @@ extension ModelReader {
       let own = KeyRange.prefix(key.bytes)
       var count = 1
       if isCounting {
-        let walk = unsafe try IndexWalk(self, index, [own])
+        let walk = unsafe try IndexScan(self, index, [own])
         count = 0
         while unsafe try walk.next() != nil { count += 1 }
       }

@@ -43,8 +43,8 @@ extension ObjectReader where Self: ~Copyable {
     var objects: [M] = []
     var last: PagePosition?
     var hasNext = false
-    var run = unsafe try QueryRun(reader, core)
-    unsafe try run.forEach(wanted: .all) { id, record in
+    var executor = unsafe try QueryExecutor(reader, core)
+    unsafe try executor.forEach(requested: .all) { id, record in
       guard objects.count < size else {
         hasNext = true
         return false

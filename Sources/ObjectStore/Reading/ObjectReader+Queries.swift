@@ -43,7 +43,7 @@ extension ObjectReader where Self: ~Copyable {
     guard let reader = unsafe try source.reader(of: M.self) else { return 0 }
     guard query.takeCount > 0 else { return 0 }
     let core = try QueryCore(query.predicate, in: source)
-    let count = unsafe try reader.countMatches(core, most: query.neededCount)
+    let count = unsafe try reader.countMatches(core, limit: query.neededCount)
     return Swift.max(count - query.skipCount, 0)
   }
 
@@ -89,8 +89,8 @@ extension ObjectReader where Self: ~Copyable {
     _ body: (ModelReader, UInt64, borrowing RecordView) throws -> Bool
   ) throws {
     guard let reader = unsafe try source.reader(of: M.self) else { return }
-    var run = unsafe try QueryRun(reader, QueryCore(query, in: source))
-    unsafe try run.forEach(wanted: .all) { id, record in
+    var executor = unsafe try QueryExecutor(reader, QueryCore(query, in: source))
+    unsafe try executor.forEach(requested: .all) { id, record in
       unsafe try body(reader, id, record)
     }
   }
@@ -99,8 +99,8 @@ extension ObjectReader where Self: ~Copyable {
   private func sortedByComputing<M: Model>(_ query: Query<M>) throws -> ArraySlice<M> {
     guard let reader = unsafe try source.reader(of: M.self) else { return [] }
     var ranked: [Ranked<M>] = []
-    var run = unsafe try QueryRun(reader, QueryCore(query, in: source, isOrdered: false))
-    unsafe try run.forEach(wanted: .all) { id, record in
+    var executor = unsafe try QueryExecutor(reader, QueryCore(query, in: source, isOrdered: false))
+    unsafe try executor.forEach(requested: .all) { id, record in
       ranked.append(unsafe try Ranked(reader.decode(record, id), query, record, id))
       return true
     }

@@ -238,8 +238,8 @@ extension ObjectReader where Self: ~Copyable {
     var results: [Result] = []
     // What the first objects are asked for is looked up together for those after them.
     var asked: RecordParts = []
-    var run = unsafe try QueryRun(reader, QueryCore(query, in: source))
-    unsafe try run.forEach(wanted: asked) { id, record in
+    var executor = unsafe try QueryExecutor(reader, QueryCore(query, in: source))
+    unsafe try executor.forEach(requested: asked) { id, record in
       var view = unsafe ObjectView<M>(reader, id, copyOf: record)
       results.append(try transform(&view))
       asked.formUnion(view.asked)

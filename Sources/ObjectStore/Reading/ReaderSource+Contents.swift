@@ -11,15 +11,15 @@ extension ReaderSource {
     let parts = unsafe reader.tables.parts(ofFieldsAt: [position])
     if core.node.isAlways, core.order.isStored, core.takeCount == .max {
       // All that is read is the column.
-      var pace = ReadPace()
+      var pace = CancellationCheck()
       return unsafe try reader.forEachRecord(parts: parts) { id, record in
         try pace.step()
         unsafe try body(content(of: record, id, model, position))
         return true
       }
     }
-    var run = unsafe try QueryRun(reader, core)
-    unsafe try run.forEach(wanted: parts) { id, record in
+    var executor = unsafe try QueryExecutor(reader, core)
+    unsafe try executor.forEach(requested: parts) { id, record in
       unsafe try body(content(of: record, id, model, position))
       return true
     }

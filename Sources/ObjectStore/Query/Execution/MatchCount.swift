@@ -1,47 +1,51 @@
 internal import LMDB
 
 extension ModelReader {
-  /// How many objects match, or `most` if there are more; the order, the offset and the limit do not
-  /// count.
-  func countMatches(_ core: QueryCore, most: Int = .max) throws -> Int {
-    if core.node.isAlways { return unsafe min(try count(), most) }
+  /// Returns the number of objects that match, or `limit` if there are more.
+  ///
+  /// The order, the offset and the limit of the query have no effect.
+  func countMatches(_ core: QueryCore, limit: Int = .max) throws -> Int {
+    if core.node.isAlways { return unsafe min(try count(), limit) }
     let plan = unsafe core.plan(tables)
     var count = 0
     switch plan.access {
     case .nothing: return 0
-    case .walk(let path, _) where plan.isExact && !path.mayRepeat:
-      return unsafe try countEntries(path, most)
+    case .ordered(let path, _) where plan.isExact && !path.mayRepeat:
+      return unsafe try countEntries(path, limit)
     case .shortest(let paths) where plan.isExact && paths.count == 1 && !paths[0].mayRepeat:
-      return unsafe try countEntries(paths[0], most)
+      return unsafe try countEntries(paths[0], limit)
     case .scan where unsafe core.parts(tables) == .hot:
-      return unsafe try countHotMatches(core, most)
+      return unsafe try countHotMatches(core, limit)
     default:
-      var run = unsafe try QueryRun(self, core)
-      unsafe try run.forEach(wanted: []) { _, _ in
+      var executor = unsafe try QueryExecutor(self, core)
+      unsafe try executor.forEach(requested: []) { _, _ in
         count += 1
-        return count < most
+        return count < limit
       }
       return count
     }
   }
 
-  private func countEntries(_ path: AccessPath, _ most: Int) throws -> Int {
-    let walk = unsafe try IndexWalk(self, tables.indexes[path.index], path.ranges)
+  private func countEntries(_ path: AccessPath, _ limit: Int) throws -> Int {
+    let scan = unsafe try IndexScan(self, tables.indexes[path.index], path.ranges)
     var count = 0
-    while count < most, unsafe try walk.next() != nil { count += 1 }
+    while count < limit, unsafe try scan.next() != nil { count += 1 }
     return count
   }
 
-  /// Counts matches by the hot parts alone, a chunk at a time.
-  private func countHotMatches(_ core: QueryCore, _ most: Int) throws -> Int {
+  /// Counts matches from the hot parts alone, one chunk at a time.
+  private func countHotMatches(_ core: QueryCore, _ limit: Int) throws -> Int {
     var count = 0
-    var pace = ReadPace()
+    var cancellation = CancellationCheck()
     let cursor = unsafe try transaction.cursor(on: tables.hot)
     var entry = unsafe try cursor.first()
-    while let found = unsafe entry, count < most {
-      try pace.step()
+    while let found = unsafe entry, count < limit {
+      try cancellation.step()
       guard unsafe found.key.count == 8 else {
-        throw StoreError(.damaged, unsafe "a hot chunk of \(tables.name) has no number")
+        throw StoreError(
+          .damaged,
+          unsafe "a hot chunk of \(tables.name) has a key of \(found.key.count) bytes, not 8"
+        )
       }
       let number = unsafe found.key.loadUnaligned(as: UInt64.self)
       var id = number << HotChunk.shift
@@ -67,14 +71,16 @@ extension ModelReader {
       }
       unsafe entry = unsafe try cursor.next()
     }
-    unsafe noteScan(try min(Int(pace.steps) << Int(HotChunk.shift), self.count()), core)
-    return min(count, most)
+    unsafe noteScan(try min(Int(cancellation.steps) << Int(HotChunk.shift), self.count()), core)
+    return min(count, limit)
   }
 }
 
 extension PredicateNode {
-  /// Tests all parts of a chunk at once: bit n is set when the nth part passes; `nil` when the parts
-  /// differ in their layout, or the condition is not on numbers alone.
+  /// Tests all parts of a chunk at once.
+  ///
+  /// Bit n of the result is set when the nth part passes. Returns `nil` when the parts differ in
+  /// layout, or when the condition tests anything but numbers and presence.
   func mask(_ chunk: HotChunkView, _ tables: ModelTables) throws(RecordError) -> UInt32? {
     let count = unsafe chunk.presence.nonzeroBitCount
     guard unsafe chunk.stride > 0, count > 0 else { return nil }
@@ -118,7 +124,7 @@ extension PredicateNode {
       guard place.exists, place.isHot else { return nil }
       let present = unsafe parts.presence(of: place)
       switch condition.test {
-      case .isPresent(let wanted): return unsafe wanted ? present : ~present & parts.all
+      case .isPresent(let expected): return unsafe expected ? present : ~present & parts.all
       case .number(let number):
         guard place.width == number.form.width else { return nil }
         return unsafe present
@@ -129,7 +135,7 @@ extension PredicateNode {
   }
 }
 
-/// The hot parts of one chunk, all of one layout and size.
+/// The hot parts of one chunk, all of the same layout and size.
 @unsafe
 private struct HotParts {
   let base: UnsafeRawPointer
@@ -139,7 +145,7 @@ private struct HotParts {
 
   var all: UInt32 { unsafe .max >> UInt32(32 - count) }
 
-  /// Which of them have a value of the field.
+  /// Returns a mask of the parts that have a value for the field.
   func presence(of place: FieldPlace) -> UInt32 {
     var mask: UInt32 = 0
     let byte = unsafe base + place.presenceOffset

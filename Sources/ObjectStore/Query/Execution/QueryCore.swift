@@ -1,19 +1,20 @@
-/// A query without its model's type, and what follows from the store's tables.
+/// A type-erased query whose conditions across references have been resolved.
 struct QueryCore: Sendable {
   let node: PredicateNode
   let matches: @Sendable (borrowing RecordView) throws(RecordError) -> Bool
   let order: SortOrder
-  /// So many matches are left out first.
+  /// The number of leading matches to skip.
   var skipCount: Int
-  /// So many matches are wanted after them.
+  /// The maximum number of matches to return after those skipped.
   var takeCount: Int
-  /// Only matches that come after this place in the order.
+  /// Restricts the result to matches after this position in the order.
   var start: PagePosition?
 
-  /// Takes a query as it is; an order by computed values is left to the caller, with the offset and
-  /// the limit, and `isOrdered` is then false.
+  /// Resolves a query in one transaction, which runs the queries on other models that it contains.
   ///
-  /// Runs the queries of other models on which the condition depends.
+  /// A query with a computed order keeps neither its order nor its offset and limit: the caller
+  /// sorts the matches and applies them. `isOrdered` says whether to keep the order by stored
+  /// fields.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   init<M: Model>(
@@ -24,20 +25,18 @@ struct QueryCore: Sendable {
     self.init(query, try query.predicate.resolved(in: source).predicate, isOrdered: isOrdered)
   }
 
-  /// Takes a query with its condition resolved.
+  /// Creates a query from one whose condition is already resolved.
   init<M: Model>(_ query: Query<M>, _ resolved: Predicate<M>, isOrdered: Bool = true) {
     node = resolved.node
     matches = resolved.matches
     let order = query.sortOrder
     self.order = isOrdered ? order ?? .stored : .stored
-    let isCut = order != nil
-    skipCount = isCut ? query.skipCount : 0
-    takeCount = isCut ? query.takeCount : .max
+    let appliesLimit = order != nil
+    skipCount = appliesLimit ? query.skipCount : 0
+    takeCount = appliesLimit ? query.takeCount : .max
   }
 
-  /// All that meet a condition, in an order.
-  ///
-  /// Runs the queries of other models on which the condition depends.
+  /// Creates a query for the objects that meet a condition, resolved in one transaction.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   init<M: Model>(
@@ -54,10 +53,10 @@ struct QueryCore: Sendable {
     self.takeCount = takeCount
   }
 
-  /// So many matches are looked for in all.
+  /// The number of matches after which the search can end.
   var neededCount: Int {
-    let (sum, isTooMuch) = skipCount.addingReportingOverflow(takeCount)
-    return isTooMuch ? .max : sum
+    let (sum, overflows) = skipCount.addingReportingOverflow(takeCount)
+    return overflows ? .max : sum
   }
 
   func plan(_ tables: ModelTables) -> AccessPlan {
@@ -68,7 +67,7 @@ struct QueryCore: Sendable {
     .plan(node, order: order, isLimited: takeCount != .max)
   }
 
-  /// The parts of records that the condition and the order read.
+  /// Returns the record parts that the condition and the order read.
   func parts(_ tables: ModelTables) -> RecordParts {
     tables.parts(ofFieldsAt: node.positions.union(order.columns.map(\.position)))
   }

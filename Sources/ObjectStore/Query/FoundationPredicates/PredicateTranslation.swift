@@ -1,17 +1,24 @@
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  public import FoundationEssentials
+
+  /// Foundation's `Predicate` of one value, under a name that does not clash with ``Predicate``.
+  public typealias FoundationPredicate<Input> = FoundationEssentials.Predicate<Input>
 #else
-  internal import Foundation
+  public import Foundation
+
+  /// Foundation's `Predicate` of one value, under a name that does not clash with ``Predicate``.
+  public typealias FoundationPredicate<Input> = Foundation.Predicate<Input>
 #endif
 
-/// What the variables of a Foundation predicate stand for, while it is translated.
+/// The scope in which a Foundation predicate is translated: what its variables stand for.
 struct PredicateTranslation<Root: Model> {
-  /// The variable that is the object; `nil` where only an element may be spoken of.
+  /// The variable that stands for the object; `nil` inside a condition on elements, which may refer
+  /// to the element only.
   var root: PredicateExpressions.VariableID?
-  /// The fields whose values, or the elements of them, other variables are.
+  /// The positions of the fields for whose value, or whose elements, other variables stand.
   var fields: [PredicateExpressions.VariableID: Int] = [:]
 
-  /// The condition that is true where the expression is.
+  /// Translates an expression into a condition.
   func condition(_ expression: any PredicateExpression) throws -> Predicate<Root> {
     if let value = constant(expression) as? Bool { return value ? .all : .none }
     guard let expression = expression as? any ConditionExpression else {
@@ -20,24 +27,24 @@ struct PredicateTranslation<Root: Model> {
     return try expression.condition(in: self)
   }
 
-  /// The value of an expression in which no variable decides.
+  /// Returns the value of an expression that depends on no variable, otherwise `nil`.
   func constant<E: PredicateExpression>(_ expression: E) -> E.Output? {
     try? expression.evaluate(PredicateBindings())
   }
 
-  /// The position of the field of which the expression is the value; `nil` when it is of none.
+  /// Returns the position of the field to which the expression refers, otherwise `nil`.
   func field(_ expression: any PredicateExpression) throws -> Int? {
     try (expression as? any FieldExpression)?.position(in: self)
   }
 
-  /// The same, where a variable is the value of a field.
+  /// Returns a scope in which a variable also stands for the value of a field.
   func with(_ variable: PredicateExpressions.VariableID, at position: Int) -> Self {
     var inner = self
     inner.fields[variable] = position
     return inner
   }
 
-  /// Only a variable that is an element of the collection in a field.
+  /// Returns a scope with one variable, which stands for an element of a field's collection.
   func ofElement(_ variable: PredicateExpressions.VariableID, at position: Int) -> Self {
     Self(root: nil, fields: [variable: position])
   }
@@ -45,31 +52,31 @@ struct PredicateTranslation<Root: Model> {
   static func unsupported(_ expression: Any, _ reason: String? = nil) -> StoreError {
     StoreError(
       .unsupportedPredicate,
-      "a query of \(Root.schema.name) cannot say \(type(of: expression))"
+      "a query of \(Root.schema.name) cannot express \(type(of: expression))"
         + (reason.map { ": \($0)" } ?? "")
     )
   }
 }
 
-/// An expression of Foundation that is true or false.
+/// A Foundation expression that translates into a condition.
 protocol ConditionExpression: PredicateExpression {
   func condition<Root: Model>(in translation: PredicateTranslation<Root>) throws -> Predicate<Root>
 }
 
-/// An expression that may be the value of a field.
+/// A Foundation expression that can refer to a field.
 protocol FieldExpression: PredicateExpression {
   func position<Root: Model>(in translation: PredicateTranslation<Root>) throws -> Int?
 }
 
-/// An expression that is no field, and of which can be said what it equals, or is more or less than.
+/// A Foundation expression that is not a field but can be compared with a constant.
 protocol ComparedExpression: PredicateExpression {
-  /// Where it is that value; `nil` stands for itself.
+  /// Translates `self == value`; a `nil` value compares with `nil`.
   func equality<Root: Model>(
     with value: Any?,
     in translation: PredicateTranslation<Root>
   ) throws -> Predicate<Root>
 
-  /// Where it stands so to that value.
+  /// Translates `self order value`.
   func ordering<Root: Model>(
     _ order: ValueOrder,
     _ value: Any,
@@ -92,14 +99,14 @@ extension PredicateExpressions.KeyPath: FieldExpression {
     guard let position = M.fieldPosition(of: path) else {
       throw PredicateTranslation<M>.unsupported(
         self,
-        "\(path) is no stored property, or the model does not say which field it is"
+        "\(path) is not a stored property, or the model's fieldPosition(of:) does not map it"
       )
     }
     return position
   }
 }
 
-/// A value that may be `nil`, whatever it is.
+/// Any optional value.
 private protocol AnyOptional {
   var anyValue: Any? { get }
 }
@@ -109,10 +116,42 @@ extension Optional: AnyOptional {
 }
 
 extension PredicateTranslation {
-  /// A constant with its optional taken off; `nil` when the expression is no constant.
+  /// Returns the value of a constant with one level of optional removed.
+  ///
+  /// Returns `.none` when the expression is not a constant, and `.some(nil)` for a constant `nil`.
   func value(_ expression: some PredicateExpression) -> Any?? {
     guard let value = constant(expression) else { return .none }
     guard let optional = value as? any AnyOptional else { return .some(value) }
     return .some(optional.anyValue)
+  }
+}
+
+extension Query {
+  /// Translates a Foundation predicate into a query.
+  ///
+  /// ```swift
+  /// let query = try Query(translating: #Predicate<Note> { $0.rank > 3 && $0.nick == nil })
+  /// ```
+  ///
+  /// Use it for predicates that another component supplies; the compiler checks ``Model/where(_:)``
+  /// instead. Supported expressions are `==`, `!=`, `<`, `<=`, `>`, `>=` and ranges between a
+  /// property and a constant; `&&`, `||`, `!`, `?:` and `if let`; `nil`, `??`, `?.` and `flatMap`;
+  /// `contains` and `allSatisfy` of arrays and sets, with a constant or a closure; `contains` of a
+  /// constant sequence; `contains` and `starts(with:)` of a string; `isEmpty` and `count`.
+  /// Everything else is refused, such as properties of an embedded value and arithmetic on a
+  /// property. The query never calls `evaluate`.
+  ///
+  /// The model must map properties to fields with ``Model/fieldPosition(of:)``, which `@Model`
+  /// generates.
+  ///
+  /// The query matches exactly the objects for which `evaluate` returns `true`. In particular,
+  /// strings compare as in Swift and not by their bytes. An index therefore serves `==` and
+  /// `starts(with:)` only for ASCII strings without "K", ";" and "`", and never serves `<` and the
+  /// other orderings of strings.
+  ///
+  /// - Throws: ``StoreError`` with `unsupportedPredicate`; the message names the expression.
+  public init(translating predicate: FoundationPredicate<Root>) throws {
+    let translation = PredicateTranslation<Root>(root: predicate.variable.key)
+    self.init(try translation.condition(predicate.expression))
   }
 }

@@ -63,7 +63,7 @@ extension PredicateExpressions.KeyPath: ConditionExpression, ComparedExpression 
     switch (kind, value) {
     case (.collectionIsEmpty, let value as Bool):
       let isEmpty = try count(in: translation) == 0
-      // As with any other value of what is there, nil has none.
+      // A `nil` collection matches neither value, so `false` cannot be the negation.
       return try value ? isEmpty : count(in: translation) > 0
     case (.collectionCount, let value as Int): return try count(in: translation) == value
     default: throw PredicateTranslation<M>.unsupported(self)
@@ -99,7 +99,7 @@ extension PredicateExpressions.KeyPath: ConditionExpression, ComparedExpression 
 }
 
 extension PredicateTranslation {
-  /// Where the expression is that value.
+  /// Translates `expression == value`.
   func equality<E: PredicateExpression>(
     of expression: E,
     with value: Any?
@@ -133,7 +133,7 @@ extension PredicateTranslation {
     return (value as? Value).map { column.equals($0) }
   }
 
-  /// Where the expression stands so to that value.
+  /// Translates `expression order value`.
   func ordering<E: PredicateExpression>(
     of expression: E,
     _ order: ValueOrder,
@@ -158,7 +158,7 @@ extension PredicateTranslation {
     _ order: ValueOrder,
     _ value: Any
   ) -> Predicate<Root>? {
-    (value as? Value).map { Column<Root, Value>(position: position).stands(order, to: $0) }
+    (value as? Value).map { Column<Root, Value>(position: position).compares(order, to: $0) }
   }
 }
 
@@ -166,7 +166,7 @@ extension OptionalFieldValue {
   fileprivate static var wrappedType: Any.Type { Wrapped.self }
 }
 
-/// A range of Swift, by its bounds.
+/// A Swift range, as the comparisons that its elements meet.
 private protocol BoundedRange {
   var bounds: [(order: ValueOrder, value: Any)] { get }
 }
@@ -193,4 +193,109 @@ extension PartialRangeThrough: BoundedRange {
 
 extension PartialRangeUpTo: BoundedRange {
   fileprivate var bounds: [(order: ValueOrder, value: Any)] { [(.less, upperBound)] }
+}
+
+// Conditions that agree exactly with Swift's operators. The conditions of columns differ for
+// strings, which they compare by UTF-8 bytes.
+
+/// A comparison operator.
+enum ValueOrder {
+  case less
+  case atMost
+  case more
+  case atLeast
+
+  /// The operator for swapped operands.
+  var reversed: ValueOrder {
+    switch self {
+    case .less: .more
+    case .atMost: .atLeast
+    case .more: .less
+    case .atLeast: .atMost
+    }
+  }
+
+  func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+    switch self {
+    case .less: left < right
+    case .atMost: left <= right
+    case .more: left > right
+    case .atLeast: left >= right
+    }
+  }
+}
+
+extension Column where Value: FieldValue & Equatable {
+  /// Matches objects whose field is `==` to the value.
+  func equals(_ value: Value) -> Predicate<Root> {
+    guard Value.fieldType == .string, !Text.isUnique(value.storedBytes) else {
+      return self == value
+    }
+    return satisfies { $0 == value }
+  }
+}
+
+extension Column where Value: FieldValue & Comparable {
+  /// Matches objects for which `field order value` is true in Swift.
+  func compares(_ order: ValueOrder, to value: Value) -> Predicate<Root> {
+    guard Value.fieldType != .string else { return satisfies { order.holds($0, value) } }
+    // `Date` implements `<=` and `>=` as the negations of `>` and `<`, which are true for NaN.
+    if let date = value as? Date, order == .atMost || order == .atLeast {
+      guard !date.timeIntervalSinceReferenceDate.isNaN else {
+        return predicate(.isPresent(true), keys: .present)
+      }
+      return (order == .atMost ? self <= value : self >= value) || isNaN
+    }
+    return switch order {
+    case .less: self < value
+    case .atMost: self <= value
+    case .more: self > value
+    case .atLeast: self >= value
+    }
+  }
+}
+
+extension Column where Value: FieldValue {
+  /// Matches objects whose field is NaN.
+  private var isNaN: Predicate<Root> {
+    guard let form = NumberForm(Value.fieldType), form.form == .number else { return .none }
+    let words = form.comparable
+    return predicate(
+      .number(NumberTest(form, in: words, isNegated: true)),
+      keys: .numbers(form, [0...words.lowerBound - 1, words.upperBound + 1...form.mask])
+    )
+  }
+}
+
+extension Column where Value == String {
+  /// Matches objects whose string contains the characters of `part` as a contiguous sequence.
+  func contains(characters part: String) -> Predicate<Root> {
+    let test = satisfies { Text.contains($0, part) }
+    return Text.isUnique(part.storedBytes) ? contains(part) && test : test
+  }
+
+  /// Matches objects whose string starts with the characters of `start`.
+  func starts(withCharacters start: String) -> Predicate<Root> {
+    let test = satisfies { $0.starts(with: start) }
+    return Text.isUnique(start.storedBytes) ? hasPrefix(start) && test : test
+  }
+}
+
+/// Strings as Swift compares them: by characters, up to canonical equivalence.
+private enum Text {
+  /// Whether no other byte sequence is canonically equivalent to this one.
+  ///
+  /// True for ASCII without the three characters that have a singleton equivalent: "K" (U+212A),
+  /// ";" (U+037E) and "`" (U+1FEF).
+  static func isUnique(_ bytes: [UInt8]) -> Bool {
+    bytes.allSatisfy { byte in
+      byte < 0x80 && byte != UInt8(ascii: "K") && byte != UInt8(ascii: ";")
+        && byte != UInt8(ascii: "`")
+    }
+  }
+
+  /// The generic `contains` of collections, as Foundation's predicate calls it.
+  static func contains<C: Collection>(_ whole: C, _ part: C) -> Bool where C.Element: Equatable {
+    whole.contains(part)
+  }
 }

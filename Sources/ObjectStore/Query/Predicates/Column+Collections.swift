@@ -1,34 +1,34 @@
-/// A collection that a field can hold, of which queries can ask for the elements: an array or a set.
+/// A collection field whose elements a query can test: an array or a set.
 public protocol FieldCollection: FieldValue, Collection where Element: FieldValue {}
 
 extension Array: FieldCollection where Element: FieldValue {}
 extension Set: FieldCollection where Element: FieldValue {}
 
 extension Column where Value: FieldCollection {
-  /// Objects whose collection has that element.
+  /// Matches objects whose collection contains the element.
   ///
-  /// Served by an index.
+  /// An index on the field serves it.
   public func contains(_ element: Value.Element) -> Predicate<Root>
   where Value.Element: Equatable {
     any { $0 == element }
   }
 
-  /// Objects of whose collection some element meets the condition.
+  /// Matches objects whose collection has at least one element that meets the condition.
   ///
-  /// Served by an index where it serves the condition on a single field.
+  /// An index on the field serves it if an index would serve the condition on a single field.
   ///
-  /// - Precondition: The condition speaks of the element alone.
+  /// - Precondition: The condition refers to the element only.
   public func any(
     _ condition: (Column<Root, Value.Element>) -> Predicate<Root>
   ) -> Predicate<Root> {
     elements(isEvery: false, condition)
   }
 
-  /// Objects of whose collection every element meets the condition; an empty collection does.
+  /// Matches objects whose collection is empty or has only elements that meet the condition.
   ///
   /// No index serves it.
   ///
-  /// - Precondition: The condition speaks of the element alone.
+  /// - Precondition: The condition refers to the element only.
   public func all(
     _ condition: (Column<Root, Value.Element>) -> Predicate<Root>
   ) -> Predicate<Root> {
@@ -42,7 +42,7 @@ extension Column where Value: FieldCollection {
     let inner = condition(Column<Root, Value.Element>(position: position)).node
     precondition(
       inner.positions.isSubset(of: [position]),
-      "a condition on elements speaks of the element alone"
+      "a condition on elements must refer to the element only"
     )
     return Predicate(
       .elements(
@@ -56,10 +56,10 @@ extension Column where Value: FieldCollection {
 }
 
 extension Column where Value: FieldValue & Collection {
-  /// Objects whose collection is empty; `nil` is not.
+  /// Matches objects whose collection is empty; a `nil` collection does not match.
   public var isEmpty: Predicate<Root> { count == 0 }
 
-  /// How many elements a collection has, to be compared with a number: `$0.tags.count > 2`.
+  /// The number of elements of the collection, for comparisons: `$0.tags.count > 2`.
   public var count: ElementCount<Root> {
     unsafe ElementCount(position: position) { stored throws(RecordError) in
       var reader = unsafe ByteReader(stored)
@@ -72,40 +72,41 @@ extension Column where Value: FieldValue & Collection {
   }
 }
 
-/// How many elements the collection of a column has, as queries speak of it.
+/// The number of elements of a collection column, as an operand of a comparison.
 ///
-/// No index serves it, and no element is decoded.
-@safe  // The closure is lent bytes for the time of the call.
+/// No index serves these comparisons. Arrays, sets, dictionaries and data are not decoded: their
+/// stored form starts with the count or has a known length.
+@safe  // The closure borrows the bytes for the duration of the call.
 public struct ElementCount<Root: Model>: Sendable {
   let position: Int
   let measure: @Sendable (UnsafeRawBufferPointer) throws(RecordError) -> Int
 
-  /// Objects whose collection has so many elements.
+  /// Matches objects whose collection has exactly `value` elements.
   public static func == (count: Self, value: Int) -> Predicate<Root> {
     count.predicate { $0 == value }
   }
 
-  /// Objects whose collection has more or fewer elements.
+  /// Matches objects whose collection has a different number of elements.
   public static func != (count: Self, value: Int) -> Predicate<Root> {
     count.predicate { $0 != value }
   }
 
-  /// Objects whose collection has fewer elements.
+  /// Matches objects whose collection has fewer than `value` elements.
   public static func < (count: Self, value: Int) -> Predicate<Root> {
     count.predicate { $0 < value }
   }
 
-  /// Objects whose collection has at most so many elements.
+  /// Matches objects whose collection has at most `value` elements.
   public static func <= (count: Self, value: Int) -> Predicate<Root> {
     count.predicate { $0 <= value }
   }
 
-  /// Objects whose collection has more elements.
+  /// Matches objects whose collection has more than `value` elements.
   public static func > (count: Self, value: Int) -> Predicate<Root> {
     count.predicate { $0 > value }
   }
 
-  /// Objects whose collection has at least so many elements.
+  /// Matches objects whose collection has at least `value` elements.
   public static func >= (count: Self, value: Int) -> Predicate<Root> {
     count.predicate { $0 >= value }
   }
@@ -119,9 +120,9 @@ public struct ElementCount<Root: Model>: Sendable {
 }
 
 extension Column where Value: FieldValue {
-  /// Objects whose field meets a condition of your own.
+  /// Matches objects whose field's value makes a closure return `true`; `nil` never matches.
   ///
-  /// No index serves it; the field alone is decoded.
+  /// No index serves it. Only this field is decoded.
   public func satisfies(_ condition: @escaping @Sendable (Value) -> Bool) -> Predicate<Root> {
     unsafe predicate { stored throws(RecordError) in
       var reader = unsafe ByteReader(stored)
@@ -131,26 +132,26 @@ extension Column where Value: FieldValue {
 }
 
 extension Column where Value: OptionalFieldValue, Value.Wrapped: FieldCollection {
-  /// Objects that have a collection with that element.
+  /// Matches objects whose collection is not `nil` and contains the element.
   ///
-  /// Served by an index.
+  /// An index on the field serves it.
   public func contains(_ element: Value.Wrapped.Element) -> Predicate<Root>
   where Value.Wrapped.Element: Equatable {
     unwrapped.contains(element)
   }
 
-  /// Objects that have a collection of which some element meets the condition.
+  /// Matches objects whose collection is not `nil` and has an element that meets the condition.
   ///
-  /// As with a collection that is not optional.
+  /// Otherwise as for a collection that is not optional.
   public func any(
     _ condition: (Column<Root, Value.Wrapped.Element>) -> Predicate<Root>
   ) -> Predicate<Root> {
     unwrapped.any(condition)
   }
 
-  /// Objects that have a collection of which every element meets the condition.
+  /// Matches objects whose collection is not `nil` and has only elements that meet the condition.
   ///
-  /// As with a collection that is not optional.
+  /// Otherwise as for a collection that is not optional.
   public func all(
     _ condition: (Column<Root, Value.Wrapped.Element>) -> Predicate<Root>
   ) -> Predicate<Root> {
@@ -159,9 +160,9 @@ extension Column where Value: OptionalFieldValue, Value.Wrapped: FieldCollection
 }
 
 extension Column where Value: OptionalFieldValue, Value.Wrapped: Collection {
-  /// Objects that have a collection, which is empty.
+  /// Matches objects whose collection is empty but not `nil`.
   public var isEmpty: Predicate<Root> { unwrapped.isEmpty }
 
-  /// How many elements the collection has, if there is one.
+  /// The number of elements of the collection; a comparison never matches a `nil` collection.
   public var count: ElementCount<Root> { unwrapped.count }
 }

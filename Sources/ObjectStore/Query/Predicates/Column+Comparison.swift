@@ -1,82 +1,87 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension Column where Value: FieldValue & Comparable {
-  /// Objects whose field is less; texts compare by their UTF-8 bytes.
+  /// Matches objects whose field is less than the value; strings compare by their UTF-8 bytes.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public static func < (column: Self, value: Value) -> Predicate<Root> {
-    column.compare(upper: value, takesUpper: false)
+    column.compare(upper: value, includesUpper: false)
   }
 
-  /// Objects whose field is less or the same; texts compare by their UTF-8 bytes.
+  /// Matches objects whose field is at most the value; strings compare by their UTF-8 bytes.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public static func <= (column: Self, value: Value) -> Predicate<Root> {
     column.compare(upper: value)
   }
 
-  /// Objects whose field is greater; texts compare by their UTF-8 bytes.
+  /// Matches objects whose field is greater than the value; strings compare by their UTF-8 bytes.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public static func > (column: Self, value: Value) -> Predicate<Root> {
-    column.compare(lower: value, takesLower: false)
+    column.compare(lower: value, includesLower: false)
   }
 
-  /// Objects whose field is greater or the same; texts compare by their UTF-8 bytes.
+  /// Matches objects whose field is at least the value; strings compare by their UTF-8 bytes.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public static func >= (column: Self, value: Value) -> Predicate<Root> {
     column.compare(lower: value)
   }
 
-  /// Objects whose field lies from the one value up to and with the other; none when the first is
-  /// greater.
+  /// Matches objects whose field lies between the bounds, both included; none if `lower > upper`.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public func between(_ lower: Value, _ upper: Value) -> Predicate<Root> {
     compare(lower: lower, upper: upper)
   }
 
-  /// Objects whose field lies in the range, both ends included.
+  /// Matches objects whose field lies in the range, both bounds included.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public func isIn(_ range: ClosedRange<Value>) -> Predicate<Root> {
     compare(lower: range.lowerBound, upper: range.upperBound)
   }
 
-  /// Objects whose field lies in the range, the upper end left out.
+  /// Matches objects whose field lies in the range, the upper bound excluded.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public func isIn(_ range: Range<Value>) -> Predicate<Root> {
-    compare(lower: range.lowerBound, upper: range.upperBound, takesUpper: false)
+    compare(lower: range.lowerBound, upper: range.upperBound, includesUpper: false)
   }
 
-  /// Objects whose field is at least the range's beginning.
+  /// Matches objects whose field is at least the lower bound.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public func isIn(_ range: PartialRangeFrom<Value>) -> Predicate<Root> {
     compare(lower: range.lowerBound)
   }
 
-  /// Objects whose field is at most the range's end.
+  /// Matches objects whose field is at most the upper bound.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public func isIn(_ range: PartialRangeThrough<Value>) -> Predicate<Root> {
     compare(upper: range.upperBound)
   }
 
-  /// Objects whose field is less than the range's end.
+  /// Matches objects whose field is less than the upper bound.
   ///
-  /// Served by an index, unless the order is that of a type of your own.
+  /// An index serves it, unless the type is a custom one with its own order.
   public func isIn(_ range: PartialRangeUpTo<Value>) -> Predicate<Root> {
-    compare(upper: range.upperBound, takesUpper: false)
+    compare(upper: range.upperBound, includesUpper: false)
   }
 
-  // MARK: One way for all
+  // MARK: Implementation
 
   private func compare(
     lower: Value? = nil,
-    takesLower: Bool = true,
+    includesLower: Bool = true,
     upper: Value? = nil,
-    takesUpper: Bool = true
+    includesUpper: Bool = true
   ) -> Predicate<Root> {
     let keys = KeyCondition.bounds(
       lower: lower?.storedBytes,
@@ -87,125 +92,145 @@ extension Column where Value: FieldValue & Comparable {
       let (from, to) = (lower?.storedBytes, upper?.storedBytes)
       return unsafe predicate(keys: keys) { stored throws(RecordError) in
         if let from {
-          let standing = unsafe stored.compare(to: from)
-          guard standing > 0 || (standing == 0 && takesLower) else { return false }
+          let order = unsafe stored.compare(to: from)
+          guard order > 0 || (order == 0 && includesLower) else { return false }
         }
         guard let to else { return true }
-        let standing = unsafe stored.compare(to: to)
-        return standing < 0 || (standing == 0 && takesUpper)
+        let order = unsafe stored.compare(to: to)
+        return order < 0 || (order == 0 && includesUpper)
       }
     }
     if Value.self is any KeyOrdered.Type, let form = NumberForm(Value.fieldType) {
       let range = form.range(
         from: lower.map { form.word(of: $0) },
-        takesLower,
+        includesLower,
         to: upper.map { form.word(of: $0) },
-        takesUpper
+        includesUpper
       )
       guard let range else { return .none }
       return predicate(.number(NumberTest(form, in: range)), keys: .numbers(form, [range]))
     }
-    let isOrderOfKeys = Value.self is any KeyOrdered.Type
-    return unsafe predicate(keys: isOrderOfKeys ? keys : nil) { stored throws(RecordError) in
+    let usesKeyOrder = Value.self is any KeyOrdered.Type
+    return unsafe predicate(keys: usesKeyOrder ? keys : nil) { stored throws(RecordError) in
       var reader = unsafe ByteReader(stored)
       let value = try Value(from: &reader)
-      if let lower { guard takesLower ? value >= lower : value > lower else { return false } }
-      if let upper { guard takesUpper ? value <= upper : value < upper else { return false } }
+      if let lower { guard includesLower ? value >= lower : value > lower else { return false } }
+      if let upper { guard includesUpper ? value <= upper : value < upper else { return false } }
       return true
     }
   }
 }
 
 extension NumberForm {
-  /// The words between two; `nil` when there are none, as when a bound is no number.
+  /// Returns the words between two bounds, or `nil` when there are none, as when a bound is NaN.
   func range(
     from lower: UInt64?,
-    _ takesLower: Bool,
+    _ includesLower: Bool,
     to upper: UInt64?,
-    _ takesUpper: Bool
+    _ includesUpper: Bool
   ) -> ClosedRange<UInt64>? {
     let all = comparable
     var (least, most) = (all.lowerBound, all.upperBound)
     if let lower {
-      guard all.contains(lower), takesLower || lower < most else { return nil }
-      least = takesLower ? lower : lower + 1
+      guard all.contains(lower), includesLower || lower < most else { return nil }
+      least = includesLower ? lower : lower + 1
     }
     if let upper {
-      guard all.contains(upper), takesUpper || upper > all.lowerBound else { return nil }
-      most = takesUpper ? upper : upper - 1
+      guard all.contains(upper), includesUpper || upper > all.lowerBound else { return nil }
+      most = includesUpper ? upper : upper - 1
     }
     return least <= most ? least...most : nil
   }
 }
 
 extension Column where Value: OptionalFieldValue, Value.Wrapped: Comparable {
-  /// Objects whose field has a value that is less.
+  /// Matches objects whose field is not `nil` and less than the value.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public static func < (column: Self, value: Value.Wrapped) -> Predicate<Root> {
     column.unwrapped < value
   }
 
-  /// Objects whose field has a value that is less or the same.
+  /// Matches objects whose field is not `nil` and at most the value.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public static func <= (column: Self, value: Value.Wrapped) -> Predicate<Root> {
     column.unwrapped <= value
   }
 
-  /// Objects whose field has a value that is greater.
+  /// Matches objects whose field is not `nil` and greater than the value.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public static func > (column: Self, value: Value.Wrapped) -> Predicate<Root> {
     column.unwrapped > value
   }
 
-  /// Objects whose field has a value that is greater or the same.
+  /// Matches objects whose field is not `nil` and at least the value.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public static func >= (column: Self, value: Value.Wrapped) -> Predicate<Root> {
     column.unwrapped >= value
   }
 
-  /// Objects whose field has a value from the one up to and with the other.
+  /// Matches objects whose field is not `nil` and lies between the bounds, both included.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public func between(_ lower: Value.Wrapped, _ upper: Value.Wrapped) -> Predicate<Root> {
     unwrapped.between(lower, upper)
   }
 
-  /// Objects whose field has a value in the range, both ends included.
+  /// Matches objects whose field is not `nil` and lies in the range, both bounds included.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public func isIn(_ range: ClosedRange<Value.Wrapped>) -> Predicate<Root> {
     unwrapped.isIn(range)
   }
 
-  /// Objects whose field has a value in the range, the upper end left out.
+  /// Matches objects whose field is not `nil` and lies in the range, the upper bound excluded.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public func isIn(_ range: Range<Value.Wrapped>) -> Predicate<Root> {
     unwrapped.isIn(range)
   }
 
-  /// Objects whose field has a value that is at least the range's beginning.
+  /// Matches objects whose field is not `nil` and at least the lower bound.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public func isIn(_ range: PartialRangeFrom<Value.Wrapped>) -> Predicate<Root> {
     unwrapped.isIn(range)
   }
 
-  /// Objects whose field has a value that is at most the range's end.
+  /// Matches objects whose field is not `nil` and at most the upper bound.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public func isIn(_ range: PartialRangeThrough<Value.Wrapped>) -> Predicate<Root> {
     unwrapped.isIn(range)
   }
 
-  /// Objects whose field has a value that is less than the range's end.
+  /// Matches objects whose field is not `nil` and less than the upper bound.
   ///
-  /// Served by an index as on a column that is not optional.
+  /// An index serves it as for a column that is not optional.
   public func isIn(_ range: PartialRangeUpTo<Value.Wrapped>) -> Predicate<Root> {
     unwrapped.isIn(range)
   }
 }
+
+/// A type whose `<` agrees with the order of its index keys, so that an index can serve ranges.
+///
+/// Enumerations do not conform: their `<` may differ from the order of their raw values.
+protocol KeyOrdered {}
+
+extension Int: KeyOrdered {}
+extension Int8: KeyOrdered {}
+extension Int16: KeyOrdered {}
+extension Int32: KeyOrdered {}
+extension Int64: KeyOrdered {}
+extension UInt: KeyOrdered {}
+extension UInt8: KeyOrdered {}
+extension UInt16: KeyOrdered {}
+extension UInt32: KeyOrdered {}
+extension UInt64: KeyOrdered {}
+extension Float: KeyOrdered {}
+extension Double: KeyOrdered {}
+extension Date: KeyOrdered {}
+extension UUID: KeyOrdered {}

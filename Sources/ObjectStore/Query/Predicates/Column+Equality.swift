@@ -1,6 +1,7 @@
 extension Column {
-  /// Objects whose record has a value for the field that meets `condition`; `nil`, and a field that
-  /// the record does not have, meet none.
+  /// Matches objects whose record has a value for the field that passes `test`.
+  ///
+  /// `nil` does not match, nor does a record that lacks the field.
   func predicate(
     keys: KeyCondition? = nil,
     _ test: @escaping @Sendable (UnsafeRawBufferPointer) throws(RecordError) -> Bool
@@ -14,14 +15,15 @@ extension Column {
 }
 
 extension Column where Value: FieldValue {
-  /// How values of the column become words that sort and compare as they do; `nil` for types that
-  /// say of their own what is equal or less.
+  /// How values of the column become words that compare as the values do.
+  ///
+  /// `nil` for types that are not numbers, or that define their own equality and order.
   static var numberForm: NumberForm? {
     guard Value.self is any KeyOrdered.Type || Value.fieldType.hasOneEncoding else { return nil }
     return NumberForm(Value.fieldType)
   }
 
-  /// The words of the values that equal something.
+  /// Returns the distinct words of the values without NaN, in ascending order.
   static func words(of values: [Value], _ form: NumberForm) -> [UInt64] {
     let comparable = form.comparable
     return Set(values.map { form.word(of: $0) }).filter(comparable.contains).sorted()
@@ -29,14 +31,14 @@ extension Column where Value: FieldValue {
 }
 
 extension Column where Value: FieldValue & Equatable {
-  /// Objects whose field has that value; texts are the same when their UTF-8 bytes are.
+  /// Matches objects whose field equals the value; strings compare by their UTF-8 bytes.
   ///
-  /// Served by an index.
+  /// An index serves it.
   public static func == (column: Self, value: Value) -> Predicate<Root> {
     column.isIn(CollectionOfOne(value))
   }
 
-  /// Objects whose field has another value.
+  /// Matches objects whose field is not `nil` and differs from the value.
   ///
   /// No index serves it.
   public static func != (column: Self, value: Value) -> Predicate<Root> {
@@ -52,9 +54,9 @@ extension Column where Value: FieldValue & Equatable {
     }
   }
 
-  /// Objects whose field has one of the values.
+  /// Matches objects whose field equals one of the values.
   ///
-  /// Served by an index.
+  /// An index serves it.
   public func isIn(_ values: some Sequence<Value>) -> Predicate<Root> {
     let values = Array(values)
     if let form = Self.numberForm {
@@ -72,7 +74,7 @@ extension Column where Value: FieldValue & Equatable {
     }
   }
 
-  /// `nil` for a collection: its index has its elements and not itself.
+  /// Returns `nil` for a collection: its index contains the elements, not the collection.
   private static func keys(of values: [Value]) -> KeyCondition? {
     guard Value.fieldType.isIndexable, Value.fieldType.indexedElement == nil else { return nil }
     return .values(Set(values.map(\.storedBytes)).sorted(), Value.fieldType)
@@ -90,19 +92,19 @@ extension Column where Value: OptionalFieldValue {
 }
 
 extension Column where Value: OptionalFieldValue, Value.Wrapped: Equatable {
-  /// Objects whose field has that value, or none if it is `nil`.
+  /// Matches objects whose field equals the value, or is `nil` when the value is `nil`.
   ///
-  /// Served by an index.
+  /// An index serves it.
   public static func == (column: Self, value: Value.Wrapped?) -> Predicate<Root> {
     if let value { return column.unwrapped == value }
-    // The index of a collection has no entry for a collection that is not there.
+    // The index of a collection has no entry for a `nil` collection.
     let isServed = Value.Wrapped.fieldType.indexedElement == nil
     return column.predicate(.isPresent(false), keys: isServed ? .null : nil)
   }
 
-  /// Objects whose field has another value, `nil` counting as one.
+  /// Matches objects whose field differs from the value; `nil` differs from every value.
   ///
-  /// An index serves `!= nil` alone.
+  /// An index serves only `!= nil`.
   public static func != (column: Self, value: Value.Wrapped?) -> Predicate<Root> {
     if value == nil {
       let isServed = Value.Wrapped.fieldType.indexedElement == nil
@@ -111,18 +113,18 @@ extension Column where Value: OptionalFieldValue, Value.Wrapped: Equatable {
     return !(column == value)
   }
 
-  /// Objects whose field has one of the values.
+  /// Matches objects whose field equals one of the values.
   ///
-  /// Served by an index.
+  /// An index serves it.
   public func isIn(_ values: some Sequence<Value.Wrapped>) -> Predicate<Root> {
     unwrapped.isIn(values)
   }
 }
 
-/// Values that stored ones are compared to, by their bytes where that is the same.
+/// A set of values with which stored values are compared, by their bytes where that is equivalent.
 struct StoredEquality<Value: FieldValue & Equatable>: Sendable {
   private let values: [Value]
-  /// Empty when equal values may have different bytes.
+  /// The stored forms of the values; empty when equal values may have different bytes.
   private let encodings: [[UInt8]]
 
   init(_ values: [Value]) {
@@ -136,4 +138,20 @@ struct StoredEquality<Value: FieldValue & Equatable>: Sendable {
     var reader = unsafe ByteReader(stored)
     return values.contains(try Value(from: &reader))
   }
+}
+
+/// An optional field value.
+///
+/// Operators on optional columns are declared once for all types that conform. Only `Optional`
+/// conforms.
+public protocol OptionalFieldValue: Sendable {
+  /// The type of the value when it is not `nil`.
+  associatedtype Wrapped: FieldValue
+  /// The value, or `nil`.
+  var fieldValue: Wrapped? { get }
+}
+
+extension Optional: OptionalFieldValue where Wrapped: FieldValue {
+  /// The value, or `nil`.
+  public var fieldValue: Wrapped? { self }
 }

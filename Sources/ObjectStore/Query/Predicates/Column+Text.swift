@@ -1,25 +1,26 @@
-/// How texts are compared.
+/// How strings are compared.
 public enum TextComparison: Sendable, Hashable {
-  /// Byte by byte, as UTF-8.
+  /// By their UTF-8 bytes.
   case exact
-  /// After both were made lower case, by Unicode's mapping and for no language in particular.
+  /// By their UTF-8 bytes after lowercasing both, with Unicode's locale-independent mapping.
   ///
-  /// "STRASSE" is not "Straße", and a letter with an accent is not the letter and the accent apart.
+  /// There is no full case folding and no normalization: "STRASSE" does not match "Straße", and "é"
+  /// as one scalar does not match "e" with a combining accent.
   case caseInsensitive
 }
 
 extension Column where Value == String {
-  /// Objects whose text is the same.
+  /// Matches objects whose string equals `text`.
   ///
-  /// An index serves it when the comparison is exact.
+  /// An index serves an exact comparison.
   public func equals(_ text: String, _ comparison: TextComparison) -> Predicate<Root> {
     guard comparison == .caseInsensitive else { return self == text }
     return unsafe search(text, comparison) { text, wanted in unsafe text.isSame(as: wanted) }
   }
 
-  /// Objects whose text begins like that.
+  /// Matches objects whose string starts with `prefix`.
   ///
-  /// An index serves it when the comparison is exact.
+  /// An index serves an exact comparison.
   public func hasPrefix(
     _ prefix: String,
     _ comparison: TextComparison = .exact
@@ -30,7 +31,7 @@ extension Column where Value == String {
     }
   }
 
-  /// Objects whose text ends like that.
+  /// Matches objects whose string ends with `suffix`.
   ///
   /// No index serves it.
   public func hasSuffix(
@@ -44,7 +45,7 @@ extension Column where Value == String {
     }
   }
 
-  /// Objects in whose text that occurs; the empty text occurs in every one.
+  /// Matches objects whose string contains `part`; every string contains the empty string.
   ///
   /// No index serves it.
   public func contains(
@@ -54,7 +55,7 @@ extension Column where Value == String {
     unsafe search(part, comparison) { text, wanted in unsafe text.contains(wanted) }
   }
 
-  /// Objects whose text is empty.
+  /// Matches objects whose string is empty.
   public var isEmpty: Predicate<Root> { self == "" }
 
   private func search(
@@ -82,16 +83,16 @@ extension Column where Value == String {
 }
 
 extension Column where Value == String? {
-  /// Objects whose text is the same.
+  /// Matches objects whose string equals `text`.
   ///
-  /// An index serves it when the comparison is exact.
+  /// An index serves an exact comparison.
   public func equals(_ text: String, _ comparison: TextComparison) -> Predicate<Root> {
     unwrapped.equals(text, comparison)
   }
 
-  /// Objects whose text begins like that.
+  /// Matches objects whose string starts with `prefix`.
   ///
-  /// An index serves it when the comparison is exact.
+  /// An index serves an exact comparison.
   public func hasPrefix(
     _ prefix: String,
     _ comparison: TextComparison = .exact
@@ -99,7 +100,7 @@ extension Column where Value == String? {
     unwrapped.hasPrefix(prefix, comparison)
   }
 
-  /// Objects whose text ends like that.
+  /// Matches objects whose string ends with `suffix`.
   ///
   /// No index serves it.
   public func hasSuffix(
@@ -109,7 +110,7 @@ extension Column where Value == String? {
     unwrapped.hasSuffix(suffix, comparison)
   }
 
-  /// Objects in whose text that occurs.
+  /// Matches objects whose string contains `part`.
   ///
   /// No index serves it.
   public func contains(

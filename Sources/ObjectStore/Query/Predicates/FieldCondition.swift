@@ -1,12 +1,12 @@
-/// A condition on one field: how a record is tested, and what an index can say before.
+/// A condition on one field: the test of a record, and the index keys of the matches.
 struct FieldCondition: Sendable {
   /// The field's position in the schema.
   var position: Int
   var test: FieldTest
-  /// Every object that meets the condition has an index key of this kind; `nil` when no index helps.
+  /// The index keys that matches can have; `nil` when no index helps.
   var keys: KeyCondition?
 
-  /// The test of a record.
+  /// Returns a closure that tests a record.
   func makeTest() -> @Sendable (borrowing RecordView) throws(RecordError) -> Bool {
     let position = position
     switch test {
@@ -42,16 +42,16 @@ struct FieldCondition: Sendable {
 
 /// The test of one field's bytes.
 ///
-/// `nil`, and a field that the record does not have, meet none but the one that asks for it.
-@safe  // The closure is lent bytes for the time of the call.
+/// `nil`, and a field that the record lacks, pass only `isPresent(false)`.
+@safe  // The closure borrows the bytes for the duration of the call.
 enum FieldTest: Sendable {
-  /// Whether there is a value.
+  /// Tests whether there is a value.
   case isPresent(Bool)
-  /// A number in a range.
+  /// Tests a number.
   case number(NumberTest)
   case value(@Sendable (UnsafeRawBufferPointer) throws(RecordError) -> Bool)
 
-  /// Whether a value that is there passes.
+  /// Returns whether the bytes of a value pass; `nil` is handled by the caller.
   func matches(_ bytes: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
     switch self {
     case .isPresent(let wanted): return wanted
@@ -61,6 +61,126 @@ enum FieldTest: Sendable {
       }
       return unsafe number.matches(base)
     case .value(let test): return unsafe try test(bytes)
+    }
+  }
+}
+
+/// The index keys of the objects that meet a condition on one field.
+///
+/// Key ranges are computed per index, because each index may truncate strings at a different
+/// length.
+indirect enum KeyCondition: Sendable, Hashable {
+  /// Numbers in these ranges of words; see ``NumberForm``.
+  case numbers(NumberForm, [ClosedRange<UInt64>])
+  /// One of these values, in their stored encoding.
+  case values([[UInt8]], FieldType)
+  /// `nil`.
+  case null
+  /// Any value except `nil`.
+  case present
+  /// Values between two bounds, both included, in their stored encoding.
+  case bounds(lower: [UInt8]?, upper: [UInt8]?, FieldType)
+  /// Strings with this prefix.
+  case prefix([UInt8])
+  case oneOf([KeyCondition])
+
+  /// Key ranges of one part of an index.
+  struct Spans: Sendable, Hashable {
+    /// The ranges, sorted and disjoint.
+    var ranges: [KeyRange]
+    /// Whether each range is the key of one value.
+    var arePoints: Bool
+    /// Whether every object with such a key meets the condition.
+    var isExact: Bool
+  }
+
+  private static let presentKeys = KeyRange(lower: [1], upper: [2])
+
+  /// Returns the key ranges for an index that truncates strings at `longestContent`.
+  func spans(longestContent: Int) -> Spans {
+    switch self {
+    case .numbers(let form, let words):
+      let ranges = words.map {
+        KeyRange(
+          lower: form.key($0.lowerBound),
+          upper: KeyRange.successor(of: form.key($0.upperBound))
+        )
+      }
+      return Spans(
+        ranges: KeyRange.union(ranges),
+        arePoints: words.allSatisfy { $0.lowerBound == $0.upperBound },
+        isExact: true
+      )
+    case .values(let values, let type):
+      var isExact = type.hasOneEncoding
+      let ranges = values.map { value in
+        let key = unsafe value.withUnsafeBytes {
+          unsafe KeyEncoding.key(for: $0, type: type, longestContent: longestContent)
+        }
+        // A truncated value is represented by a prefix and a hash, which other values may share.
+        if KeyEncoding.canBeCut(type), value.count >= longestContent / 2 { isExact = false }
+        return KeyRange.prefix(key)
+      }
+      return Spans(ranges: KeyRange.union(ranges), arePoints: true, isExact: isExact)
+    case .null:
+      return Spans(ranges: [.prefix(KeyEncoding.null)], arePoints: true, isExact: true)
+    case .present:
+      return Spans(ranges: [Self.presentKeys], arePoints: false, isExact: true)
+    case .bounds(let lower, let upper, let type):
+      // The ranges include the bounds and, when a bound was truncated, all values with its prefix.
+      // Every record found is tested against the condition.
+      func bound(_ value: [UInt8]) -> [UInt8] {
+        let key = unsafe value.withUnsafeBytes {
+          unsafe KeyEncoding.key(for: $0, type: type, longestContent: longestContent)
+        }
+        return KeyEncoding.canBeCut(type) ? Array(key.prefix(longestContent)) : key
+      }
+      let range = KeyRange(
+        lower: lower.map(bound) ?? Self.presentKeys.lower,
+        upper: upper.map { KeyRange.successor(of: bound($0)) } ?? Self.presentKeys.upper
+      )
+      return Spans(ranges: KeyRange.union([range]), arePoints: false, isExact: false)
+    case .prefix(let text):
+      let key = KeyEncoding.openKey(for: text, longestContent: longestContent)
+      return Spans(ranges: [.prefix(key)], arePoints: false, isExact: false)
+    case .oneOf(let conditions):
+      let all = conditions.map { $0.spans(longestContent: longestContent) }
+      return Spans(
+        ranges: KeyRange.union(all.flatMap(\.ranges)),
+        arePoints: all.allSatisfy(\.arePoints),
+        isExact: all.allSatisfy(\.isExact)
+      )
+    }
+  }
+}
+
+extension KeyCondition {
+  /// The values to which the condition limits a match, in their stored encoding.
+  ///
+  /// `nil` when the condition does not enumerate its values, or when equal values may have
+  /// different bytes.
+  var storedValues: [[UInt8]]? {
+    switch self {
+    case .values(let values, let type): return type.hasOneEncoding ? values : nil
+    case .numbers(let form, let words):
+      guard form.form != .number, words.allSatisfy({ $0.lowerBound == $0.upperBound }) else {
+        return nil
+      }
+      return words.map { form.storedBytes(ofWord: $0.lowerBound) }
+    case .null, .present, .bounds, .prefix, .oneOf: return nil
+    }
+  }
+}
+
+extension FieldType {
+  /// Whether two values are equal exactly when their stored bytes are.
+  ///
+  /// False for floating-point numbers, because 0 equals -0 and NaN does not equal itself, and for
+  /// types with a custom encoding, which may define their own equality.
+  var hasOneEncoding: Bool {
+    switch self {
+    case .bool, .signed, .unsigned, .uuid, .decimal, .string, .data: true
+    default: false
     }
   }
 }

@@ -1,12 +1,12 @@
-/// How a stored number becomes a word that sorts as the number does.
+/// The mapping of a stored number to an unsigned word that sorts as the number does.
 ///
-/// The word, most significant byte first, is what ``KeyEncoding`` writes.
+/// ``KeyEncoding`` writes the word in big-endian order.
 struct NumberForm: Sendable, Hashable {
-  /// In bytes: 1, 2, 4 or 8.
+  /// The width in bytes: 1, 2, 4 or 8.
   let width: Int
   let form: KeyEncoding.Form
 
-  /// `nil` for a type whose values are no numbers.
+  /// Creates the form of a field type; `nil` when its values are not numbers.
   init?(_ type: FieldType) {
     switch type {
     case .bool, .signed, .unsigned, .float, .double, .date: break
@@ -16,7 +16,7 @@ struct NumberForm: Sendable, Hashable {
     form = type.keyForm
   }
 
-  /// The form of the field of an order; `nil` when its values are no numbers.
+  /// Creates the form of a sort column; `nil` when its values are not numbers.
   init?(_ order: ColumnOrder) {
     guard let width = order.width, [1, 2, 4, 8].contains(width), order.form != .text else {
       return nil
@@ -28,13 +28,15 @@ struct NumberForm: Sendable, Hashable {
   var sign: UInt64 { 1 << UInt64(width * 8 - 1) }
   var mask: UInt64 { .max >> UInt64(64 - width * 8) }
 
-  /// The word of the number there.
+  /// Returns the word of the number stored at an address.
   @inline(__always)
   func word(_ base: UnsafeRawPointer) -> UInt64 {
     unsafe word(bits: bits(base))
   }
 
-  /// The number of which those are the bits, where the form is one of integers.
+  /// Returns the integer with the given bits.
+  ///
+  /// - Precondition: The form is one of integers.
   @inline(__always)
   func integer(_ bits: UInt64) -> Int128 {
     guard form == .signed else { return Int128(bits) }
@@ -42,14 +44,16 @@ struct NumberForm: Sendable, Hashable {
     return Int128(Int64(bitPattern: bits << shift) >> Int64(shift))
   }
 
-  /// The number of which those are the bits, where the form is one of fractions.
+  /// Returns the floating-point number with the given bits.
+  ///
+  /// - Precondition: The form is one of floating-point numbers.
   @inline(__always)
   func fraction(_ bits: UInt64) -> Double {
     width == 8
       ? Double(bitPattern: bits) : Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
   }
 
-  /// The bits of the number there.
+  /// Returns the bits of the number stored at an address.
   @inline(__always)
   func bits(_ base: UnsafeRawPointer) -> UInt64 {
     switch width {
@@ -64,12 +68,12 @@ struct NumberForm: Sendable, Hashable {
   func word(bits: UInt64) -> UInt64 {
     if form == .signed { return bits ^ sign }
     guard form == .number else { return bits }
-    // Zero has two signs and is one value.
+    // 0 and -0 are equal, so they have the same word.
     if bits == sign { return sign }
     return bits & sign == 0 ? bits | sign : ~bits & mask
   }
 
-  /// The word of a value.
+  /// Returns the word of a value.
   func word(of value: some FieldValue) -> UInt64 {
     unsafe value.storedBytes.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress, bytes.count == width else { return 0 }
@@ -77,20 +81,20 @@ struct NumberForm: Sendable, Hashable {
     }
   }
 
-  /// The bytes of the integer of a word, as they are stored.
+  /// Returns the stored bytes of the integer with the given word.
   func storedBytes(ofWord word: UInt64) -> [UInt8] {
     let bits = form == .signed ? word ^ sign : word
     return (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64($0 * 8)) }
   }
 
-  /// The words of all values that compare: not those of what is no number.
+  /// The words of all values except NaN.
   var comparable: ClosedRange<UInt64> {
     guard form == .number else { return 0...mask }
     let infinity: UInt64 = width == 8 ? 0x7FF0_0000_0000_0000 : 0x7F80_0000
     return word(bits: infinity | sign)...word(bits: infinity)
   }
 
-  /// The index key of a word.
+  /// Returns the index key of a word.
   func key(_ word: UInt64) -> [UInt8] {
     var key: [UInt8] = [1]
     for index in stride(from: width - 1, through: 0, by: -1) {
@@ -100,13 +104,14 @@ struct NumberForm: Sendable, Hashable {
   }
 }
 
-/// Whether a number lies in a range, or is one of some.
+/// A test whether a number lies in a range or is one of a list.
 struct NumberTest: Sendable {
   let form: NumberForm
-  /// The least word and the span: one subtraction and one comparison test both ends.
+  /// The least word and the width of the range: one subtraction and one comparison test both
+  /// bounds.
   private let least: UInt64
   private let span: UInt64
-  /// When not empty, the words that count, sorted: the range is from the first to the last.
+  /// The accepted words, sorted; when empty, every word in the range is accepted.
   private let values: [UInt64]
   private let isNegated: Bool
 
@@ -149,8 +154,9 @@ struct NumberTest: Sendable {
     return false
   }
 
-  /// Tests a field of at most 32 records of `stride` bytes that lie one after another from `base` on:
-  /// bit n is set for the nth that passes.
+  /// Tests a field of up to 32 records that lie `stride` bytes apart, starting at `base`.
+  ///
+  /// Bit n of the result is set when the nth record passes.
   func mask(
     _ base: UnsafeRawPointer,
     stride: Int,
@@ -161,7 +167,7 @@ struct NumberTest: Sendable {
     guard values.isEmpty else {
       return Self.collect(count) { unsafe matches(field + $0 * stride) }
     }
-    // The forms that matter most have loops of their own, without a branch inside.
+    // The most common forms have branch-free loops of their own.
     let (least, span, flip) = (least, span, isNegated)
     if form.width == 8, form.form == .signed {
       let sign = form.sign

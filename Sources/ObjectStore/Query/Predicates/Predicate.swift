@@ -1,10 +1,12 @@
-/// A condition on the stored fields of a model, made with the operators on its columns.
+/// A condition on the stored fields of a model, built with the operators of its columns.
 ///
-/// It is a value: a tree that the planner reads, and a test of records that is made once with it.
-/// The test looks at the bytes of the fields that it names and decodes nothing else.
+/// A predicate is a value: a tree that the query planner inspects, and a compiled test of records.
+/// The test reads only the bytes of the fields to which the condition refers.
 public struct Predicate<Root: Model>: Sendable {
   let node: PredicateNode
-  /// Whether a record meets the condition; ``PredicateNode/positions`` says what of it must be there.
+  /// Returns whether a record meets the condition.
+  ///
+  /// The record must have the fields at ``PredicateNode/positions``.
   let matches: @Sendable (borrowing RecordView) throws(RecordError) -> Bool
 
   private init(
@@ -29,7 +31,7 @@ public struct Predicate<Root: Model>: Sendable {
   /// A condition that no object meets.
   public static var none: Self { Self(.never) }
 
-  /// Both conditions.
+  /// Matches objects that meet both conditions.
   public static func && (left: Self, right: Self) -> Self {
     switch (left.node, right.node) {
     case (.always, _), (_, .never): return right
@@ -42,7 +44,7 @@ public struct Predicate<Root: Model>: Sendable {
     }
   }
 
-  /// Either condition, or both.
+  /// Matches objects that meet at least one of the conditions.
   public static func || (left: Self, right: Self) -> Self {
     switch (left.node, right.node) {
     case (.always, _), (_, .never): return left
@@ -55,7 +57,7 @@ public struct Predicate<Root: Model>: Sendable {
     }
   }
 
-  /// The opposite.
+  /// Matches objects that do not meet the condition.
   ///
   /// No index serves it.
   public static prefix func ! (predicate: Self) -> Self {
@@ -67,5 +69,117 @@ public struct Predicate<Root: Model>: Sendable {
         !(try predicate.matches(record))
       }
     }
+  }
+}
+
+/// The expression tree of a condition.
+indirect enum PredicateNode: Sendable {
+  case always
+  case never
+  case field(FieldCondition)
+  /// A condition on the elements of the collection at `position`, met by any or by every element.
+  ///
+  /// Each field of `condition` stands for the element.
+  case elements(position: Int, type: FieldType, condition: PredicateNode, isEvery: Bool)
+  /// A condition on objects of another model; replaced before the query runs.
+  case semiJoin(SemiJoin)
+  case and([PredicateNode])
+  case or([PredicateNode])
+  case not(PredicateNode)
+
+  /// The nodes that must all hold.
+  var conjuncts: [PredicateNode] {
+    if case .and(let nodes) = self { return nodes }
+    return [self]
+  }
+
+  /// The nodes of which at least one must hold.
+  var disjuncts: [PredicateNode] {
+    if case .or(let nodes) = self { return nodes }
+    return [self]
+  }
+
+  /// The positions of all fields that the condition reads.
+  var positions: Set<Int> {
+    switch self {
+    case .always, .never: []
+    case .field(let condition): [condition.position]
+    case .elements(let position, _, _, _): [position]
+    case .semiJoin(let join): [join.position]
+    case .and(let nodes), .or(let nodes): nodes.reduce(into: []) { $0.formUnion($1.positions) }
+    case .not(let node): node.positions
+    }
+  }
+
+  // MARK: Testing
+
+  /// Returns a closure that tests a record.
+  func makeTest() -> @Sendable (borrowing RecordView) throws(RecordError) -> Bool {
+    switch self {
+    case .always: return { _ in true }
+    case .never: return { _ in false }
+    case .field(let condition): return condition.makeTest()
+    case .elements(let position, _, _, _):
+      return { record throws(RecordError) in
+        guard case .present(let bytes) = unsafe try record.content(at: position) else {
+          return false
+        }
+        do throws(RecordError) {
+          return unsafe try testElements(bytes)
+        } catch {
+          throw RecordError(error.code, field: record.name(at: position))
+        }
+      }
+    case .semiJoin:
+      return { _ in Self.failUnresolved() }
+    case .and(let nodes):
+      let tests = nodes.map { $0.makeTest() }
+      return { record throws(RecordError) in
+        for test in tests { guard try test(record) else { return false } }
+        return true
+      }
+    case .or(let nodes):
+      let tests = nodes.map { $0.makeTest() }
+      return { record throws(RecordError) in
+        for test in tests where try test(record) { return true }
+        return false
+      }
+    case .not(let node):
+      let test = node.makeTest()
+      return { record throws(RecordError) in !(try test(record)) }
+    }
+  }
+
+  /// Returns whether the bytes of a value meet the condition, which refers to that value only.
+  func test(value: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
+    switch self {
+    case .always: return true
+    case .never: return false
+    case .field(let condition): return unsafe try condition.test.matches(value)
+    case .elements: return unsafe try testElements(value)
+    case .semiJoin: Self.failUnresolved()
+    case .and(let nodes):
+      for node in nodes { guard unsafe try node.test(value: value) else { return false } }
+      return true
+    case .or(let nodes):
+      for node in nodes where unsafe try node.test(value: value) { return true }
+      return false
+    case .not(let node): return unsafe !(try node.test(value: value))
+    }
+  }
+
+  private static func failUnresolved() -> Never {
+    preconditionFailure("a condition across a reference must be resolved before it tests a record")
+  }
+
+  private func testElements(_ bytes: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
+    guard case .elements(_, let type, let condition, let isEvery) = self else { return false }
+    var reader = unsafe ByteReader(bytes)
+    let count = try reader.read(UInt32.self)
+    for _ in 0..<count {
+      let isMet = unsafe try condition.test(value: reader.takeSized(type))
+      if isMet != isEvery { return isMet }
+    }
+    return isEvery
   }
 }

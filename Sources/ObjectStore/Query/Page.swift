@@ -1,19 +1,19 @@
-/// Some objects of a query, and where the next ones begin.
+/// One page of the results of a query.
 public struct Page<Root: Model>: Sendable {
   /// The objects, in the order of the query.
   public let objects: [Root]
-  /// What to give to get the next page; `nil` after the last one.
+  /// The token of the next page; `nil` on the last page.
   public let next: PageToken?
 }
 
-/// A place in the order of a query, after an object of which it has the values.
+/// A position in the order of a query, after the last object of a page.
 ///
-/// It stays right when objects come and go, the one before it too: the next page begins with what
-/// then comes after those values. It is a text that may be given to others and sent back; it shows
-/// the values that the query is ordered by.
+/// The token contains that object's sort values, so it stays valid when objects are inserted or
+/// deleted, including that object: the next page starts with the first object after those values.
+/// Its text form can be sent to a client and back. It is not encrypted: it reveals the sort values.
 public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
   let position: PagePosition
-  /// Tells orders apart.
+  /// Identifies the order of the query, so that a token of a different order is refused.
   let fingerprint: UInt32
 
   init(_ position: PagePosition, fingerprint: UInt32) {
@@ -23,7 +23,7 @@ public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
 
   private static let version: UInt8 = 1
 
-  /// The token as a text of digits from 0 to f.
+  /// The token as hexadecimal digits.
   public var description: String {
     var writer = ByteWriter()
     writer.write(Self.version)
@@ -36,7 +36,7 @@ public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
     return Hexadecimal.encode(writer.bytes)
   }
 
-  /// Reads a token; `nil` when the text is none.
+  /// Creates a token from its text form; `nil` when the text is not a token.
   public init?(_ description: String) {
     guard let bytes = Hexadecimal.decode(description) else { return nil }
     let token = unsafe bytes.withUnsafeBytes { bytes in
@@ -60,23 +60,23 @@ public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
 }
 
 extension PageToken: Codable {
-  /// Reads the text of a token.
+  /// Decodes a token from its text form.
   ///
-  /// - Throws: `DecodingError` when it is none.
+  /// - Throws: `DecodingError` when the text is not a token.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let token = PageToken(try container.decode(String.self)) else {
       throw DecodingError.dataCorruptedError(
         in: container,
-        debugDescription: "not the token of a page"
+        debugDescription: "not a page token"
       )
     }
     self = token
   }
 
-  /// Writes the token as a text.
+  /// Encodes the text form of the token.
   ///
-  /// - Throws: What the encoder throws.
+  /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
@@ -84,7 +84,7 @@ extension PageToken: Codable {
 }
 
 extension SortOrder {
-  /// Differs between orders: FNV-1a over the ids and the directions of the fields.
+  /// Returns an FNV-1a hash of the IDs and the directions of the sort fields.
   func fingerprint(_ schema: ModelSchema) -> UInt32 {
     var hasher = FNV1a()
     for column in columns {
@@ -94,7 +94,7 @@ extension SortOrder {
     return hasher.hash
   }
 
-  /// The place after an object.
+  /// Returns the position after an object.
   func position(
     after record: borrowing RecordView,
     _ id: UInt64
@@ -107,5 +107,24 @@ extension SortOrder {
       position.keys.append(key.bytes)
     }
     return position
+  }
+}
+
+/// A position in the order of a query, directly after an object.
+struct PagePosition: Sendable, Hashable {
+  /// The object's untruncated key in each sort column, encoded as ascending.
+  var keys: [[UInt8]]
+  /// The object's ID.
+  var id: UInt64
+
+  /// Returns the object's sort key.
+  func sortKey(_ order: SortOrder) -> [UInt8] {
+    var key: [UInt8] = []
+    for (column, bytes) in zip(order.columns, keys) {
+      key += column.direction == .ascending ? bytes : bytes.map { ~$0 }
+    }
+    let tie = order.tieDirection == .ascending ? id : ~id
+    unsafe withUnsafeBytes(of: tie.bigEndian) { unsafe key.append(contentsOf: $0) }
+    return key
   }
 }

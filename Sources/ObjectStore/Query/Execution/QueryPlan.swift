@@ -1,68 +1,70 @@
-/// How a query finds its objects: what `explain` answers.
+/// How a query finds its objects, as returned by `explain`.
 public struct QueryPlan: Sendable, Hashable {
-  /// One way through one index.
+  /// The use of one index.
   public struct IndexUse: Sendable, Hashable {
-    /// The fields of the index, in its order.
+    /// The names of the indexed fields, in index order.
     public let fields: [String]
-    /// Whether no two objects have the same values in them.
+    /// Whether the index is unique.
     public let isUnique: Bool
-    /// Of so many fields, from the first on, the query gives the values.
+    /// The number of leading fields for which the query gives values.
     public let equalFieldCount: Int
-    /// Whether the query gives a range of the field after those.
+    /// Whether the query gives a range for the field after those.
     public let hasRange: Bool
-    /// How many ranges of the index are read.
+    /// The number of index ranges that are read.
     public let rangeCount: Int
   }
 
-  /// One condition across a reference: how the objects at its other end are found, before those of
-  /// the query.
+  /// A condition across a reference, resolved before the query itself runs.
   public struct SemiJoin: Sendable, Hashable {
-    /// The field that the keys found are compared with: the one that refers, or the primary key
-    /// where the objects at the other end refer to those of the query.
+    /// The field whose values are compared with the keys found.
+    ///
+    /// This is the referring field, or the primary key for a condition on an inverse.
     public let field: String
-    /// How many different keys were found.
+    /// The number of distinct keys found.
     public let keyCount: Int
-    /// How they were found.
+    /// The plan of the query that found them.
     public let plan: QueryPlan
   }
 
-  /// Where the candidates come from.
+  /// How the candidates are found.
   public enum Access: Sendable, Hashable {
-    /// No object can meet the condition; nothing is read.
+    /// No object can match; nothing is read.
     case nothing
-    /// The objects of so many primary keys, each looked up.
+    /// Up to this number of objects are looked up by primary key.
     case primaryKeys(Int)
-    /// Every object is looked at.
+    /// Every object is read.
     case scan
-    /// The entries of an index, in the order of the query, no more of them than are wanted.
+    /// The entries of an index are read in the order of the query, until enough objects match.
     case orderedIndex(IndexUse)
-    /// The entries of an index.
+    /// The entries of an index are read.
     case index(IndexUse)
-    /// The entries of that one of the indexes that turns out to have the fewest.
+    /// Several indexes are read in lock step; the one with the fewest entries gives the candidates.
     case shortestIndex([IndexUse])
-    /// The entries of all of the indexes, one for each side of an "or".
+    /// The entries of all of the indexes are read, one index for each operand of an "or".
     case unionOfIndexes([IndexUse])
   }
 
   /// The name of the model.
   public let model: String
-  /// How many objects of the model there are.
+  /// The number of objects of the model.
   public let objectCount: Int
-  /// Where the candidates come from.
+  /// How the candidates are found.
   public let access: Access
   /// Whether the candidates come in the order of the query, so that nothing is sorted.
   public let isOrderServed: Bool
-  /// Whether the index alone says which objects match, so that counting reads no record.
+  /// Whether every candidate matches, so that `count` reads no record.
   public let isExact: Bool
-  /// Whether the condition or the order reads the fields that seldom change.
+  /// Whether the condition or the order reads cold fields, those that seldom change.
   public let readsColdFields: Bool
-  /// Whether the condition or the order reads the fields that change often.
+  /// Whether the condition or the order reads hot fields, those that change often.
   public let readsHotFields: Bool
-  /// The conditions across references, in the order in which they were written.
+  /// The conditions across references, in source order.
   public let semiJoins: [SemiJoin]
 
-  /// Whether every object is looked at although there are more than a thousand, here or at the other
-  /// end of a reference: a sign that an index is missing, where the query is run often.
+  /// Whether the query, or one of its semi-joins, tests every object of a model with more than
+  /// 1000.
+  ///
+  /// If the query runs often, such a scan suggests a missing index.
   public var isLargeScan: Bool {
     if semiJoins.contains(where: \.plan.isLargeScan) { return true }
     guard case .scan = access, !isExact || !isOrderServed else { return false }
@@ -71,13 +73,14 @@ public struct QueryPlan: Sendable, Hashable {
 }
 
 extension QueryPlan: CustomStringConvertible {
-  /// One line, such as `index (state, updatedAt), 1 equal, ordered; tests each (cold)`.
+  /// A one-line description, such as `index (state, updatedAt), 1 equal, ordered; tests each
+  /// (cold)`.
   public var description: String {
-    ([own] + semiJoins.map { "\($0)" }).joined(separator: "; ")
+    ([ownDescription] + semiJoins.map { "\($0)" }).joined(separator: "; ")
   }
 
-  /// The line without the other ends of references.
-  private var own: String {
+  /// The description without the semi-joins.
+  private var ownDescription: String {
     let found =
       switch access {
       case .nothing: "nothing"
@@ -102,14 +105,14 @@ extension QueryPlan: CustomStringConvertible {
 }
 
 extension QueryPlan.SemiJoin: CustomStringConvertible {
-  /// The field and where its keys come from, such as `author among 3 from Author (index (born), range)`.
+  /// A description such as `author among 3 from Author (index (born), range)`.
   public var description: String {
     "\(field) among \(keyCount) from \(plan.model) (\(plan))"
   }
 }
 
 extension QueryPlan.IndexUse: CustomStringConvertible {
-  /// The index and how much of it is used, such as `index (state, updatedAt), 1 equal, range`.
+  /// A description such as `index (state, updatedAt), 1 equal, range`.
   public var description: String {
     var text = "\(isUnique ? "unique index" : "index") (\(fields.joined(separator: ", ")))"
     if equalFieldCount > 0 { text += ", \(equalFieldCount) equal" }
@@ -150,8 +153,8 @@ extension QueryPlan {
       switch plan.access {
       case .nothing: .nothing
       case .scan: .scan
-      case .keys(let keys): .primaryKeys(keys.count)
-      case .walk(let path, _): .orderedIndex(use(path))
+      case .primaryKeys(let keys): .primaryKeys(keys.count)
+      case .ordered(let path, _): .orderedIndex(use(path))
       case .shortest(let paths):
         paths.count == 1 ? .index(use(paths[0])) : .shortestIndex(paths.map(use))
       case .union(let paths): .unionOfIndexes(paths.map(use))
@@ -160,7 +163,7 @@ extension QueryPlan {
 }
 
 extension ModelTables {
-  /// The name of the field at `position` of the program's schema.
+  /// Returns the name of the field at `position` in the program's schema.
   func fieldName(at position: Int) -> String? {
     current?.fields[position].name
   }

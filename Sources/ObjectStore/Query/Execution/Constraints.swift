@@ -1,7 +1,7 @@
-/// What a conjunction says of each field in the terms of indexes.
+/// The constraints that a conjunction places on each field, as index key ranges.
 struct Constraints {
-  /// The keys of one part of an index that are left, and by which conjuncts.
-  struct Found {
+  /// The key ranges that remain for one part of an index, and the conjuncts they come from.
+  struct FieldRanges {
     var ranges: [KeyRange]
     var arePoints: Bool
     var conjuncts: Set<Int>
@@ -21,18 +21,18 @@ struct Constraints {
     }
   }
 
-  /// The positions of fields that have one value in all matches.
+  /// The positions of the fields that have one value in all matches.
   var fixedPositions: Set<Int> {
     Set(fields.filter { _, all in all.contains { $0.keys.isOneValue } }.keys)
   }
 
-  /// The keys that all conditions on a field leave.
-  func ofField(at position: Int, _ longestContent: Int) -> Found? {
+  /// Returns the key ranges that satisfy all conditions on a field.
+  func ofField(at position: Int, _ longestContent: Int) -> FieldRanges? {
     guard let conditions = fields[position] else { return nil }
-    var found: Found?
+    var found: FieldRanges?
     for condition in conditions {
       let spans = condition.keys.spans(longestContent: longestContent)
-      let own = Found(
+      let own = FieldRanges(
         ranges: spans.ranges,
         arePoints: spans.arePoints,
         conjuncts: [condition.conjunct],
@@ -42,9 +42,9 @@ struct Constraints {
         found = own
         continue
       }
-      found = Found(
+      found = FieldRanges(
         ranges: KeyRange.intersection(others.ranges, own.ranges),
-        // What is left of a point is the point or nothing.
+        // The intersection of a point with any range is the point or empty.
         arePoints: others.arePoints || own.arePoints,
         conjuncts: others.conjuncts.union(own.conjuncts),
         exactConjuncts: others.exactConjuncts.union(own.exactConjuncts)
@@ -53,10 +53,11 @@ struct Constraints {
     return found
   }
 
-  /// The keys that the best condition on an element of a collection leaves: two conditions may be
-  /// met by two elements.
-  func ofOneElement(at position: Int, _ longestContent: Int) -> Found? {
-    var best: Found?
+  /// Returns the key ranges of the most selective condition on elements of a collection.
+  ///
+  /// Two conditions cannot be intersected: different elements may meet them.
+  func ofOneElement(at position: Int, _ longestContent: Int) -> FieldRanges? {
+    var best: FieldRanges?
     for condition in elements[position] ?? [] {
       let all = condition.keys.map { $0.spans(longestContent: longestContent) }
       guard let first = all.first else { continue }
@@ -64,17 +65,19 @@ struct Constraints {
         KeyRange.intersection($0, $1.ranges)
       }
       let isExact = condition.isExact && all.allSatisfy(\.isExact)
-      let own = Found(
+      let own = FieldRanges(
         ranges: ranges,
         arePoints: all.contains(where: \.arePoints),
         conjuncts: [condition.conjunct],
         exactConjuncts: isExact ? [condition.conjunct] : []
       )
-      guard let rival = best else {
+      guard let current = best else {
         best = own
         continue
       }
-      if own.arePoints != rival.arePoints ? own.arePoints : own.ranges.count < rival.ranges.count {
+      if own.arePoints != current.arePoints
+        ? own.arePoints : own.ranges.count < current.ranges.count
+      {
         best = own
       }
     }
@@ -83,7 +86,7 @@ struct Constraints {
 }
 
 extension KeyCondition {
-  /// Whether all that meet the condition have the same value.
+  /// Whether all values that meet the condition are equal.
   var isOneValue: Bool {
     switch self {
     case .numbers(_, let words): words.count == 1 && words[0].lowerBound == words[0].upperBound
@@ -95,7 +98,7 @@ extension KeyCondition {
 }
 
 extension PredicateNode {
-  /// The keys of a condition that speaks of one field alone.
+  /// The key condition of a node that refers to one field only.
   fileprivate var fieldKeys: (position: Int, keys: KeyCondition)? {
     switch self {
     case .field(let condition):
@@ -114,7 +117,7 @@ extension PredicateNode {
     }
   }
 
-  /// The keys that one element must have, all of them.
+  /// The key conditions that one element must all meet.
   fileprivate var elementKeys: (position: Int, keys: [KeyCondition], isExact: Bool)? {
     switch self {
     case .elements(let position, _, let condition, isEvery: false):
