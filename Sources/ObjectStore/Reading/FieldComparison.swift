@@ -1,6 +1,6 @@
-/// Tells in which fields objects of a model differ, by the bytes that the store would keep.
+/// Finds the fields in which two objects differ, by comparing their stored encodings.
 ///
-/// For when no history says it.
+/// It is used where no history entry records the changed fields.
 struct FieldComparison<Root: Model>: ~Copyable {
   private let binding: LayoutBinding
   private var one: RecordEncoder
@@ -11,14 +11,15 @@ struct FieldComparison<Root: Model>: ~Copyable {
     self.init(LayoutBinding(reading: layout, number: 1, as: layout))
   }
 
-  /// Compares in the layout of the binding, which must be the program's own.
+  /// Creates a comparison in the layout of a binding, which must be the layout of the program's
+  /// model.
   init(_ binding: LayoutBinding) {
     self.binding = binding
     one = RecordEncoder(binding)
     other = RecordEncoder(binding)
   }
 
-  /// As ``ChangeLog/Change/fields``; 0 for objects that are the same.
+  /// Returns the fields that differ, as a ``ChangeLog/Change/fields`` bit set; 0 if none does.
   mutating func differences(_ left: Root, _ right: Root) throws -> UInt64 {
     Self.encode(left, to: &one)
     Self.encode(right, to: &other)
@@ -33,9 +34,11 @@ struct FieldComparison<Root: Model>: ~Copyable {
     }
   }
 
-  /// The positions of the fields that are not in the record as in the object, in order.
+  /// Returns the positions of the fields whose value differs between a record and an object, in
+  /// order.
   ///
-  /// Decodes the record only when its bytes differ: a field that it does not have has its default.
+  /// The record is decoded only if its bytes differ from the object's encoding. Fields that the
+  /// record lacks then take their default value.
   mutating func positions(
     inWhich record: borrowing RecordView,
     differsFrom object: Root
@@ -54,7 +57,10 @@ struct FieldComparison<Root: Model>: ~Copyable {
     )
   }
 
-  /// The fields in which `right` differs from `left`, each with its bytes there; `nil` for no value.
+  /// Returns the fields in which `right` differs from `left`, each with its stored value in
+  /// `right`.
+  ///
+  /// A `nil` value has no bytes.
   mutating func changes(
     from left: Root,
     to right: Root
@@ -99,7 +105,7 @@ struct FieldComparison<Root: Model>: ~Copyable {
 }
 
 extension RecordView {
-  /// The positions of the fields of which the two records have different bytes, in order.
+  /// Returns the positions of the fields whose stored bytes differ, in order.
   fileprivate static func changedPositions(
     from old: borrowing RecordView,
     to new: borrowing RecordView,
@@ -111,5 +117,48 @@ extension RecordView {
       positions.append(position)
     }
     return positions
+  }
+}
+
+extension ObjectReader where Self: ~Copyable {
+  /// Returns the fields in which the stored object differs from a copy read earlier.
+  ///
+  /// Use it to decide by what has changed since. To write an edited copy, call
+  /// ``StoreTransaction/update(_:to:)``, which makes this comparison itself.
+  ///
+  /// Values are compared, not versions: a field that was changed and changed back counts as
+  /// unchanged. Fields that the program's model does not declare are ignored.
+  ///
+  /// - Returns: The changed fields, or `nil` when the object no longer exists.
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: As ``get(_:_:)``, plus one encoding of the copy.
+  public func changedFields<M: Model>(since copy: M) throws -> ChangedFields<M>? {
+    guard let reader = unsafe try source.reader(of: M.self) else { return nil }
+    var changed: ChangedFields<M>?
+    unsafe try copy.primaryKey.withStoredBytes { bytes in
+      guard let found = unsafe try reader.find(bytes) else { return }
+      var comparison =
+        unsafe reader.tables.current.map { FieldComparison<M>($0) } ?? FieldComparison()
+      let positions = try comparison.positions(inWhich: found, differsFrom: copy)
+      changed = ChangedFields(positions: positions)
+    }
+    return changed
+  }
+}
+
+extension FieldComparison {
+  /// Returns the positions of the fields whose value differs between a record and an object, in
+  /// order.
+  ///
+  /// - Throws: ``StoreError`` with `damaged`.
+  mutating func positions(
+    inWhich found: borrowing ModelReader.Found,
+    differsFrom object: Root
+  ) throws -> [Int] {
+    do throws(RecordError) {
+      return try positions(inWhich: found.record, differsFrom: object)
+    } catch {
+      throw StoreError(error, model: Root.schema.name, objectID: found.id)
+    }
   }
 }

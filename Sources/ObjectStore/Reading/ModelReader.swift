@@ -1,14 +1,14 @@
 internal import LMDB
 
-/// The records of one model in one transaction, as bytes.
+/// Reads the stored records of one model in one transaction.
 ///
-/// Not generic, so that it is compiled once: what knows the model's type is a thin shell around it.
+/// It is not generic, so it is compiled once; thin generic functions around it encode and decode.
 @unsafe
 @usableFromInline
 struct ModelReader {
   let transaction: TransactionReference
   let tables: ModelTables
-  /// The chunks of hot parts that the transaction has changed and not yet stored.
+  /// The hot chunks that the transaction has changed but not yet written to the database.
   let changedChunks: HotCache?
 
   init(transaction: TransactionReference, tables: ModelTables, changedChunks: HotCache? = nil) {
@@ -17,18 +17,19 @@ struct ModelReader {
     unsafe self.changedChunks = changedChunks
   }
 
-  // MARK: By id
+  // MARK: Lookup by object ID
 
-  /// The record of the object, or `nil`.
+  /// Returns the record of an object, or `nil` when no such object exists.
   ///
-  /// Only `parts` are looked up; a field of another part must not be asked for.
+  /// Only `parts` are read; reading a field of another part from the result is an error of the
+  /// caller.
   func record(_ id: UInt64, parts: RecordParts = .all) throws -> RecordView? {
     guard parts != .hot else { return unsafe try hotRecord(id) }
     guard let cold = unsafe try value(of: id, in: tables.records) else { return nil }
     return unsafe try record(id, cold: cold, parts: parts)
   }
 
-  /// The record with that cold part.
+  /// Returns the record with the given cold part, and reads its hot part if `parts` contains it.
   func record(
     _ id: UInt64,
     cold: UnsafeRawBufferPointer,
@@ -39,7 +40,7 @@ struct ModelReader {
     return unsafe try record(id, cold: cold, hot: hot, parts: parts)
   }
 
-  /// The record with those parts.
+  /// Returns the record made of a cold and a hot part.
   func record(
     _ id: UInt64,
     cold: UnsafeRawBufferPointer,
@@ -48,11 +49,11 @@ struct ModelReader {
   ) throws -> RecordView {
     do throws(RecordError) {
       let layout = unsafe try tables.reference(RecordHeader(cold).layoutNumber)
-      let isHotWanted = unsafe parts.contains(.hot) && layout.hasHotFields
-      if isHotWanted, unsafe hot == nil { throw RecordError(.missingHotPart) }
+      let readsHot = unsafe parts.contains(.hot) && layout.hasHotFields
+      if readsHot, unsafe hot == nil { throw RecordError(.missingHotPart) }
       return unsafe try RecordView(
         cold: cold,
-        hot: isHotWanted ? hot : nil,
+        hot: readsHot ? hot : nil,
         objectID: id,
         layout: layout
       )
@@ -70,7 +71,7 @@ struct ModelReader {
     }
   }
 
-  /// The hot part of the object, checked; those of its neighbours are not touched.
+  /// Returns the hot part of an object; verifies its checksum only, not those of its chunk.
   func hotPart(of id: UInt64) throws -> HotChunk.Part? {
     do {
       return unsafe try measuredChunk(HotChunk.number(of: id))?.checkedPart(of: id)
@@ -79,7 +80,7 @@ struct ModelReader {
     }
   }
 
-  /// The chunk of that number, checked as a whole.
+  /// Returns a chunk of hot parts after verifying the checksum of the whole chunk.
   func chunk(_ number: UInt64) throws -> HotChunkView? {
     if let changed = unsafe changedChunks?.chunk(number) { return unsafe changed.view }
     return unsafe try value(of: number, in: tables.hot).map {
@@ -87,7 +88,7 @@ struct ModelReader {
     }
   }
 
-  /// The chunk of that number, of which only the size has been checked.
+  /// Returns a chunk of hot parts after checking its size but not its checksum.
   func measuredChunk(_ number: UInt64) throws -> HotChunkView? {
     if let changed = unsafe changedChunks?.chunk(number) { return unsafe changed.view }
     return unsafe try value(of: number, in: tables.hot).map {
@@ -99,29 +100,29 @@ struct ModelReader {
     try unsafe withUnsafeBytes(of: id) { unsafe try transaction.value(for: $0, in: database) }
   }
 
-  // MARK: By primary key
+  // MARK: Lookup by primary key
 
-  /// A record, and whose it is.
-  @safe  // The view is.
+  /// A record and its object ID.
+  @safe  // `RecordView` is a safe type.
   @usableFromInline
   struct Found: ~Copyable {
     @usableFromInline let id: UInt64
     @usableFromInline let record: RecordView
   }
 
-  /// The object whose primary key has those bytes.
+  /// Returns the object with the given stored primary key.
   @usableFromInline
   func find(_ key: UnsafeRawBufferPointer) throws -> Found? {
     unsafe try find(key, parts: .all)
   }
 
-  /// The id of the object whose primary key has those bytes.
+  /// Returns the ID of the object with the given stored primary key.
   @usableFromInline
   func objectID(of key: UnsafeRawBufferPointer) throws -> UInt64? {
     unsafe try find(key, parts: .cold)?.id
   }
 
-  /// The object whose primary key has those bytes, without its hot part.
+  /// Returns the object with the given stored primary key, without its hot part.
   @usableFromInline
   func findCold(_ key: UnsafeRawBufferPointer) throws -> Found? {
     unsafe try find(key, parts: .cold)
@@ -133,7 +134,8 @@ struct ModelReader {
     return unsafe try find(key, among: ids, parts: parts)
   }
 
-  /// The object of those ids, eight bytes each, whose primary key has those bytes.
+  /// Returns the object with the given primary key among candidates, given as IDs of eight bytes
+  /// each.
   func find(
     _ key: UnsafeRawBufferPointer,
     among ids: UnsafeRawBufferPointer,
@@ -148,7 +150,7 @@ struct ModelReader {
     return nil
   }
 
-  /// The object of that id, if its primary key has those bytes.
+  /// Returns the object with the given ID if it has the given primary key.
   func found(
     _ id: UInt64,
     ifKeyIs key: UnsafeRawBufferPointer,
@@ -157,7 +159,7 @@ struct ModelReader {
     guard let cold = unsafe try value(of: id, in: tables.records) else {
       throw StoreError(
         .damaged,
-        unsafe "object \(id) of \(tables.name) is listed, but has no record"
+        unsafe "object \(id) of \(tables.name) has an entry in the key table but no record"
       )
     }
     let record = unsafe try record(id, cold: cold, parts: .cold)
@@ -168,7 +170,7 @@ struct ModelReader {
     return Found(id: id, record: unsafe try self.record(id, addingHotPartTo: record))
   }
 
-  /// Adds the hot part to a record whose cold part has been checked.
+  /// Returns a record with its hot part added.
   private func record(
     _ id: UInt64,
     addingHotPartTo record: consuming RecordView
@@ -197,8 +199,9 @@ struct ModelReader {
     }
   }
 
-  /// The ids of the objects whose primary keys have that hash, eight bytes each: nearly always none
-  /// or one.
+  /// Returns the IDs of the objects whose primary key has this hash, eight bytes each.
+  ///
+  /// Nearly always there is no ID or one.
   func objectIDs(withHash hash: UInt64) throws -> UnsafeRawBufferPointer? {
     guard let bytes = unsafe try value(of: hash, in: tables.keys) else { return nil }
     guard bytes.count.isMultiple(of: 8) else {
@@ -207,14 +210,17 @@ struct ModelReader {
     return unsafe bytes
   }
 
-  // MARK: All
+  // MARK: All records
 
-  /// How many objects there are.
+  /// Returns the number of objects.
+  ///
+  /// Takes constant time.
   func count() throws -> Int { unsafe try transaction.count(of: tables.records) }
 
-  /// Calls `body` with every record from that id on, in the order of ids; it returns false to stop.
+  /// Calls `body` with each record in the order of object IDs, until `body` returns `false`.
   ///
-  /// Only `parts` are read. `.hot` alone visits the objects with hot fields, so all must have some.
+  /// The scan starts at the ID `start`. Only `parts` are read. With `.hot` alone, objects without a
+  /// hot part are skipped, so the caller must know that every layout has one.
   func forEachRecord(
     parts: RecordParts = .all,
     from start: UInt64 = 0,
@@ -222,12 +228,12 @@ struct ModelReader {
   ) throws {
     guard parts != .hot else { return unsafe try forEachHotRecord(from: start, body) }
     let cold = unsafe try transaction.cursor(on: tables.records)
-    var walk = unsafe HotPartLookup(reader: self, isOfAll: true)
+    var hotParts = unsafe HotPartLookup(reader: self, readsWholeChunks: true)
     let readsHot = unsafe parts.contains(.hot) && tables.hasHotFields
     var entry = try unsafe withUnsafeBytes(of: start) { unsafe try cold.first(atOrAfter: $0) }
     while let found = unsafe entry {
       let id = unsafe try objectID(found.key)
-      let hot = unsafe readsHot ? try walk.part(of: id) : nil
+      let hot = unsafe readsHot ? try hotParts.part(of: id) : nil
       let record = unsafe try record(id, cold: found.value, hot: hot, parts: parts)
       guard try body(id, record) else { return }
       unsafe entry = unsafe try cold.next()
@@ -266,28 +272,31 @@ struct ModelReader {
     }
   }
 
-  /// The hot parts of one object after another, each chunk looked up once for neighbours.
+  /// Looks up hot parts by object ID; reads a chunk once for successive IDs in it.
   @unsafe
   struct HotPartLookup {
     private let reader: ModelReader
-    /// Whether every object is wanted: then the chunk is checked, otherwise each part.
-    private let isOfAll: Bool
+    /// Whether every object of a chunk is read: then the chunk's checksum is verified once,
+    /// otherwise the checksum of each part.
+    private let readsWholeChunks: Bool
     private var number = UInt64.max
     private var chunk: HotChunkView?
 
-    init(reader: ModelReader, isOfAll: Bool) {
+    init(reader: ModelReader, readsWholeChunks: Bool) {
       unsafe self.reader = unsafe reader
-      unsafe self.isOfAll = isOfAll
+      unsafe self.readsWholeChunks = readsWholeChunks
     }
 
     mutating func part(of id: UInt64) throws -> HotChunk.Part? {
-      let wanted = HotChunk.number(of: id)
+      let chunkNumber = HotChunk.number(of: id)
       do {
-        if unsafe number != wanted {
-          unsafe number = wanted
-          unsafe chunk = unsafe try isOfAll ? reader.chunk(wanted) : reader.measuredChunk(wanted)
+        if unsafe number != chunkNumber {
+          unsafe number = chunkNumber
+          unsafe chunk =
+            unsafe try readsWholeChunks
+            ? reader.chunk(chunkNumber) : reader.measuredChunk(chunkNumber)
         }
-        return unsafe try isOfAll
+        return unsafe try readsWholeChunks
           ? chunk?.part(at: HotChunk.slot(of: id)) : chunk?.checkedPart(of: id)
       } catch let error as RecordError {
         throw StoreError(error, model: unsafe reader.tables.name, objectID: id)
@@ -297,7 +306,10 @@ struct ModelReader {
 
   private func objectID(_ key: UnsafeRawBufferPointer) throws -> UInt64 {
     guard key.count == 8 else {
-      throw StoreError(.damaged, unsafe "a record of \(tables.name) has no id")
+      throw StoreError(
+        .damaged,
+        unsafe "a record of \(tables.name) has a key of \(key.count) bytes, not 8"
+      )
     }
     return unsafe key.loadUnaligned(as: UInt64.self)
   }
@@ -313,7 +325,7 @@ struct RecordLookup: ~Copyable {
   init(_ reader: ModelReader) throws {
     unsafe self.reader = unsafe reader
     unsafe cold = unsafe try reader.transaction.cursor(on: reader.tables.records)
-    unsafe hot = unsafe ModelReader.HotPartLookup(reader: reader, isOfAll: false)
+    unsafe hot = unsafe ModelReader.HotPartLookup(reader: reader, readsWholeChunks: false)
   }
 
   /// Returns the record with the given parts, or `nil` when no such object exists.

@@ -1,13 +1,12 @@
 extension ObjectReader where Self: ~Copyable {
-  // MARK: Least and greatest
+  // MARK: Minimum and maximum
 
-  /// The least value of a column among the objects of the query; `nil` when none has one.
+  /// Returns the least value of a column among the matches of a query; `nil` if there is none.
   ///
-  /// What is no number does not count. The order, the offset and the limit of the query do not
-  /// either.
+  /// NaN is ignored. The order, the offset and the limit of the query have no effect.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: O(log n) where an index on the column serves it, otherwise as ``count(_:)``.
+  /// - Complexity: O(log n) if an index on the column serves it, otherwise as ``count(_:)``.
   public func min<M: Model, Value: FieldValue & Comparable>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -15,9 +14,9 @@ extension ObjectReader where Self: ~Copyable {
     try extreme(query, M.columns[keyPath: column], .ascending)
   }
 
-  /// The least value of an optional column among the objects of the query; `nil` when none has one.
+  /// Returns the least non-`nil` value of an optional column among the matches of a query.
   ///
-  /// As with a column that is not optional.
+  /// Otherwise as for a column that is not optional.
   public func min<M: Model, Value: FieldValue & Comparable>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value?>>
@@ -25,13 +24,12 @@ extension ObjectReader where Self: ~Copyable {
     try extreme(query, M.columns[keyPath: column].unwrapped, .ascending)
   }
 
-  /// The greatest value of a column among the objects of the query; `nil` when none has one.
+  /// Returns the greatest value of a column among the matches of a query; `nil` if there is none.
   ///
-  /// What is no number does not count. The order, the offset and the limit of the query do not
-  /// either.
+  /// NaN is ignored. The order, the offset and the limit of the query have no effect.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: O(log n) where an index on the column serves it, otherwise as ``count(_:)``.
+  /// - Complexity: O(log n) if an index on the column serves it, otherwise as ``count(_:)``.
   public func max<M: Model, Value: FieldValue & Comparable>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -39,10 +37,9 @@ extension ObjectReader where Self: ~Copyable {
     try extreme(query, M.columns[keyPath: column], .descending)
   }
 
-  /// The greatest value of an optional column among the objects of the query; `nil` when none has
-  /// one.
+  /// Returns the greatest non-`nil` value of an optional column among the matches of a query.
   ///
-  /// As with a column that is not optional.
+  /// Otherwise as for a column that is not optional.
   public func max<M: Model, Value: FieldValue & Comparable>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value?>>
@@ -56,8 +53,8 @@ extension ObjectReader where Self: ~Copyable {
     _ direction: SortDirection
   ) throws -> Value? {
     var found: Value?
-    let isOrderOfKeys = Value.self is any KeyOrdered.Type || Value.self == String.self
-    guard isOrderOfKeys else {
+    let usesKeyOrder = Value.self is any KeyOrdered.Type || Value.self == String.self
+    guard usesKeyOrder else {
       try forEachValue(query, column) { (value: Value) in
         guard let other = found else {
           found = value
@@ -86,13 +83,13 @@ extension ObjectReader where Self: ~Copyable {
 
   // MARK: Sums
 
-  /// The sum of a column over the objects of the query; 0 when there are none.
+  /// Returns the sum of an integer column over the matches of a query; 0 if there are none.
   ///
-  /// The order, the offset and the limit of the query do not count.
+  /// The order, the offset and the limit of the query have no effect.
   ///
-  /// - Throws: ``StoreError`` with `overflow` when the sum does not fit the column's type, `damaged`
-  ///   or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)->[M]``, reading the column alone.
+  /// - Throws: ``StoreError`` with `overflow` when the sum does not fit the column's type,
+  ///   `damaged` or `unknownModel`; `CancellationError`.
+  /// - Complexity: As ``fetch(_:)->[M]``, reading only the column.
   public func sum<M: Model, Value: FieldValue & FixedWidthInteger>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -100,10 +97,9 @@ extension ObjectReader where Self: ~Copyable {
     try sum(query, M.columns[keyPath: column])
   }
 
-  /// The sum of an optional column over the objects of the query that have a value; 0 when there are
-  /// none.
+  /// Returns the sum of the non-`nil` values of an optional integer column; 0 if there are none.
   ///
-  /// As with a column that is not optional.
+  /// Otherwise as for a column that is not optional.
   public func sum<M: Model, Value: FieldValue & FixedWidthInteger>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value?>>
@@ -111,12 +107,13 @@ extension ObjectReader where Self: ~Copyable {
     try sum(query, M.columns[keyPath: column].unwrapped)
   }
 
-  /// The sum of a column over the objects of the query, in the order of ids; 0 when there are none.
+  /// Returns the sum of a floating-point column over the matches of a query; 0 if there are none.
   ///
-  /// The order, the offset and the limit of the query do not count.
+  /// The values are added in insertion order, whatever the plan of the query, so that rounding is
+  /// reproducible. The order, the offset and the limit of the query have no effect.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)->[M]``, reading the column alone.
+  /// - Complexity: As ``fetch(_:)->[M]``, reading only the column.
   public func sum<M: Model, Value: FieldValue & BinaryFloatingPoint>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -124,10 +121,10 @@ extension ObjectReader where Self: ~Copyable {
     try sum(query, M.columns[keyPath: column])
   }
 
-  /// The sum of an optional column over the objects of the query that have a value, in the order of
-  /// ids; 0 when there are none.
+  /// Returns the sum of the non-`nil` values of an optional floating-point column; 0 if there are
+  /// none.
   ///
-  /// As with a column that is not optional.
+  /// Otherwise as for a column that is not optional.
   public func sum<M: Model, Value: FieldValue & BinaryFloatingPoint>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value?>>
@@ -139,7 +136,7 @@ extension ObjectReader where Self: ~Copyable {
     _ query: Query<M>,
     _ column: Column<M, Value>
   ) throws -> Value {
-    // Wide enough for as many values of 64 bits as there can be objects.
+    // 128 bits hold the sum of any possible number of 64-bit values.
     var sum: Int128 = 0
     try forEachNumber(query, column) { bits, form in sum += form.integer(bits) }
     guard let sum = Value(exactly: sum) else {
@@ -162,12 +159,12 @@ extension ObjectReader where Self: ~Copyable {
 
   // MARK: Averages
 
-  /// The average of a column over the objects of the query; `nil` when there are none.
+  /// Returns the average of a column over the matches of a query; `nil` if there are none.
   ///
-  /// The order, the offset and the limit of the query do not count.
+  /// The order, the offset and the limit of the query have no effect.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)->[M]``, reading the column alone.
+  /// - Complexity: As ``fetch(_:)->[M]``, reading only the column.
   public func average<M: Model, Value: FieldValue & BinaryInteger>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -175,10 +172,9 @@ extension ObjectReader where Self: ~Copyable {
     try average(query, M.columns[keyPath: column])
   }
 
-  /// The average of an optional column over the objects of the query that have a value; `nil` when
-  /// there are none.
+  /// Returns the average of the non-`nil` values of an optional column; `nil` if there are none.
   ///
-  /// As with a column that is not optional.
+  /// Otherwise as for a column that is not optional.
   public func average<M: Model, Value: FieldValue & BinaryInteger>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value?>>
@@ -186,12 +182,12 @@ extension ObjectReader where Self: ~Copyable {
     try average(query, M.columns[keyPath: column].unwrapped)
   }
 
-  /// The average of a column over the objects of the query; `nil` when there are none.
+  /// Returns the average of a column over the matches of a query; `nil` if there are none.
   ///
-  /// The order, the offset and the limit of the query do not count.
+  /// The order, the offset and the limit of the query have no effect.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: As ``fetch(_:)->[M]``, reading the column alone.
+  /// - Complexity: As ``fetch(_:)->[M]``, reading only the column.
   public func average<M: Model, Value: FieldValue & BinaryFloatingPoint>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value>>
@@ -199,10 +195,9 @@ extension ObjectReader where Self: ~Copyable {
     try average(query, M.columns[keyPath: column])
   }
 
-  /// The average of an optional column over the objects of the query that have a value; `nil` when
-  /// there are none.
+  /// Returns the average of the non-`nil` values of an optional column; `nil` if there are none.
   ///
-  /// As with a column that is not optional.
+  /// Otherwise as for a column that is not optional.
   public func average<M: Model, Value: FieldValue & BinaryFloatingPoint>(
     _ query: Query<M>,
     of column: KeyPath<M.Columns, Column<M, Value?>>
@@ -230,14 +225,14 @@ extension ObjectReader where Self: ~Copyable {
 
   // MARK: Values of one column
 
-  /// Calls `body` with the bits of each number of a column, and with what they mean.
+  /// Calls `body` with the bits and the form of each number of a column.
   private func forEachNumber<M: Model, Value: FieldValue>(
     _ query: Query<M>,
     _ column: Column<M, Value>,
     _ body: (UInt64, NumberForm) -> Void
   ) throws {
     guard let form = NumberForm(Value.fieldType) else {
-      preconditionFailure("a column of \(Value.self) has no numbers to be summed")
+      preconditionFailure("cannot sum a column of type \(Value.self)")
     }
     let core = try QueryCore(query.predicate, in: source)
     unsafe try source.forEachContent(core, of: M.self, at: column.position) { content in
@@ -245,7 +240,7 @@ extension ObjectReader where Self: ~Copyable {
       guard bytes.count == form.width, let base = bytes.baseAddress else {
         throw StoreError(
           .damaged,
-          "\(M.schema.fields[column.position].name) of an object of \(M.schema.name) is cut off"
+          "\(M.schema.fields[column.position].name) of an object of \(M.schema.name) has the wrong size"
         )
       }
       unsafe body(form.bits(base), form)
@@ -284,7 +279,7 @@ extension ObjectReader where Self: ~Copyable {
 }
 
 extension Column where Value: FieldValue {
-  /// Objects whose field has a value that is more, less or the same as others.
+  /// Matches objects whose field is neither `nil` nor NaN.
   fileprivate var hasComparableValue: Predicate<Root> {
     guard let form = NumberForm(Value.fieldType), form.form == .number else {
       return predicate(.isPresent(true), keys: .present)

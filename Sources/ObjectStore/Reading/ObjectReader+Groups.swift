@@ -1,23 +1,23 @@
-/// The objects of a query that have the same value in a column, as part of a list.
+/// A group of query results that have the same value in a column.
 public struct Section<Value: Sendable>: Sendable {
-  /// The value, `nil` where the field has none.
+  /// The value; `nil` for the objects whose field is `nil`.
   public let value: Value?
-  /// How many objects have it.
+  /// The number of objects with the value.
   public let count: Int
-  /// How many objects the sections before this one have.
+  /// The number of objects in all preceding sections.
   public let offset: Int
 }
 
 extension Section: Equatable where Value: Equatable {}
 
 extension ObjectReader where Self: ~Copyable {
-  /// The different values of a column among the objects of the query, in the order of an index.
+  /// Returns the distinct values of a column among the matches of a query, in index order.
   ///
-  /// The order, the offset and the limit of the query do not count.
+  /// The order, the offset and the limit of the query have no effect.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: O(d log n) for d values of all objects where an index begins with the column,
-  ///   otherwise as ``fetch(_:)->[M]``, reading the column alone.
+  /// - Complexity: O(d log n) for d distinct values if the query has no condition and an index
+  ///   starts with the column; otherwise as ``fetch(_:)->[M]``, reading only the column.
   public func distinct<M: Model, Value: FieldValue>(
     _ query: Query<M>,
     _ column: KeyPath<M.Columns, Column<M, Value>>
@@ -25,10 +25,9 @@ extension ObjectReader where Self: ~Copyable {
     try groups(query, M.columns[keyPath: column], isCounting: false).compactMap(\.value)
   }
 
-  /// The different values of an optional column among the objects of the query, `nil` first if some
-  /// have none.
+  /// Returns the distinct values of an optional column among the matches of a query.
   ///
-  /// As with a column that is not optional.
+  /// `nil` comes first if it occurs. Otherwise as for a column that is not optional.
   public func distinct<M: Model, Value: FieldValue>(
     _ query: Query<M>,
     _ column: KeyPath<M.Columns, Column<M, Value?>>
@@ -36,14 +35,15 @@ extension ObjectReader where Self: ~Copyable {
     try groups(query, M.columns[keyPath: column].unwrapped, isCounting: false).map(\.value)
   }
 
-  /// How many objects of the query there are of each value of a column, in the order of the values.
+  /// Returns the number of matches for each value of a column, in the order of the values.
   ///
-  /// They divide the list of `query.order(by: column)`, to which the offsets refer. The order, the
-  /// offset and the limit of the query do not count.
+  /// The sections divide the results of `query.order(by: column)`, to which their offsets refer.
+  /// The order, the offset and the limit of the query itself have no effect.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: O(n) in the entries of an index on the column, without a look at records, when
-  ///   the query has no condition; otherwise as ``fetch(_:)->[M]``, reading the column alone.
+  /// - Complexity: O(n) in the entries of an index that starts with the column, with one record
+  ///   read per section, if the query has no condition; otherwise as ``fetch(_:)->[M]``, reading
+  ///   only the column.
   public func sections<M: Model, Value: FieldValue>(
     _ query: Query<M>,
     by column: KeyPath<M.Columns, Column<M, Value>>
@@ -51,10 +51,9 @@ extension ObjectReader where Self: ~Copyable {
     try groups(query, M.columns[keyPath: column], isCounting: true)
   }
 
-  /// How many objects of the query there are of each value of an optional column, those without one
-  /// first.
+  /// Returns the number of matches for each value of an optional column, `nil` first.
   ///
-  /// As with a column that is not optional.
+  /// Otherwise as for a column that is not optional.
   public func sections<M: Model, Value: FieldValue>(
     _ query: Query<M>,
     by column: KeyPath<M.Columns, Column<M, Value?>>
@@ -70,7 +69,7 @@ extension ObjectReader where Self: ~Copyable {
     let type = Value.fieldType
     precondition(
       type.isIndexable && type.indexedElement == nil,
-      "objects are not grouped by a field of type \(type)"
+      "cannot group by a field of type \(type)"
     )
     guard let reader = unsafe try source.reader(of: M.self) else { return [] }
     let groups: [ColumnGroup]
@@ -79,7 +78,7 @@ extension ObjectReader where Self: ~Copyable {
     {
       groups = unsafe try reader.groups(in: index, at: column.position, isCounting: isCounting)
     } else {
-      var counts = ContentCounts(type)
+      var counts = ValueCounts(type)
       let core = try QueryCore(query.predicate, in: source)
       unsafe try source.forEachContent(core, of: M.self, at: column.position) {
         unsafe counts.add($0)
@@ -98,9 +97,9 @@ extension ObjectReader where Self: ~Copyable {
   }
 }
 
-/// The objects that have the same bytes in a field.
+/// The objects with equal values in a field.
 private struct ColumnGroup {
-  /// `nil` where the field has no value.
+  /// The stored value; `nil` when the field is `nil`.
   let bytes: [UInt8]?
   let count: Int
 
@@ -126,10 +125,11 @@ private struct ColumnGroup {
   }
 }
 
-/// Counts fields by what they hold.
-private struct ContentCounts {
+/// Counts the distinct values of a field.
+private struct ValueCounts {
   private let type: FieldType
-  /// By index key, which is the same for values that are the same.
+  /// Keyed by index key, because equal values may have different stored bytes but have the same
+  /// key.
   private var counts: [[UInt8]: (bytes: [UInt8], count: Int)] = [:]
   private var nilCount = 0
 
@@ -155,7 +155,8 @@ private struct ContentCounts {
 }
 
 extension ModelReader {
-  /// An index that begins with the field, has every object once, and never cuts the field's values.
+  /// Returns an index that starts with the field, has one entry per object and never truncates the
+  /// field's values.
   fileprivate func indexOfWholeValues(at position: Int) -> ModelTables.Index? {
     unsafe tables.indexes.first { index in
       index.collectionPart == nil && index.parts[0].position == position
@@ -163,7 +164,7 @@ extension ModelReader {
     }
   }
 
-  /// The groups of the first field of an index; the count is 1 unless they are counted.
+  /// Returns the groups of the index's first field; their counts are 1 unless `isCounting`.
   fileprivate func groups(
     in index: ModelTables.Index,
     at position: Int,
@@ -177,7 +178,7 @@ extension ModelReader {
       guard let record = unsafe try records.record(id, parts: parts) else {
         throw StoreError(
           .damaged,
-          unsafe "an index of \(tables.name) names object \(id), which is not there"
+          unsafe "an index of \(tables.name) refers to object \(id), which does not exist"
         )
       }
       var key = ByteWriter()
@@ -195,9 +196,9 @@ extension ModelReader {
       let own = KeyRange.prefix(key.bytes)
       var count = 1
       if isCounting {
-        let walk = unsafe try IndexScan(self, index, [own])
+        let scan = unsafe try IndexScan(self, index, [own])
         count = 0
-        while unsafe try walk.next() != nil { count += 1 }
+        while unsafe try scan.next() != nil { count += 1 }
       }
       groups.append(ColumnGroup(bytes: bytes, count: count))
       guard let upper = own.upper else { return groups }

@@ -1,11 +1,11 @@
 extension ObjectReader where Self: ~Copyable {
-  /// The objects of the query.
+  /// Returns the objects that a query finds.
   ///
-  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError` when the task is
-  ///   cancelled meanwhile.
-  /// - Complexity: O(k log n) for the k candidates of an index that serves the query, otherwise
-  ///   O(n) in the objects of the model; an order that no index serves adds the sorting of what is
-  ///   found, of which a limit keeps no more than it needs in memory.
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError` when the task
+  ///   is cancelled during the search.
+  /// - Complexity: O(k log n) for k candidates if an index serves the query, otherwise O(n) in the
+  ///   number of objects of the model. An order that no index serves adds the cost of sorting the
+  ///   matches; with a limit, only as many as offset and limit require are kept in memory.
   public func fetch<M: Model>(_ query: Query<M>) throws -> [M] {
     var objects: [M] = []
     try forEach(query) { object in
@@ -15,7 +15,7 @@ extension ObjectReader where Self: ~Copyable {
     return objects
   }
 
-  /// The first object of the query, or `nil`.
+  /// Returns the first object that a query finds, or `nil`.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   /// - Complexity: As ``fetch(_:)->[M]`` with a limit of 1.
@@ -23,10 +23,10 @@ extension ObjectReader where Self: ~Copyable {
     try fetch(query.forOne).first
   }
 
-  /// The object of that primary key, which must be there.
+  /// Returns the object with a primary key; throws if it does not exist.
   ///
   /// - Throws: ``StoreError`` with `notFound`, `damaged` or `unknownModel`.
-  /// - Complexity: O(log n) in the objects of the model.
+  /// - Complexity: O(log n) in the number of objects of the model.
   public func find<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> M {
     guard let object = try get(model, key) else {
       throw StoreError(.notFound, "there is no object of \(M.schema.name) with key \(key)")
@@ -34,11 +34,11 @@ extension ObjectReader where Self: ~Copyable {
     return object
   }
 
-  /// How many objects the query finds, without decoding them.
+  /// Returns the number of objects that a query finds, without decoding them.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
-  /// - Complexity: O(1) for all objects of a model. Where an index alone tells what matches, O(k) in
-  ///   its k entries, and no record is read; otherwise as ``fetch(_:)->[M]``.
+  /// - Complexity: O(1) for all objects of a model. O(k) in the entries read if an index alone
+  ///   decides which objects match, without reading a record. Otherwise as ``fetch(_:)->[M]``.
   public func count<M: Model>(_ query: Query<M>) throws -> Int {
     guard let reader = unsafe try source.reader(of: M.self) else { return 0 }
     guard query.takeCount > 0 else { return 0 }
@@ -47,7 +47,7 @@ extension ObjectReader where Self: ~Copyable {
     return Swift.max(count - query.skipCount, 0)
   }
 
-  /// Whether the query finds any object.
+  /// Returns whether a query finds any object.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   /// - Complexity: As ``count(_:)`` with a limit of 1.
@@ -55,12 +55,13 @@ extension ObjectReader where Self: ~Copyable {
     try count(query.forOne) > 0
   }
 
-  /// Calls `body` with each object of the query, one at a time; it returns false to stop.
+  /// Calls `body` with each object that a query finds, until `body` returns `false`.
   ///
-  /// Without an order, and with one that an index serves, the objects are never all in memory.
+  /// Objects are decoded one at a time. If an index serves the order, or the query has none, they
+  /// are never all in memory.
   ///
-  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or what `body` throws;
-  ///   `CancellationError` when the task is cancelled meanwhile.
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or the error of `body`;
+  ///   `CancellationError` when the task is cancelled during the search.
   public func forEach<M: Model>(_ query: Query<M>, _ body: (M) throws -> Bool) throws {
     guard query.sortOrder != nil else {
       for object in try sortedByComputing(query) { guard try body(object) else { return } }
@@ -71,19 +72,20 @@ extension ObjectReader where Self: ~Copyable {
     }
   }
 
-  /// How the query finds its objects: through which index, or by looking at every one.
+  /// Returns the plan of a query: the indexes it uses, or that it reads every object.
   ///
-  /// Reads nothing but how many objects there are; but of a condition across a reference, the other
-  /// side is run, since the plan depends on how many objects it finds.
+  /// Reads only the number of objects. For a condition across a reference, it runs the query on the
+  /// other model, because the plan depends on the number of keys found.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   public func explain<M: Model>(_ query: Query<M>) throws -> QueryPlan {
     try source.explain(query)
   }
 
-  // MARK: Inside the module
+  // MARK: Implementation
 
-  /// Calls `body` with each whole record of the query, in the order of its columns.
+  /// Calls `body` with each complete record that a query finds, in the order of its stored sort
+  /// keys.
   func forEachRecord<M: Model>(
     _ query: Query<M>,
     _ body: (ModelReader, UInt64, borrowing RecordView) throws -> Bool
@@ -95,7 +97,9 @@ extension ObjectReader where Self: ~Copyable {
     }
   }
 
-  /// The objects of a query with an order by a value that is computed: all matches are decoded.
+  /// Returns the objects of a query with a computed sort key.
+  ///
+  /// Decodes and keeps all matches.
   private func sortedByComputing<M: Model>(_ query: Query<M>) throws -> ArraySlice<M> {
     guard let reader = unsafe try source.reader(of: M.self) else { return [] }
     var ranked: [Ranked<M>] = []
@@ -105,16 +109,16 @@ extension ObjectReader where Self: ~Copyable {
       return true
     }
     ranked.sort { $0.precedes($1, query.orders) }
-    let skipped = ranked.dropFirst(query.skipCount).prefix(query.takeCount)
-    return skipped.map(\.object)[...]
+    let selected = ranked.dropFirst(query.skipCount).prefix(query.takeCount)
+    return selected.map(\.object)[...]
   }
 }
 
-/// An object and what it is sorted by.
+/// An object with its sort keys.
 private struct Ranked<M: Model> {
   let object: M
   let id: UInt64
-  /// One key for each order; empty for those that are computed.
+  /// One key for each sort column; empty for a computed sort key.
   let keys: [[UInt8]]
 
   init(_ object: M, _ query: Query<M>, _ record: borrowing RecordView, _ id: UInt64) throws {
@@ -141,8 +145,8 @@ private struct Ranked<M: Model> {
           return keys[number].lexicographicallyPrecedes(other.keys[number])
         }
       case .computed(let direction, let compare):
-        let standing = compare(object, other.object)
-        if standing != 0 { return (standing < 0) == (direction == .ascending) }
+        let comparison = compare(object, other.object)
+        if comparison != 0 { return (comparison < 0) == (direction == .ascending) }
       }
     }
     return (id < other.id) == (orders.last?.direction != .descending)
@@ -156,5 +160,125 @@ extension ModelReader {
     } catch {
       throw StoreError(error, model: M.schema.name, objectID: id)
     }
+  }
+}
+
+extension ObjectReader where Self: ~Copyable {
+  /// Returns the page of query results after a token, or the first page.
+  ///
+  /// Unlike an offset, a token does not read the preceding results if an index serves the order,
+  /// and concurrent insertions and deletions cause no object to be skipped or repeated. The offset
+  /// and the limit of the query have no effect.
+  ///
+  /// ```swift
+  /// var token: PageToken?
+  /// repeat {
+  ///   let page = try store.read { try $0.page(Note.all, size: 50, after: token) }
+  ///   show(page.objects)
+  ///   token = page.next
+  /// } while token != nil
+  /// ```
+  ///
+  /// - Precondition: `size` is positive, and the query has no computed sort key.
+  /// - Throws: ``StoreError`` with `invalidPageToken` when the token belongs to another order,
+  ///   `damaged` or `unknownModel`; `CancellationError`.
+  /// - Complexity: O(size · log n) if an index serves the condition and the order, otherwise as
+  ///   ``fetch(_:)->[M]`` with a limit.
+  public func page<M: Model>(
+    _ query: Query<M>,
+    size: Int,
+    after token: PageToken? = nil
+  ) throws -> Page<M> {
+    precondition(size > 0, "the page size must be positive")
+    guard let order = query.sortOrder else {
+      preconditionFailure("a query with a computed sort key cannot be paged")
+    }
+    let fingerprint = order.fingerprint(M.schema)
+    guard let reader = unsafe try source.reader(of: M.self) else {
+      return Page(objects: [], next: nil)
+    }
+    // Fetch one more object to find out whether there is another page.
+    var core = try QueryCore(
+      query.predicate,
+      in: source,
+      order: order,
+      takeCount: size == .max ? size : size + 1
+    )
+    if let token {
+      guard token.fingerprint == fingerprint, token.position.keys.count == order.columns.count
+      else {
+        throw StoreError(
+          .invalidPageToken,
+          "the page token belongs to another order of \(M.schema.name): start again with the first page"
+        )
+      }
+      core.start = token.position
+    }
+    var objects: [M] = []
+    var last: PagePosition?
+    var hasNext = false
+    var executor = unsafe try QueryExecutor(reader, core)
+    unsafe try executor.forEach(requested: .all) { id, record in
+      guard objects.count < size else {
+        hasNext = true
+        return false
+      }
+      objects.append(unsafe try reader.decode(record, id))
+      if objects.count == size {
+        do throws(RecordError) {
+          last = try order.position(after: record, id)
+        } catch {
+          throw StoreError(error, model: M.schema.name, objectID: id)
+        }
+      }
+      return true
+    }
+    let next = hasNext ? last.map { PageToken($0, fingerprint: fingerprint) } : nil
+    return Page(objects: objects, next: next)
+  }
+}
+
+extension ReaderSource {
+  /// Returns the plan of a query.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  func explain<M: Model>(_ query: Query<M>) throws -> QueryPlan {
+    let resolved = try query.predicate.resolved(in: self)
+    let joins = try zip(query.predicate.node.semiJoins, resolved.keys).map { join, keys in
+      QueryPlan.SemiJoin(
+        field: M.schema.fields[join.position].name,
+        keyCount: keys.count,
+        plan: try join.other.plan(in: self)
+      )
+    }
+    guard let reader = unsafe try reader(of: M.self) else {
+      return QueryPlan(ofMissing: M.schema.name, joins)
+    }
+    let core = QueryCore(query, resolved.predicate)
+    var plan = unsafe core.plan(reader.tables)
+    if query.sortOrder == nil { plan.isOrdered = false }
+    return unsafe QueryPlan(
+      plan,
+      of: reader.tables,
+      objectCount: try reader.count(),
+      parts: core.parts(reader.tables),
+      joins
+    )
+  }
+}
+
+extension QueryPlan {
+  /// Creates the plan for a model that the store has no tables for.
+  fileprivate init(ofMissing model: String, _ semiJoins: [SemiJoin]) {
+    self.init(
+      model: model,
+      objectCount: 0,
+      access: .nothing,
+      isOrderServed: true,
+      isExact: true,
+      readsColdFields: false,
+      readsHotFields: false,
+      semiJoins: semiJoins
+    )
   }
 }

@@ -1,17 +1,19 @@
 internal import LMDB
 
-/// What reads and writes have in common: typed reading at one snapshot.
+/// A transaction that can read typed objects: a ``Snapshot`` or a write transaction.
+///
+/// All reads through one reader see the same state of the store.
 public protocol ObjectReader: ~Copyable {
-  /// The store's own side of the transaction.
+  /// The module's internal handle of the transaction.
   var source: ReaderSource { get }
 }
 
-/// The store's own side of a transaction, of no use outside it.
-@safe  // Although it holds a reference: nothing outside the module can do anything with it.
+/// The module's internal handle of a transaction; it has no public members.
+@safe  // It holds an unowned reference, but has no public members.
 public struct ReaderSource {
   let transaction: TransactionReference
   let schema: StoreSchema
-  /// The write of which the transaction is.
+  /// The state of the write transaction; `nil` for a read transaction.
   let state: WriteState?
 
   init(
@@ -24,7 +26,9 @@ public struct ReaderSource {
     self.state = state
   }
 
-  /// The records of the model, or `nil` when the store has never seen it.
+  /// Returns the reader of a model, or `nil` when the store has no tables for it.
+  ///
+  /// In a write transaction, deferred changes of the model are written first.
   @usableFromInline
   func reader<M: Model>(of model: M.Type) throws -> ModelReader? {
     guard let tables = try schema.tables(of: model) else { return nil }
@@ -41,10 +45,10 @@ public struct ReaderSource {
 }
 
 extension ObjectReader where Self: ~Copyable {
-  /// The object of that primary key, or `nil`.
+  /// Returns the object with a primary key, or `nil` when it does not exist.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
-  /// - Complexity: O(log n) in the objects of the model.
+  /// - Complexity: O(log n) in the number of objects of the model.
   @inlinable
   public func get<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> M? {
     guard let reader = unsafe try source.reader(of: model) else { return nil }
@@ -55,23 +59,23 @@ extension ObjectReader where Self: ~Copyable {
     return object
   }
 
-  /// Whether there is an object of that primary key.
+  /// Returns whether an object with a primary key exists.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
-  /// - Complexity: O(log n) in the objects of the model.
+  /// - Complexity: O(log n) in the number of objects of the model.
   @inlinable
   public func contains<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> Bool {
     guard let reader = unsafe try source.reader(of: model) else { return false }
-    var isThere = false
+    var exists = false
     unsafe try key.withStoredBytes { bytes in
-      isThere = unsafe try reader.objectID(of: bytes) != nil
+      exists = unsafe try reader.objectID(of: bytes) != nil
     }
-    return isThere
+    return exists
   }
 }
 
 extension ModelReader.Found {
-  /// The object.
+  /// Decodes the object.
   @inlinable
   borrowing func decode<M: Model>(_ model: M.Type) throws -> M {
     do throws(RecordError) {
@@ -83,11 +87,11 @@ extension ModelReader.Found {
 }
 
 extension FieldValue {
-  /// Lends the bytes of the value, as the store has them.
+  /// Calls `body` with the stored encoding of the value.
   @inlinable
   @inline(__always)
   func withStoredBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-    // A text's bytes are there already; the compiler drops the other branch.
+    // A string's UTF-8 is its stored form. The compiler removes the branch that does not apply.
     if Self.self == String.self, var text = self as? String {
       try text.withUTF8 { unsafe try body(UnsafeRawBufferPointer($0)) }
       return
@@ -95,5 +99,47 @@ extension FieldValue {
     var writer = ByteWriter()
     encode(to: &writer)
     unsafe try body(writer.buffer)
+  }
+}
+
+extension ReaderSource {
+  /// Calls `body` with the stored content of one field of each match.
+  ///
+  /// Reads only the record parts that the field, the condition and the order need.
+  func forEachContent<M: Model>(
+    _ core: QueryCore,
+    of model: M.Type,
+    at position: Int,
+    _ body: (RecordView.Content) throws -> Void
+  ) throws {
+    guard let reader = unsafe try reader(of: model) else { return }
+    let parts = unsafe reader.tables.parts(ofFieldsAt: [position])
+    if core.node.isAlways, core.order.isStored, core.takeCount == .max {
+      // Without a condition, order or limit, only the part with the column is read.
+      var cancellation = CancellationCheck()
+      return unsafe try reader.forEachRecord(parts: parts) { id, record in
+        try cancellation.step()
+        unsafe try body(content(of: record, id, model, position))
+        return true
+      }
+    }
+    var executor = unsafe try QueryExecutor(reader, core)
+    unsafe try executor.forEach(requested: parts) { id, record in
+      unsafe try body(content(of: record, id, model, position))
+      return true
+    }
+  }
+
+  private func content<M: Model>(
+    of record: borrowing RecordView,
+    _ id: UInt64,
+    _ model: M.Type,
+    _ position: Int
+  ) throws -> RecordView.Content {
+    do throws(RecordError) {
+      return unsafe try record.content(at: position)
+    } catch {
+      throw StoreError(error, model: M.schema.name, objectID: id)
+    }
   }
 }

@@ -1,22 +1,22 @@
-/// One stored object, of which single fields are read without decoding the others.
+/// A stored object whose fields are decoded one at a time.
 ///
 /// ```swift
 /// let received = try tx.withView(Download.self, url) { view in try view.received }
 /// ```
 ///
-/// A field is read by the name of its column. Fields that seldom change and those that change often
-/// lie apart; each part is looked up when a field of it is asked for. A view is lent and cannot be
-/// kept.
-@safe  // Although it holds what points into the map: it is noncopyable and only ever lent.
+/// Read a field by the name of its column. Hot fields, which change often, are stored apart from
+/// cold fields; each part is read when one of its fields is first accessed. A view is valid only
+/// inside the closure that receives it.
+@safe  // It points into the memory map, but it is noncopyable and only passed `inout` to a closure.
 @dynamicMemberLookup
 public struct ObjectView<Root: Model>: ~Copyable {
   private let reader: ModelReader
   private let id: UInt64
   private var record: RecordView
-  /// The parts of the record that are there.
+  /// The parts of the record that have been read.
   private var parts: RecordParts
-  /// The parts that were asked for.
-  private(set) var asked: RecordParts = []
+  /// The parts whose fields have been accessed.
+  private(set) var accessedParts: RecordParts = []
 
   init(
     _ reader: ModelReader,
@@ -38,7 +38,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
     parts = .cold
   }
 
-  /// A view of what `found` keeps meanwhile.
+  /// Creates a view of a record that `found` keeps valid.
   @usableFromInline
   init(_ reader: ModelReader, lending found: borrowing ModelReader.Found) {
     unsafe self.reader = unsafe reader
@@ -47,10 +47,10 @@ public struct ObjectView<Root: Model>: ~Copyable {
     parts = .cold
   }
 
-  /// The value of the field.
+  /// The decoded value of the field.
   ///
-  /// - Throws: ``StoreError`` with `damaged`, or `missingField` when the object was stored before the
-  ///   field existed.
+  /// - Throws: ``StoreError`` with `damaged`, or with `missingField` when the object was stored
+  ///   before the field existed.
   @inlinable
   public subscript<Value: FieldValue>(
     dynamicMember column: KeyPath<Root.Columns, Column<Root, Value>>
@@ -64,7 +64,9 @@ public struct ObjectView<Root: Model>: ~Copyable {
     }
   }
 
-  /// The value of the optional field; `nil` too when the object was stored before the field existed.
+  /// The decoded value of the optional field.
+  ///
+  /// `nil` also when the object was stored before the field existed.
   ///
   /// - Throws: ``StoreError`` with `damaged`.
   @inlinable
@@ -78,10 +80,12 @@ public struct ObjectView<Root: Model>: ~Copyable {
     }
   }
 
-  /// Lends the bytes of the field as they are stored, without a copy: of a text its UTF-8.
+  /// Calls `body` with the stored bytes of the field, without copying them.
   ///
-  /// - Returns: What `body` returns.
-  /// - Throws: ``StoreError`` with `damaged` or `missingField`, or what `body` throws.
+  /// The stored bytes of a string are its UTF-8. The span is valid until `body` returns.
+  ///
+  /// - Returns: The result of `body`.
+  /// - Throws: ``StoreError`` with `damaged` or `missingField`, or the error of `body`.
   @inlinable
   public mutating func withBytes<Value: FieldValue, Result>(
     _ column: KeyPath<Root.Columns, Column<Root, Value>>,
@@ -94,10 +98,12 @@ public struct ObjectView<Root: Model>: ~Copyable {
     return unsafe try body(bytes.bindMemory(to: UInt8.self).span)
   }
 
-  /// Lends the bytes of the optional field as they are stored, without a copy: of a text its UTF-8.
+  /// Calls `body` with the stored bytes of the optional field, without copying them.
   ///
-  /// - Returns: What `body` returns, or `nil` when the field has no value.
-  /// - Throws: ``StoreError`` with `damaged`, or what `body` throws.
+  /// The stored bytes of a string are its UTF-8. The span is valid until `body` returns.
+  ///
+  /// - Returns: The result of `body`, or `nil` when the field has no value.
+  /// - Throws: ``StoreError`` with `damaged`, or the error of `body`.
   @inlinable
   public mutating func withBytes<Value: FieldValue, Result>(
     _ column: KeyPath<Root.Columns, Column<Root, Value?>>,
@@ -108,7 +114,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
     return unsafe try body(bytes.bindMemory(to: UInt8.self).span)
   }
 
-  /// The whole object.
+  /// Decodes the whole object.
   ///
   /// - Throws: ``StoreError`` with `damaged`.
   public mutating func object() throws -> Root {
@@ -116,15 +122,15 @@ public struct ObjectView<Root: Model>: ~Copyable {
     return unsafe try reader.decode(record, id)
   }
 
-  // MARK: Without the types
+  // MARK: Untyped access
 
-  /// The bytes of a field, after its part was looked up if need be.
+  /// Returns the stored content of a field, reading its part of the record first if necessary.
   @unsafe
   @usableFromInline
   mutating func content(at position: Int) throws -> RecordView.Content {
     let place = unsafe record.places[position]
     let needed: RecordParts = place.exists && place.isHot ? .hot : .cold
-    if !parts.isSuperset(of: needed) || !asked.isSuperset(of: needed) { try load(needed) }
+    if !parts.isSuperset(of: needed) || !accessedParts.isSuperset(of: needed) { try load(needed) }
     do throws(RecordError) {
       return unsafe try record.content(at: position)
     } catch {
@@ -133,7 +139,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
   }
 
   private mutating func load(_ needed: RecordParts) throws {
-    asked.formUnion(needed)
+    accessedParts.formUnion(needed)
     guard !needed.isSubset(of: parts) else { return }
     let whole = parts.union(needed)
     if parts == .cold {
@@ -141,7 +147,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
         parts = whole
         return
       }
-      // The cold part has been checked.
+      // The cold part is already verified, so only the hot part is read.
       let hot = unsafe try reader.hotPart(of: id)
       do throws(RecordError) {
         guard let hot = unsafe hot else { throw RecordError(.missingHotPart) }
@@ -153,7 +159,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
       guard let found = unsafe try reader.record(id, parts: whole) else {
         throw StoreError(
           .damaged,
-          "object \(id) of \(unsafe reader.tables.name) is listed, but has no record"
+          "object \(id) of \(unsafe reader.tables.name) has an entry in the key table but no record"
         )
       }
       record = found
@@ -194,12 +200,13 @@ public struct ObjectView<Root: Model>: ~Copyable {
 }
 
 extension ObjectReader where Self: ~Copyable {
-  /// Lends a view of the object of that primary key to `body`; `nil` when there is none.
+  /// Calls `body` with a view of the object with the given primary key.
   ///
-  /// Allocates nothing by itself.
+  /// Makes no heap allocation of its own.
   ///
-  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or what `body` throws.
-  /// - Complexity: O(log n) in the objects of the model.
+  /// - Returns: The result of `body`, or `nil` when no such object exists.
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or the error of `body`.
+  /// - Complexity: O(log n) in the number of objects of the model.
   @inlinable
   public func withView<M: Model, Result>(
     _ model: M.Type,
@@ -216,33 +223,34 @@ extension ObjectReader where Self: ~Copyable {
     return result
   }
 
-  /// What `transform` makes of the objects of the query, of which it reads single fields.
+  /// Returns the results of calling `transform` with a view of each match of a query.
   ///
   /// ```swift
   /// let names = try tx.fetch(Download.all) { view in (try view.url, try view.received) }
   /// ```
   ///
-  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or what `transform` throws;
+  /// - Precondition: The query has no computed sort key.
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or the error of `transform`;
   ///   `CancellationError`.
-  /// - Complexity: As ``fetch(_:)->[M]``, without the decoding of other fields; parts of records that
-  ///   neither the query nor `transform` reads are not read.
+  /// - Complexity: As ``fetch(_:)->[M]``, but only the fields that `transform` accesses are
+  ///   decoded, and record parts that neither the query nor `transform` needs are not read.
   public func fetch<M: Model, Result>(
     _ query: Query<M>,
     _ transform: (inout ObjectView<M>) throws -> Result
   ) throws -> [Result] {
     precondition(
       query.sortOrder != nil,
-      "a query in an order by computed values gives whole objects alone"
+      "a query with a computed sort key cannot be read through views; fetch whole objects"
     )
     guard let reader = unsafe try source.reader(of: M.self) else { return [] }
     var results: [Result] = []
-    // What the first objects are asked for is looked up together for those after them.
-    var asked: RecordParts = []
+    // Parts that `transform` accessed for earlier objects are read up front for later ones.
+    var accessedParts: RecordParts = []
     var executor = unsafe try QueryExecutor(reader, QueryCore(query, in: source))
-    unsafe try executor.forEach(requested: asked) { id, record in
+    unsafe try executor.forEach(requested: accessedParts) { id, record in
       var view = unsafe ObjectView<M>(reader, id, copyOf: record)
       results.append(try transform(&view))
-      asked.formUnion(view.asked)
+      accessedParts.formUnion(view.accessedParts)
       return true
     }
     return results

@@ -1,6 +1,7 @@
 internal import LMDB
+internal import Synchronization
 
-/// A store as of one commit, lent to the closure of a read.
+/// A consistent view of the store at one commit, valid inside the closure of a read.
 public struct Snapshot: ObjectReader, ~Copyable, Sendable {
   private let transaction: ReadTransaction
   private let schema: StoreSchema
@@ -10,9 +11,67 @@ public struct Snapshot: ObjectReader, ~Copyable, Sendable {
     self.schema = schema
   }
 
-  /// The store's own side of the transaction.
+  /// The module's internal handle of the transaction.
   public var source: ReaderSource { ReaderSource(transaction, schema) }
 
   /// The number of the commit; see ``ObjectStore/changeCount()``.
   public var changeCount: UInt64 { transaction.id }
+}
+
+/// A consistent view of the store at one commit that can be kept across calls and `await`.
+///
+/// Release it or call ``close()`` soon: while it is open, pages that later commits free cannot be
+/// reused, so the file grows with every write. Any thread may read from it; concurrent reads of one
+/// snapshot run one at a time.
+public final class FrozenSnapshot: Sendable {
+  /// The number of the commit; see ``ObjectStore/changeCount()``.
+  public let changeCount: UInt64
+  // LMDB lets any thread use a read transaction (MDB_NOTLS), but only one at a time; hence the
+  // lock.
+  private let snapshot: Guarded<Snapshot?>
+
+  init(_ snapshot: consuming Snapshot) {
+    changeCount = snapshot.changeCount
+    self.snapshot = Guarded(consume snapshot)
+  }
+
+  /// Calls `body` with the snapshot and returns its result.
+  ///
+  /// - Precondition: The snapshot is not being read by the same thread: a nested `read` traps.
+  /// - Throws: ``StoreError`` with `closed`, or the error of `body`.
+  public func read<Result>(_ body: (inout Snapshot) throws -> Result) throws -> Result {
+    // `withLock` can return only a value of a disconnected region, which `Result` need not be.
+    var result: Result?
+    try snapshot.withLock { snapshot in
+      result = try translating("reading a snapshot") { try snapshot?.lend(to: body) }
+    }
+    guard let result else { throw StoreError(.closed, "the snapshot was closed") }
+    return result
+  }
+
+  /// Ends the read transaction; later reads throw ``StoreError`` with `closed`.
+  ///
+  /// Waits for a read in progress.
+  public func close() {
+    snapshot.withLock { $0 = nil }
+  }
+}
+
+extension Snapshot {
+  fileprivate mutating func lend<Result>(
+    to body: (inout Snapshot) throws -> Result
+  ) throws -> Result {
+    try body(&self)
+  }
+}
+
+extension ObjectStore {
+  /// Returns a view of the store at the last commit that can be kept across calls.
+  ///
+  /// Costs as much as starting a read transaction, and occupies a reader slot until it is closed.
+  ///
+  /// - Throws: ``StoreError`` with `other` when no reader slot is free.
+  public func snapshot() throws -> FrozenSnapshot {
+    try translating("reading \(path)") { FrozenSnapshot(try beginSnapshot()) }
+  }
 }
