@@ -1,28 +1,29 @@
 internal import LMDB
 
-/// The deletion of one object with all that follows from references to it.
+/// The deletion of an object, including the effects of the delete rules of references to it.
 ///
-/// First everything is looked up, in a loop and not by recursion, so that chains may be long and
-/// cycles end; only when nothing stands against it is anything written.
+/// The initializer collects all effects, with a work list instead of recursion, so long chains do
+/// not overflow the stack and cycles terminate. Nothing is written unless the whole deletion is
+/// allowed.
 struct Deletion {
   private struct Object: Hashable {
     var model: String
     var id: UInt64
   }
 
-  /// An object with the writer of its model.
-  private struct Doomed {
+  /// An object to delete, with the writer of its model.
+  private struct PendingDeletion {
     var id: UInt64
     var writer: ModelWriter
   }
 
-  /// References that go from one object.
-  private struct Loss {
+  /// The references to remove from one object.
+  private struct Nullification {
     var referrer: ReferenceGraph.Referrer
     var keysOfField: [Int: Set<[UInt8]>]
   }
 
-  /// A reference that stands against the deletion unless its object is deleted too.
+  /// A reference that forbids the deletion unless the referring object is deleted too.
   private struct Denial {
     var referrer: Object
     var fieldName: String
@@ -31,10 +32,10 @@ struct Deletion {
   }
 
   private let state: WriteState
-  private var doomed: [Doomed] = []
-  private var isDoomed: Set<Object> = []
-  private var losers: [Object] = []
-  private var losses: [Object: Loss] = [:]
+  private var deletions: [PendingDeletion] = []
+  private var scheduled: Set<Object> = []
+  private var nullifiedReferrers: [Object] = []
+  private var nullifications: [Object: Nullification] = [:]
   private var denials: [Denial] = []
 
   init(
@@ -44,16 +45,16 @@ struct Deletion {
     in transaction: borrowing WriteTransaction
   ) throws {
     self.state = state
-    // What refers to the object is looked for in indexes.
+    // Referring objects are found through indexes, so deferred index entries must be written first.
     unsafe try state.flushPending(in: unsafe WriteTransactionReference(transaction))
-    doomed = [Doomed(id: id, writer: writer)]
-    isDoomed = [Object(model: writer.tables.name, id: id)]
+    deletions = [PendingDeletion(id: id, writer: writer)]
+    scheduled = [Object(model: writer.tables.name, id: id)]
     var next = 0
-    while next < doomed.count {
-      try follow(doomed[next], in: transaction)
+    while next < deletions.count {
+      try applyRules(to: deletions[next], in: transaction)
       next += 1
     }
-    for denial in denials where !isDoomed.contains(denial.referrer) {
+    for denial in denials where !scheduled.contains(denial.referrer) {
       throw StoreError(
         .referenced,
         """
@@ -64,9 +65,9 @@ struct Deletion {
     }
   }
 
-  /// Looks up what refers to an object that is to go.
-  private mutating func follow(
-    _ object: Doomed,
+  /// Applies the delete rules of all references to an object that is to be deleted.
+  private mutating func applyRules(
+    to object: PendingDeletion,
     in transaction: borrowing WriteTransaction
   ) throws {
     let tables = object.writer.tables
@@ -76,7 +77,7 @@ struct Deletion {
     }
     let target = Object(model: tables.name, id: object.id)
     for field in fields {
-      let ids = try Referrers(field: field).ids(naming: key, in: transaction)
+      let ids = try Referrers(field: field).ids(referringTo: key, in: transaction)
       for id in ids {
         let referrer = Object(model: field.rule.model, id: id)
         guard let known = field.referrer else {
@@ -84,7 +85,7 @@ struct Deletion {
             .referenced,
             """
             \(target.model) \(text) cannot be deleted: objects of \(field.rule.model) refer to it \
-            in \(field.fieldName); open the store with that model too
+            in \(field.fieldName); open the store with that model to apply its delete rule
             """
           )
         }
@@ -95,29 +96,29 @@ struct Deletion {
             Denial(referrer: referrer, fieldName: field.fieldName, target: target, key: text)
           )
         case .cascade:
-          guard isDoomed.insert(referrer).inserted else { continue }
-          doomed.append(Doomed(id: id, writer: try state.writer(for: known.model)))
+          guard scheduled.insert(referrer).inserted else { continue }
+          deletions.append(PendingDeletion(id: id, writer: try state.writer(for: known.model)))
         case .nullify:
-          guard let position = known.losablePosition else {
-            // This program does not know the field, or holds that it always has a value.
+          guard let position = known.nullablePosition else {
+            // The program does not declare the field, or declares it as not optional.
             denials.append(
               Denial(referrer: referrer, fieldName: field.fieldName, target: target, key: text)
             )
             continue
           }
-          if losses[referrer] == nil {
-            losers.append(referrer)
-            losses[referrer] = Loss(referrer: known, keysOfField: [:])
+          if nullifications[referrer] == nil {
+            nullifiedReferrers.append(referrer)
+            nullifications[referrer] = Nullification(referrer: known, keysOfField: [:])
           }
-          losses[referrer]?.keysOfField[position, default: []].insert(key)
+          nullifications[referrer]?.keysOfField[position, default: []].insert(key)
         }
       }
     }
   }
 
-  /// The primary key, and as a message has it.
+  /// Returns the primary key and its description for messages.
   private static func key(
-    of object: Doomed,
+    of object: PendingDeletion,
     in transaction: borrowing WriteTransaction
   ) throws -> (bytes: [UInt8], text: String)? {
     let reader = unsafe object.writer.reader(in: transaction)
@@ -135,13 +136,18 @@ struct Deletion {
     }
   }
 
-  /// Writes it all.
+  /// Removes the references, then deletes the objects.
   func run(in transaction: inout WriteTransaction) throws {
-    for referrer in losers where !isDoomed.contains(referrer) {
-      guard let loss = losses[referrer] else { continue }
-      try lose(loss, loss.referrer.model, referrer.id, in: &transaction)
+    for referrer in nullifiedReferrers where !scheduled.contains(referrer) {
+      guard let nullification = nullifications[referrer] else { continue }
+      try removeReferences(
+        nullification,
+        nullification.referrer.model,
+        referrer.id,
+        in: &transaction
+      )
     }
-    for object in doomed {
+    for object in deletions {
       let reader = unsafe object.writer.reader(in: transaction)
       guard let record = unsafe try reader.record(object.id) else { continue }
       try object.writer.remove(
@@ -151,9 +157,9 @@ struct Deletion {
     }
   }
 
-  /// Writes an object anew without the references that it loses.
-  private func lose<M: Model>(
-    _ loss: Loss,
+  /// Rewrites an object without the removed references.
+  private func removeReferences<M: Model>(
+    _ nullification: Nullification,
     _ model: M.Type,
     _ id: UInt64,
     in transaction: inout WriteTransaction
@@ -165,7 +171,7 @@ struct Deletion {
     let object = try found.decode(model)
     writer.encoder.start()
     object.encode(to: &writer.encoder)
-    for (position, keys) in loss.keysOfField.sorted(by: { $0.key < $1.key }) {
+    for (position, keys) in nullification.keysOfField.sorted(by: { $0.key < $1.key }) {
       var rest: [UInt8]?
       if let element = writer.tables.current?.fields[position].type.indexedElement {
         do throws(RecordError) {
@@ -179,5 +185,86 @@ struct Deletion {
       writer.encoder.replaceField(at: position, with: rest)
     }
     try writer.replace(found, in: &transaction)
+  }
+}
+
+/// Finds the objects that refer to an object through one field.
+struct Referrers {
+  let field: ReferenceGraph.Incoming
+
+  /// Returns the IDs of the objects whose field refers to the object with a primary key, in order.
+  ///
+  /// - Complexity: O(log n) for the index, plus O(k) for k objects.
+  func ids(
+    referringTo key: [UInt8],
+    in transaction: borrowing WriteTransaction
+  ) throws -> [UInt64] {
+    let index = field.index
+    guard let part = index.parts.first else { return [] }
+    let prefix = unsafe key.withUnsafeBytes { key in
+      unsafe KeyEncoding.key(
+        for: key,
+        type: part.elementType,
+        longestContent: index.longestContent
+      )
+    }
+    var ids: [UInt64] = []
+    let cursor = unsafe try transaction.cursor(on: index.database)
+    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
+    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
+      guard let id = unsafe KeyEncoding.objectID(of: found.key) else {
+        throw StoreError(
+          .damaged,
+          "an index entry of \(field.rule.model) is too short to hold an object ID"
+        )
+      }
+      ids.append(id)
+      unsafe entry = unsafe try cursor.next()
+    }
+    guard !isExact(part, key) else { return ids }
+    return try ids.filter { try refers(to: key, part, $0, in: transaction) }
+  }
+
+  /// Returns whether equal index keys imply equal values.
+  ///
+  /// False for long strings, which the index truncates, and for floating-point numbers, where 0 and
+  /// -0 share an index key but are different primary keys.
+  private func isExact(_ part: ModelTables.Index.Part, _ key: [UInt8]) -> Bool {
+    switch part.form {
+    case .plain, .unsigned, .signed: true
+    case .number: false
+    // Escaping at most doubles the length.
+    case .text: key.count * 2 <= field.index.longestContent
+    }
+  }
+
+  /// Returns whether the record refers to the key.
+  ///
+  /// Records of a model that the program does not declare cannot be read and count as referring.
+  private func refers(
+    to key: [UInt8],
+    _ part: ModelTables.Index.Part,
+    _ id: UInt64,
+    in transaction: borrowing WriteTransaction
+  ) throws -> Bool {
+    guard let tables = field.referrer?.tables else { return true }
+    let reader = unsafe ModelReader(
+      transaction: TransactionReference(transaction),
+      tables: tables
+    )
+    guard let record = unsafe try reader.record(id) else { return false }
+    var found = false
+    do {
+      unsafe try StoredReferences.forEachKey(
+        in: unsafe part.content(in: record),
+        type: part.elementType,
+        isCollection: field.index.collectionPart != nil
+      ) { other in
+        if unsafe other.elementsEqual(key) { found = true }
+      }
+    } catch let error as RecordError {
+      throw StoreError(error, model: tables.name, objectID: id)
+    }
+    return found
   }
 }

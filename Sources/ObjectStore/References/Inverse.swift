@@ -1,7 +1,7 @@
-/// The other side of a reference: the objects whose field names a given one.
+/// The inverse of a reference field: the objects that refer to a given object.
 ///
-/// Declared once, it reads like a field of the target. It stores nothing: the index over the field
-/// answers.
+/// Declare it as a static property of the target. It stores nothing; the index of the reference
+/// field answers its queries.
 ///
 /// ```swift
 /// extension Customer { static let orders = Inverse(\Order.Columns.customer) }
@@ -11,41 +11,41 @@
 /// }
 /// ```
 public struct Inverse<Target: Model, Referrer: Model>: Sendable {
-  /// The field that refers.
+  /// The position of the reference field.
   let position: Int
-  /// Whether it is a collection of references.
+  /// Whether the field is a collection of references.
   let isCollection: Bool
 
-  /// The objects that refer in a field of one reference.
+  /// Creates the inverse of a reference.
   public init(_ column: KeyPath<Referrer.Columns, Column<Referrer, Reference<Target>>>) {
     position = Referrer.columns[keyPath: column].position
     isCollection = false
   }
 
-  /// The objects that refer in a field of an optional reference.
+  /// Creates the inverse of an optional reference.
   public init(_ column: KeyPath<Referrer.Columns, Column<Referrer, Reference<Target>?>>) {
     position = Referrer.columns[keyPath: column].position
     isCollection = false
   }
 
-  /// The objects that refer in a field of references in order.
+  /// Creates the inverse of an array of references.
   public init(_ column: KeyPath<Referrer.Columns, Column<Referrer, [Reference<Target>]>>) {
     position = Referrer.columns[keyPath: column].position
     isCollection = true
   }
 
-  /// The objects that refer in a field of a set of references.
+  /// Creates the inverse of a set of references.
   public init(_ column: KeyPath<Referrer.Columns, Column<Referrer, Set<Reference<Target>>>>) {
     position = Referrer.columns[keyPath: column].position
     isCollection = true
   }
 
-  /// The objects that refer to that one; any transaction can run the query.
+  /// Returns a query for the objects that refer to an object.
   public func callAsFunction(of target: Target) -> Query<Referrer> {
     callAsFunction(of: Reference(to: target))
   }
 
-  /// The objects that refer to what the reference refers to, which need not be there.
+  /// Returns a query for the objects that hold a reference; its target need not exist.
   public func callAsFunction(of target: Reference<Target>) -> Query<Referrer> {
     let field = Column<Referrer, Reference<Target>>(position: position)
     guard isCollection else { return Query(field == target) }
@@ -54,10 +54,10 @@ public struct Inverse<Target: Model, Referrer: Model>: Sendable {
 }
 
 extension ObjectReader where Self: ~Copyable {
-  /// The objects that refer to that one, in the order in which they were first stored.
+  /// Returns the objects that refer to an object, in insertion order.
   ///
-  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
-  /// - Complexity: O(k log n) for the k objects that refer to it.
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
+  /// - Complexity: O(k log n) for k referring objects.
   public func referrers<Target: Model, Referrer: Model>(
     to target: Target,
     _ inverse: Inverse<Target, Referrer>
@@ -67,33 +67,33 @@ extension ObjectReader where Self: ~Copyable {
 }
 
 extension Column {
-  /// Objects whose field refers to that object.
+  /// Matches objects whose field refers to the object.
   ///
-  /// Served by the index of the field.
+  /// The index of the field serves it.
   public func refers<Target: Model>(to target: Target) -> Predicate<Root>
   where Value == Reference<Target> {
     self == Reference(to: target)
   }
 
-  /// Objects whose field refers to that object.
+  /// Matches objects whose field refers to the object.
   ///
-  /// Served by the index of the field.
+  /// The index of the field serves it.
   public func refers<Target: Model>(to target: Target) -> Predicate<Root>
   where Value == Reference<Target>? {
     self == Reference(to: target)
   }
 
-  /// Objects whose field refers to that object, among others.
+  /// Matches objects one of whose references refers to the object.
   ///
-  /// Served by the index of the field.
+  /// The index of the field serves it.
   public func refers<Target: Model>(to target: Target) -> Predicate<Root>
   where Value == [Reference<Target>] {
     contains(Reference(to: target))
   }
 
-  /// Objects whose field refers to that object, among others.
+  /// Matches objects one of whose references refers to the object.
   ///
-  /// Served by the index of the field.
+  /// The index of the field serves it.
   public func refers<Target: Model>(to target: Target) -> Predicate<Root>
   where Value == Set<Reference<Target>> {
     contains(Reference(to: target))

@@ -1,7 +1,7 @@
 extension RecordEncoder {
-  /// Replaces a field of the record that has been encoded but not finished; `nil` for no value.
+  /// Replaces a field of a record that has been encoded but not finished; `nil` stores no value.
   ///
-  /// - Precondition: The bytes are as many as the field's type is wide.
+  /// - Precondition: For a fixed-width type, `bytes` has exactly that width.
   mutating func replaceField(at position: Int, with bytes: [UInt8]?) {
     let place = unsafe binding.places[position]
     let ends = unsafe binding.places.filter { other in
@@ -17,7 +17,7 @@ extension RecordEncoder {
 }
 
 extension ByteWriter {
-  /// Replaces a field; `ends` are the places that say where it and the fields after it end.
+  /// Replaces a field; `ends` are the offsets of the end offsets of this field and those after it.
   fileprivate mutating func replaceField(
     at place: FieldPlace,
     endsFromIt ends: [Int],
@@ -31,7 +31,7 @@ extension ByteWriter {
     }
     if place.isFixed {
       let value = bytes ?? [UInt8](repeating: 0, count: place.width)
-      precondition(value.count == place.width, "a value is not as wide as its type")
+      precondition(value.count == place.width, "a value does not have the width of its type")
       part.replaceSubrange(place.offset..<place.offset + place.width, with: value)
     } else {
       let start = place.isFirst ? 0 : Self.end(in: part, at: place.offset - 4)

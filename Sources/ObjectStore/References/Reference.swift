@@ -1,9 +1,9 @@
-/// A field's value that names an object of another model, or of the same, by its primary key.
+/// A reference to an object of another model, or of the same model, by its primary key.
 ///
-/// The store sees to it that the object is there when the write ends, and does what the field's
-/// ``DeleteRule`` says when it is deleted. A field of one reference, of an optional one, of an array
-/// or of a set of them is always indexed, so that the objects that refer to another are found at
-/// once; see ``Inverse``. References inside dictionaries and embedded values are not watched over.
+/// When a write transaction commits, the store checks that the target exists. When the target is
+/// deleted, the store applies the field's ``DeleteRule``. A field that is a reference, an optional
+/// reference, or an array or a set of references is always indexed, so referring objects are found
+/// quickly; see ``Inverse``. References inside dictionaries and embedded values are not checked.
 ///
 /// ```swift
 /// @Model struct Order {
@@ -18,34 +18,34 @@
 /// }
 /// ```
 public struct Reference<Target: Model>: FieldValue, Hashable {
-  /// The primary key of the object.
+  /// The primary key of the target.
   public let key: Target.PrimaryKey
 
-  /// Refers to the object of that primary key.
+  /// Creates a reference to the object with a primary key, which need not exist yet.
   @inlinable
   public init(_ key: Target.PrimaryKey) {
     self.key = key
   }
 
-  /// Refers to an object.
+  /// Creates a reference to an object.
   @inlinable
   public init(to object: Target) {
     key = object.primaryKey
   }
 
-  /// How the value lies on disk: as the primary key does.
+  /// The stored type, which is that of the target's primary key.
   @inlinable
   public static var fieldType: FieldType { Target.PrimaryKey.fieldType }
 
-  /// Reads a value from all of the bytes that are lent.
+  /// Decodes a reference from the remaining bytes of a reader.
   ///
-  /// - Throws: ``RecordError`` when they are none.
+  /// - Throws: ``RecordError`` when the bytes are not a valid primary key.
   @inlinable
   public init(from reader: inout ByteReader) throws(RecordError) {
     key = try Target.PrimaryKey(from: &reader)
   }
 
-  /// Appends the value's bytes.
+  /// Appends the stored form of the primary key.
   @inlinable
   public func encode(to writer: inout ByteWriter) {
     key.encode(to: &writer)
@@ -53,20 +53,53 @@ public struct Reference<Target: Model>: FieldValue, Hashable {
 }
 
 extension Reference: Encodable where Target.PrimaryKey: Encodable {
-  /// Writes the primary key alone.
+  /// Encodes the primary key alone.
   public func encode(to encoder: any Encoder) throws {
     try key.encode(to: encoder)
   }
 }
 
 extension Reference: Decodable where Target.PrimaryKey: Decodable {
-  /// Reads the primary key.
+  /// Decodes the primary key.
   public init(from decoder: any Decoder) throws {
     key = try Target.PrimaryKey(from: decoder)
   }
 }
 
 extension Reference: CustomStringConvertible {
-  /// The model's name and the primary key.
+  /// The name of the model and the primary key.
   public var description: String { "\(Target.schema.name) \(key)" }
+}
+
+extension ObjectReader where Self: ~Copyable {
+  /// Returns the object to which a reference refers, or `nil` when it does not exist.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: O(log n) in the number of objects of the model.
+  @inlinable
+  public func get<Target: Model>(_ reference: Reference<Target>) throws -> Target? {
+    try get(Target.self, reference.key)
+  }
+
+  /// Returns the objects to which references refer, in the order of the references.
+  ///
+  /// A reference whose target does not exist, which only ``DeleteRule/keep`` permits, is skipped.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: O(k log n) for k references and n objects of the model.
+  @inlinable
+  public func fetch<Target: Model>(
+    _ references: some Sequence<Reference<Target>>
+  ) throws -> [Target] {
+    guard let reader = unsafe try source.reader(of: Target.self) else { return [] }
+    var objects: [Target] = []
+    objects.reserveCapacity(references.underestimatedCount)
+    for reference in references {
+      unsafe try reference.key.withStoredBytes { bytes in
+        guard let found = unsafe try reader.find(bytes) else { return }
+        objects.append(try found.decode(Target.self))
+      }
+    }
+    return objects
+  }
 }

@@ -1,13 +1,13 @@
 internal import LMDB
 
-/// Sees to it that what the records of one model refer to is there when the write ends.
+/// The check that the targets of one model's references exist when a write transaction ends.
 ///
-/// Objects may be added in any order: a reference to one that is not there yet is looked at again
-/// at the end.
+/// Objects may be added in any order: a reference whose target does not exist yet is checked again
+/// at the end of the transaction.
 struct ReferenceCheck {
   private let fields: [ReferenceGraph.Outgoing]
-  /// Objects with references that named nothing when they were written; the fields as
-  /// ``ChangeLog/Change/fields``.
+  /// The objects written with references to missing targets, and the fields concerned as a
+  /// ``ChangeLog/Change/fields`` bit set.
   private var unresolved: [UInt64: UInt64] = [:]
 
   init(_ fields: [ReferenceGraph.Outgoing]) {
@@ -16,10 +16,10 @@ struct ReferenceCheck {
 
   var isEmpty: Bool { fields.isEmpty }
 
-  /// Whether references are still to be looked at again.
+  /// Whether any reference must be checked again.
   var hasUnresolved: Bool { !unresolved.isEmpty }
 
-  /// Notes a record that was written, of which those fields are new.
+  /// Checks a written record, of which the given fields are new or changed.
   mutating func didWrite(
     _ record: borrowing RecordView,
     _ id: UInt64,
@@ -35,9 +35,10 @@ struct ReferenceCheck {
     }
   }
 
-  /// Refuses references that still name nothing.
+  /// Checks the remaining references again.
   ///
-  /// What the write has deleted since, or changed, is read as it is now.
+  /// Objects are read in their current state, because the transaction may have changed or deleted
+  /// them since.
   ///
   /// - Throws: ``StoreError`` with `danglingReference`.
   func finish(_ reader: ModelReader, in transaction: borrowing WriteTransaction) throws {
@@ -61,8 +62,8 @@ struct ReferenceCheck {
           .danglingReference,
           """
           \(try Self.name(of: record, tables)) refers in \(field.fieldName) to \
-          \(field.rule.target) \(StoredReferences.text(of: key, type: field.keyType)), which is \
-          not there: add it in the same write
+          \(field.rule.target) \(StoredReferences.text(of: key, type: field.keyType)), which does \
+          not exist: add it in the same transaction
           """
         )
       }
@@ -71,7 +72,7 @@ struct ReferenceCheck {
     }
   }
 
-  /// A key in the field that no object has.
+  /// Returns a key in the field for which no object exists.
   private static func missingKey(
     in record: borrowing RecordView,
     _ field: ReferenceGraph.Outgoing,
@@ -93,7 +94,7 @@ struct ReferenceCheck {
     return missing
   }
 
-  /// The model and the primary key, for a message.
+  /// Returns the model and the primary key of a record, for a message.
   static func name(of record: borrowing RecordView, _ tables: ModelTables) throws -> String {
     let position = tables.primaryKeyPosition
     guard
@@ -101,5 +102,79 @@ struct ReferenceCheck {
       let type = tables.current?.fields[position].type
     else { return tables.name }
     return "\(tables.name) \(unsafe StoredReferences.text(of: key, type: type))"
+  }
+}
+
+/// A reference field whose targets must exist, read from the stored schema.
+///
+/// It does not need the Swift type of the model.
+struct FollowedReference {
+  let fieldID: UInt32
+  let fieldName: String
+  /// The type of one reference's key.
+  let keyType: FieldType
+  let isCollection: Bool
+  let target: ModelTables
+
+  /// Calls `body` with each key in the field for which no object exists.
+  ///
+  /// - Throws: ``RecordError`` when the field cannot be decoded; ``StoreError`` with `damaged` when
+  ///   the lookup of a target fails; the error of `body`.
+  func forEachMissingKey(
+    in content: RecordView.Content,
+    _ transaction: TransactionReference,
+    _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    let targets = unsafe ModelReader(transaction: transaction, tables: target)
+    unsafe try StoredReferences.forEachKey(
+      in: content,
+      type: keyType,
+      isCollection: isCollection
+    ) { key in
+      if unsafe try targets.objectID(of: key) == nil { unsafe try body(key) }
+    }
+  }
+}
+
+/// The reference fields of all models of a store whose targets must exist.
+struct FollowedReferences {
+  /// The fields, keyed by model name.
+  private(set) var fields: [String: [FollowedReference]] = [:]
+  /// Stored rules that cannot be enforced: the model, and the reason.
+  private(set) var problems: [(model: String, reason: String)] = []
+
+  init(_ schema: StoredSchema, in transaction: borrowing some Transaction & ~Copyable) throws {
+    for rule in try schema.metadata.references(in: transaction) {
+      let entry = schema.model(rule.model)
+      guard let field = entry?.fields.first(where: { $0.id == rule.fieldID }) else {
+        problems.append(
+          (rule.model, "there is a reference rule for field \(rule.fieldID), which does not exist")
+        )
+        continue
+      }
+      guard let target = schema.model(rule.target) else {
+        problems.append(
+          (rule.model, "\(field.name) refers to \(rule.target), a model that does not exist")
+        )
+        continue
+      }
+      let keyType = field.type.indexedElement ?? field.type
+      guard target.fields.contains(where: { $0.isPrimaryKey && $0.type == keyType }) else {
+        problems.append(
+          (rule.model, "\(field.name) does not have the type of the primary key of \(rule.target)")
+        )
+        continue
+      }
+      guard rule.onDelete != .keep else { continue }
+      fields[rule.model, default: []].append(
+        FollowedReference(
+          fieldID: rule.fieldID,
+          fieldName: field.name,
+          keyType: keyType,
+          isCollection: field.type.indexedElement != nil,
+          target: target.tables
+        )
+      )
+    }
   }
 }

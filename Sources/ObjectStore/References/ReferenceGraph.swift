@@ -1,30 +1,32 @@
-/// Which fields refer to which models, for all models of the store.
+internal import LMDB
+
+/// The reference fields of all models of the store.
 struct ReferenceGraph: Sendable {
-  /// A field that may name an object that is to be deleted.
+  /// A reference field, seen from its target.
   struct Incoming: Sendable {
     let rule: ReferenceRule
     let fieldName: String
     /// The index over the field.
     let index: ModelTables.Index
-    /// The model that has the field, when the program has opened the store with it.
+    /// The model that has the field; `nil` when the program does not declare it.
     let referrer: Referrer?
   }
 
-  /// A model that refers to another.
+  /// A model with a reference field, which the program declares.
   struct Referrer: Sendable {
     let model: any Model.Type
     let tables: ModelTables
-    /// The field's position in the program's schema, when that has it and can be without the
-    /// reference.
-    let losablePosition: Int?
+    /// The field's position in the program's schema; `nil` when the schema does not declare it, or
+    /// declares it as neither optional nor a collection.
+    let nullablePosition: Int?
   }
 
-  /// A field of one of the program's models.
+  /// A reference field of a model that the program declares.
   struct Outgoing: Sendable {
     let rule: ReferenceRule
     let position: Int
     let fieldName: String
-    /// The type of one reference.
+    /// The type of one reference's key.
     let keyType: FieldType
     let isCollection: Bool
     let target: ModelTables
@@ -33,10 +35,10 @@ struct ReferenceGraph: Sendable {
   private var incoming: [String: [Incoming]] = [:]
   private var outgoing: [String: [Outgoing]] = [:]
 
-  /// The fields that refer to objects of the model.
+  /// Returns the fields that refer to objects of a model, except those with ``DeleteRule/keep``.
   func incoming(to model: String) -> [Incoming] { incoming[model] ?? [] }
 
-  /// The fields of the model of which each reference must name an object.
+  /// Returns the fields of a model whose targets must exist.
   func checked(of model: String) -> [Outgoing] { outgoing[model] ?? [] }
 
   mutating func append(_ field: Incoming) {
@@ -50,9 +52,9 @@ struct ReferenceGraph: Sendable {
   }
 }
 
-/// The references in the bytes of a field.
+/// Operations on the stored form of a reference field.
 struct StoredReferences {
-  /// Calls `body` with the key in each reference of a field.
+  /// Calls `body` with the key of each reference in a field.
   static func forEachKey(
     in content: RecordView.Content,
     type: FieldType,
@@ -65,7 +67,7 @@ struct StoredReferences {
     for _ in 0..<(try reader.readCount()) { unsafe try body(reader.takeSized(type)) }
   }
 
-  /// The bytes of a collection without the elements of those keys.
+  /// Returns the stored form of a collection without the elements that have the given keys.
   static func removing(
     _ keys: Set<[UInt8]>,
     from bytes: UnsafeRawBufferPointer,
@@ -86,7 +88,7 @@ struct StoredReferences {
     return writer.bytes
   }
 
-  /// A key as a message has it.
+  /// Returns a description of a key for messages.
   static func text(of key: some Collection<UInt8>, type: FieldType) -> String {
     switch type {
     case .string: return "'\(String(decoding: key, as: UTF8.self))'"
@@ -97,5 +99,109 @@ struct StoredReferences {
       return "\(Int64(bitPattern: word) >> Int64(64 - bits))"
     default: return Hexadecimal.encode(key)
     }
+  }
+}
+
+extension ReferenceGraph {
+  /// Reads the stored reference rules and opens the indexes needed to find referring objects.
+  ///
+  /// Rules whose target the program does not declare are skipped: the program cannot delete such
+  /// objects.
+  init(
+    _ models: [StoreSchema.Entry],
+    _ metadata: Metadata,
+    in transaction: borrowing ReadTransaction
+  ) throws {
+    self.init()
+    for rule in try metadata.references(in: transaction) {
+      guard
+        let target = models.first(where: { $0.model.schema.name == rule.target })?.tables
+      else { continue }
+      if let entry = models.first(where: { $0.model.schema.name == rule.model }) {
+        guard let tables = entry.tables else { continue }
+        try append(rule, of: entry.model, tables, target: target)
+      } else {
+        try append(rule, target: target, metadata, in: transaction)
+      }
+    }
+  }
+
+  /// Adds a field of a model that the program declares.
+  private mutating func append(
+    _ rule: ReferenceRule,
+    of model: any Model.Type,
+    _ tables: ModelTables,
+    target: ModelTables
+  ) throws {
+    let index = tables.indexes.first { index in
+      index.parts.count == 1 && index.parts[0].fieldID == rule.fieldID
+    }
+    guard let index else { throw Self.missingIndex(rule) }
+    let position = index.parts[0].position
+    let field = position.flatMap { tables.current?.fields[$0] }
+    let isCollection = index.collectionPart != nil
+    let isNullable = isCollection || field?.isOptional == true
+    append(
+      Incoming(
+        rule: rule,
+        fieldName: field?.name ?? "field \(rule.fieldID)",
+        index: index,
+        referrer: Referrer(
+          model: model,
+          tables: tables,
+          nullablePosition: isNullable ? position : nil
+        )
+      )
+    )
+    guard let position, let field else { return }
+    append(
+      Outgoing(
+        rule: rule,
+        position: position,
+        fieldName: field.name,
+        keyType: index.parts[0].elementType,
+        isCollection: isCollection,
+        target: target
+      )
+    )
+  }
+
+  /// Adds a field of a model that the program does not declare.
+  private mutating func append(
+    _ rule: ReferenceRule,
+    target: ModelTables,
+    _ metadata: Metadata,
+    in transaction: borrowing ReadTransaction
+  ) throws {
+    let description = try metadata.indexes(of: rule.model, in: transaction).first { index in
+      index.parts.count == 1 && index.parts[0].fieldID == rule.fieldID
+    }
+    guard
+      let description,
+      let database = try transaction.openDatabase(TableName.index(rule.model, description.id))
+    else { throw Self.missingIndex(rule) }
+    let layout = try metadata.layouts(of: rule.model, in: transaction).last
+    let name = layout.flatMap { layout in
+      layout.position(ofID: rule.fieldID).map { layout.fields[$0].name }
+    }
+    append(
+      Incoming(
+        rule: rule,
+        fieldName: name ?? "field \(rule.fieldID)",
+        index: ModelTables.Index(
+          description,
+          database: database,
+          own: RecordLayout(fields: [])
+        ),
+        referrer: nil
+      )
+    )
+  }
+
+  private static func missingIndex(_ rule: ReferenceRule) -> StoreError {
+    StoreError(
+      .damaged,
+      "the field \(rule.fieldID) of \(rule.model) refers to \(rule.target), but has no index"
+    )
   }
 }
