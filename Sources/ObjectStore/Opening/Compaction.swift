@@ -1,14 +1,16 @@
 internal import LMDB
 
-/// Compacts a store before it is opened, if that is worth it and nobody has it open.
+/// Compacts a store before it is opened, if its rule applies and no process has it open.
 struct Compaction {
   let path: String
   let rule: CompactionRule
   let log: StoreLog?
 
-  /// A store that cannot be compacted opens all the same: what is wrong with it is the open's to say.
+  /// Compacts the store if the rule applies.
+  ///
+  /// Never throws: opening a store that cannot be compacted still succeeds, or reports the error.
   func runIfNeeded() {
-    // The size alone says no to most stores, in one system call.
+    // The size alone rules out most stores, with one system call.
     guard let size = try? FileSize.of(path + "/data.mdb"), size >= rule.leastFileSize,
       let free = freeBytes, rule.applies(fileSize: size, freeBytes: free)
     else { return }
@@ -19,7 +21,7 @@ struct Compaction {
     }
   }
 
-  /// How much of the file is free; `nil` when that cannot be told.
+  /// The number of free bytes in the file; `nil` if it cannot be determined.
   ///
   /// The environment is closed on return.
   private var freeBytes: Int64? {
@@ -28,5 +30,33 @@ struct Compaction {
       let statistics = try? environment.statistics()
     else { return nil }
     return Int64(pages) * Int64(statistics.pageSize)
+  }
+}
+
+/// When opening a store compacts its file first.
+///
+/// LMDB reuses free pages but never shrinks its file, so a store that was large once stays large on
+/// disk. Compaction copies the pages in use to a new file, which pays off when much of the file is
+/// free.
+public struct CompactionRule: Sendable, Hashable {
+  /// The minimum file size, in bytes; smaller files are not compacted.
+  public var leastFileSize: Int64
+  /// The minimum fraction of the file that must be free, from 0 to 1.
+  public var leastFreePart: Double
+
+  /// Creates a rule.
+  ///
+  /// By default, a file of at least 64 MiB is compacted when half of it is free.
+  public init(leastFileSize: Int64 = 64 << 20, leastFreePart: Double = 0.5) {
+    self.leastFileSize = leastFileSize
+    self.leastFreePart = leastFreePart
+  }
+
+  /// Returns whether a file of `fileSize` bytes, `freeBytes` of them free, is to be compacted.
+  ///
+  /// A file without free bytes never is.
+  public func applies(fileSize: Int64, freeBytes: Int64) -> Bool {
+    guard freeBytes > 0, fileSize >= leastFileSize else { return false }
+    return Double(freeBytes) >= leastFreePart * Double(fileSize)
   }
 }

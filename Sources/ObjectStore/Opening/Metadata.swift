@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Reads the table that describes the store.
+/// Access to the table that describes the store.
 struct Metadata: Sendable {
   let database: Database
 
@@ -22,7 +22,7 @@ struct Metadata: Sendable {
   ) throws -> Integer? {
     guard let bytes = try bytes(key, in: transaction) else { return nil }
     guard bytes.count >= MemoryLayout<Integer>.size else {
-      throw StoreError(.damaged, "the store's entry '\(key)' is cut off")
+      throw StoreError(.damaged, "the store's entry '\(key)' is too short")
     }
     return bytes.prefix(MemoryLayout<Integer>.size).reversed().reduce(0) {
       ($0 << 8) | Integer(truncatingIfNeeded: $1)
@@ -47,7 +47,7 @@ struct Metadata: Sendable {
     try set(writer.bytes, for: key, in: &transaction)
   }
 
-  /// Refuses to write to a store that a program with a later schema has migrated.
+  /// Throws if a program with a later schema version has migrated the store.
   ///
   /// - Throws: ``StoreError`` with `tooNew`.
   func requireVersion(
@@ -56,11 +56,14 @@ struct Metadata: Sendable {
   ) throws {
     let version: UInt32? = try integer(MetadataKey.schemaVersion, in: transaction)
     guard version ?? 0 <= known else {
-      throw StoreError(.tooNew, "a later version has migrated the store")
+      throw StoreError(
+        .tooNew,
+        "a program with a later schema version has migrated the store: update this program"
+      )
     }
   }
 
-  /// The layouts of a model, in the order of their numbers, which begin at 1.
+  /// Returns the layouts of a model in the order of their numbers, which start at 1.
   func layouts(
     of model: String,
     in transaction: borrowing some Transaction & ~Copyable
@@ -78,10 +81,12 @@ struct Metadata: Sendable {
     return layouts
   }
 
-  /// How many layouts a model can have: their numbers have two bytes, and 0 is none.
+  /// The maximum number of layouts of a model.
+  ///
+  /// Layout numbers have two bytes, and 0 is reserved.
   static let mostLayouts = 65_534
 
-  /// The indexes that the store keeps for the model.
+  /// Returns the indexes that the store keeps for a model.
   func indexes(
     of model: String,
     in transaction: borrowing some Transaction & ~Copyable
@@ -93,7 +98,10 @@ struct Metadata: Sendable {
     while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
       let name = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
       guard let id = UInt32(name) else {
-        throw StoreError(.damaged, "the store describes an index \(name) of \(model)")
+        throw StoreError(
+          .damaged,
+          "the store has an index description of \(model) with the invalid ID '\(name)'"
+        )
       }
       let value = unsafe Array(found.value)
       indexes.append(
@@ -106,7 +114,7 @@ struct Metadata: Sendable {
     return indexes
   }
 
-  /// What the fields of all models refer to.
+  /// Returns the reference rules of all models.
   func references(
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> [ReferenceRule] {
@@ -118,7 +126,7 @@ struct Metadata: Sendable {
       let name = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
       let parts = name.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 2, let fieldID = UInt32(parts[1]) else {
-        throw StoreError(.damaged, "the store describes a reference \(name)")
+        throw StoreError(.damaged, "the store has a reference rule with the invalid key '\(name)'")
       }
       let value = unsafe Array(found.value)
       rules.append(
@@ -143,13 +151,42 @@ struct Metadata: Sendable {
       }
     } catch let error as RecordError {
       guard error.code == .unknownCoding else {
-        throw StoreError(.damaged, "\(what()) cannot be read", cause: error)
+        throw StoreError(.damaged, "the description of \(what()) is damaged", cause: error)
       }
       throw StoreError(
         .tooNew,
-        "\(what()) was written by a later version of this program",
+        "the description of \(what()) has a later format: update this program",
         cause: error
       )
     }
   }
+}
+
+/// The keys of the table `store`, which describes the store.
+enum MetadataKey {
+  /// The version of the file format: UInt32.
+  static let format = "format"
+  /// The seed of the hash of primary keys: UInt64, chosen at random when the store is created.
+  static let seed = "seed"
+  /// The number of schema changes in this table, by which programs notice those of other processes.
+  static let epoch = "epoch"
+  /// The version of the application's schema: UInt32.
+  ///
+  /// Programs with a lower version may not write.
+  static let schemaVersion = "schema version"
+
+  /// The fields of one layout of a model's records; see ``RecordLayout/encoded``.
+  static func layout(_ model: String, _ number: Int) -> String { "layout/\(model)/\(number)" }
+  /// One index of a model; see ``IndexDescription/encoded``.
+  static func index(_ model: String, _ id: UInt32) -> String { "index/\(model)/\(id)" }
+  /// The reference rule of one field; see ``ReferenceRule/encoded``.
+  static func reference(_ model: String, _ field: UInt32) -> String {
+    "reference/\(model)/\(field)"
+  }
+  /// The greatest object ID that has been deleted while it was the last one: IDs are never reused.
+  static func floor(_ model: String) -> String { "floor/\(model)" }
+  /// The last number assigned as a primary key: UInt64.
+  static func counter(_ model: String) -> String { "counter/\(model)" }
+
+  static let currentFormat: UInt32 = 1
 }

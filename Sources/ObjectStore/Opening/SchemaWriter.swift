@@ -1,12 +1,12 @@
 internal import LMDB
 
-/// Brings what the store says of the program's models up to date, in one transaction.
+/// Updates the stored schema to the program's models, in one transaction.
 struct SchemaWriter {
   let models: [any Model.Type]
   let options: StoreOptions
   let log: StoreLog?
 
-  /// An index that the transaction has built, told of once it is committed.
+  /// An index that the transaction has built, logged after the commit.
   private struct BuiltIndex {
     let model: String
     let fields: [String]
@@ -14,7 +14,7 @@ struct SchemaWriter {
   }
 
   func run(in environment: Environment) throws {
-    try countCommits(in: environment)
+    try advanceTransactionNumber(in: environment)
     var transaction = try environment.beginWrite()
     let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
     try HistoryTable.make(in: &transaction)
@@ -29,7 +29,7 @@ struct SchemaWriter {
     }
     let version =
       try metadata.integer(MetadataKey.schemaVersion, as: UInt32.self, in: transaction) ?? 0
-    // Another program may have been quicker, and newer.
+    // Another process may have migrated the store to a later version since it was examined.
     guard version <= options.schemaVersion else { return }
     let isNewer = version < options.schemaVersion
     if isNewer {
@@ -48,12 +48,13 @@ struct SchemaWriter {
     log?.didChangeSchema(version: options.schemaVersion, epoch: epoch + 1)
   }
 
-  /// Has the commits of a new store begin at a number in the hundreds.
+  /// Advances the transaction number of a new store to the hundreds.
   ///
-  /// LMDB keeps the list of free pages in about as many entries as there were commits, so in a store of
-  /// few commits they are long; then each commit reads and writes the whole list (decision 0015).
-  /// The store is empty yet, and what follows is synced.
-  private func countCommits(in environment: Environment) throws {
+  /// LMDB stores the list of free pages in roughly as many entries as there were commits. In a
+  /// store with few commits the entries are long, and each commit rewrites the whole list (decision
+  /// 0015). The store is still empty, and the next commit is durable, so these commits need no
+  /// sync.
+  private func advanceTransactionNumber(in environment: Environment) throws {
     while true {
       var transaction = try environment.beginWrite()
       guard try transaction.isEmpty(), transaction.id <= Self.firstCommit else { return }
@@ -84,7 +85,10 @@ struct SchemaWriter {
     }
     if !layouts.contains(own) {
       guard layouts.count < Metadata.mostLayouts else {
-        throw StoreError(.other, "the store has 65534 layouts of \(schema.name) already")
+        throw StoreError(
+          .other,
+          "cannot add a layout of \(schema.name): the store already has the maximum of 65534"
+        )
       }
       layouts.append(own)
       let key = MetadataKey.layout(schema.name, layouts.count)
@@ -96,7 +100,7 @@ struct SchemaWriter {
     where !(dropsIndexes ? existing.contains(index) : index.isServed(by: existing)) {
       let start = ContinuousClock.now
       let database = try transaction.makeDatabase(TableName.index(schema.name, index.id))
-      // One of the same fields that was not unique, say.
+      // A previous index over the same fields may exist, for example one that was not unique.
       try transaction.removeAll(in: database)
       let tables = ModelTables(
         schema,
@@ -117,8 +121,8 @@ struct SchemaWriter {
       built.append(BuiltIndex(model: schema.name, fields: fields, duration: duration))
     }
     try prepareReferences(schema, metadata, dropsRules: dropsIndexes, in: &transaction)
-    // An older program may still want an index that this one does not know; only a newer schema
-    // may drop it.
+    // Older programs may need an index that this one does not declare, so only a later schema
+    // version may drop it.
     guard dropsIndexes else { return built }
     for index in existing where !schema.indexes.contains(where: { $0.id == index.id }) {
       let key = Array(MetadataKey.index(schema.name, index.id).utf8)
@@ -129,7 +133,9 @@ struct SchemaWriter {
     return built
   }
 
-  /// As with indexes, only a newer schema changes a rule that is there, or drops it.
+  /// Writes the reference rules of a model.
+  ///
+  /// As with indexes, only a later schema version changes or drops an existing rule.
   private func prepareReferences(
     _ schema: ModelSchema,
     _ metadata: Metadata,

@@ -6,11 +6,11 @@
   internal import Glibc
 #endif
 
-/// The folder in which a store lies.
+/// The folder that contains a store's files.
 enum StoreFolder {
   private static let mode: mode_t = 0o700
 
-  /// Makes the folder when it may, and refuses what cannot be one.
+  /// Creates the folder if the access mode permits, and checks that it can hold a store.
   static func prepare(_ path: String, access: StoreOptions.Access) throws {
     var status = stat()
     if unsafe stat(path, &status) == 0 {
@@ -38,15 +38,15 @@ enum StoreFolder {
     }
   }
 
-  /// Makes the names of a new store durable: those of its files, and that of its folder.
+  /// Syncs the directory entries of a new store: those of its files, and that of its folder.
   ///
-  /// LMDB syncs its file alone. Call this before the first commit that is to survive a power cut.
+  /// LMDB syncs only the file. Call this before the first commit that must survive a power failure.
   static func syncNames(ofStore path: String) throws {
     try FolderSync.run(path)
     try syncNames(in: parent(of: path))
   }
 
-  /// Syncs a folder, unless it may not be read and so cannot be synced.
+  /// Syncs a folder; a folder without read permission cannot be synced and is skipped.
   private static func syncNames(in folder: String) throws {
     do {
       try FolderSync.run(folder)
@@ -72,11 +72,83 @@ enum StoreFolder {
     case ENOSPC, EDQUOT:
       StoreError(.diskFull, "\(path): the disk is full")
     case ENOENT where access != .create:
-      StoreError(.notFound, "\(path): there is no store")
+      StoreError(.notFound, "\(path): there is no store here")
     case ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG:
-      StoreError(.cannotCreate, "\(path): the folder cannot be made")
+      StoreError(.cannotCreate, "\(path): the folder cannot be created")
     default:
-      StoreError(.other, "\(path): system error \(code)")
+      StoreError(.other, "\(path): system error \(code) (errno)")
     }
+  }
+}
+
+/// Creates the data file of a new store so that it appears under its name only when it is synced.
+///
+/// LMDB creates a file under its final name and first syncs it with the first commit. A power
+/// failure in between would leave a file that cannot be opened.
+enum NewDataFile {
+  private static let prefix = "data.mdb.new-"
+
+  /// Creates `data.mdb` in a folder unless it exists.
+  ///
+  /// The file is filled in a temporary folder and then hard-linked to its name, so when several
+  /// processes create the store at once, the first one wins. The temporary folder is removed after
+  /// the directory entries are synced. A leftover folder is therefore a sign that they may not be:
+  /// the next opening syncs them again before any commit depends on them.
+  ///
+  /// - Parameters:
+  /// - path: The folder of the store.
+  /// - fill: Creates a data file in the folder it is given, and commits it durably.
+  /// - Throws: ``StoreError`` with `permissionDenied`, `diskFull` or `other`, or the error of
+  ///   `fill`.
+  static func makeIfMissing(in path: String, fill: (String) throws -> Void) throws {
+    var status = stat()
+    guard unsafe stat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
+      let leftovers = leftovers(in: path)
+      guard !leftovers.isEmpty else { return }
+      try StoreFolder.syncNames(ofStore: path)
+      return leftovers.forEach(NewFolder.remove)
+    }
+    leftovers(in: path).forEach(NewFolder.remove)
+    let number = UInt32.random(in: .min ... .max)
+    let temporary = "\(path)/\(prefix)\(getpid())-\(number)"
+    guard unsafe mkdir(temporary, 0o700) == 0 else { throw StoreError(errno: errno, path) }
+    var marksUnsynced = false
+    defer { if !marksUnsynced { NewFolder.remove(temporary) } }
+    try fill(temporary)
+    guard unsafe link("\(temporary)/data.mdb", "\(path)/data.mdb") == 0 else {
+      switch errno {
+      // Another process has created the file.
+      case EEXIST: return
+      // The file system does not support hard links: LMDB will create the file under its name.
+      case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return
+      default: throw StoreError(errno: errno, path)
+      }
+    }
+    do {
+      try StoreFolder.syncNames(ofStore: path)
+    } catch {
+      // Another process may have opened the file already, so it must stay.
+      marksUnsynced = unsafe rename(temporary, "\(path)/\(prefix)unsynced-\(number)") == 0
+      throw error
+    }
+  }
+
+  /// Returns the temporary folders of processes that failed or were killed.
+  private static func leftovers(in path: String) -> [String] {
+    guard let folder = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(folder) }
+    var leftovers: [String] = []
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+        unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
+          unsafe String(cString: $0)
+        }
+      }
+      guard name.hasPrefix(prefix) else { continue }
+      let owner = name.dropFirst(prefix.count).split(separator: "-").first.flatMap { pid_t($0) }
+      if let owner, kill(owner, 0) == 0 || errno != ESRCH { continue }
+      leftovers.append("\(path)/\(name)")
+    }
+    return leftovers
   }
 }

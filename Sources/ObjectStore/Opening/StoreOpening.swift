@@ -9,13 +9,15 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// Opens a store: the folder, the environment, and what the store must know of the models.
+/// Opens a store: its folder, its environment and its schema.
 struct StoreOpening {
   let environment: Environment
   let isReadOnly: Bool
   let schema: StoreSchema
 
-  /// LMDB lets one transaction of a process open databases at a time.
+  /// Serializes transactions that open databases.
+  ///
+  /// LMDB permits only one at a time in a process (`mdb_dbi_open`).
   static let openingDatabases = Guarded(())
 
   let isInMemory: Bool
@@ -33,7 +35,7 @@ struct StoreOpening {
     )
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     if options.access == .create {
-      try translating("making a store in \(path)") {
+      try translating("creating a store in \(path)") {
         try NewDataFile.makeIfMissing(in: path) { folder in
           let environment = try Environment.open(folder, options: environmentOptions)
           let log = options.logger.map { StoreLog($0) }
@@ -50,7 +52,7 @@ struct StoreOpening {
         throw StoreError(
           .busy,
           """
-          opening \(path): this process has the store open for reading alone; let go of that one \
+          opening \(path): this process already has the store open read-only; close that store \
           first, or open it for writing there too
           """,
           cause: error
@@ -60,12 +62,12 @@ struct StoreOpening {
     try self.init(environment, models: models, options: options, isInMemory: false, since: start)
   }
 
-  /// Makes a store that is gone with the environment.
+  /// Creates a store in memory, which is lost when the environment is closed.
   init(inMemory models: [any Model.Type], options: StoreOptions) throws {
     let start = ContinuousClock.now
     var environmentOptions = EnvironmentOptions()
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
-    let environment = try translating("making a store in memory") {
+    let environment = try translating("creating a store in memory") {
       try Environment.openInMemory(options: environmentOptions)
     }
     try self.init(environment, models: models, options: options, isInMemory: true, since: start)
@@ -80,7 +82,7 @@ struct StoreOpening {
   ) throws {
     precondition(
       Set(models.map { $0.schema.name }).count == models.count,
-      "two models have one name"
+      "two models have the same name"
     )
     let path = environment.path
     let log = options.logger.map { StoreLog($0) }
@@ -120,14 +122,14 @@ struct StoreOpening {
         do {
           return try writer.run(in: environment)
         } catch let error as LMDBError where error.code == .mapFull {
-          // A new index can be large; the next try has twice the room.
+          // Building a large index can fill the map; each attempt starts with a map twice as large.
         }
       }
       try writer.run(in: environment)
     }
   }
 
-  /// What a store lacks before the program can use it.
+  /// The result of comparing a store with the program's models.
   private struct State {
     var isTooNew = false
     var needsChange = false
@@ -146,24 +148,30 @@ struct StoreOpening {
         guard try transaction.isEmpty() else {
           throw StoreError(
             .damaged,
-            "\(environment.path) holds other data of LMDB, or its description is gone"
+            "\(environment.path) is not a store of this library, or its table '\(TableName.store)' is missing"
           )
         }
         guard options.access == .create else {
-          throw StoreError(.notFound, "\(environment.path) is empty: there is no store")
+          throw StoreError(
+            .notFound,
+            "\(environment.path) is empty: open it with access 'create' to create a store"
+          )
         }
         return State(needsChange: true, isEmpty: true)
       }
       let metadata = Metadata(database: database)
       let format = try metadata.integer(MetadataKey.format, as: UInt32.self, in: transaction)
       guard let format else {
-        throw StoreError(.damaged, "\(environment.path): its description is not complete")
+        throw StoreError(
+          .damaged,
+          "\(environment.path): the description of the store is incomplete"
+        )
       }
       guard format <= MetadataKey.currentFormat else {
         let known = MetadataKey.currentFormat
         throw StoreError(
           .tooNew,
-          "\(environment.path) has storage format \(format); this program knows up to \(known)"
+          "\(environment.path) has file format \(format), but this program supports formats up to \(known): update this program"
         )
       }
       let version =
@@ -174,13 +182,13 @@ struct StoreOpening {
           || transaction.openDatabase(TableName.history, keys: .integers) == nil
       )
       for model in models where !state.needsChange {
-        state.needsChange = try lacks(model.schema, metadata, in: transaction)
+        state.needsChange = try needsChange(model.schema, metadata, in: transaction)
       }
       return state
     }
   }
 
-  private static func lacks(
+  private static func needsChange(
     _ schema: ModelSchema,
     _ metadata: Metadata,
     in transaction: borrowing ReadTransaction
@@ -196,7 +204,7 @@ struct StoreOpening {
     }
   }
 
-  /// Reads what the store says of the models, and opens their databases.
+  /// Reads the stored schema and opens the databases of the models.
   static func readSchema(
     of environment: Environment,
     models: [any Model.Type],
@@ -205,14 +213,17 @@ struct StoreOpening {
     try openingDatabases.withLock { _ in
       let transaction = try environment.beginRead()
       guard let database = try transaction.openDatabase(TableName.store) else {
-        throw StoreError(.damaged, "\(environment.path): the table that describes it is gone")
+        throw StoreError(.damaged, "\(environment.path): the table '\(TableName.store)' is missing")
       }
       let metadata = Metadata(database: database)
       guard
         let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction),
         let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction)
       else {
-        throw StoreError(.damaged, "\(environment.path): its description is not complete")
+        throw StoreError(
+          .damaged,
+          "\(environment.path): the description of the store is incomplete"
+        )
       }
       let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
       let entries = try models.map { model in
@@ -236,7 +247,7 @@ struct StoreOpening {
     }
   }
 
-  /// `nil` when the store has never seen the model.
+  /// Returns the tables of a model; `nil` when the store has none for it.
   private static func readTables(
     _ schema: ModelSchema,
     _ metadata: Metadata,
@@ -256,7 +267,7 @@ struct StoreOpening {
     for index in try metadata.indexes(of: schema.name, in: transaction) {
       let name = TableName.index(schema.name, index.id)
       guard let database = try transaction.openDatabase(name) else {
-        throw StoreError(.damaged, "the index \(name) is gone")
+        throw StoreError(.damaged, "the table of the index \(name) is missing")
       }
       indexes.append((index, database))
     }
@@ -282,7 +293,7 @@ struct StoreOpening {
         guard !field.isPrimaryKey else {
           throw StoreError(
             .schemaMismatch,
-            "the store keeps \(model) under another primary key"
+            "the store has another primary key for \(model): migrate the store"
           )
         }
         continue
@@ -293,7 +304,7 @@ struct StoreOpening {
           .schemaMismatch,
           """
           the field \(field.name) of \(model) is \(field.type) here and \(other.type) in the store: \
-          give it another id, or migrate
+          give the field another ID, or migrate the store
           """
         )
       }

@@ -1,17 +1,74 @@
 internal import LMDB
+internal import Synchronization
 
-/// The databases of one model, and how its records are to be read, as of one epoch.
-@safe  // It keeps what its references point to.
+/// The stored schema, limited to the program's models, at one epoch.
+final class StoreSchema: Sendable {
+  let metadata: Metadata
+  /// The history; `nil` in a store opened read-only that has none.
+  let history: HistoryTable?
+  let epoch: UInt64
+  /// The hash seed, chosen at random when the store was created.
+  let seed: UInt64
+  /// The schema version of the store.
+  let version: UInt32
+  /// The last commit at which the stored schema was found to have this epoch.
+  let checkedCommit = Atomic<UInt64>(.max)
+  /// The reference fields of all models.
+  let references: ReferenceGraph
+  /// The program's models.
+  ///
+  /// There are few, so a lookup is a linear search.
+  private let models: ContiguousArray<Entry>
+
+  struct Entry: Sendable {
+    var model: any Model.Type
+    /// The tables; `nil` for a model that the store has no tables for.
+    var tables: ModelTables?
+  }
+
+  init(
+    metadata: Metadata,
+    history: HistoryTable?,
+    epoch: UInt64,
+    seed: UInt64,
+    version: UInt32,
+    models: [Entry],
+    references: ReferenceGraph
+  ) {
+    self.metadata = metadata
+    self.history = history
+    self.epoch = epoch
+    self.seed = seed
+    self.version = version
+    self.references = references
+    self.models = ContiguousArray(models)
+  }
+
+  /// Returns the tables of a model, or `nil` when the store has none for it.
+  ///
+  /// - Throws: ``StoreError`` with `unknownModel`.
+  func tables<M: Model>(of model: M.Type) throws -> ModelTables? {
+    let type = ObjectIdentifier(model)
+    for entry in models where ObjectIdentifier(entry.model) == type { return entry.tables }
+    throw StoreError(.unknownModel, "the store was not opened with the model \(M.schema.name)")
+  }
+
+  /// The tables of all models of the program that the store has tables for.
+  var tables: [ModelTables] { models.compactMap(\.tables) }
+}
+
+/// The databases, indexes and record layouts of one model at one epoch.
+@safe  // It keeps the bindings alive to which its references point.
 @usableFromInline
 final class ModelTables: Sendable {
-  /// An index that some program keeps over fields of the model.
+  /// An index of the model, which this or another program declares.
   final class Index: Sendable {
-    /// One field of the index.
+    /// One field of an index.
     struct Part: Sendable {
       let fieldID: UInt32
-      /// The field's position in the program's schema, if it has it.
+      /// The field's position in the program's schema; `nil` when the program does not declare it.
       let position: Int?
-      /// The type of the field; of a collection, that of an element.
+      /// The type of the field, or of an element for a collection.
       let elementType: FieldType
       let form: KeyEncoding.Form
       let width: Int?
@@ -25,7 +82,7 @@ final class ModelTables: Sendable {
     let description: IndexDescription
     let database: Database
     let parts: [Part]
-    /// The part that is a collection, of which each element has an entry.
+    /// The position of the part that is a collection, which has one entry per element.
     let collectionPart: Int?
     let longestContent: Int
 
@@ -45,9 +102,10 @@ final class ModelTables: Sendable {
       longestContent = description.longestContent
     }
 
-    /// Whether entries can differ when those fields do, given as ``ChangeLog/Change/fields``.
+    /// Returns whether a change of fields, as a ``ChangeLog/Change/fields`` bit set, can change
+    /// entries.
     ///
-    /// A field that the program does not know, it does not change.
+    /// The program cannot change a field that it does not declare.
     func depends(on fields: UInt64) -> Bool {
       parts.contains { part in
         part.position.map { fields & ChangeLog.bit(ofFieldAt: $0) != 0 } ?? false
@@ -56,25 +114,24 @@ final class ModelTables: Sendable {
   }
 
   let name: String
-  /// Object id (integer) to the cold part of the record.
+  /// Object ID (integer) to the cold part of the record.
   let records: Database
-  /// Object id / 32 (integer) to the hot parts of 32 objects; see ``HotChunk``.
+  /// Object ID / 32 (integer) to the hot parts of 32 objects; see ``HotChunk``.
   let hot: Database
-  /// Hash of the primary key (integer) to the ids of the objects with that hash, eight bytes each.
+  /// Hash of the primary key (integer) to the IDs of the objects with that hash, eight bytes each.
   let keys: Database
-  /// All indexes that the store has, also those that this program's schema does not know.
+  /// All indexes of the model, including those that the program does not declare.
   let indexes: [Index]
-  /// How to read each layout that the store has: layout n at n - 1.
+  /// The bindings for reading the stored layouts: layout n at n - 1.
   private let bindings: ContiguousArray<LayoutBinding>
   private let references: ContiguousArray<LayoutReference>
-  /// The layout in which this program writes; `nil` in a store that is open for reading and has
-  /// none.
+  /// The layout in which the program writes; `nil` in a store opened read-only that lacks it.
   let current: LayoutBinding?
-  /// Whether records of any layout have a hot part.
+  /// Whether any layout has a hot part.
   let hasHotFields: Bool
   let primaryKeyPosition: Int
   let hashSeed: UInt64
-  /// Is told of queries that look at many objects.
+  /// Receives reports of large scans.
   let log: StoreLog?
 
   convenience init(
@@ -100,7 +157,7 @@ final class ModelTables: Sendable {
     )
   }
 
-  /// The tables as they are to be read and written in the layout `own`.
+  /// Creates the tables for reading and writing records in the layout `own`.
   init(
     _ name: String,
     own: RecordLayout,
@@ -130,7 +187,7 @@ final class ModelTables: Sendable {
     self.log = log
   }
 
-  /// The binding of that layout, for reading records: valid as long as the tables.
+  /// Returns the binding of a layout for reading records; valid as long as the tables.
   @unsafe
   @inline(__always)
   func reference(_ number: UInt16) throws(RecordError) -> LayoutReference {
@@ -145,8 +202,10 @@ final class ModelTables: Sendable {
     return bindings[index]
   }
 
-  /// The program's own fields among those of a layout, both as ``ChangeLog/Change/fields``; all
-  /// when the layout is not known.
+  /// Maps a bit set of a layout's fields to the program's fields, both as
+  /// ``ChangeLog/Change/fields``.
+  ///
+  /// Returns all fields when the layout is unknown.
   func ownFields(_ fields: UInt64, ofLayout number: UInt16) -> UInt64 {
     if fields == .max || number == current?.number { return fields }
     let index = Int(number) - 1
@@ -160,13 +219,13 @@ final class ModelTables: Sendable {
     return own
   }
 
-  /// Which parts of records hold the fields at those positions, in any layout of the store.
+  /// Returns the record parts that contain the fields at the given positions, in any stored layout.
   func parts(ofFieldsAt positions: some Sequence<Int>) -> RecordParts {
     var parts: RecordParts = []
     for position in positions {
       for binding in bindings {
         let place = unsafe binding.places[position]
-        // A field that the layout does not have may be among the extras, in the cold part.
+        // A field that the layout lacks may be among the extra fields, which are in the cold part.
         parts.insert(place.exists && place.isHot ? .hot : .cold)
       }
     }
@@ -174,7 +233,7 @@ final class ModelTables: Sendable {
   }
 }
 
-/// The names of a model's databases.
+/// The names of the databases.
 enum TableName {
   static let store = "store"
   static let history = "store/history"
