@@ -18,7 +18,7 @@ enum StoreFolder {
         throw StoreError(.cannotCreate, "\(path) is not a folder")
       }
     } else if errno == ENOENT, access == .create {
-      try makeFolder(path)
+      try createFolder(path)
     } else {
       throw failure(errno, path, access: access)
     }
@@ -27,12 +27,12 @@ enum StoreFolder {
     }
   }
 
-  private static func makeFolder(_ path: String) throws {
+  private static func createFolder(_ path: String) throws {
     if unsafe mkdir(path, mode) == 0 || errno == EEXIST { return }
     let parent = parent(of: path)
     guard errno == ENOENT, parent != path else { throw failure(errno, path, access: .create) }
-    try makeFolder(parent)
-    try syncNames(in: Self.parent(of: parent))
+    try createFolder(parent)
+    try syncDirectoryEntries(in: Self.parent(of: parent))
     guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else {
       throw failure(errno, path, access: .create)
     }
@@ -41,13 +41,13 @@ enum StoreFolder {
   /// Syncs the directory entries of a new store: those of its files, and that of its folder.
   ///
   /// LMDB syncs only the file. Call this before the first commit that must survive a power failure.
-  static func syncNames(ofStore path: String) throws {
+  static func syncDirectoryEntries(ofStore path: String) throws {
     try FolderSync.run(path)
-    try syncNames(in: parent(of: path))
+    try syncDirectoryEntries(in: parent(of: path))
   }
 
   /// Syncs a folder; a folder without read permission cannot be synced and is skipped.
-  private static func syncNames(in folder: String) throws {
+  private static func syncDirectoryEntries(in folder: String) throws {
     do {
       try FolderSync.run(folder)
     } catch let error as StoreError where error.code == .permissionDenied {
@@ -96,16 +96,16 @@ enum NewDataFile {
   /// the next opening syncs them again before any commit depends on them.
   ///
   /// - Parameters:
-  /// - path: The folder of the store.
-  /// - fill: Creates a data file in the folder it is given, and commits it durably.
+  ///   - path: The folder of the store.
+  ///   - fill: Creates a data file in the folder it is given, and commits it durably.
   /// - Throws: ``StoreError`` with `permissionDenied`, `diskFull` or `other`, or the error of
   ///   `fill`.
-  static func makeIfMissing(in path: String, fill: (String) throws -> Void) throws {
+  static func createIfMissing(in path: String, fill: (String) throws -> Void) throws {
     var status = stat()
     guard unsafe stat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
       let leftovers = leftovers(in: path)
       guard !leftovers.isEmpty else { return }
-      try StoreFolder.syncNames(ofStore: path)
+      try StoreFolder.syncDirectoryEntries(ofStore: path)
       return leftovers.forEach(NewFolder.remove)
     }
     leftovers(in: path).forEach(NewFolder.remove)
@@ -125,7 +125,7 @@ enum NewDataFile {
       }
     }
     do {
-      try StoreFolder.syncNames(ofStore: path)
+      try StoreFolder.syncDirectoryEntries(ofStore: path)
     } catch {
       // Another process may have opened the file already, so it must stay.
       marksUnsynced = unsafe rename(temporary, "\(path)/\(prefix)unsynced-\(number)") == 0

@@ -36,7 +36,7 @@ struct StoreOpening {
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     if options.access == .create {
       try translating("creating a store in \(path)") {
-        try NewDataFile.makeIfMissing(in: path) { folder in
+        try NewDataFile.createIfMissing(in: path) { folder in
           let environment = try Environment.open(folder, options: environmentOptions)
           let log = options.logger.map { StoreLog($0) }
           try Self.writeSchema(of: environment, models: models, options: options, log)
@@ -92,7 +92,7 @@ struct StoreOpening {
     (isReadOnly, schema) = try translating("opening \(path)") {
       let state = try Self.examine(environment, models: models, options: options)
       if state.needsChange, options.access != .readOnly, !state.isTooNew {
-        if state.isEmpty, !isInMemory { try StoreFolder.syncNames(ofStore: path) }
+        if state.isEmpty, !isInMemory { try StoreFolder.syncDirectoryEntries(ofStore: path) }
         try Self.writeSchema(of: environment, models: models, options: options, log)
       }
       let schema = try Self.readSchema(of: environment, models: models, log)

@@ -3,8 +3,8 @@
 /// It is used where no history entry records the changed fields.
 struct FieldComparison<Root: Model>: ~Copyable {
   private let binding: LayoutBinding
-  private var one: RecordEncoder
-  private var other: RecordEncoder
+  private var first: RecordEncoder
+  private var second: RecordEncoder
 
   init() {
     let layout = RecordLayout(Root.schema)
@@ -15,18 +15,18 @@ struct FieldComparison<Root: Model>: ~Copyable {
   /// model.
   init(_ binding: LayoutBinding) {
     self.binding = binding
-    one = RecordEncoder(binding)
-    other = RecordEncoder(binding)
+    first = RecordEncoder(binding)
+    second = RecordEncoder(binding)
   }
 
   /// Returns the fields that differ, as a ``ChangeLog/Change/fields`` bit set; 0 if none does.
   mutating func differences(_ left: Root, _ right: Root) throws -> UInt64 {
-    Self.encode(left, to: &one)
-    Self.encode(right, to: &other)
+    Self.encode(left, to: &first)
+    Self.encode(right, to: &second)
     do throws(RecordError) {
       return unsafe try RecordView.changedFields(
-        from: Self.view(one, binding),
-        to: Self.view(other, binding),
+        from: Self.view(first, binding),
+        to: Self.view(second, binding),
         count: binding.places.count
       )
     } catch {
@@ -43,16 +43,16 @@ struct FieldComparison<Root: Model>: ~Copyable {
     inWhich record: borrowing RecordView,
     differsFrom object: Root
   ) throws(RecordError) -> [Int] {
-    Self.encode(object, to: &one)
-    let own = unsafe Self.view(one, binding)
+    Self.encode(object, to: &first)
+    let own = unsafe Self.view(first, binding)
     let count = unsafe binding.places.count
     guard try !RecordView.changedPositions(from: own, to: record, count: count).isEmpty else {
       return []
     }
-    Self.encode(try Root(from: record), to: &other)
+    Self.encode(try Root(from: record), to: &second)
     return unsafe try RecordView.changedPositions(
       from: own,
-      to: Self.view(other, binding),
+      to: Self.view(second, binding),
       count: count
     )
   }
@@ -65,11 +65,11 @@ struct FieldComparison<Root: Model>: ~Copyable {
     from left: Root,
     to right: Root
   ) throws(RecordError) -> [(position: Int, bytes: [UInt8]?)] {
-    Self.encode(left, to: &one)
-    Self.encode(right, to: &other)
-    let new = unsafe Self.view(other, binding)
+    Self.encode(left, to: &first)
+    Self.encode(right, to: &second)
+    let new = unsafe Self.view(second, binding)
     let positions = unsafe try RecordView.changedPositions(
-      from: Self.view(one, binding),
+      from: Self.view(first, binding),
       to: new,
       count: binding.places.count
     )

@@ -23,11 +23,11 @@ struct Constraints {
 
   /// The positions of the fields that have one value in all matches.
   var fixedPositions: Set<Int> {
-    Set(fields.filter { _, all in all.contains { $0.keys.isOneValue } }.keys)
+    Set(fields.filter { _, all in all.contains { $0.keys.isSingleValue } }.keys)
   }
 
   /// Returns the key ranges that satisfy all conditions on a field.
-  func ofField(at position: Int, _ longestContent: Int) -> FieldRanges? {
+  func fieldRanges(at position: Int, _ longestContent: Int) -> FieldRanges? {
     guard let conditions = fields[position] else { return nil }
     var found: FieldRanges?
     for condition in conditions {
@@ -56,7 +56,7 @@ struct Constraints {
   /// Returns the key ranges of the most selective condition on elements of a collection.
   ///
   /// Two conditions cannot be intersected: different elements may meet them.
-  func ofOneElement(at position: Int, _ longestContent: Int) -> FieldRanges? {
+  func elementRanges(at position: Int, _ longestContent: Int) -> FieldRanges? {
     var best: FieldRanges?
     for condition in elements[position] ?? [] {
       let all = condition.keys.map { $0.spans(longestContent: longestContent) }
@@ -87,10 +87,10 @@ struct Constraints {
 
 extension KeyCondition {
   /// Whether all values that meet the condition are equal.
-  var isOneValue: Bool {
+  var isSingleValue: Bool {
     switch self {
     case .numbers(_, let words): words.count == 1 && words[0].lowerBound == words[0].upperBound
-    case .values(let values, let type): values.count == 1 && type.hasOneEncoding
+    case .values(let values, let type): values.count == 1 && type.hasUniqueEncoding
     case .null: true
     case .present, .bounds, .prefix, .oneOf: false
     }

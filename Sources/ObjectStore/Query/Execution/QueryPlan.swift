@@ -61,8 +61,8 @@ public struct QueryPlan: Sendable, Hashable {
   /// The conditions across references, in source order.
   public let semiJoins: [SemiJoin]
 
-  /// Whether the query, or one of its semi-joins, tests every object of a model with more than
-  /// 1000.
+  /// Whether the query, or one of its semi-joins, reads every object of a model with more than 1000
+  /// objects, to test or to sort them.
   ///
   /// If the query runs often, such a scan suggests a missing index.
   public var isLargeScan: Bool {
@@ -73,8 +73,9 @@ public struct QueryPlan: Sendable, Hashable {
 }
 
 extension QueryPlan: CustomStringConvertible {
-  /// A one-line description, such as `index (state, updatedAt), 1 equal, ordered; tests each
-  /// (cold)`.
+  /// A description on one line.
+  ///
+  /// An example is `index (state, updatedAt), 1 equal, ordered; tests each (cold)`.
   public var description: String {
     ([ownDescription] + semiJoins.map { "\($0)" }).joined(separator: "; ")
   }
@@ -105,14 +106,14 @@ extension QueryPlan: CustomStringConvertible {
 }
 
 extension QueryPlan.SemiJoin: CustomStringConvertible {
-  /// A description such as `author among 3 from Author (index (born), range)`.
+  /// A description on one line, such as `author among 3 from Author (index (born), range)`.
   public var description: String {
     "\(field) among \(keyCount) from \(plan.model) (\(plan))"
   }
 }
 
 extension QueryPlan.IndexUse: CustomStringConvertible {
-  /// A description such as `index (state, updatedAt), 1 equal, range`.
+  /// A description on one line, such as `index (state, updatedAt), 1 equal, range`.
   public var description: String {
     var text = "\(isUnique ? "unique index" : "index") (\(fields.joined(separator: ", ")))"
     if equalFieldCount > 0 { text += ", \(equalFieldCount) equal" }

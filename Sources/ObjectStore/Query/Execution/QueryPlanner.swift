@@ -111,8 +111,8 @@ struct QueryPlanner {
       guard let position = part.position else { break }
       let found =
         part.isCollection
-        ? constraints.ofOneElement(at: position, index.longestContent)
-        : constraints.ofField(at: position, index.longestContent)
+        ? constraints.elementRanges(at: position, index.longestContent)
+        : constraints.fieldRanges(at: position, index.longestContent)
       guard let found else { break }
       if part.isCollection { hasCollection = true }
       path.conjuncts.formUnion(found.conjuncts)

@@ -78,7 +78,7 @@ protocol ComparedExpression: PredicateExpression {
 
   /// Translates `self order value`.
   func ordering<Root: Model>(
-    _ order: ValueOrder,
+    _ order: ComparisonOperator,
     _ value: Any,
     in translation: PredicateTranslation<Root>
   ) throws -> Predicate<Root>

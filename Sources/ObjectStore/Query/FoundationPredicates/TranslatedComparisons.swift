@@ -22,12 +22,12 @@ extension PredicateExpressions.NotEqual: ConditionExpression {
 
 extension PredicateExpressions.Comparison: ConditionExpression {
   func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
-    let order: ValueOrder =
+    let order: ComparisonOperator =
       switch op {
-      case .lessThan: .less
-      case .lessThanOrEqual: .atMost
-      case .greaterThan: .more
-      case .greaterThanOrEqual: .atLeast
+      case .lessThan: .lessThan
+      case .lessThanOrEqual: .lessThanOrEqual
+      case .greaterThan: .greaterThan
+      case .greaterThanOrEqual: .greaterThanOrEqual
       @unknown default: throw PredicateTranslation<M>.unsupported(self)
       }
     if let value = translation.constant(rhs) {
@@ -71,7 +71,7 @@ extension PredicateExpressions.KeyPath: ConditionExpression, ComparedExpression 
   }
 
   func ordering<M: Model>(
-    _ order: ValueOrder,
+    _ order: ComparisonOperator,
     _ value: Any,
     in translation: PredicateTranslation<M>
   ) throws -> Predicate<M> {
@@ -80,10 +80,10 @@ extension PredicateExpressions.KeyPath: ConditionExpression, ComparedExpression 
     }
     let count = try count(in: translation)
     return switch order {
-    case .less: count < value
-    case .atMost: count <= value
-    case .more: count > value
-    case .atLeast: count >= value
+    case .lessThan: count < value
+    case .lessThanOrEqual: count <= value
+    case .greaterThan: count > value
+    case .greaterThanOrEqual: count >= value
     }
   }
 
@@ -136,7 +136,7 @@ extension PredicateTranslation {
   /// Translates `expression order value`.
   func ordering<E: PredicateExpression>(
     of expression: E,
-    _ order: ValueOrder,
+    _ order: ComparisonOperator,
     _ value: Any
   ) throws -> Predicate<Root> {
     if let position = try field(expression) {
@@ -155,7 +155,7 @@ extension PredicateTranslation {
   private static func ordering<Value: FieldValue & Comparable>(
     _ position: Int,
     _ type: Value.Type,
-    _ order: ValueOrder,
+    _ order: ComparisonOperator,
     _ value: Any
   ) -> Predicate<Root>? {
     (value as? Value).map { Column<Root, Value>(position: position).compares(order, to: $0) }
@@ -168,59 +168,63 @@ extension OptionalFieldValue {
 
 /// A Swift range, as the comparisons that its elements meet.
 private protocol BoundedRange {
-  var bounds: [(order: ValueOrder, value: Any)] { get }
+  var bounds: [(order: ComparisonOperator, value: Any)] { get }
 }
 
 extension Range: BoundedRange {
-  fileprivate var bounds: [(order: ValueOrder, value: Any)] {
-    [(.atLeast, lowerBound), (.less, upperBound)]
+  fileprivate var bounds: [(order: ComparisonOperator, value: Any)] {
+    [(.greaterThanOrEqual, lowerBound), (.lessThan, upperBound)]
   }
 }
 
 extension ClosedRange: BoundedRange {
-  fileprivate var bounds: [(order: ValueOrder, value: Any)] {
-    [(.atLeast, lowerBound), (.atMost, upperBound)]
+  fileprivate var bounds: [(order: ComparisonOperator, value: Any)] {
+    [(.greaterThanOrEqual, lowerBound), (.lessThanOrEqual, upperBound)]
   }
 }
 
 extension PartialRangeFrom: BoundedRange {
-  fileprivate var bounds: [(order: ValueOrder, value: Any)] { [(.atLeast, lowerBound)] }
+  fileprivate var bounds: [(order: ComparisonOperator, value: Any)] {
+    [(.greaterThanOrEqual, lowerBound)]
+  }
 }
 
 extension PartialRangeThrough: BoundedRange {
-  fileprivate var bounds: [(order: ValueOrder, value: Any)] { [(.atMost, upperBound)] }
+  fileprivate var bounds: [(order: ComparisonOperator, value: Any)] {
+    [(.lessThanOrEqual, upperBound)]
+  }
 }
 
 extension PartialRangeUpTo: BoundedRange {
-  fileprivate var bounds: [(order: ValueOrder, value: Any)] { [(.less, upperBound)] }
+  fileprivate var bounds: [(order: ComparisonOperator, value: Any)] { [(.lessThan, upperBound)] }
 }
 
 // Conditions that agree exactly with Swift's operators. The conditions of columns differ for
 // strings, which they compare by UTF-8 bytes.
 
 /// A comparison operator.
-enum ValueOrder {
-  case less
-  case atMost
-  case more
-  case atLeast
+enum ComparisonOperator {
+  case lessThan
+  case lessThanOrEqual
+  case greaterThan
+  case greaterThanOrEqual
 
   /// The operator for swapped operands.
-  var reversed: ValueOrder {
+  var reversed: ComparisonOperator {
     switch self {
-    case .less: .more
-    case .atMost: .atLeast
-    case .more: .less
-    case .atLeast: .atMost
+    case .lessThan: .greaterThan
+    case .lessThanOrEqual: .greaterThanOrEqual
+    case .greaterThan: .lessThan
+    case .greaterThanOrEqual: .lessThanOrEqual
     }
   }
 
   func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
     switch self {
-    case .less: left < right
-    case .atMost: left <= right
-    case .more: left > right
-    case .atLeast: left >= right
+    case .lessThan: left < right
+    case .lessThanOrEqual: left <= right
+    case .greaterThan: left > right
+    case .greaterThanOrEqual: left >= right
     }
   }
 }
@@ -228,7 +232,7 @@ enum ValueOrder {
 extension Column where Value: FieldValue & Equatable {
   /// Matches objects whose field is `==` to the value.
   func equals(_ value: Value) -> Predicate<Root> {
-    guard Value.fieldType == .string, !Text.isUnique(value.storedBytes) else {
+    guard Value.fieldType == .string, !SwiftString.isUnique(value.storedBytes) else {
       return self == value
     }
     return satisfies { $0 == value }
@@ -237,20 +241,20 @@ extension Column where Value: FieldValue & Equatable {
 
 extension Column where Value: FieldValue & Comparable {
   /// Matches objects for which `field order value` is true in Swift.
-  func compares(_ order: ValueOrder, to value: Value) -> Predicate<Root> {
+  func compares(_ order: ComparisonOperator, to value: Value) -> Predicate<Root> {
     guard Value.fieldType != .string else { return satisfies { order.holds($0, value) } }
     // `Date` implements `<=` and `>=` as the negations of `>` and `<`, which are true for NaN.
-    if let date = value as? Date, order == .atMost || order == .atLeast {
+    if let date = value as? Date, order == .lessThanOrEqual || order == .greaterThanOrEqual {
       guard !date.timeIntervalSinceReferenceDate.isNaN else {
         return predicate(.isPresent(true), keys: .present)
       }
-      return (order == .atMost ? self <= value : self >= value) || isNaN
+      return (order == .lessThanOrEqual ? self <= value : self >= value) || isNaN
     }
     return switch order {
-    case .less: self < value
-    case .atMost: self <= value
-    case .more: self > value
-    case .atLeast: self >= value
+    case .lessThan: self < value
+    case .lessThanOrEqual: self <= value
+    case .greaterThan: self > value
+    case .greaterThanOrEqual: self >= value
     }
   }
 }
@@ -270,19 +274,19 @@ extension Column where Value: FieldValue {
 extension Column where Value == String {
   /// Matches objects whose string contains the characters of `part` as a contiguous sequence.
   func contains(characters part: String) -> Predicate<Root> {
-    let test = satisfies { Text.contains($0, part) }
-    return Text.isUnique(part.storedBytes) ? contains(part) && test : test
+    let test = satisfies { SwiftString.contains($0, part) }
+    return SwiftString.isUnique(part.storedBytes) ? contains(part) && test : test
   }
 
   /// Matches objects whose string starts with the characters of `start`.
   func starts(withCharacters start: String) -> Predicate<Root> {
     let test = satisfies { $0.starts(with: start) }
-    return Text.isUnique(start.storedBytes) ? hasPrefix(start) && test : test
+    return SwiftString.isUnique(start.storedBytes) ? hasPrefix(start) && test : test
   }
 }
 
 /// Strings as Swift compares them: by characters, up to canonical equivalence.
-private enum Text {
+private enum SwiftString {
   /// Whether no other byte sequence is canonically equivalent to this one.
   ///
   /// True for ASCII without the three characters that have a singleton equivalent: "K" (U+212A),

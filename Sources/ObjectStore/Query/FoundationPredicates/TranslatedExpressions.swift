@@ -47,7 +47,7 @@ extension PredicateExpressions.OptionalFlatMap: ComparedExpression {
   }
 
   func ordering<M: Model>(
-    _ order: ValueOrder,
+    _ order: ComparisonOperator,
     _ value: Any,
     in translation: PredicateTranslation<M>
   ) throws -> Predicate<M> {
@@ -83,7 +83,7 @@ extension PredicateExpressions.NilCoalesce: ConditionExpression, ComparedExpress
   }
 
   func ordering<M: Model>(
-    _ order: ValueOrder,
+    _ order: ComparisonOperator,
     _ value: Any,
     in translation: PredicateTranslation<M>
   ) throws -> Predicate<M> {
@@ -102,7 +102,7 @@ extension Equatable {
 
 extension Comparable {
   /// Returns `nil` when `other` has a different type.
-  fileprivate func `is`(_ order: ValueOrder, _ other: Any) -> Bool? {
+  fileprivate func `is`(_ order: ComparisonOperator, _ other: Any) -> Bool? {
     (other as? Self).map { order.holds(self, $0) }
   }
 }

@@ -19,7 +19,7 @@ extension Column where Value: FieldValue {
   ///
   /// `nil` for types that are not numbers, or that define their own equality and order.
   static var numberForm: NumberForm? {
-    guard Value.self is any KeyOrdered.Type || Value.fieldType.hasOneEncoding else { return nil }
+    guard Value.self is any KeyOrdered.Type || Value.fieldType.hasUniqueEncoding else { return nil }
     return NumberForm(Value.fieldType)
   }
 
@@ -129,7 +129,7 @@ struct StoredEquality<Value: FieldValue & Equatable>: Sendable {
 
   init(_ values: [Value]) {
     self.values = values
-    encodings = Value.fieldType.hasOneEncoding ? values.map(\.storedBytes) : []
+    encodings = Value.fieldType.hasUniqueEncoding ? values.map(\.storedBytes) : []
   }
 
   func matches(_ stored: UnsafeRawBufferPointer) throws(RecordError) -> Bool {

@@ -112,7 +112,7 @@ indirect enum KeyCondition: Sendable, Hashable {
         isExact: true
       )
     case .values(let values, let type):
-      var isExact = type.hasOneEncoding
+      var isExact = type.hasUniqueEncoding
       let ranges = values.map { value in
         let key = unsafe value.withUnsafeBytes {
           unsafe KeyEncoding.key(for: $0, type: type, longestContent: longestContent)
@@ -161,7 +161,7 @@ extension KeyCondition {
   /// different bytes.
   var storedValues: [[UInt8]]? {
     switch self {
-    case .values(let values, let type): return type.hasOneEncoding ? values : nil
+    case .values(let values, let type): return type.hasUniqueEncoding ? values : nil
     case .numbers(let form, let words):
       guard form.form != .number, words.allSatisfy({ $0.lowerBound == $0.upperBound }) else {
         return nil
@@ -177,7 +177,7 @@ extension FieldType {
   ///
   /// False for floating-point numbers, because 0 equals -0 and NaN does not equal itself, and for
   /// types with a custom encoding, which may define their own equality.
-  var hasOneEncoding: Bool {
+  var hasUniqueEncoding: Bool {
     switch self {
     case .bool, .signed, .unsigned, .uuid, .decimal, .string, .data: true
     default: false

@@ -10,12 +10,13 @@ public enum TextComparison: Sendable, Hashable {
 }
 
 extension Column where Value == String {
-  /// Matches objects whose string equals `text`.
+  /// Matches objects whose string equals `string`.
   ///
   /// An index serves an exact comparison.
-  public func equals(_ text: String, _ comparison: TextComparison) -> Predicate<Root> {
-    guard comparison == .caseInsensitive else { return self == text }
-    return unsafe search(text, comparison) { text, wanted in unsafe text.isSame(as: wanted) }
+  public func equals(_ string: String, _ comparison: TextComparison) -> Predicate<Root> {
+    guard comparison == .caseInsensitive else { return self == string }
+    return unsafe search(string, comparison) { string, pattern in unsafe string.isSame(as: pattern)
+    }
   }
 
   /// Matches objects whose string starts with `prefix`.
@@ -25,9 +26,9 @@ extension Column where Value == String {
     _ prefix: String,
     _ comparison: TextComparison = .exact
   ) -> Predicate<Root> {
-    unsafe search(prefix, comparison, keys: .prefix(Array(prefix.utf8))) { text, wanted in
-      unsafe text.count >= wanted.count
-        && UnsafeRawBufferPointer(rebasing: text[..<wanted.count]).isSame(as: wanted)
+    unsafe search(prefix, comparison, keys: .prefix(Array(prefix.utf8))) { string, pattern in
+      unsafe string.count >= pattern.count
+        && UnsafeRawBufferPointer(rebasing: string[..<pattern.count]).isSame(as: pattern)
     }
   }
 
@@ -38,10 +39,10 @@ extension Column where Value == String {
     _ suffix: String,
     _ comparison: TextComparison = .exact
   ) -> Predicate<Root> {
-    unsafe search(suffix, comparison) { text, wanted in
-      unsafe text.count >= wanted.count
-        && UnsafeRawBufferPointer(rebasing: text[(text.count - wanted.count)...])
-          .isSame(as: wanted)
+    unsafe search(suffix, comparison) { string, pattern in
+      unsafe string.count >= pattern.count
+        && UnsafeRawBufferPointer(rebasing: string[(string.count - pattern.count)...])
+          .isSame(as: pattern)
     }
   }
 
@@ -52,42 +53,42 @@ extension Column where Value == String {
     _ part: String,
     _ comparison: TextComparison = .exact
   ) -> Predicate<Root> {
-    unsafe search(part, comparison) { text, wanted in unsafe text.contains(wanted) }
+    unsafe search(part, comparison) { string, pattern in unsafe string.contains(pattern) }
   }
 
   /// Matches objects whose string is empty.
   public var isEmpty: Predicate<Root> { self == "" }
 
   private func search(
-    _ wanted: String,
+    _ pattern: String,
     _ comparison: TextComparison,
     keys: KeyCondition? = nil,
     _ condition:
-      @escaping @Sendable (_ text: UnsafeRawBufferPointer, _ wanted: [UInt8]) -> Bool
+      @escaping @Sendable (_ string: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool
   ) -> Predicate<Root> {
     switch comparison {
     case .exact:
-      let bytes = Array(wanted.utf8)
+      let bytes = Array(pattern.utf8)
       return unsafe predicate(keys: keys) { stored throws(RecordError) in
         unsafe condition(stored, bytes)
       }
     case .caseInsensitive:
-      let folded = Array(wanted.lowercased().utf8)
+      let folded = Array(pattern.lowercased().utf8)
       return unsafe predicate { stored throws(RecordError) in
         var reader = unsafe ByteReader(stored)
-        var text = try reader.readString().lowercased()
-        return text.withUTF8 { unsafe condition(UnsafeRawBufferPointer($0), folded) }
+        var string = try reader.readString().lowercased()
+        return string.withUTF8 { unsafe condition(UnsafeRawBufferPointer($0), folded) }
       }
     }
   }
 }
 
 extension Column where Value == String? {
-  /// Matches objects whose string equals `text`.
+  /// Matches objects whose string equals `string`.
   ///
   /// An index serves an exact comparison.
-  public func equals(_ text: String, _ comparison: TextComparison) -> Predicate<Root> {
-    unwrapped.equals(text, comparison)
+  public func equals(_ string: String, _ comparison: TextComparison) -> Predicate<Root> {
+    unwrapped.equals(string, comparison)
   }
 
   /// Matches objects whose string starts with `prefix`.
