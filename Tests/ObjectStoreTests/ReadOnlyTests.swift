@@ -55,8 +55,8 @@ import Testing
       #expect(error?.code == .busy)
       #expect(
         error?.message == """
-          opening \(folder.path("store")): this process has the store open for reading alone; let go \
-          of that one first, or open it for writing there too
+          opening \(folder.path("store")): this process already has the store open read-only; \
+          close it first, or open it for writing there too
           """
       )
       #expect(try reader.read { try $0.count(Ticket.all) } == 1)

@@ -276,7 +276,7 @@ import Testing
       try store.write { tx in try tx.insert(House<Deny>(id: 7, city: Reference("gone"))) }
     }
     #expect(error.code == .danglingReference)
-    #expect(error.message.hasPrefix("House deny 7 refers in city to City 'gone', which is not"))
+    #expect(error.message.hasPrefix("House deny 7 refers in city to City 'gone', which does not"))
     for visit in [
       Visit<Nullify>(id: 1, one: Self.a), Visit(id: 1, list: [Self.b, Self.a]),
       Visit(id: 1, set: [Self.a]),

@@ -52,7 +52,7 @@ struct StoreOpening {
         throw StoreError(
           .busy,
           """
-          opening \(path): this process already has the store open read-only; close that store \
+          opening \(path): this process already has the store open read-only; close it \
           first, or open it for writing there too
           """,
           cause: error

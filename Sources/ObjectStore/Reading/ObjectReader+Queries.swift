@@ -167,8 +167,9 @@ extension ObjectReader where Self: ~Copyable {
   /// Returns the page of query results after a token, or the first page.
   ///
   /// Unlike an offset, a token does not read the preceding results if an index serves the order,
-  /// and concurrent insertions and deletions cause no object to be skipped or repeated. The offset
-  /// and the limit of the query have no effect.
+  /// and concurrent insertions and deletions cause no object to be skipped or repeated. Only the
+  /// order of a token is checked: use it with the query that returned it. The offset and the limit
+  /// of the query have no effect.
   ///
   /// ```swift
   /// var token: PageToken?
