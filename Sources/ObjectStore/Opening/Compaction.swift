@@ -33,7 +33,7 @@ struct Compaction {
   }
 }
 
-/// When opening a store compacts its file first.
+/// The rule by which opening a store decides whether to compact its file first.
 ///
 /// LMDB reuses free pages but never shrinks its file, so a store that was large once stays large on
 /// disk. Compaction copies the pages in use to a new file, which pays off when much of the file is

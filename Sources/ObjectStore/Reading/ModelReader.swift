@@ -201,7 +201,7 @@ struct ModelReader {
 
   /// Returns the IDs of the objects whose primary key has this hash, eight bytes each.
   ///
-  /// Nearly always there is no ID or one.
+  /// There is nearly always at most one.
   func objectIDs(withHash hash: UInt64) throws -> UnsafeRawBufferPointer? {
     guard let bytes = unsafe try value(of: hash, in: tables.keys) else { return nil }
     guard bytes.count.isMultiple(of: 8) else {

@@ -74,6 +74,11 @@ extension ObjectReader where Self: ~Copyable {
 
   /// Returns the plan of a query: the indexes it uses, or that it reads every object.
   ///
+  /// ```swift
+  /// print(try store.read { tx in try tx.explain(Note.where { $0.rank > 3 }) })
+  /// // index (rank), range
+  /// ```
+  ///
   /// Reads only the number of objects. For a condition across a reference, it runs the query on the
   /// other model, because the plan depends on the number of keys found.
   ///

@@ -2,7 +2,7 @@ internal import LMDB
 
 /// A transaction that can read typed objects: a ``Snapshot`` or a write transaction.
 ///
-/// All reads through one reader see the same state of the store.
+/// A snapshot sees the store as of one commit. A write transaction also sees its own changes.
 public protocol ObjectReader: ~Copyable {
   /// The module's internal handle of the transaction.
   var source: ReaderSource { get }

@@ -20,6 +20,12 @@ public struct Snapshot: ObjectReader, ~Copyable, Sendable {
 
 /// A consistent view of the store at one commit that can be kept across calls and `await`.
 ///
+/// ```swift
+/// let snapshot = try store.snapshot()
+/// defer { snapshot.close() }
+/// let count = try snapshot.read { tx in try tx.count(Note.all) }
+/// ```
+///
 /// Release it or call ``close()`` soon: while it is open, pages that later commits free cannot be
 /// reused, so the file grows with every write. Any thread may read from it; concurrent reads of one
 /// snapshot run one at a time.

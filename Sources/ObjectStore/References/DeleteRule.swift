@@ -1,4 +1,4 @@
-/// What happens to a referring object when the object it refers to is deleted.
+/// The effect of deleting an object on the objects that refer to it.
 ///
 /// The rule belongs to the field that holds the reference, as in an SQL foreign key:
 /// `@OnDelete(.cascade)` on an order's customer deletes the orders when the customer is deleted.
@@ -23,7 +23,7 @@ public enum DeleteRule: UInt8, Sendable, Hashable, CaseIterable {
 public struct ReferenceSchema: Sendable, Hashable {
   /// The model to which the field refers.
   public let target: any Model.Type
-  /// What happens to the referring object when the target is deleted.
+  /// The effect on the referring object when the target is deleted.
   public let onDelete: DeleteRule
 
   /// Returns whether both have the same target and the same rule.

@@ -19,7 +19,7 @@ struct ReferenceCheck {
   /// Whether any reference must be checked again.
   var hasUnresolved: Bool { !unresolved.isEmpty }
 
-  /// Checks a written record, of which the given fields are new or changed.
+  /// Checks a written record; `changed` is the bit set of its new or changed fields.
   mutating func didWrite(
     _ record: borrowing RecordView,
     _ id: UInt64,

@@ -93,7 +93,7 @@ indirect enum PredicateNode: Sendable {
     return [self]
   }
 
-  /// The nodes of which at least one must hold.
+  /// The nodes at least one of which must hold.
   var disjuncts: [PredicateNode] {
     if case .or(let nodes) = self { return nodes }
     return [self]
