@@ -1,6 +1,7 @@
 internal import LMDB
 
-/// Copies the records of one model that can be read, and builds anew what leads to them.
+/// Copies the readable records of one model into a new store and rebuilds its primary keys and
+/// indexes.
 struct ModelSalvage {
   private let file: SalvagedFile
   private let model: SalvagedDescription.Model
@@ -12,7 +13,7 @@ struct ModelSalvage {
   private var hotParts: [UInt64: HotPart] = [:]
   private var saved: Set<UInt64> = []
   private var leftOut: Set<UInt64> = []
-  /// Every id that anything in the file speaks of.
+  /// Every id of this model that occurs in the file: in records, keys, indexes or hot parts.
   private var known: Set<UInt64> = []
 
   private struct HotPart {
@@ -57,7 +58,7 @@ struct ModelSalvage {
     own.saved = saved.count
     own.withoutHotFields.sort()
     own.lost = known.subtracting(saved).subtracting(leftOut).sorted()
-    // Ids are never given twice, those of lost objects neither.
+    // Object ids are never reused, not even those of lost objects.
     if let greatest = known.max(), greatest > max(saved.max() ?? 0, model.floor) {
       try metadata.set(greatest, for: MetadataKey.floor(model.name), in: &transaction)
     }
@@ -65,7 +66,7 @@ struct ModelSalvage {
     return own
   }
 
-  // MARK: What is there
+  // MARK: Reading the damaged file
 
   private mutating func readHotParts(_ lost: inout LostRecords) {
     var chunks: [(number: UInt64, bytes: [UInt8])] = []
@@ -75,7 +76,7 @@ struct ModelSalvage {
     chunks += lost.chunks(of: model.name).map { ($0.id, $0.cold) }
     for (number, bytes) in chunks {
       unsafe bytes.withUnsafeBytes { bytes in
-        // Of a chunk whose checksum does not fit, the parts whose own does are as good as any.
+        // If the chunk's checksum is wrong, parts whose own checksums match are still good.
         guard let chunk = unsafe try? HotChunkView(measured: bytes) else { return }
         for slot in 0..<32 {
           let id = number << HotChunk.shift + UInt64(slot)
@@ -108,7 +109,7 @@ struct ModelSalvage {
     known.remove(0)
   }
 
-  // MARK: One record
+  // MARK: Writing a record
 
   private mutating func add(
     _ id: UInt64,
@@ -122,7 +123,7 @@ struct ModelSalvage {
     do {
       reason = try write(id, cold, part.bytes, in: &transaction)
     } catch is RecordError {
-      // It is among the lost ones.
+      // The id is in `known` but not in `saved`, so it is reported as lost.
       return
     }
     if let reason {
@@ -136,9 +137,10 @@ struct ModelSalvage {
     if part.isReplaced { own.withoutHotFields.append(id) }
   }
 
-  /// The hot part that belongs to a record; `nil` when the record is of no use.
+  /// Returns the hot part of a record, or `nil` if the record cannot be used.
   ///
-  /// One of zeros when it is lost, an empty one when the layout has no hot fields.
+  /// A lost hot part is replaced by default values. The bytes are empty if the layout has no hot
+  /// fields.
   private func hotPart(
     of id: UInt64,
     _ cold: [UInt8]
@@ -167,7 +169,7 @@ struct ModelSalvage {
     return encoder.hot.bytes
   }
 
-  /// Lends the record of those parts, checked.
+  /// Assembles a record from its parts, checks it, and passes it to `body`.
   private func withRecord<R>(
     _ id: UInt64,
     _ cold: [UInt8],
@@ -196,7 +198,9 @@ struct ModelSalvage {
     }
   }
 
-  /// Writes the record with all that leads to it; says why not when another stands against it.
+  /// Writes the record, its primary key and its index entries.
+  ///
+  /// - Returns: `nil`, or the reason if the record conflicts with one that was already written.
   private func write(
     _ id: UInt64,
     _ cold: [UInt8],
@@ -265,13 +269,14 @@ struct ModelSalvage {
 }
 
 extension FieldType {
-  /// The bytes of zero, or of what is empty; `nil` for a type that alone knows its bytes.
+  /// The encoding of zero or of an empty value; `nil` for embedded types, whose encoding the store
+  /// does not know.
   fileprivate var zeroBytes: [UInt8]? {
     switch self {
     case .string, .data: []
     case .array, .set, .dictionary: [0, 0, 0, 0]
     case .embedded: nil
-    // That of zero and not of what is no number.
+    // All zero bytes would be NaN.
     case .decimal: [0x80] + Array(repeating: 0, count: 18)
     default: Array(repeating: 0, count: width ?? 0)
     }

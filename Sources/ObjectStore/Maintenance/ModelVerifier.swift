@@ -1,9 +1,9 @@
 internal import LMDB
 
-/// Compares the tables of one model with each other.
+/// Checks the tables of one model against each other.
 ///
-/// Each entry that must follow from a record is looked up and counted. When a table has just as many
-/// entries, it has no others; when it has more, it is searched for those that belong to nothing.
+/// First, each entry that a record requires is looked up and counted. If a table has exactly that
+/// many entries, it has no stray ones. If it has more, a second pass searches it for them.
 @unsafe
 struct ModelVerifier {
   private let transaction: TransactionReference
@@ -13,7 +13,9 @@ struct ModelVerifier {
   private let references: [FollowedReference]
 
   private var counts = VerificationReport.ModelCounts()
-  /// Objects whose records cannot be read: what belongs to them cannot be known.
+  /// Objects whose records cannot be read.
+  ///
+  /// Their keys and index entries cannot be checked.
   private var damaged: Set<UInt64> = []
   private var foundKeys = 0
   private var foundEntries: [Int]
@@ -121,7 +123,7 @@ struct ModelVerifier {
       do {
         unsafe chunk = unsafe (number, try reader.measuredChunk(number))
       } catch {
-        // The chunk itself is reported with its table.
+        // The pass over the hot table reports the damaged chunk.
         unsafe chunk = (number, nil)
       }
     }
@@ -141,7 +143,7 @@ struct ModelVerifier {
     let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
     guard let ids = unsafe try? reader.objectIDs(withHash: hash),
       unsafe Self.ids(ids).contains(id)
-    else { return unsafe note(.primaryKey, "no entry leads from its key to it", id, &report) }
+    else { return unsafe note(.primaryKey, "the key table has no entry for it", id, &report) }
     unsafe foundKeys += 1
   }
 
@@ -159,21 +161,26 @@ struct ModelVerifier {
       let ids = unsafe Self.ids(item.value)
       let size = unsafe item.value.count
       if unsafe item.key.count != 8 || size == 0 || !size.isMultiple(of: 8) {
-        unsafe note(.primaryKey, "an entry of primary keys is no list of objects", nil, &report)
+        unsafe note(.primaryKey, "an entry of the key table is malformed", nil, &report)
       }
       listed += ids.count
       if ids.count > 1 { unsafe try verifyDifferent(ids, &report) }
       unsafe found = unsafe try cursor.next()
     }
     guard unsafe listed != foundKeys else { return }
-    // Some lead to nothing, or more than once to one object.
+    // Some entries refer to missing objects, or refer to an object more than once.
     var seen: Set<UInt64> = []
     unsafe found = unsafe try cursor.first()
     while let item = unsafe found {
       for id in unsafe Self.ids(item.value) where unsafe !damaged.contains(id) {
         let isRight = unsafe try isKey(of: id, hash: integer(item.key) ?? 0)
         guard !isRight || !seen.insert(id).inserted else { continue }
-        unsafe note(.primaryKey, "a primary key leads to it that is not its own", id, &report)
+        unsafe note(
+          .primaryKey,
+          "the key table lists it under another key, or more than once",
+          id,
+          &report
+        )
       }
       unsafe found = unsafe try cursor.next()
     }
@@ -186,7 +193,7 @@ struct ModelVerifier {
     return unsafe XXHash64.hash(key, seed: tables.hashSeed) == hash
   }
 
-  /// Objects whose keys have one hash must have different keys.
+  /// Checks that objects whose keys have the same hash have different keys.
   private func verifyDifferent(_ ids: [UInt64], _ report: inout VerificationReport) throws {
     var keys: Set<[UInt8]> = []
     for id in ids where unsafe !damaged.contains(id) {
@@ -257,8 +264,9 @@ struct ModelVerifier {
     }
   }
 
-  /// Whether the entry follows from the record of the object; one of a record that cannot be read
-  /// may.
+  /// Whether the record of the object requires this entry.
+  ///
+  /// Returns true if the record is damaged, because its entries cannot be known.
   private func isEntry(
     _ entry: UnsafeRawBufferPointer,
     of id: UInt64?,
@@ -285,13 +293,13 @@ struct ModelVerifier {
       do {
         unsafe try field.forEachMissingKey(in: content, transaction) { _ in missing += 1 }
       } catch let error as StoreError where error.code == .damaged {
-        // The damage itself is reported with the model that has it.
+        // The pass over the target model reports its damage.
       }
       guard missing > 0 else { continue }
       let target = field.target.name
       unsafe note(
         .reference,
-        "\(field.fieldName) refers to \(missing) of \(target) that \(missing == 1 ? "is" : "are") not there",
+        "dangling references in \(field.fieldName) to \(target): \(missing)",
         id,
         &report
       )
@@ -307,7 +315,7 @@ struct ModelVerifier {
       if let number = unsafe integer(item.key) {
         unsafe try verifyChunk(number, item.value, &report)
       } else {
-        unsafe note(.hotPart, "a chunk of hot parts has no number", nil, &report)
+        unsafe note(.hotPart, "a chunk of hot parts has an invalid key", nil, &report)
       }
       unsafe found = unsafe try cursor.next()
     }
@@ -335,7 +343,12 @@ struct ModelVerifier {
       }
     } catch {
       let first = number << HotChunk.shift
-      unsafe note(.hotPart, "the hot parts of 32 objects from here on: \(error)", first, &report)
+      unsafe note(
+        .hotPart,
+        "the hot parts of this object and the 31 that follow: \(error)",
+        first,
+        &report
+      )
     }
   }
 

@@ -1,18 +1,20 @@
 internal import LMDB
 
 extension ObjectStore {
-  /// Copies the store as of its last commit into a new folder, while others read and write.
+  /// Copies the store as of its last commit into a new folder.
   ///
-  /// The copy is a store like any other, without free pages. The folder appears under its name when
-  /// it is complete and safe from a power cut. Costs the time to read and write the pages in use;
-  /// meanwhile room freed by writes is not used again, and the file may grow.
+  /// Readers and writers continue during the copy. The copy is an ordinary store without free
+  /// pages. Its folder appears under its name once it is complete and synced to disk. The cost is
+  /// reading and writing each page in use. Until the copy ends, pages freed by writes are not
+  /// reused, so the file may grow.
   ///
-  /// Keep to one copy of a store that goes on: histories of two that both do tell different tales.
+  /// Continue to write to only one of the two stores. If both are written to, their histories
+  /// diverge.
   ///
-  /// - Parameter target: The folder to make; nothing of that name may be there.
-  /// - Throws: ``StoreError`` with `alreadyExists`, `notFound` (no folder above it),
+  /// - Parameter target: The folder to create. It must not exist; its parent folder must.
+  /// - Throws: ``StoreError`` with `alreadyExists`, `notFound` (the parent folder is missing),
   ///   `permissionDenied`, `diskFull`, `inputOutput`, `damaged`, or `wouldDeadlock` (called from
-  ///   inside a write); then there is no such folder.
+  ///   inside a write). The target folder is then not created.
   public func backup(to target: String) throws {
     try translating("backing up \(path)") {
       try NewFolder.make(target) { folder in
@@ -21,39 +23,40 @@ extension ObjectStore {
     }
   }
 
-  /// Gives the free pages of a store that nobody has open back to the disk.
+  /// Returns the free pages of a closed store to the file system.
   ///
-  /// Writes a copy beside the file, which then takes its place: a process that is killed meanwhile
-  /// leaves the one or the other. Needs room for the copy.
+  /// Writes a compact copy beside the file and then replaces the file with it atomically: if the
+  /// process is killed, either the old file or the new one is left. Needs disk space for the copy.
   ///
-  /// - Returns: How many bytes the file has lost.
-  /// - Throws: ``StoreError`` with `busy` when this process or another has the store open,
-  ///   `notFound`, `permissionDenied`, `diskFull`, `inputOutput` or `damaged`; then the store is as
-  ///   it was.
+  /// - Returns: The number of bytes by which the file shrank.
+  /// - Throws: ``StoreError`` with `busy` if this process or another one has the store open,
+  ///   `notFound`, `permissionDenied`, `diskFull`, `inputOutput` or `damaged`. The store is then
+  ///   unchanged.
   @discardableResult
   public static func compact(at path: String) throws -> Int64 {
     try translating("compacting \(path)") {
       let before = try FileSize.of(path + "/data.mdb")
-      // A backup that nobody has opened yet has no lock file; opening makes it.
+      // A backup that was never opened has no lock file. Opening it creates one.
       if (try? FileSize.of(path + "/lock.mdb")) == nil { _ = try Environment.open(path) }
       try Environment.compact(path)
       return max(before - (try FileSize.of(path + "/data.mdb")), 0)
     }
   }
 
-  /// Builds every index of every model anew from the records, each model in one transaction.
+  /// Rebuilds every index of every model from the records.
   ///
-  /// For a store of which ``verify(limit:progress:)`` says that entries are missing or belong to
-  /// nothing. Writes wait meanwhile.
+  /// Use this when ``verify(limit:progress:)`` reports missing or stray index entries. Each model
+  /// is rebuilt in one transaction, during which other writes wait.
   ///
-  /// - Returns: How many entries the indexes have.
-  /// - Throws: ``StoreError`` with `duplicateKey` when two objects have the same values in a unique
-  ///   index, `damaged` when a record cannot be read (see ``repair(at:into:)``), `permissionDenied`,
-  ///   `full` or `diskFull`; the model's indexes are then as they were.
+  /// - Returns: The total number of index entries.
+  /// - Throws: ``StoreError`` with `duplicateKey` if two objects have the same values in a unique
+  ///   index, `damaged` if a record cannot be read (see ``repair(at:into:)``), `permissionDenied`,
+  ///   `full` or `diskFull`. Models that were already rebuilt stay so; the others keep their
+  ///   indexes.
   @discardableResult
   public func rebuildIndexes() throws -> Int {
     guard !isReadOnly else {
-      throw StoreError(.permissionDenied, "writing \(path): the store is open for reading only")
+      throw StoreError(.permissionDenied, "writing \(path): the store is open read-only")
     }
     return try translating("rebuilding indexes of \(path)") {
       let names = try StoredSchema(environment).models.map(\.tables.name)

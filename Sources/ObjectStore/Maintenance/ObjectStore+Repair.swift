@@ -1,26 +1,26 @@
 internal import LMDB
 
 extension ObjectStore {
-  /// Saves every object of a damaged store that can be read into a new one.
+  /// Copies every readable object of a damaged store into a new store.
   ///
-  /// The old store is only read; nobody should have it open. Objects keep their ids; primary keys and
-  /// indexes are built anew from the records. Pages are read without trusting them. When pages that
-  /// lead to others are damaged, what lay behind them is searched for; records found there are taken
-  /// when it is certain of which model they are. What cannot be saved is in the report. The history
-  /// of the new store is empty.
+  /// The damaged store is only read; close it in every process first. Every page is validated
+  /// before it is used. If a branch page is damaged, the file is searched for the pages that it
+  /// led to, and a record found there is saved if only one model can decode it. Objects keep their
+  /// ids. Primary keys and indexes are rebuilt from the records. The history of the new store is
+  /// empty. The report lists what could not be saved.
   ///
-  /// Afterwards ``verify(at:limit:progress:)`` should find nothing wrong with the new store, but for
-  /// references to objects that are lost.
+  /// Afterwards, ``verify(at:limit:progress:)`` should report no problem in the new store except
+  /// references to lost objects.
   ///
   /// - Parameters:
   ///   - path: The folder of the damaged store.
-  ///   - target: The folder of the new one, which must not be there.
-  /// - Returns: What could be saved and what not.
+  ///   - target: The folder of the new store. It must not exist.
+  /// - Returns: A report of the objects that were saved and lost.
   /// - Throws: ``StoreError`` with `alreadyExists`, `notFound`, `tooNew`, `diskFull`, `other`, or
-  ///   `damaged` when nothing can be saved: the file names no commit, or nothing says what the
-  ///   records mean. `CancellationError` when the task is cancelled. Then there is no new store.
-  /// - Complexity: O(n log n) in the objects and index entries; memory for the hot parts of a model,
-  ///   for the ids of its objects, and for what lies behind damaged pages.
+  ///   `damaged` if nothing can be saved because no commit or no model description is readable.
+  ///   `CancellationError` if the task is cancelled. The new store is then not created.
+  /// - Complexity: O(n log n) in the objects and index entries. Uses memory for the hot parts of
+  ///   one model, the ids of its objects, and the entries found behind damaged pages.
   public static func repair(at path: String, into target: String) throws -> RepairReport {
     try translating("repairing \(path)") {
       let file = try SalvagedFile(path: path)
@@ -36,7 +36,7 @@ extension ObjectStore {
   }
 }
 
-/// Copies what can be read of a damaged file into an environment that is empty.
+/// Copies the readable contents of a damaged file into an empty environment.
 struct StoreSalvage {
   let file: SalvagedFile
   let description: SalvagedDescription
@@ -56,7 +56,7 @@ struct StoreSalvage {
     }
     if lost.unclaimedCount > 0 {
       report.notes.append(
-        "\(lost.unclaimedCount) entries behind damaged pages are of no model for certain"
+        "\(lost.unclaimedCount) entries behind damaged pages could not be assigned to one model"
       )
     }
     return report
@@ -65,7 +65,7 @@ struct StoreSalvage {
   private func makeTables() throws -> (metadata: Metadata, tables: [ModelTables]) {
     var transaction = try target.beginWrite()
     let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
-    // What an application has derived from the seed stays valid.
+    // Keep the seed, because an application may have derived values from it.
     let seed = description.seed ?? .random(in: .min ... .max)
     try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
     try metadata.set(seed, for: MetadataKey.seed, in: &transaction)
@@ -113,5 +113,51 @@ struct StoreSalvage {
       layouts: model.layouts,
       hashSeed: seed
     )
+  }
+}
+
+/// The result of a repair: the objects that were saved, and those that were not.
+public struct RepairReport: Sendable, Hashable {
+  /// The result for the objects of one model.
+  public struct ModelReport: Sendable, Hashable {
+    /// The number of objects copied to the new store.
+    public var saved = 0
+    /// The ids of saved objects that lost their hot fields.
+    ///
+    /// Optional hot fields are now nil; the others are zero or empty.
+    public var withoutHotFields: [UInt64] = []
+    /// The ids of objects that occur in the file but have no readable record.
+    public var lost: [UInt64] = []
+
+    /// Creates an empty report.
+    public init() {}
+  }
+
+  /// A readable object that was not copied to the new store.
+  public struct LeftOut: Sendable, Hashable {
+    /// The object.
+    public var object: StoredObject
+    /// The reason: another object has its primary key, or its values in a unique index.
+    public var reason: String
+  }
+
+  /// The result for each model, by model name.
+  public internal(set) var models: [String: ModelReport] = [:]
+  /// Objects left out because they conflict with a saved object.
+  ///
+  /// Records are read in the order of their ids, followed by those behind damaged pages. Of two
+  /// that conflict, the first one read is saved.
+  public internal(set) var leftOut: [LeftOut] = []
+  /// Descriptions of the first damaged pages of the file.
+  public internal(set) var damages: [String] = []
+  /// The total number of damages found in the file's pages.
+  public internal(set) var damageCount = 0
+  /// Descriptions of what could not be searched or recovered.
+  public internal(set) var notes: [String] = []
+
+  /// Whether everything was saved, as far as the repair can tell.
+  public var isComplete: Bool {
+    damageCount == 0 && leftOut.isEmpty && notes.isEmpty
+      && models.values.allSatisfy { $0.lost.isEmpty && $0.withoutHotFields.isEmpty }
   }
 }

@@ -1,11 +1,13 @@
-/// Checks one record as strictly as `docs/format.md` describes it.
+/// Checks a record strictly against `docs/format.md`.
 enum RecordAudit {
-  /// - Throws: ``RecordError``.
+  /// Checks both parts of a record.
+  ///
+  /// - Throws: ``RecordError`` for the first violation.
   static func check(
     _ record: borrowing RecordView,
     names: [UInt32: String]
   ) throws(RecordError) {
-    // Every field is decoded, and extras are read to the end.
+    // Decodes every field and reads the extra fields to the end.
     _ = try StoredObject(record, id: 0, model: "", names: names)
     let layout = unsafe record.binding.layout
     unsafe try check(record.cold, layout, layout.cold, isHot: false, hasExtras: record.hasExtras)
@@ -14,7 +16,7 @@ enum RecordAudit {
     }
   }
 
-  /// The same of the cold part alone.
+  /// Checks only the cold part.
   static func checkColdPart(_ record: borrowing RecordView) throws(RecordError) {
     let layout = unsafe record.binding.layout
     unsafe try check(record.cold, layout, layout.cold, isHot: false, hasExtras: record.hasExtras)
@@ -22,7 +24,7 @@ enum RecordAudit {
     _ = try record.extras()
   }
 
-  /// The same of the hot part alone.
+  /// Checks only the hot part.
   static func checkHotPart(_ record: borrowing RecordView) throws(RecordError) {
     let layout = unsafe record.binding.layout
     unsafe try check(record.hot, layout, layout.hot, isHot: true, hasExtras: false)
@@ -55,17 +57,17 @@ enum RecordAudit {
     for position in layout.fields.indices {
       let place = layout.places[position]
       guard place.isHot == isHot else { continue }
-      let isThere = unsafe part[place.presenceOffset] & place.presenceMask != 0
+      let isPresent = unsafe part[place.presenceOffset] & place.presenceMask != 0
       if place.isFixed {
         for offset in place.offset..<place.offset + place.width
-        where unsafe !isThere && part[offset] != 0 {
+        where unsafe !isPresent && part[offset] != 0 {
           throw RecordError(.invalidValue, field: layout.fields[position].name)
         }
       } else {
         let end = unsafe Int(
           UInt32(littleEndian: part.loadUnaligned(fromByteOffset: place.offset, as: UInt32.self))
         )
-        guard end >= heapEnd, isThere || end == heapEnd else {
+        guard end >= heapEnd, isPresent || end == heapEnd else {
           throw RecordError(.invalidValue, field: layout.fields[position].name)
         }
         heapEnd = end
@@ -81,8 +83,8 @@ enum RecordAudit {
 }
 
 extension HotChunkView {
-  /// Whether the chunk has a part at least, ends where its parts do, and is of the one form that
-  /// its parts ask for.
+  /// Whether the chunk has at least one part, ends where its last part ends, and has a layout
+  /// number in its header only if its parts have a fixed stride.
   var isWhole: Bool {
     let count = unsafe presence.nonzeroBitCount
     guard count > 0 else { return false }

@@ -1,8 +1,10 @@
-/// What a damaged store says of its models, as far as it can be read.
+/// The readable part of a damaged store's schema and metadata.
 struct SalvagedDescription {
   struct Model {
     var name: String
-    /// By number, from 1; where one is lost, another stands in its place.
+    /// The layouts in the order of their numbers, from 1.
+    ///
+    /// A lost layout is replaced by another one.
     var layouts: [RecordLayout]
     var fields: [RecordLayout.Field]
     var indexes: [IndexDescription] = []
@@ -11,13 +13,15 @@ struct SalvagedDescription {
 
   var models: [Model] = []
   var schemaVersion: UInt32 = 0
-  /// `nil` when it cannot be read.
+  /// The hash seed; `nil` if it cannot be read.
   var seed: UInt64?
-  /// Entries that are taken over as they are.
+  /// Metadata entries that are copied unchanged.
   var others: [String: [UInt8]] = [:]
   var notes: [String] = []
 
-  /// - Throws: ``StoreError`` with `tooNew`, or `damaged` when no model can be found.
+  /// Reads the schema from the entries of the table `store`.
+  ///
+  /// - Throws: ``StoreError`` with `tooNew`, or `damaged` if no model can be found.
   init(_ entries: [String: [UInt8]]) throws {
     if let format = Self.integer(entries[MetadataKey.format], as: UInt32.self),
       format > MetadataKey.currentFormat
@@ -39,7 +43,7 @@ struct SalvagedDescription {
           notes.append("the description '\(key)' cannot be read")
         }
       case ("index", 3):
-        // The fields give an index its id.
+        // The id of an index is derived from its fields.
         if let id = UInt32(parts[2]), let index = Self.index(id, value),
           IndexDescription(parts: index.parts, isUnique: index.isUnique).id == id
         {
@@ -65,24 +69,24 @@ struct SalvagedDescription {
     }
     for (name, numbered) in layouts.sorted(by: { $0.key < $1.key }) {
       guard let model = Self.model(name, numbered, indexes[name] ?? [], entries) else {
-        notes.append("the layouts of \(name) stand against each other")
+        notes.append("the layouts of \(name) contradict each other; its objects are not saved")
         continue
       }
       if let greatest = numbered.keys.max(), greatest > numbered.count {
-        notes.append("a layout of \(name) is lost, and with it the records that have it")
+        notes.append("a layout of \(name) is lost; records that use it cannot be saved")
       }
       models.append(model)
     }
     guard !models.isEmpty else {
-      throw StoreError(.damaged, "nothing is left that says what the records mean")
+      throw StoreError(.damaged, "no model description is readable, so no record can be decoded")
     }
     for rule in rules where !isPossible(rule.rule) {
       others[rule.key] = nil
-      notes.append("the description '\(rule.key)' is of no field that can refer to objects")
+      notes.append("the description '\(rule.key)' does not match a field and a primary key")
     }
   }
 
-  /// Whether the field exists and has keys of the model that it refers to.
+  /// Whether the field exists and has the type of the target model's primary key.
   private func isPossible(_ rule: ReferenceRule) -> Bool {
     guard
       let field = models.first(where: { $0.name == rule.model })?.fields
@@ -104,7 +108,7 @@ struct SalvagedDescription {
     }
     let layouts = (1...greatest).map { numbered[$0] ?? first }
     guard let fields = try? StoredSchema.mergedFields(of: layouts, model: name) else { return nil }
-    // An index over a field of another type cannot be built.
+    // An index whose field now has another type cannot be built.
     let possible = indexes.filter { index in
       index.parts.allSatisfy { part in
         fields.allSatisfy { $0.id != part.fieldID || $0.type == part.type }

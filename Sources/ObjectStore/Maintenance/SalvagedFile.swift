@@ -1,8 +1,10 @@
 internal import LMDB
 
-/// What can be read of the file of a damaged store, without trusting any page of it.
+/// The readable contents of a damaged store's file.
+///
+/// Every page is validated before use.
 struct SalvagedFile {
-  /// An entry of a leaf that no tree leads to any more.
+  /// A key and a value of a leaf page.
   struct Entry {
     var key: [UInt8]
     var value: [UInt8]
@@ -10,19 +12,19 @@ struct SalvagedFile {
 
   private let reader: DataFileReader
   private let trees: [String: DataFileReader.Tree]
-  /// The tables that are damaged or cannot be found.
+  /// The tables in which at least one page is damaged.
   private let damagedTables: Set<String>
-  /// What lies behind pages that are damaged.
+  /// The entries of leaf pages that are reachable only through damaged pages.
   let lostEntries: [Entry]
   let damages: [DataFileReader.Damage]
   let damageCount: Int
   private(set) var notes: [String] = []
-  /// The table `store`, as far as it can be read.
+  /// The readable entries of the table `store`.
   private(set) var description: [String: [UInt8]] = [:]
 
   init(path: String) throws {
     let file = path + "/data.mdb"
-    // Once to see what is damaged, and what nothing leads to.
+    // The first pass finds damaged pages and the pages that are no longer reachable.
     let survey = try DataFileReader(path: file)
     let trees = survey.trees()
     let areNamesDamaged = survey.damageCount > 0
@@ -48,8 +50,8 @@ struct SalvagedFile {
     if free == nil, areNamesDamaged || !damaged.isEmpty {
       notes.append(
         """
-        the list of free pages is damaged, so what lies behind damaged pages cannot be told from \
-        what was deleted: it was not searched
+        the list of free pages is damaged, so entries behind damaged pages cannot be distinguished \
+        from deleted ones; they were not searched
         """
       )
     }
@@ -61,7 +63,7 @@ struct SalvagedFile {
     damagedTables.contains(table) || trees[table] == nil
   }
 
-  /// Calls `body` with each entry of the table that can be read.
+  /// Calls `body` with each readable entry of the table.
   func forEachEntry(
     of table: String,
     _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
@@ -78,8 +80,8 @@ struct SalvagedFile {
       found[String(decoding: key, as: UTF8.self)] = value
     }
     if isDamaged(TableName.store) {
-      notes.append("the store's description of itself is damaged: indexes may be missing")
-      // Layouts and the seed are never changed or removed, so those of earlier commits are right.
+      notes.append("the store's metadata is damaged; indexes may be missing")
+      // Layouts and the seed never change, so entries left by earlier commits are valid.
       survey.forEachLostEntry(free: []) { key, value in
         let name = String(decoding: key.array, as: UTF8.self)
         guard name.hasPrefix("layout/") || name == MetadataKey.seed, found[name] == nil
@@ -92,6 +94,122 @@ struct SalvagedFile {
 }
 
 extension Span<UInt8> {
-  /// A copy.
+  /// A copy of the elements.
   var array: [UInt8] { indices.map { self[$0] } }
+}
+
+/// Records and chunks of hot parts found on pages that no tree leads to, because a page above them
+/// is damaged.
+///
+/// Such an entry does not say which table it came from. It is assigned to a model only if exactly
+/// one model can decode it.
+struct LostRecords {
+  private(set) var entries: [SalvagedFile.Entry]
+  private let modelsWithLostRecords: Set<String>
+  private let modelsWithLostChunks: Set<String>
+  private let layouts: [String: [LayoutBinding]]
+  private var claimed: Set<Int> = []
+
+  init(_ file: SalvagedFile, _ description: SalvagedDescription) {
+    entries = file.lostEntries.filter { $0.key.count == 8 && !$0.value.isEmpty }
+    let names = description.models.map(\.name)
+    modelsWithLostRecords = Set(names.filter { file.isDamaged(TableName.records($0)) })
+    modelsWithLostChunks = Set(names.filter { file.isDamaged(TableName.hot($0)) })
+    layouts = Dictionary(
+      uniqueKeysWithValues: description.models.map { model in
+        let bindings = model.layouts.enumerated().map { index, layout in
+          LayoutBinding(reading: layout, number: UInt16(index + 1), as: layout)
+        }
+        return (model.name, bindings)
+      }
+    )
+  }
+
+  /// The number of entries that decode as a record or a chunk but were not assigned to a model.
+  var unclaimedCount: Int {
+    entries.indices.count { index in
+      !claimed.contains(index) && (isRecordOfAny(index) || isChunkOfAny(index))
+    }
+  }
+
+  /// Claims and returns the records that only this model can decode.
+  mutating func records(of model: String) -> [(id: UInt64, cold: [UInt8])] {
+    let before = self
+    return take(modelsWithLostRecords, of: model) { before.isRecord(before.entries[$0], of: $1) }
+  }
+
+  /// Claims and returns the chunks of hot parts that only this model can decode.
+  mutating func chunks(of model: String) -> [(id: UInt64, cold: [UInt8])] {
+    let before = self
+    return take(modelsWithLostChunks, of: model) { before.isChunk(before.entries[$0], of: $1) }
+  }
+
+  private mutating func take(
+    _ models: Set<String>,
+    of model: String,
+    _ fits: (Int, String) -> Bool
+  ) -> [(id: UInt64, cold: [UInt8])] {
+    guard models.contains(model) else { return [] }
+    var found: [(id: UInt64, cold: [UInt8])] = []
+    var taken: [Int] = []
+    for index in entries.indices where !claimed.contains(index) && fits(index, model) {
+      guard !models.contains(where: { $0 != model && fits(index, $0) }) else { continue }
+      taken.append(index)
+      found.append((entries[index].id, entries[index].value))
+    }
+    claimed.formUnion(taken)
+    return found
+  }
+
+  private func isRecordOfAny(_ index: Int) -> Bool {
+    modelsWithLostRecords.contains { isRecord(entries[index], of: $0) }
+  }
+
+  private func isChunkOfAny(_ index: Int) -> Bool {
+    modelsWithLostChunks.contains { isChunk(entries[index], of: $0) }
+  }
+
+  private func isRecord(_ entry: SalvagedFile.Entry, of model: String) -> Bool {
+    unsafe entry.value.withUnsafeBytes { bytes in
+      guard let header = unsafe try? RecordHeader(bytes), let bindings = layouts[model],
+        (1...bindings.count).contains(Int(header.layoutNumber))
+      else { return false }
+      let binding = bindings[Int(header.layoutNumber) - 1]
+      guard
+        let record = unsafe try? RecordView(
+          cold: bytes,
+          hot: nil,
+          objectID: entry.id,
+          layout: binding.reference
+        )
+      else { return false }
+      return (try? RecordAudit.checkColdPart(record)) != nil
+    }
+  }
+
+  private func isChunk(_ entry: SalvagedFile.Entry, of model: String) -> Bool {
+    unsafe entry.value.withUnsafeBytes { bytes in
+      guard let chunk = unsafe try? HotChunkView(bytes, number: entry.id),
+        let bindings = layouts[model], unsafe chunk.isWhole
+      else { return false }
+      for slot in 0..<32 {
+        guard let part = unsafe try? chunk.part(at: slot) else { continue }
+        guard unsafe (1...bindings.count).contains(Int(part.layoutNumber)) else { return false }
+        let binding = unsafe bindings[Int(part.layoutNumber) - 1]
+        guard let record = unsafe try? RecordView(hot: part, layout: binding.reference),
+          (try? RecordAudit.checkHotPart(record)) != nil
+        else { return false }
+      }
+      return true
+    }
+  }
+}
+
+extension SalvagedFile.Entry {
+  /// The key of an entry in a table with integer keys; 0 if the key is not 8 bytes.
+  var id: UInt64 {
+    unsafe key.withUnsafeBytes { bytes in
+      bytes.count == 8 ? unsafe bytes.loadUnaligned(as: UInt64.self) : 0
+    }
+  }
 }

@@ -1,11 +1,11 @@
-/// What the first line of a file of JSON lines says of the models.
+/// The schema in the first line of a JSON Lines file.
 struct JSONLinesSchema {
   static let name = "ObjectStore JSON lines"
   static let version = 1
 
   struct Model {
     var name: String
-    /// Each field under the key that it has in the lines.
+    /// The fields, each with its key in the lines.
     var fields: [(key: String, field: RecordLayout.Field)]
     var indexes: [IndexDescription]
     var references: [ReferenceRule]
@@ -20,7 +20,7 @@ struct JSONLinesSchema {
 
   func model(_ name: String) -> Model? { models.first { $0.name == name } }
 
-  /// The models of a store, and what their fields refer to, but for what damage has made of it.
+  /// Creates the schema of a store, without reference rules that the models contradict.
   init(_ schema: StoredSchema, _ references: [ReferenceRule]) {
     schemaVersion = schema.version
     models = schema.models.map { entry in
@@ -31,12 +31,15 @@ struct JSONLinesSchema {
         references: []
       )
     }
-    for (place, model) in models.enumerated() {
-      models[place].references = references.filter { $0.model == model.name && isPossible($0) }
+    for (position, model) in models.enumerated() {
+      models[position].references = references.filter { $0.model == model.name && isValid($0) }
     }
   }
 
-  /// A field's key is its name; of two of one name the older one's has its id behind it.
+  /// Returns the fields with unique keys.
+  ///
+  /// A field's key is its name. If an earlier field has the same name, `#` and the field's id are
+  /// appended.
   private static func keyed(
     _ fields: [RecordLayout.Field]
   ) -> [(key: String, field: RecordLayout.Field)] {
@@ -50,7 +53,7 @@ struct JSONLinesSchema {
 
   // MARK: JSON
 
-  /// The first line.
+  /// The first line of a file.
   var json: JSONText {
     .object([
       .init(name: "format", value: .string(Self.name)),
@@ -60,26 +63,28 @@ struct JSONLinesSchema {
     ])
   }
 
-  /// Whether a line is meant as the first one.
+  /// Whether a line is a header and not an object.
   static func isHeader(_ json: JSONText) -> Bool { json["format"] == .string(name) }
 
-  /// - Throws: ``JSONLinesError`` of line 1.
+  /// Decodes the first line of a file.
+  ///
+  /// - Throws: ``JSONLinesError`` for line 1.
   init(json: JSONText) throws {
     guard json["version"] == .number("\(Self.version)") else {
-      throw JSONLinesError(line: 1, reason: "a later version of the format")
+      throw JSONLinesError(line: 1, reason: "unsupported version of the format")
     }
     guard case .array(let models) = json["models"] else {
-      throw JSONLinesError(line: 1, reason: "there is no list of models")
+      throw JSONLinesError(line: 1, reason: "'models' is not a list")
     }
     if case .number(let digits) = json["schemaVersion"] { schemaVersion = UInt32(digits) ?? 0 }
     self.models = try models.map { try Model(json: $0) }
-    guard self.models.allSatisfy({ $0.references.allSatisfy(isPossible) }) else {
-      throw JSONLinesError(line: 1, reason: "a reference is none")
+    guard self.models.allSatisfy({ $0.references.allSatisfy(isValid) }) else {
+      throw JSONLinesError(line: 1, reason: "a reference is invalid")
     }
   }
 
-  /// Whether a program could have declared it.
-  private func isPossible(_ rule: ReferenceRule) -> Bool {
+  /// Whether the field is indexed and has the type of the target's primary key.
+  private func isValid(_ rule: ReferenceRule) -> Bool {
     guard let model = model(rule.model),
       let field = model.fields.first(where: { $0.field.id == rule.fieldID })?.field,
       let key = self.model(rule.target)?.fields.first(where: \.field.isPrimaryKey)?.field
@@ -147,18 +152,18 @@ extension JSONLinesSchema.Model {
     }
     guard !name.isEmpty, name.utf8.count <= 100, !name.utf8.contains(UInt8(ascii: "/")),
       !name.utf8.contains(0), name != "store"
-    else { throw failure("no model can have this name") }
+    else { throw failure("invalid model name") }
     self.name = name
     self.fields = try fields.map { json in
       guard case .string(let fieldName) = json["name"], case .string(let type) = json["type"],
         (1...100).contains(fieldName.utf8.count), type.utf8.count <= 1_000,
         let type = FieldType(type)
-      else { throw failure("a field has no name, or no type that is known") }
+      else { throw failure("a field has an invalid name or an unknown type") }
       var key = fieldName
       if case .string(let given) = json["key"] { key = given }
       var id = FieldSchema.id(forName: fieldName)
       if case .number(let digits) = json["id"] {
-        guard let given = UInt32(digits) else { throw failure("a field's id is none") }
+        guard let given = UInt32(digits) else { throw failure("a field's id is invalid") }
         id = given
       }
       let field = RecordLayout.Field(
@@ -175,17 +180,17 @@ extension JSONLinesSchema.Model {
     guard keys.count == 1, !keys[0].field.isOptional, !keys[0].field.isHot,
       Set(self.fields.map(\.field.id)).count == fields.count,
       Set(self.fields.map { Array($0.key.utf8) }).count == fields.count
-    else { throw failure("there is no single primary key, or a field comes twice") }
+    else { throw failure("there is not exactly one primary key, or a field occurs twice") }
     (indexes, references) = ([], [])
     if case .array(let indexes) = json["indexes"] {
       self.indexes = try indexes.map { json in
-        guard let index = index(json) else { throw failure("an index is none") }
+        guard let index = index(json) else { throw failure("an index is invalid") }
         return index
       }
     }
     guard case .array(let references) = json["references"] else { return }
     self.references = try references.map { json in
-      guard let rule = rule(json) else { throw failure("a reference is none") }
+      guard let rule = rule(json) else { throw failure("a reference is invalid") }
       return rule
     }
   }

@@ -1,25 +1,26 @@
 internal import LMDB
 
 extension ObjectStore {
-  /// Writes every object of every model to a new file, one line of JSON each.
+  /// Exports every object of every model to a new JSON Lines file.
   ///
-  /// One snapshot, read beside writers; while it is open, room freed by later writes is not used
-  /// again. The first line describes the models, each other line is one object:
+  /// The export reads one snapshot while writers continue. Until it ends, pages freed by writes are
+  /// not reused. The first line describes the models. Each other line is one object:
   ///
   /// ```json
   /// {"model":"Note","object":1,"fields":{"id":1,"text":"milk"}}
   /// ```
   ///
-  /// Models come after those to which they refer, where they do not refer to each other. Every value
-  /// reads back as the same, to the bit; `docs/format.md` says how each type is written.
-  /// Embedded values are base64 of their bytes. The file appears under its name when it is complete
-  /// and safe from a power cut.
+  /// A model's objects follow those of the models it refers to, unless the models refer to each
+  /// other. Every value is imported bit for bit as it was exported. `docs/format.md` describes the
+  /// encoding of each type; embedded values are the base64 of their bytes. The file appears under
+  /// its name once it is complete and synced to disk.
   ///
-  /// - Returns: How many objects were written.
-  /// - Throws: ``StoreError`` with `alreadyExists` when there is a file of that name, `diskFull`,
-  ///   `damaged` when a record cannot be read (``repair(at:into:)`` leaves such records
-  ///   out), or `CancellationError` when the task is cancelled; then there is no file.
-  /// - Complexity: O(n) in the bytes of the store; memory for one object.
+  /// - Parameter path: The file to create. It must not exist.
+  /// - Returns: The number of exported objects.
+  /// - Throws: ``StoreError`` with `alreadyExists`, `notFound`, `permissionDenied`, `diskFull`,
+  ///   `inputOutput`, `other`, or `damaged` if a record cannot be read (``repair(at:into:)`` skips
+  ///   such records); `CancellationError` if the task is cancelled. The file is then not created.
+  /// - Complexity: O(n) in the bytes of the store. Uses memory for one object.
   @discardableResult
   public func exportJSONLines(to path: String) throws -> Int {
     let file = try OutputFile(path)
@@ -30,10 +31,11 @@ extension ObjectStore {
     return count
   }
 
-  /// Hands each line of an export to `body`, its line end included.
+  /// Calls `body` with each line of an export, including its line feed.
   ///
-  /// - Returns: How many objects there are.
-  /// - Throws: as ``exportJSONLines(to:)``, or what `body` throws.
+  /// - Returns: The number of exported objects.
+  /// - Throws: ``StoreError`` with `damaged` if a record cannot be read; `CancellationError` if the
+  ///   task is cancelled; any error that `body` throws.
   @discardableResult
   public func exportJSONLines(_ body: ([UInt8]) throws -> Void) throws -> Int {
     try readStored { transaction, schema in
@@ -69,12 +71,13 @@ extension ObjectStore {
 }
 
 extension StoredObject {
-  /// The object's line.
+  /// Returns the object's line.
   func json(keys: [UInt32: String]) throws -> JSONText {
     var members: [JSONText.Member] = []
     for field in fields {
       guard let key = keys[field.id] else {
-        // A layout of the model has it: whoever carries a field along read it in a record of one.
+        // Every field of a valid record is described by a layout: a field that a program carries
+        // along without knowing it was read from a record with such a layout.
         throw StoreError(.damaged, "object \(id) of \(model) has a field that no layout describes")
       }
       members.append(JSONText.Member(name: key, value: field.value.json))

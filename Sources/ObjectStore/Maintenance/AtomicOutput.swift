@@ -8,9 +8,10 @@ internal import LMDB
   internal import Glibc
 #endif
 
-/// A file that gets its name when it is complete and safe from a power cut.
+/// A file that appears under its name once it is complete and synced to disk.
 ///
-/// One of that name is never replaced. Dropped before ``finish()``, it leaves nothing.
+/// An existing file is never replaced. If the object is released before ``finish()``, the temporary
+/// file is deleted.
 final class OutputFile {
   private let path: String
   private let temporaryPath: String
@@ -23,9 +24,9 @@ final class OutputFile {
     self.path = path
     temporaryPath = "\(path).partial-\(getpid())-\(UInt32.random(in: .min ... .max))"
     var status = stat()
-    // Only to fail early: the name is taken without replacing at the end.
+    // This check only fails early. ``finish()`` links the file without replacing another.
     guard unsafe lstat(path, &status) != 0 else {
-      throw StoreError(.alreadyExists, "\(path): there is such a file already")
+      throw StoreError(.alreadyExists, "\(path): a file of this name already exists")
     }
     descriptor = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw StoreError(errno: errno, path) }
@@ -56,7 +57,7 @@ final class OutputFile {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Gives the file its name.
+  /// Writes buffered bytes, syncs the file and makes it appear under its name.
   ///
   /// - Throws: ``StoreError`` with `alreadyExists`, `diskFull`, `inputOutput` or `other`.
   func finish() throws {
@@ -83,7 +84,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
   unsafe write(descriptor, bytes.baseAddress, bytes.count)
 }
 
-/// Makes the names in a folder outlast a power cut.
+/// Syncs folders, so that names created in them survive a power failure.
 enum FolderSync {
   static func run(_ folder: String) throws {
     do throws(LMDBError) {
@@ -101,16 +102,75 @@ enum FolderSync {
 }
 
 extension StoreError {
-  /// Says what an answer of the system means for a file.
+  /// Describes an `errno` value of an operation on a file.
   init(errno code: Int32, _ path: String) {
     switch code {
-    case ENOENT: self.init(.notFound, "\(path): there is no such file or folder")
+    case ENOENT: self.init(.notFound, "\(path): no such file or folder")
     case EEXIST, ENOTEMPTY:
-      self.init(.alreadyExists, "\(path): there is such a file or folder already")
+      self.init(.alreadyExists, "\(path): a file or folder of this name already exists")
     case EACCES, EPERM, EROFS: self.init(.permissionDenied, "\(path): permission denied")
     case ENOSPC, EDQUOT: self.init(.diskFull, "\(path): the disk is full")
-    case EIO: self.init(.inputOutput, "\(path): the disk failed")
-    default: self.init(.other, "\(path): system error \(code)")
+    case EIO: self.init(.inputOutput, "\(path): input/output error")
+    default: self.init(.other, "\(path): operating system error \(code)")
     }
+  }
+}
+
+/// Creates folders atomically: a folder appears under its name once its contents are complete and
+/// synced to disk.
+enum NewFolder {
+  /// Runs `body` with the path of a temporary folder of mode 0700, then renames the folder to
+  /// `path`.
+  ///
+  /// An existing file or folder is never replaced. If `body` throws, the temporary folder is
+  /// removed.
+  ///
+  /// - Throws: ``StoreError`` with `alreadyExists`, `permissionDenied`, `diskFull` or `other`, or
+  ///   what `body` throws.
+  static func make<R>(_ path: String, _ body: (String) throws -> R) throws -> R {
+    var status = stat()
+    guard unsafe lstat(path, &status) != 0 else {
+      throw StoreError(.alreadyExists, "\(path): a file or folder of this name already exists")
+    }
+    let temporary = "\(path).partial-\(getpid())-\(UInt32.random(in: .min ... .max))"
+    guard unsafe mkdir(temporary, 0o700) == 0 else { throw StoreError(errno: errno, path) }
+    do {
+      let result = try body(temporary)
+      try FolderSync.run(temporary)
+      // `rename` replaces an empty folder, but only one created since the check above.
+      do throws(LMDBError) {
+        try DurableFile.rename(temporary, to: path)
+      } catch {
+        throw StoreError(errno: error.code.rawValue, path)
+      }
+      do {
+        try FolderSync.run(FolderSync.parent(of: path))
+      } catch {
+        remove(path)
+        throw error
+      }
+      return result
+    } catch {
+      remove(temporary)
+      throw error
+    }
+  }
+
+  /// Deletes the folder and the store files in it, ignoring errors.
+  static func remove(_ path: String) {
+    for name in ["data.mdb", "lock.mdb"] { _ = unsafe unlink("\(path)/\(name)") }
+    _ = unsafe rmdir(path)
+  }
+}
+
+/// Reads the sizes of files.
+enum FileSize {
+  /// Returns the size of the file in bytes.
+  ///
+  /// - Throws: ``StoreError`` with `notFound`, `permissionDenied` or `other`.
+  static func of(_ path: String) throws -> Int64 {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw StoreError(errno: errno, path) }
+    return Int64(status.st_size)
   }
 }
