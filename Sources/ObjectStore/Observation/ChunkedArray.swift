@@ -1,11 +1,14 @@
-/// An array in pieces, of which copies share what has not changed: to change one element of ten
-/// thousand copies one piece and the list of pieces.
+/// An array stored in chunks that copies share until they change.
+///
+/// Changing one element copies its chunk and the list of chunks, not the whole array.
 struct ChunkedArray<Element: Sendable>: Sendable {
-  /// Pieces are made of so many elements, and split when they have twice as many.
+  /// The target number of elements in a chunk.
+  ///
+  /// A chunk with twice as many is split.
   static var chunkSize: Int { 128 }
 
   private(set) var chunks: ContiguousArray<ContiguousArray<Element>> = []
-  /// How many elements come before each piece.
+  /// The position of the first element of each chunk.
   private(set) var starts: ContiguousArray<Int> = []
   private(set) var count = 0
 
@@ -36,23 +39,26 @@ struct ChunkedArray<Element: Sendable>: Sendable {
     return chunks[chunk][position - starts[chunk]]
   }
 
-  /// The piece with that position; the last one for the end.
+  /// The index of the chunk that contains the position; the last chunk for the end position.
   private func chunkIndex(of position: Int) -> Int {
     max(starts.partitionPoint { $0 > position } - 1, 0)
   }
 
-  /// The first position whose element meets `condition`, which those before it do not and those
-  /// after it do.
+  /// Returns the first position whose element satisfies `condition`.
+  ///
+  /// - Precondition: The elements are partitioned: after the first one that satisfies `condition`,
+  ///   all do.
+  /// - Complexity: O(log n).
   func partitionPoint(_ condition: (Element) throws -> Bool) rethrows -> Int {
-    // The piece after the last one that begins with an element which does not.
+    // The first chunk whose first element satisfies the condition.
     let next = try chunks.partitionPoint { try condition($0[0]) }
     guard next > 0 else { return 0 }
     return starts[next - 1] + (try chunks[next - 1].partitionPoint(condition))
   }
 
-  // MARK: Changing
+  // MARK: Editing
 
-  /// One change, at a position before all changes.
+  /// A change at a position of the array as it is before any edit of the same call.
   struct Edit {
     enum Kind {
       case insert(Element)
@@ -64,11 +70,13 @@ struct ChunkedArray<Element: Sendable>: Sendable {
     var kind: Kind
   }
 
-  /// Makes all changes at once; only the pieces that they touch are made anew.
+  /// Applies all edits.
   ///
-  /// - Precondition: The edits are in the order of their positions; at one position all insertions
-  ///   come before what happens to the element that is there, and that is one thing at most.
-  /// - Complexity: O(e + p) for e edits and p pieces.
+  /// Only the chunks that contain an edit are copied.
+  ///
+  /// - Precondition: The edits are sorted by position. At each position, insertions precede the
+  ///   replacement or removal, of which there is at most one.
+  /// - Complexity: O(e + c) for e edits and c chunks.
   mutating func apply(_ edits: [Edit]) {
     guard !edits.isEmpty else { return }
     var result = ChunkedArray()
@@ -114,7 +122,7 @@ struct ChunkedArray<Element: Sendable>: Sendable {
     return result
   }
 
-  /// Adds a piece that may be too large or too small.
+  /// Adds a chunk of any size: splits a large one, and joins a small one to the previous chunk.
   private mutating func addSmall(_ chunk: ContiguousArray<Element>) {
     guard chunk.count < Self.chunkSize * 2 else {
       var rest = chunk[...]
@@ -125,7 +133,7 @@ struct ChunkedArray<Element: Sendable>: Sendable {
       }
       return
     }
-    // Pieces that shrink join the one before, so that there are never many small ones.
+    // Joining shrunken chunks keeps the number of small chunks low.
     if let last = chunks.last, chunk.count + last.count <= Self.chunkSize {
       count -= last.count
       chunks.removeLast()
@@ -138,8 +146,9 @@ struct ChunkedArray<Element: Sendable>: Sendable {
 }
 
 extension RandomAccessCollection where Index == Int {
-  /// The first index whose element meets `condition`, which those before it do not and those after
-  /// it do.
+  /// Returns the first index whose element satisfies `condition`, by binary search.
+  ///
+  /// - Precondition: After the first element that satisfies `condition`, all do.
   func partitionPoint(_ condition: (Element) throws -> Bool) rethrows -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {

@@ -1,96 +1,108 @@
 internal import LMDB
 internal import Synchronization
 
-/// Tells the observers of one store that somebody has committed.
+/// Wakes the observers of a store when this or another process commits.
 final class CommitFeed: Sendable {
   fileprivate struct State {
     var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     var lastWaiter: UInt64 = 0
     var observers = 0
-    var watch: DoorbellWatch?
-    /// The observers' names, and the commits since each has last looked of which it is not to hear.
-    var unheard: [UInt64: (observer: ObserverID, commits: Set<UInt64>)] = [:]
-    var lastLease: UInt64 = 0
-    /// Commits that are about to be made, and who is not to hear of them.
-    var announced: [Announcement: (number: UInt64, observers: Set<ObserverID>)] = [:]
-    var lastAnnouncement: UInt64 = 0
-    /// The last commit that the observers were woken for.
+    var watcher: ChangeWatcher?
+    /// The suppressed commits that each registered observer has not taken yet.
+    var suppressed: [UInt64: (observer: ObserverID, commits: Set<UInt64>)] = [:]
+    var lastRegistration: UInt64 = 0
+    /// Commits in progress that are suppressed for some observers.
+    var prepared: [PreparedCommit: (number: UInt64, observers: Set<ObserverID>)] = [:]
+    var lastPrepared: UInt64 = 0
+    /// The number of the last commit for which observers were woken.
     var lastNumber: UInt64 = 0
-    /// What the last commits of this store value have changed, in the order in which they were
-    /// told.
+    /// The changes of the last commits of this store value, in the order of publication.
     var recent: [(number: UInt64, models: [HistoryEntry.ModelEntry])] = []
     var isClosed = false
   }
 
+  /// The maximum number of commits in ``State/recent``.
+  ///
   /// Observers that are further behind read the history.
-  private static let mostRecent = 64
+  private static let maximumRecentCount = 64
 
   private let environment: Environment
-  private let bell: Doorbell
-  /// Held to look at lists and to change them; continuations are resumed outside of it.
+  private let notifier: ChangeNotifier
+  /// Continuations are resumed after the lock is released.
   private let state = Guarded(State())
 
-  init(environment: Environment, bell: Doorbell) {
+  init(environment: Environment, notifier: ChangeNotifier) {
     self.environment = environment
-    self.bell = bell
+    self.notifier = notifier
   }
 
-  /// Whether anybody observes.
+  /// Whether the store has an observer.
   var isObserved: Bool { state.withLock { $0.observers > 0 } }
 
-  /// Whether observations were ended: no observer waits any more.
+  /// Whether ``close()`` was called.
+  ///
+  /// No observer waits any more.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   // MARK: Commits
 
-  /// Stands for a commit that is about to be made, until it is settled whether it was.
-  struct Announcement: Hashable {
+  /// Identifies a commit in progress that is suppressed for some observers.
+  struct PreparedCommit: Hashable {
     fileprivate let number: UInt64
   }
 
-  /// Says before a commit that some observers are not to hear of it, since they may see it before it
-  /// is published.
+  /// Registers, before a commit, the observers for which it is suppressed.
   ///
-  /// ``publish(_:_:_:)`` or ``withdraw(_:)`` must follow.
-  func announce(_ number: UInt64, without observers: Set<ObserverID>) -> Announcement? {
+  /// They may see the commit before it is published.
+  ///
+  /// Call ``publish(_:_:_:)`` or ``cancel(_:)`` afterwards.
+  ///
+  /// - Returns: `nil` if there are no such observers.
+  func prepare(_ number: UInt64, suppressedFor observers: Set<ObserverID>) -> PreparedCommit? {
     guard !observers.isEmpty else { return nil }
     return state.withLock { state in
-      state.lastAnnouncement += 1
-      let announcement = Announcement(number: state.lastAnnouncement)
-      state.announced[announcement] = (number, observers)
-      return announcement
+      state.lastPrepared += 1
+      let commit = PreparedCommit(number: state.lastPrepared)
+      state.prepared[commit] = (number, observers)
+      return commit
     }
   }
 
-  /// Takes back the announcement of a commit that has failed: the next one may get its number.
-  func withdraw(_ announcement: Announcement?) {
-    guard let announcement else { return }
-    state.withLock { $0.announced[announcement] = nil }
+  /// Discards a prepared commit that failed.
+  ///
+  /// The next commit may get the same number.
+  func cancel(_ commit: PreparedCommit?) {
+    guard let commit else { return }
+    state.withLock { $0.prepared[commit] = nil }
   }
 
-  /// Tells of a commit of this store value, which is visible already, and what it changed, if that
-  /// is known.
+  /// Wakes the observers after a commit of this store value, and notifies other processes.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the commit, which readers already see.
+  ///   - models: Its changes, if they are known.
+  ///   - prepared: The result of ``prepare(_:suppressedFor:)``.
   func publish(
     _ number: UInt64,
     _ models: [HistoryEntry.ModelEntry]?,
-    _ announcement: Announcement? = nil
+    _ prepared: PreparedCommit? = nil
   ) {
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      if let announcement { state.settle(announcement) }
+      if let prepared { state.complete(prepared) }
       guard state.observers > 0 else { return [] }
       if let models { state.recent.append((number, models)) }
-      if state.recent.count > Self.mostRecent { state.recent.removeFirst() }
+      if state.recent.count > Self.maximumRecentCount { state.recent.removeFirst() }
       state.lastNumber = max(state.lastNumber, number)
       return state.takeWaiters()
     }
     for waiter in waiters { waiter.resume() }
-    bell.ring()
+    notifier.notify()
   }
 
-  /// Looks whether anybody, in any process, has committed.
+  /// Wakes the observers if a commit of any process is visible that they were not woken for.
   func check() {
-    // The number of a snapshot, not the one that the file's last page says: for a moment, and after
-    // a kill for longer, that one is ahead of what can be read.
+    // Use the id of a snapshot, not that in the meta page. The meta page can be ahead of what
+    // readers see: briefly during a commit, and for longer after a writer was killed.
     guard let number = try? environment.beginRead().id else { return wakeAll() }
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard number != state.lastNumber else { return [] }
@@ -100,15 +112,16 @@ final class CommitFeed: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// What the commits after one number, up to another, have changed, in their order; `nil` unless
-  /// each of them was this store value's and is remembered.
+  /// Returns the changes of the commits after `first` through `last`, in order.
+  ///
+  /// Returns `nil` unless all of them were made by this store value and are still in memory.
   func commits(
     after first: UInt64,
     through last: UInt64
   ) -> [(number: UInt64, models: [HistoryEntry.ModelEntry])]? {
     state.withLock { state in
       guard last - first <= UInt64(state.recent.count) else { return nil }
-      // Two threads may have told of their commits in the other order.
+      // Two threads may have published their commits out of order.
       let wanted = state.recent.filter { $0.number > first && $0.number <= last }
         .sorted { $0.number < $1.number }
       guard wanted.count == last - first else { return nil }
@@ -118,55 +131,55 @@ final class CommitFeed: Sendable {
 
   // MARK: Observers
 
-  /// Counts an observer in for as long as the lease lives.
-  func lease(_ observer: ObserverID) -> ObserverLease {
+  /// Registers an observer until the returned value is released.
+  func register(_ observer: ObserverID) -> ObserverRegistration {
     let (isFirst, id) = state.withLock { state in
       state.observers += 1
-      state.lastLease += 1
-      state.unheard[state.lastLease] = (observer, [])
-      return (state.observers == 1, state.lastLease)
+      state.lastRegistration += 1
+      state.suppressed[state.lastRegistration] = (observer, [])
+      return (state.observers == 1, state.lastRegistration)
     }
-    if isFirst { beginWatching() }
-    return ObserverLease(feed: self, id: id)
+    if isFirst { startWatching() }
+    return ObserverRegistration(feed: self, id: id)
   }
 
-  /// The commits up to that number of which the observer is not to hear, and which it is not told
-  /// again; `nil` while one of them is not settled.
-  fileprivate func takeUnheard(_ lease: UInt64, through number: UInt64) -> Set<UInt64>? {
+  fileprivate func takeSuppressed(_ id: UInt64, through number: UInt64) -> Set<UInt64>? {
     state.withLock { state in
-      guard let (observer, commits) = state.unheard[lease] else { return [] }
-      let isOpen = state.announced.values.contains { announced in
-        announced.number <= number && announced.observers.contains(observer)
+      guard let (observer, commits) = state.suppressed[id] else { return [] }
+      let isInProgress = state.prepared.values.contains { prepared in
+        prepared.number <= number && prepared.observers.contains(observer)
       }
-      guard !isOpen else { return nil }
-      state.unheard[lease]?.commits = commits.filter { $0 > number }
+      guard !isInProgress else { return nil }
+      state.suppressed[id]?.commits = commits.filter { $0 > number }
       return commits.filter { $0 <= number }
     }
   }
 
-  private func beginWatching() {
-    let watch = DoorbellWatch(bell.path) { [weak self] in self?.check() }
+  private func startWatching() {
+    let watcher = ChangeWatcher(notifier.path) { [weak self] in self?.check() }
     state.withLock { state in
-      // Somebody else may have begun to, or the last observer may have gone meanwhile.
-      if state.observers > 0, state.watch == nil { state.watch = watch }
+      // In the meantime, another thread may have started a watcher, or the last observer may have
+      // been removed.
+      if state.observers > 0, state.watcher == nil { state.watcher = watcher }
     }
   }
 
-  fileprivate func leave(_ lease: UInt64) {
-    let watch = state.withLock { state -> DoorbellWatch? in
+  fileprivate func unregister(_ id: UInt64) {
+    let watcher = state.withLock { state -> ChangeWatcher? in
       state.observers -= 1
-      state.unheard[lease] = nil
+      state.suppressed[id] = nil
       guard state.observers == 0 else { return nil }
       state.recent = []
-      defer { state.watch = nil }
-      return state.watch
+      defer { state.watcher = nil }
+      return state.watcher
     }
-    // Ends outside the lock, which its handler may want.
-    _ = consume watch
+    // Release the watcher outside the lock, because its handler takes the lock.
+    _ = consume watcher
   }
 
-  /// Waits until a commit after that number is visible, the task is cancelled or observations end;
-  /// may return without cause.
+  /// Waits until a commit after `number` is visible, the task is cancelled or the feed is closed.
+  ///
+  /// May also return spuriously.
   func wait(after number: UInt64) async {
     let id = state.withLock { state in
       state.lastWaiter += 1
@@ -179,7 +192,7 @@ final class CommitFeed: Sendable {
           return !state.isClosed
         }
         guard isWaiting else { return continuation.resume() }
-        // What came before this one was on the list has woken nobody.
+        // A commit or cancellation before the waiter was added did not wake it. Check for both.
         if Task.isCancelled || (try? environment.beginRead().id) != number { wake(id) }
       }
     } onCancel: {
@@ -195,7 +208,7 @@ final class CommitFeed: Sendable {
     for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
   }
 
-  /// Ends every observation.
+  /// Ends every observation of this store value.
   func close() {
     state.withLock { $0.isClosed = true }
     wakeAll()
@@ -203,11 +216,11 @@ final class CommitFeed: Sendable {
 }
 
 extension CommitFeed.State {
-  /// Notes for those who are not to hear of a commit that it was made.
-  fileprivate mutating func settle(_ announcement: CommitFeed.Announcement) {
-    guard let (number, observers) = announced.removeValue(forKey: announcement) else { return }
-    for (lease, entry) in unheard where observers.contains(entry.observer) {
-      unheard[lease]?.commits.insert(number)
+  /// Adds a prepared commit, which has succeeded, to the suppressed commits of its observers.
+  fileprivate mutating func complete(_ commit: CommitFeed.PreparedCommit) {
+    guard let (number, observers) = prepared.removeValue(forKey: commit) else { return }
+    for (id, entry) in suppressed where observers.contains(entry.observer) {
+      suppressed[id]?.commits.insert(number)
     }
   }
 
@@ -217,8 +230,10 @@ extension CommitFeed.State {
   }
 }
 
-/// Keeps a store's feed attentive while somebody observes.
-final class ObserverLease: Sendable {
+/// The registration of an observer with a store's feed.
+///
+/// The feed watches for commits of other processes while it has at least one.
+final class ObserverRegistration: Sendable {
   private let feed: CommitFeed
   private let id: UInt64
 
@@ -227,11 +242,27 @@ final class ObserverLease: Sendable {
     self.id = id
   }
 
-  deinit { feed.leave(id) }
+  deinit { feed.unregister(id) }
 
-  /// The commits up to that number of which the observer is not to hear, and which it is not told
-  /// again; `nil` while one of them is not settled, which will be in a moment.
-  func takeUnheard(through number: UInt64) -> Set<UInt64>? {
-    feed.takeUnheard(id, through: number)
+  /// Removes and returns the commits through `number` that are suppressed for the observer.
+  ///
+  /// Returns `nil` if such a commit is in progress: it may be visible already but is not published
+  /// yet. Yield and try again.
+  func takeSuppressed(through number: UInt64) -> Set<UInt64>? {
+    feed.takeSuppressed(id, through: number)
+  }
+}
+
+/// Identifies an observation, so that a write can be excluded from it.
+///
+/// Each observation sequence has one, which its copies share; see ``ResultChanges/observer``. Only
+/// the store value that created the sequence recognizes it.
+public struct ObserverID: Sendable, Hashable {
+  private static let last = Atomic<UInt64>(0)
+
+  private let number: UInt64
+
+  init() {
+    number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
   }
 }

@@ -1,20 +1,20 @@
 internal import LMDB
 
-/// An observed object as it is now.
+/// An element of ``ObservedChanges``: the state of an observed object.
 public struct ObservedObject<Root: Model>: Sendable {
-  /// The object; `nil` while there is none of the primary key.
+  /// The object; `nil` if no object has the primary key.
   public var object: Root?
-  /// The fields that have changed since the element before; all for an object that came or went,
-  /// and in the first element.
+  /// The fields that have changed since the previous element.
+  ///
+  /// All fields in the first element, and if the object was inserted or deleted.
   public var changedFields: ChangedFields<Root>
-  /// The point of the history that this shows; `nil` when the store has no history.
+  /// The point in the history at which the object was read; `nil` if the store has no history.
   public var token: HistoryToken?
 }
 
-/// The object of one primary key, brought from commit to commit by what the commits changed.
-struct LiveObject<Root: Model>: Followed {
+/// The observed object with a given primary key.
+struct LiveObject<Root: Model>: LiveValue {
   private let key: Root.PrimaryKey
-  /// The object's id and value.
   private var current: (id: UInt64, object: Root)?
   private(set) var position: CommitPosition?
 
@@ -25,7 +25,7 @@ struct LiveObject<Root: Model>: Followed {
   mutating func refresh(
     in transaction: borrowing Snapshot,
     _ feed: CommitFeed,
-    unheard: Set<UInt64>
+    suppressed: Set<UInt64>
   ) throws -> ObservedObject<Root>? {
     let now = try CommitPosition(transaction.source)
     guard let then = position else {
@@ -39,14 +39,15 @@ struct LiveObject<Root: Model>: Followed {
       from: then,
       to: now,
       feed,
-      unheard: unheard
+      suppressed: suppressed
     )
     position = now
     if let changes, changes.all.isEmpty { return nil }
     let before = current
     current = try find(in: transaction)
-    guard now.number &- then.number > UInt64(unheard.count),
-      let fields = try changedFields(from: before, changes?.heard), fields != 0
+    // If every commit was suppressed, there is nothing to report.
+    guard now.number &- then.number > UInt64(suppressed.count),
+      let fields = try changedFields(from: before, changes?.reported), fields != 0
     else { return nil }
     return ObservedObject(
       object: current?.object,
@@ -55,7 +56,7 @@ struct LiveObject<Root: Model>: Followed {
     )
   }
 
-  /// `nil` when nothing has changed of which there is to be heard.
+  /// Returns the fields that have changed, or `nil` if there is nothing to report.
   private func changedFields(
     from before: (id: UInt64, object: Root)?,
     _ changes: CoalescedChanges?

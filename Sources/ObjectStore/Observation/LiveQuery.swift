@@ -1,9 +1,9 @@
 public import Observation
 
-/// The objects of a query for a view to show, always as they are.
+/// The current objects of a query, for display in a view.
 ///
-/// It observes from its making to its end; whatever reads ``objects`` under
-/// `withObservationTracking`, SwiftUI's views too, is told of each change.
+/// It observes the query until it is released. Code that reads ``objects`` under
+/// `withObservationTracking`, including SwiftUI views, is notified of each change.
 ///
 /// ```swift
 /// let notes = LiveQuery(Note.where { $0.isPinned }, in: store)
@@ -11,16 +11,20 @@ public import Observation
 @MainActor
 @Observable
 public final class LiveQuery<Root: Model> {
-  /// The objects, as of the last commit that was seen; none before the first look.
+  /// The objects as of the last observed commit.
+  ///
+  /// Empty until ``isLoaded``.
   public private(set) var objects = ResultSnapshot<Root>()
-  /// Whether the first look has been.
+  /// Whether the first result has been loaded.
   public private(set) var isLoaded = false
-  /// What ended the observation, if reading failed.
+  /// The error that ended the observation, if reading failed.
   public private(set) var error: StoreError?
 
   @ObservationIgnored private let loop: ObservationLoop
 
-  /// Begins to observe.
+  /// Starts to observe a query.
+  ///
+  /// The first result is loaded asynchronously.
   public init(_ query: Query<Root>, in store: ObjectStore) {
     loop = ObservationLoop()
     loop.task = Task { [weak self] in
@@ -37,7 +41,7 @@ public final class LiveQuery<Root: Model> {
   }
 }
 
-/// Ends the observation with its owner.
+/// Cancels the observing task when its owner is released.
 @MainActor
 private final class ObservationLoop {
   var task: Task<Void, Never>?

@@ -1,17 +1,16 @@
 internal import LMDB
 
-/// The result of a query, brought from commit to commit by what the commits changed.
-struct LiveResult<Root: Model>: Followed {
+/// The observed result of a query.
+struct LiveResult<Root: Model>: LiveValue {
   typealias Entry = ResultSnapshot<Root>.Entry
   typealias Edit = ChunkedArray<Entry>.Edit
 
   private var query: ObservedQuery<Root>
-  /// A change of these fields is told, as ``ChangeLog/Change/fields``.
+  /// The fields whose modification is reported, as in ``ChangeLog/Change/fields``.
   private let fields: UInt64
   private var snapshot = ResultSnapshot<Root>()
-  /// What each object of the result is sorted by; none when that is the id.
+  /// The sort key of each object in the result; empty if the result is sorted by id.
   private var keys: [UInt64: [UInt8]] = [:]
-  /// Which commit the snapshot is of; `nil` before the first one.
   private(set) var position: CommitPosition?
 
   init(_ query: Query<Root>, fields: UInt64) {
@@ -19,11 +18,10 @@ struct LiveResult<Root: Model>: Followed {
     self.fields = fields
   }
 
-  /// Brings the result to the transaction's commit; returns what is to be told of it, if anything.
   mutating func refresh(
     in transaction: borrowing Snapshot,
     _ feed: CommitFeed,
-    unheard: Set<UInt64>
+    suppressed: Set<UInt64>
   ) throws -> ResultChange<Root>? {
     let now = try CommitPosition(transaction.source)
     guard let then = position else {
@@ -38,29 +36,30 @@ struct LiveResult<Root: Model>: Followed {
       from: then,
       to: now,
       feed,
-      unheard: unheard
+      suppressed: suppressed
     )
-    var isOtherNow = false
+    var isConditionChanged = false
     if try query.dependsOnChanges(transaction.source, from: then, to: now, feed) {
-      isOtherNow = try query.resolve(in: transaction.source)
+      isConditionChanged = try query.resolve(in: transaction.source)
     }
     var change = ResultChange(snapshot: snapshot, base: snapshot, token: now.token)
     if let changes, !changes.all.isWhole {
-      if isOtherNow || !query.isIncremental && !changes.all.isEmpty {
-        try runAgain(in: transaction, changes, &change)
+      if isConditionChanged || !query.isIncremental && !changes.all.isEmpty {
+        try rerun(in: transaction, changes, &change)
       } else if !changes.all.isEmpty {
-        var silent = change
-        try apply(changes.unheard, in: transaction, &silent)
+        var unreported = change
+        try apply(changes.onlySuppressed, in: transaction, &unreported)
         change.base = snapshot
-        try apply(changes.told, in: transaction, &change)
+        try apply(changes.toReport, in: transaction, &change)
       }
     } else {
-      try runAgain(in: transaction, nil, &change)
+      try rerun(in: transaction, nil, &change)
     }
     position = now
     change.snapshot = snapshot
-    // Of a commit of which it is not to hear, it is not told either what follows for other objects.
-    guard now.number &- then.number > UInt64(unheard.count) else { return nil }
+    // If every commit was suppressed, their effects on other objects of the result are not reported
+    // either.
+    guard now.number &- then.number > UInt64(suppressed.count) else { return nil }
     return change.isEmpty ? nil : change
   }
 
@@ -74,30 +73,31 @@ struct LiveResult<Root: Model>: Followed {
     snapshot = ResultSnapshot(entries)
   }
 
-  // MARK: By what has changed
+  // MARK: Incremental update
 
-  /// Takes the changed objects out, puts them in, or puts them elsewhere.
+  /// Removes, inserts, moves or replaces the changed objects in the snapshot, and adds these edits
+  /// to `result`.
   ///
   /// - Complexity: O(c log n) for c changes in a result of n objects.
   private mutating func apply(
     _ changes: CoalescedChanges,
     in transaction: borrowing Snapshot,
-    _ told: inout ResultChange<Root>
+    _ result: inout ResultChange<Root>
   ) throws {
     guard let reader = unsafe try transaction.source.reader(of: Root.self) else { return }
-    var edits: [(edit: Edit, key: [UInt8], isTold: Bool)] = []
+    var edits: [(edit: Edit, key: [UInt8], isReported: Bool)] = []
     var newKeys: [(id: UInt64, key: [UInt8]?)] = []
     for (id, change) in changes.objects.sorted(by: { $0.key < $1.key }) {
-      let old = place(of: id)
+      let old = self.position(of: id)
       let new = change.kind == .deleted ? nil : try unsafe member(id, reader)
       if let old, let new, keys[id] ?? [] == new.key {
-        let isTold = change.fields & fields != 0
-        edits.append((Edit(position: old, kind: .replace(new.entry)), [], isTold))
+        let isReported = change.fields & fields != 0
+        edits.append((Edit(position: old, kind: .replace(new.entry)), [], isReported))
         continue
       }
       if let old { edits.append((Edit(position: old, kind: .remove), [], true)) }
       if let new {
-        let position = firstPlace(notBefore: id, new.key)
+        let position = firstPosition(notBefore: id, new.key)
         edits.append((Edit(position: position, kind: .insert(new.entry)), new.key, true))
       }
       if old != nil || new != nil { newKeys.append((id, new?.key)) }
@@ -105,34 +105,34 @@ struct LiveResult<Root: Model>: Followed {
     if !query.isOrderedByID { for (id, key) in newKeys { keys[id] = key } }
     edits.sort { left, right in Self.isBefore(left.edit, left.key, right.edit, right.key) }
     snapshot.entries.apply(edits.map(\.edit))
-    told.note(edits.map { ($0.edit, $0.isTold) })
+    result.add(edits.map { ($0.edit, $0.isReported) })
   }
 
-  /// The object as a member of the result, unless it is none.
+  /// Returns the object and its sort key, or `nil` if it does not match the query.
   private func member(
     _ id: UInt64,
     _ reader: ModelReader
   ) throws -> (entry: Entry, key: [UInt8])? {
     guard let record = unsafe try reader.record(id) else {
-      throw StoreError(.damaged, "object \(id) of \(Root.schema.name) was written and is not there")
+      throw StoreError(.damaged, "object \(id) of \(Root.schema.name) was written but is missing")
     }
     guard try query.matches(record, id) else { return nil }
     let key = query.isOrderedByID ? [] : try query.sortKey(record, id)
     return (Entry(id: id, object: unsafe try reader.decode(record, id)), key)
   }
 
-  /// The place of the object in the result, if it is there.
-  private func place(of id: UInt64) -> Int? {
+  /// The position of the object in the snapshot, if the snapshot contains it.
+  private func position(of id: UInt64) -> Int? {
     var key: [UInt8] = []
     if !query.isOrderedByID {
       guard let known = keys[id] else { return nil }
       key = known
     }
-    let place = firstPlace(notBefore: id, key)
-    return place < snapshot.count && snapshot.entries[place].id == id ? place : nil
+    let position = firstPosition(notBefore: id, key)
+    return position < snapshot.count && snapshot.entries[position].id == id ? position : nil
   }
 
-  private func firstPlace(notBefore id: UInt64, _ key: [UInt8]) -> Int {
+  private func firstPosition(notBefore id: UInt64, _ key: [UInt8]) -> Int {
     guard !query.isOrderedByID else {
       return snapshot.entries.partitionPoint { $0.id >= id }
     }
@@ -141,7 +141,7 @@ struct LiveResult<Root: Model>: Followed {
     }
   }
 
-  /// As ``ChunkedArray/apply(_:)`` wants its edits.
+  /// The order of edits that ``ChunkedArray/apply(_:)`` requires.
   private static func isBefore(
     _ left: Edit,
     _ leftKey: [UInt8],
@@ -158,45 +158,49 @@ struct LiveResult<Root: Model>: Followed {
     }
   }
 
-  // MARK: By running it again
+  // MARK: Full rerun
 
-  /// For a query whose result depends on more than the objects that changed, and when nobody knows
-  /// which did.
-  private mutating func runAgain(
+  /// Runs the query again and computes the difference to `result.base`.
+  ///
+  /// Used if the result depends on more than the changed objects, or if the changed objects are
+  /// unknown.
+  private mutating func rerun(
     in transaction: borrowing Snapshot,
     _ changes: CommittedChanges?,
-    _ told: inout ResultChange<Root>
+    _ result: inout ResultChange<Root>
   ) throws {
     try start(in: transaction)
     let entries = snapshot.entries
-    if let unheard = changes?.unheard, !unheard.isEmpty {
-      told.base = told.base.replacing(entries) { unheard.objects[$0] != nil }
+    if let suppressed = changes?.onlySuppressed, !suppressed.isEmpty {
+      result.base = result.base.replacing(entries) { suppressed.objects[$0] != nil }
     }
-    let before = told.base.entries
+    let before = result.base.entries
     let difference = ResultDifference(from: before.allIDs(), to: entries.allIDs())
-    told.deletions = difference.deletions
-    told.insertions = difference.insertions
+    result.deletions = difference.deletions
+    result.insertions = difference.insertions
     var comparison = FieldComparison<Root>()
-    for places in difference.kept {
-      let entry = entries[places.new]
+    for positions in difference.kept {
+      let entry = entries[positions.new]
       if let changes, changes.all.objects[entry.id] == nil { continue }
-      let differing = try comparison.differences(before[places.old].object, entry.object)
-      if differing & fields != 0 { told.modifications.append(places.new) }
+      let differing = try comparison.differences(before[positions.old].object, entry.object)
+      if differing & fields != 0 { result.modifications.append(positions.new) }
     }
   }
 }
 
 extension CommittedChanges {
-  /// Of the objects that only commits have changed of which the observer is not to hear.
-  fileprivate var unheard: CoalescedChanges { all.filter { heard.objects[$0] == nil } }
+  /// The changes to objects that only suppressed commits have changed.
+  fileprivate var onlySuppressed: CoalescedChanges { all.filter { reported.objects[$0] == nil } }
 
-  /// Of the other objects, those commits' share in them too.
-  fileprivate var told: CoalescedChanges { all.filter { heard.objects[$0] != nil } }
+  /// The changes to the other objects, including those made by suppressed commits.
+  fileprivate var toReport: CoalescedChanges { all.filter { reported.objects[$0] != nil } }
 }
 
 extension ResultSnapshot {
-  /// The same objects but for some, which are, or are not, as they are in a later result; each after
-  /// the one that it follows there.
+  /// Returns this snapshot with the state of some objects taken from a later result.
+  ///
+  /// A replaced object is inserted after the object that it follows in the later result, or removed
+  /// if the later result does not contain it.
   fileprivate func replacing(
     _ later: ChunkedArray<Entry>,
     _ isReplaced: (UInt64) -> Bool
@@ -218,24 +222,87 @@ extension ResultSnapshot {
 }
 
 extension ResultChange {
-  /// Notes where edits, in their order, take things from and put them.
-  fileprivate mutating func note(
-    _ edits: [(edit: ChunkedArray<ResultSnapshot<Root>.Entry>.Edit, isTold: Bool)]
+  /// Adds the positions of sorted edits.
+  ///
+  /// Deletions have old positions, insertions and modifications new ones.
+  fileprivate mutating func add(
+    _ edits: [(edit: ChunkedArray<ResultSnapshot<Root>.Entry>.Edit, isReported: Bool)]
   ) {
-    for (edit, isTold) in edits {
-      let place = edit.position + insertions.count - deletions.count
+    for (edit, isReported) in edits {
+      let position = edit.position + insertions.count - deletions.count
       switch edit.kind {
-      case .insert: insertions.append(place)
+      case .insert: insertions.append(position)
       case .remove: deletions.append(edit.position)
-      case .replace: if isTold { modifications.append(place) }
+      case .replace: if isReported { modifications.append(position) }
       }
     }
   }
 }
 
 extension ChunkedArray {
-  /// The ids of all entries, in order.
+  /// Returns the ids of all entries in order.
   fileprivate func allIDs<Root>() -> [UInt64] where Element == ResultSnapshot<Root>.Entry {
     chunks.flatMap { $0.map(\.id) }
+  }
+}
+
+/// The difference between two sequences of ids.
+struct ResultDifference: Equatable {
+  /// The positions of deleted or moved ids in the old sequence, ascending.
+  var deletions: [Int] = []
+  /// The positions of inserted or moved ids in the new sequence, ascending.
+  var insertions: [Int] = []
+  /// The positions of the remaining ids in the old and the new sequence, both ascending.
+  var kept: [(old: Int, new: Int)] = []
+
+  /// Computes the difference with the fewest deletions and insertions.
+  ///
+  /// - Complexity: O(n log n) in the lengths of both.
+  init(from old: [UInt64], to new: [UInt64]) {
+    let positions = Dictionary(uniqueKeysWithValues: old.enumerated().map { ($1, $0) })
+    let common = new.enumerated().compactMap { position, id in
+      positions[id].map { (old: $0, new: position) }
+    }
+    kept = Self.longestAscending(common)
+    deletions = Self.gaps(kept.map(\.old), count: old.count)
+    insertions = Self.gaps(kept.map(\.new), count: new.count)
+  }
+
+  /// Returns the longest increasing subsequence by old position: the ids that need not move.
+  private static func longestAscending(
+    _ pairs: [(old: Int, new: Int)]
+  ) -> [(old: Int, new: Int)] {
+    // `ends` holds the index of the smallest last element of a subsequence of each length;
+    // `previous` links each element to its predecessor.
+    var ends: [Int] = []
+    var previous = [Int](repeating: -1, count: pairs.count)
+    for index in pairs.indices {
+      let length = ends.partitionPoint { pairs[$0].old >= pairs[index].old }
+      if length > 0 { previous[index] = ends[length - 1] }
+      if length == ends.count { ends.append(index) } else { ends[length] = index }
+    }
+    var result: [(old: Int, new: Int)] = []
+    var index = ends.last ?? -1
+    while index >= 0 {
+      result.append(pairs[index])
+      index = previous[index]
+    }
+    return result.reversed()
+  }
+
+  /// Returns the positions below `count` that are not in `positions`.
+  private static func gaps(_ positions: [Int], count: Int) -> [Int] {
+    var gaps: [Int] = []
+    var next = 0
+    for position in positions + [count] {
+      gaps += next..<position
+      next = position + 1
+    }
+    return gaps
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.deletions == right.deletions && left.insertions == right.insertions
+      && left.kept.elementsEqual(right.kept) { $0 == $1 }
   }
 }

@@ -1,11 +1,11 @@
 internal import LMDB
 
-/// What an observation must know of its query.
+/// The parts of a query that an observation needs: matching, sort keys and dependencies.
 ///
-/// The one place that depends on how queries find and order their objects.
+/// Only this type of the observation code depends on how queries find and order objects.
 struct ObservedQuery<Root: Model>: Sendable {
   let query: Query<Root>
-  /// The condition as of the last look at the other models that it speaks of.
+  /// The condition with the keys of its semi-joins as of the last ``resolve(in:)``.
   private var condition: Predicate<Root>.Resolved
   private let semiJoins: [SemiJoin]
 
@@ -15,10 +15,9 @@ struct ObservedQuery<Root: Model>: Sendable {
     semiJoins = query.predicate.node.semiJoins
   }
 
-  // MARK: Other models
+  // MARK: Semi-joins
 
-  /// Whether commits between the two may have changed, at the other ends of references, which
-  /// objects match.
+  /// Whether commits between `old` and `now` may have changed the keys of a semi-join.
   func dependsOnChanges(
     _ source: ReaderSource,
     from old: CommitPosition,
@@ -30,8 +29,9 @@ struct ObservedQuery<Root: Model>: Sendable {
     }
   }
 
-  /// Looks at the other models; says whether objects that have not changed may match now that did
-  /// not, or the other way round.
+  /// Reads the keys of the semi-joins again.
+  ///
+  /// - Returns: Whether they have changed, so that unchanged objects may now match or not match.
   mutating func resolve(in source: ReaderSource) throws -> Bool {
     guard !semiJoins.isEmpty else { return false }
     let keys = condition.keys
@@ -41,30 +41,29 @@ struct ObservedQuery<Root: Model>: Sendable {
 
   // MARK: Objects
 
-  /// Whether an object's membership and place follow from its own record, so that a change of it
-  /// needs no look at others.
+  /// Whether the membership and position of an object depend only on its own record.
   var isIncremental: Bool {
     query.sortOrder != nil && query.limit == nil && query.offset <= 0
   }
 
-  /// Whether objects are in the order of their ids.
+  /// Whether the result is sorted by object id.
   var isOrderedByID: Bool { query.sortOrder?.isStored == true }
 
-  /// Whether the record meets the condition.
+  /// Whether the record satisfies the condition.
   func matches(_ record: borrowing RecordView, _ id: UInt64) throws -> Bool {
     try translating(id) { () throws(RecordError) in try condition.predicate.matches(record) }
   }
 
-  /// Bytes of which the order is that of the query, ties settled by the id.
+  /// Returns bytes that compare in the order of the query, with ties broken by id.
   ///
-  /// Empty when that is the order of ids, and when the query must be run again anyway.
+  /// Empty if the result is sorted by id, or if the query is not incremental.
   func sortKey(_ record: borrowing RecordView, _ id: UInt64) throws -> [UInt8] {
     guard isIncremental, !isOrderedByID else { return [] }
     return try translating(id) { () throws(RecordError) in try query.sortKey(of: record, id: id) }
   }
 
-  /// Runs the query with the other models as last looked at; lends each object with its sort key, in
-  /// order.
+  /// Runs the query with the resolved condition, and calls `body` with each object and its sort key
+  /// in order.
   func forEach(
     in snapshot: borrowing Snapshot,
     _ body: (ResultSnapshot<Root>.Entry, _ key: [UInt8]) -> Void
@@ -79,11 +78,11 @@ struct ObservedQuery<Root: Model>: Sendable {
       }
     }
     guard let reader = unsafe try snapshot.source.reader(of: Root.self) else { return }
-    // Sorted by values that are computed from whole objects: the ids are looked up after.
+    // The query sorts by values computed from objects, so its ids must be looked up afterwards.
     for object in try snapshot.fetch(query) {
       try unsafe object.primaryKey.withStoredBytes { key in
         guard let id = unsafe try reader.objectID(of: key) else {
-          throw StoreError(.damaged, "an object of \(Root.schema.name) is not under its key")
+          throw StoreError(.damaged, "an object of \(Root.schema.name) has no key table entry")
         }
         body(ResultSnapshot.Entry(id: id, object: object), [])
       }

@@ -41,7 +41,7 @@ extension ObjectStore {
           }
         }
         guard let durability = succeeded.map(\.write.durability).max() else { return }
-        try commit(transaction, durability, withoutNotifying: batch[batch.startIndex].unheardBy)
+        try commit(transaction, durability, withoutNotifying: batch[batch.startIndex].suppressedFor)
         log?.didCommitTogether(succeeded.count, durability: durability)
       }
       for write in succeeded { write.resume() }

@@ -62,7 +62,7 @@ extension ObjectStore {
       try await withCheckedThrowingContinuation { continuation in
         let write = WriteQueue.Write(
           durability: durability,
-          unheardBy: observers,
+          suppressedFor: observers,
           run: { transaction in
             let result = try body(&transaction)
             return { continuation.resume(returning: result) }
@@ -112,16 +112,16 @@ extension ObjectStore {
       isObserved: feed.isObserved
     )
     let (number, hasChanges) = (transaction.changeCount, transaction.hasChanges)
-    let announcement = hasChanges ? feed.announce(number, without: observers) : nil
+    let prepared = hasChanges ? feed.prepare(number, suppressedFor: observers) : nil
     do {
       try transaction.commit(durability)
     } catch {
-      feed.withdraw(announcement)
+      feed.cancel(prepared)
       throw error
     }
     // From here on readers see it. What changes nothing is no commit.
     guard hasChanges else { return }
     metrics.add(.commit, since: start)
-    feed.publish(number, changes, announcement)
+    feed.publish(number, changes, prepared)
   }
 }

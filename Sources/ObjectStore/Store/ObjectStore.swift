@@ -93,7 +93,7 @@ public final class ObjectStore: Sendable {
     feed = CommitFeed(
       environment: opening.environment,
       // Nobody else is there to hear the bell of a store in memory.
-      bell: Doorbell(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
+      notifier: ChangeNotifier(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
     )
     schemas = Guarded(opening.schema)
   }

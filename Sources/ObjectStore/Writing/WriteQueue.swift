@@ -7,7 +7,7 @@ final class WriteQueue: Sendable {
   struct Write: Sendable {
     var durability: Durability
     /// What observes and is not to hear of the commit.
-    var unheardBy: Set<ObserverID>
+    var suppressedFor: Set<ObserverID>
     /// Runs the caller's closure; what it gives back resumes the caller, once committed.
     var run: @Sendable (inout StoreTransaction) throws -> @Sendable () -> Void
     var fail: @Sendable (any Error) -> Void
@@ -59,9 +59,9 @@ final class WriteQueue: Sendable {
   /// after none, the drain is over.
   func takeBatch() -> ArraySlice<Write> {
     state.withLock { state in
-      let observers = state.writes.first?.write.unheardBy
+      let observers = state.writes.first?.write.suppressedFor
       let batch = state.writes.prefix(Self.largestBatch).map(\.write)
-        .prefix { $0.unheardBy == observers }
+        .prefix { $0.suppressedFor == observers }
       state.writes.removeFirst(batch.count)
       if batch.isEmpty { state.isDrained = false }
       return batch

@@ -27,16 +27,16 @@ import Testing
 
   @Test func `a wait without a new commit ends with the next one`() async throws {
     let store = store
-    let lease = store.feed.lease(ObserverID())
+    let registration = store.feed.register(ObserverID())
     let before = try store.changeCount()
     async let waited: Void = store.feed.wait(after: before)
     try await store.write { try $0.insert(Everything(id: 1)) }
     await waited
-    _ = lease
+    _ = registration
   }
 
   @Test func `commits are told in their order, whichever thread published first`() throws {
-    let lease = store.feed.lease(ObserverID())
+    let registration = store.feed.register(ObserverID())
     let last = try store.changeCount()
     for number in [last + 2, last + 1, last + 4, last + 3] {
       store.feed.publish(number, models(number))
@@ -46,24 +46,24 @@ import Testing
     #expect(commits.map(\.models) == (1...4).map { models(last + $0) })
     #expect(store.feed.commits(after: last, through: last + 3)?.count == 3)
     #expect(store.feed.commits(after: last, through: last + 5) == nil)
-    _ = lease
+    _ = registration
   }
 
   @Test func `a suppressed commit is known until a look reaches it, and while it is published`()
     throws
   {
     let observer = ObserverID()
-    let lease = store.feed.lease(observer)
+    let registration = store.feed.register(observer)
     let last = try store.changeCount()
     for number in [last + 1, last + 3] {
-      store.feed.publish(number, [], store.feed.announce(number, without: [observer]))
+      store.feed.publish(number, [], store.feed.prepare(number, suppressedFor: [observer]))
     }
-    let open = store.feed.announce(last + 4, without: [observer])
-    #expect(lease.takeUnheard(through: last + 2) == [last + 1])
-    #expect(lease.takeUnheard(through: last + 3) == [last + 3])
-    #expect(lease.takeUnheard(through: last + 4) == nil)
+    let open = store.feed.prepare(last + 4, suppressedFor: [observer])
+    #expect(registration.takeSuppressed(through: last + 2) == [last + 1])
+    #expect(registration.takeSuppressed(through: last + 3) == [last + 3])
+    #expect(registration.takeSuppressed(through: last + 4) == nil)
     store.feed.publish(last + 4, [], open)
-    #expect(lease.takeUnheard(through: last + 4) == [last + 4])
-    #expect(lease.takeUnheard(through: last + 4) == [])
+    #expect(registration.takeSuppressed(through: last + 4) == [last + 4])
+    #expect(registration.takeSuppressed(through: last + 4) == [])
   }
 }

@@ -210,16 +210,16 @@ import Testing
         throw Failure()
       }
     }
-    let lease = store.feed.lease(sequence.observer)
-    #expect(lease.takeUnheard(through: .max) == [])
-    let announcement = store.feed.announce(700, without: [sequence.observer])
-    #expect(lease.takeUnheard(through: 699) == [])
-    #expect(lease.takeUnheard(through: 700) == nil)
-    store.feed.withdraw(announcement)
-    #expect(lease.takeUnheard(through: 700) == [])
-    let again = store.feed.announce(700, without: [sequence.observer])
+    let registration = store.feed.register(sequence.observer)
+    #expect(registration.takeSuppressed(through: .max) == [])
+    let prepared = store.feed.prepare(700, suppressedFor: [sequence.observer])
+    #expect(registration.takeSuppressed(through: 699) == [])
+    #expect(registration.takeSuppressed(through: 700) == nil)
+    store.feed.cancel(prepared)
+    #expect(registration.takeSuppressed(through: 700) == [])
+    let again = store.feed.prepare(700, suppressedFor: [sequence.observer])
     store.feed.publish(700, [], again)
-    #expect(lease.takeUnheard(through: 700) == [700])
-    #expect(lease.takeUnheard(through: 700) == [])
+    #expect(registration.takeSuppressed(through: 700) == [700])
+    #expect(registration.takeSuppressed(through: 700) == [])
   }
 }

@@ -1,0 +1,115 @@
+internal import Dispatch
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Notifies other processes of commits by writing to the file `changes` in the store's folder.
+///
+/// Watching the data file instead would not work: its file system events precede the visibility of
+/// the commit.
+final class ChangeNotifier: Sendable {
+  let path: String
+  /// Negative if the file cannot be written.
+  ///
+  /// Observers in other processes then detect commits by polling once a second.
+  private let descriptor: Int32
+
+  /// Opens the file, and creates it if it is missing.
+  init(folder: String, isReadOnly: Bool) {
+    path = folder + "/changes"
+    descriptor = isReadOnly ? -1 : unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Notifies the watchers of other processes.
+  ///
+  /// Costs about a microsecond and does not wait for the disk. Errors are ignored, because watchers
+  /// also poll.
+  func notify() {
+    guard descriptor >= 0 else { return }
+    var byte: UInt8 = 1
+    _ = unsafe pwrite(descriptor, &byte, 1, 0)
+  }
+}
+
+/// Calls a closure when a ``ChangeNotifier`` writes to its file, until the watcher is released.
+///
+/// Also calls it once a second, in case a writer was killed after its commit but before it
+/// notified.
+final class ChangeWatcher: Sendable {
+  private static let queue = DispatchQueue(label: "ObjectStore.watch")
+  private static let interval = 1.0
+
+  // Safe: the sources are only cancelled after `init`, which any thread may do.
+  private nonisolated(unsafe) let timer: any DispatchSourceTimer
+  private nonisolated(unsafe) let fileSource: (any DispatchSourceProtocol)?
+
+  /// Watches the file `path`.
+  ///
+  /// If the system refuses a file watch, only polls.
+  init(_ path: String, onChange: @escaping @Sendable () -> Void) {
+    unsafe fileSource = Self.source(path, onChange)
+    unsafe timer = DispatchSource.makeTimerSource(queue: Self.queue)
+    unsafe timer.schedule(
+      deadline: .now() + Self.interval,
+      repeating: Self.interval,
+      leeway: .milliseconds(100)
+    )
+    unsafe timer.setEventHandler(handler: onChange)
+    unsafe timer.activate()
+  }
+
+  deinit {
+    unsafe timer.cancel()
+    unsafe fileSource?.cancel()
+  }
+
+  #if canImport(Darwin)
+    private static func source(
+      _ path: String,
+      _ onChange: @escaping @Sendable () -> Void
+    ) -> (any DispatchSourceProtocol)? {
+      let descriptor = unsafe open(path, O_EVTONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      let source = DispatchSource.makeFileSystemObjectSource(
+        fileDescriptor: descriptor,
+        eventMask: [.write, .attrib],
+        queue: queue
+      )
+      source.setEventHandler(handler: onChange)
+      source.setCancelHandler { close(descriptor) }
+      source.activate()
+      return source
+    }
+  #else
+    private static func source(
+      _ path: String,
+      _ onChange: @escaping @Sendable () -> Void
+    ) -> (any DispatchSourceProtocol)? {
+      let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+      guard descriptor >= 0 else { return nil }
+      guard unsafe inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) >= 0 else {
+        close(descriptor)
+        return nil
+      }
+      let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+      source.setEventHandler {
+        // Discard the events; only their arrival matters.
+        var events = [UInt8](repeating: 0, count: 4_096)
+        while unsafe read(descriptor, &events, events.count) > 0 {}
+        onChange()
+      }
+      source.setCancelHandler { close(descriptor) }
+      source.activate()
+      return source
+    }
+  #endif
+}
