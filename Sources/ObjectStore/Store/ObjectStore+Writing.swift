@@ -1,23 +1,24 @@
 internal import Dispatch
 internal import LMDB
 
-// The twins share a name by contract: `await` tells them apart.
+// The overloads share a name by design; `await` selects the asynchronous one.
 // swift-format-ignore: AmbiguousTrailingClosureOverload
 extension ObjectStore {
-  /// Lends the write transaction to `body`, and commits when it returns.
+  /// Runs `body` in a write transaction, and commits when it returns.
   ///
-  /// Waits for the write of any other thread or process. When `body` throws, nothing is written.
+  /// Blocks the thread until writes of other threads and processes have ended. If `body` throws,
+  /// the transaction is rolled back.
   ///
   /// - Parameters:
-  ///   - durability: What the commit outlasts once this returns: by default a power cut too, for
-  ///     two waits for the disk.
-  ///   - observers: Sequences of changes, by their ``ResultChanges/observer``, that do not hear of
-  ///     this commit, because who reads them knows already what it changes.
-  ///   - body: Writes; it must not wait for another write of the store.
-  /// - Returns: What `body` returns.
-  /// - Throws: ``StoreError`` with `permissionDenied`, `full`, `diskFull`, `inputOutput`,
-  ///   `tooNew` (a later version has migrated the store meanwhile) or `wouldDeadlock` (called from
-  ///   inside a write), or what `body` throws.
+  ///   - durability: The durability of the commit. The default survives a power failure and costs
+  ///     two disk syncs.
+  ///   - observers: Observation sequences, by their ``ResultChanges/observer``, that do not report
+  ///     this commit. Use it if their consumer already knows the changes.
+  ///   - body: The write. It must not wait for another write to the same store.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``StoreError`` with `permissionDenied` (the store is open read-only), `full`,
+  ///   `diskFull`, `inputOutput`, `tooNew` (a newer program has migrated the store) or
+  ///   `wouldDeadlock` (called from inside a write); any error that `body` throws.
   @discardableResult
   public func write<R>(
     durability: Durability = .full,
@@ -32,32 +33,34 @@ extension ObjectStore {
     }
   }
 
-  /// Lends the write transaction to `body` on the store's own queue, so that no thread of the
-  /// caller's executor waits for the disk.
+  /// Runs `body` in a write transaction on the store's own queue, and commits when it returns.
   ///
-  /// Writes that wait at one time share one commit, with the greatest durability that any of them
-  /// asks for, and so its waits for the disk: 64 tasks that write make many times the commits of
-  /// one. Each still happens whole or not at all, in the order in which they came; one that throws
-  /// does not undo the others. When the commit itself fails, all of them fail with its error. When
-  /// the map is full, the write that finds it so fails alone with `full`, and those that have not
-  /// begun go on in a larger map.
+  /// No thread of the caller's executor blocks.
   ///
-  /// A task that is cancelled before its write has begun does not write.
+  /// Writes that are queued at the same time share one commit and its disk syncs (group commit), so
+  /// concurrent tasks write much faster than a single one. The commit has the greatest durability
+  /// that any of the writes asks for. Each write is still atomic, and writes run in the order of
+  /// the calls. If a write throws, only this write is rolled back. If the commit fails, all of its
+  /// writes fail with that error. If the map is full, the write that finds it full fails with
+  /// `full`, and the writes after it run in the next transaction with a larger map.
+  ///
+  /// If the task is cancelled before its write has started, the write is removed from the queue.
   ///
   /// - Parameters:
-  ///   - durability: What the commit outlasts once this returns: by default a power cut too.
-  ///   - observers: As with the synchronous twin. A commit is shared only with writes of which the
-  ///     same sequences do not hear.
-  ///   - body: Writes; it must not wait for another write of the store.
-  /// - Returns: What `body` returns.
-  /// - Throws: ``StoreError`` as the synchronous twin, `CancellationError`, or what `body` throws.
+  ///   - durability: The least durability of the commit. The default survives a power failure.
+  ///   - observers: As for the synchronous overload. Only writes with the same set of observers
+  ///     share a commit.
+  ///   - body: The write. It must not wait for another write to the same store.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``StoreError`` as the synchronous overload; `CancellationError`; any error that
+  ///   `body` throws.
   @discardableResult
   public func write<R: Sendable>(
     durability: Durability = .full,
     withoutNotifying observers: Set<ObserverID> = [],
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
   ) async throws -> R {
-    let ticket = WriteQueue.Ticket()
+    let token = WriteQueue.CancellationToken()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let write = WriteQueue.Write(
@@ -70,28 +73,28 @@ extension ObjectStore {
           fail: { continuation.resume(throwing: $0) }
         )
         do {
-          if try writes.add(write, ticket) { writeQueue.async { self.drainWrites() } }
+          if try writes.add(write, token) { writeQueue.async { self.drainWrites() } }
         } catch {
           continuation.resume(throwing: error)
         }
       }
     } onCancel: {
-      writes.cancel(ticket)
+      writes.cancel(token)
     }
   }
 
-  /// Makes every commit so far outlast a power cut, those that were written with less than
-  /// ``Durability/full`` too.
+  /// Syncs the store's file, so that all previous commits survive a power failure.
   ///
-  /// Waits for the disk, and for no other write.
+  /// Call it after commits with a ``Durability`` less than `full`. Waits for the disk, but not for
+  /// other writes.
   ///
-  /// - Throws: ``StoreError`` with `permissionDenied` (the store is open for reading only),
-  ///   `diskFull` or `inputOutput`.
+  /// - Throws: ``StoreError`` with `permissionDenied` (the store is open read-only), `diskFull` or
+  ///   `inputOutput`.
   public func sync() throws {
     try translating("writing \(path)") { try environment.sync() }
   }
 
-  /// Runs the closure of a write.
+  /// Runs the closure of a write, and measures its duration.
   func run<R>(
     _ body: (inout StoreTransaction) throws -> R,
     in transaction: inout StoreTransaction
@@ -119,9 +122,42 @@ extension ObjectStore {
       feed.cancel(prepared)
       throw error
     }
-    // From here on readers see it. What changes nothing is no commit.
+    // Readers see the commit from here on. A transaction without changes is not a commit.
     guard hasChanges else { return }
     metrics.add(.commit, since: start)
     feed.publish(number, changes, prepared)
+  }
+}
+
+/// The durability of a commit once the write has returned.
+///
+/// With every durability, a commit survives the end of the process, even by SIGKILL. The cases
+/// differ in the effect of a power failure or an operating system crash.
+public enum Durability: Sendable, Hashable, CaseIterable, Comparable {
+  /// A power failure may corrupt the file.
+  ///
+  /// This holds until a later commit with ``ordered`` or ``full`` has changed something, or
+  /// ``ObjectStore/sync()`` was called. Use it only for data that can be recreated. Does not wait
+  /// for the disk.
+  case deferred
+
+  /// A power failure may undo the commit, and previous `ordered` commits, but does not corrupt the
+  /// file: it is left in the state of an earlier commit.
+  ///
+  /// The commit survives once a later commit with `ordered` or ``full`` has changed something, or
+  /// ``ObjectStore/sync()`` was called. Costs one disk sync.
+  case ordered
+
+  /// The commit survives a power failure.
+  ///
+  /// Costs two disk syncs.
+  case full
+
+  var sync: CommitSync {
+    switch self {
+    case .deferred: .deferred
+    case .ordered: .ordered
+    case .full: .full
+    }
   }
 }

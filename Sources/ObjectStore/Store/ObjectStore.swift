@@ -2,12 +2,13 @@ internal import Dispatch
 internal import LMDB
 internal import Synchronization
 
-// The twins of `read` and `write` share a name by contract: `await` tells them apart.
+// The overloads of `read` share a name by design; `await` selects the asynchronous one.
 // swift-format-ignore: AmbiguousTrailingClosureOverload
-/// A folder of objects that outlive the process, shared by any number of processes.
+/// A persistent store of typed objects in a folder, which several processes can share.
 ///
-/// Reads see one snapshot and never wait; writes are serialised over all threads and processes and
-/// either happen whole or not at all. The files close when the last reference to the store goes.
+/// A read sees one snapshot and never waits for a write. Writes are atomic, and are serialized
+/// across all threads and processes. The files are closed when the last reference to the store is
+/// released.
 ///
 /// ```swift
 /// let store = try ObjectStore(at: "/var/lib/notes", models: [Note.self])
@@ -15,9 +16,14 @@ internal import Synchronization
 /// let note = try store.read { tx in try tx.get(Note.self, 1) }
 /// ```
 public final class ObjectStore: Sendable {
-  /// The folder; of a store in memory, one that is gone.
+  /// The path of the folder.
+  ///
+  /// For a store in memory, the folder no longer exists.
   public let path: String
-  /// Whether writes are refused: the store was opened so, or was written by a later version.
+  /// Whether writes are refused.
+  ///
+  /// This is the case if the store was opened with ``StoreOptions/Access/readOnly``, or if a newer
+  /// program has written it.
   public let isReadOnly: Bool
 
   let environment: Environment
@@ -27,25 +33,25 @@ public final class ObjectStore: Sendable {
   private let schemas: Guarded<StoreSchema>
   let metrics = TransactionMetrics()
   let log: StoreLog?
-  /// Tells observers of commits.
   let feed: CommitFeed
-  /// The asynchronous writes that wait, and the queue on which they run.
+  /// The queued asynchronous writes, and the queue on which they run.
   let writes = WriteQueue()
   let writeQueue = DispatchQueue(label: "ObjectStore.write")
 
-  /// Opens the store in the folder `path`, or makes it.
+  /// Opens the store in a folder, and creates it if it does not exist.
   ///
-  /// Costs the reading of some pages, whatever the number of objects, unless a model has a new
-  /// index, which is built now. The folder gets mode 0700, the files 0600.
+  /// Opening reads a few pages regardless of the number of objects, and builds the indexes that are
+  /// new in the models. The folder is created with mode 0700, its files with mode 0600.
   ///
   /// - Parameters:
-  ///   - path: The folder. Missing folders above it are made too.
-  ///   - models: The types whose objects the program reads or writes. Those to which they refer are
-  ///     added by themselves; others in the store are left alone.
-  ///   - options: What the program may do, and the version of its schema.
-  /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`, `busy`
-  ///   (this process has it open for reading alone, or compacts it), `schemaMismatch` (a field has another type than in the store), `tooNew` (the storage format
-  ///   is of a later version), `diskFull` or `other`.
+  ///   - path: The folder. Missing parent folders are created.
+  ///   - models: The types of the objects that the program reads or writes. Models that they refer
+  ///     to are added automatically. Other models in the store are left unchanged.
+  ///   - options: Access, schema version and other options.
+  /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
+  ///   `busy` (this process has it open read-only, or is compacting it), `schemaMismatch` (a field
+  ///   has another type in the store), `tooNew` (the store has a newer storage format), `diskFull`
+  ///   or `other`.
   public convenience init(
     at path: String,
     models: [any Model.Type],
@@ -56,15 +62,13 @@ public final class ObjectStore: Sendable {
     self.init(path: path, models: models, options: options, opening)
   }
 
-  /// Makes an empty store that is kept in memory and gone with the value: for tests and previews,
-  /// and for what need not be kept.
+  /// Creates an empty store in memory, for tests, previews and temporary data.
   ///
-  /// No other process and no other value sees it. A commit waits for no disk.
+  /// The store belongs to this value and is deleted with it. Commits do not wait for the disk.
   ///
   /// - Parameters:
-  ///   - models: The types whose objects the program reads or writes, as with a folder.
-  ///   - options: The version of the program's schema and the limit of the history; its access is
-  ///     not looked at.
+  ///   - models: The types of the objects that the program reads or writes, as for a folder.
+  ///   - options: Options such as the schema version and the history limit. Its access is ignored.
   /// - Throws: ``StoreError`` with `diskFull`, `permissionDenied` or `other`.
   public convenience init(
     inMemory models: [any Model.Type],
@@ -92,26 +96,26 @@ public final class ObjectStore: Sendable {
     log = opening.log
     feed = CommitFeed(
       environment: opening.environment,
-      // Nobody else is there to hear the bell of a store in memory.
+      // No other process can observe a store in memory.
       notifier: ChangeNotifier(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
     )
     schemas = Guarded(opening.schema)
   }
 
-  /// A number that was chosen at random when the store was made.
+  /// A random number chosen when the store was created.
   ///
-  /// Never changes; a backup, a compacted and a repaired store have the same one. It is secret:
-  /// hashes of primary keys are seeded with it.
+  /// It never changes. Backups, compacted stores and repaired stores keep it. It is secret, because
+  /// the hashes of primary keys are seeded with it.
   package var seed: UInt64 { schemas.withLock { $0.seed } }
 
   // MARK: Reading
 
-  /// Lends a snapshot of the last commit to `body`.
+  /// Runs `body` with a snapshot of the last commit.
   ///
-  /// Keep it short: while it is open, room freed by later writes is not used again. Costs about
-  /// 0.2 µs beyond `body`.
+  /// Keep the closure short: until it returns, pages freed by later writes are not reused. Costs
+  /// about 0.2 µs in addition to `body`.
   ///
-  /// - Throws: ``StoreError``, or what `body` throws.
+  /// - Throws: ``StoreError``; any error that `body` throws.
   public func read<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
     try translating("reading \(path)") {
       var snapshot = try beginSnapshot()
@@ -119,7 +123,7 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// A snapshot of the last commit, with the schema that it has.
+  /// Begins a snapshot of the last commit, with that commit's schema.
   func beginSnapshot() throws -> Snapshot {
     metrics.countRead()
     while true {
@@ -130,9 +134,10 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// Lends a snapshot to `body`, which runs on the caller's executor without suspending.
+  /// Runs `body` with a snapshot of the last commit, on the caller's executor and without
+  /// suspending.
   ///
-  /// - Throws: ``StoreError``, or what `body` throws.
+  /// - Throws: ``StoreError``; any error that `body` throws.
   public func read<R>(_ body: (inout Snapshot) throws -> R) async throws -> R {
     try readNow(body)
   }
@@ -143,32 +148,34 @@ public final class ObjectStore: Sendable {
 
   // MARK: Damage
 
-  /// Has a page that cannot be end the process with that exit status and a message on standard
-  /// error, where LMDB would abort the process.
+  /// Exits the process with `status` and a message on standard error when LMDB meets a corrupt
+  /// page, instead of aborting it.
   ///
-  /// For command line tools, before they open a store. Most damage is found as a ``StoreError`` with
-  /// `damaged`; this is for what the C library cannot return from.
+  /// Command-line tools can call this before they open a store. Most damage is reported as a
+  /// ``StoreError`` with `damaged`. This covers the assertions of the C library, which cannot
+  /// return an error.
   public static func exitProcessOnDamage(status: Int32) {
     FailedAssertion.exitProcess(status: status)
   }
 
-  // MARK: Facts
+  // MARK: Status
 
-  /// The number of the last commit that reads see, whichever process made it.
+  /// Returns the number of the last visible commit, of any process.
   ///
-  /// Costs about 0.1 µs: the cheap way to see whether anything happened. A read after it sees that
-  /// commit or a later one.
+  /// Compare two results to find out cheaply whether the store has changed: a call costs about
+  /// 0.1 µs. A later read sees this commit or a later one.
   ///
   /// - Throws: ``StoreError``, as a read.
   public func changeCount() throws -> UInt64 {
-    // The file names a commit while it is still on its way to the disk, some milliseconds before
-    // readers see it: who looked in between would take it for seen.
+    // Do not use the meta page: it contains a commit some milliseconds before readers see it, while
+    // the commit is synced. A caller would treat that commit as already seen.
     try translating("reading \(path)") { try environment.beginRead().id }
   }
 
-  /// Reads every page of the file that is in use and checks that it is what it should be.
+  /// Checks the structure of every page of the file that is in use.
   ///
-  /// Records are not looked into; reading them checks each against its checksum.
+  /// Does not check records; every read checks a record against its checksum. Use
+  /// ``verify(limit:progress:)`` to check everything.
   ///
   /// - Throws: ``StoreError`` with `damaged`.
   /// - Complexity: O(n) in the pages of the file.
@@ -176,10 +183,12 @@ public final class ObjectStore: Sendable {
     try translating("checking \(path)") { try environment.checkPages() }
   }
 
-  /// Begins the write transaction, after waiting for the one of any other thread or process.
+  /// Begins the write transaction.
+  ///
+  /// Waits for the write of any other thread or process.
   func beginWrite() throws -> StoreTransaction {
     guard !isReadOnly else {
-      throw StoreError(.permissionDenied, "writing \(path): the store is open for reading only")
+      throw StoreError(.permissionDenied, "writing \(path): the store is open read-only")
     }
     let start = ContinuousClock.now
     while true {
@@ -187,7 +196,7 @@ public final class ObjectStore: Sendable {
       let raw = try environment.beginWrite()
       guard try isCurrent(schema, inAny: raw) else { continue }
       guard schema.version <= schemaVersion else {
-        throw StoreError(.tooNew, "writing \(path): a later version has migrated the store")
+        throw StoreError(.tooNew, "writing \(path): a newer program has migrated the store")
       }
       metrics.add(.writeWait, since: start)
       log?.didBeginWrite(environment)
@@ -195,11 +204,11 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// Whether `schema` is that of the transaction; if another program has changed it, it is read
-  /// anew, and the caller begins another transaction.
+  /// Whether `schema` is the schema of the transaction.
   ///
-  /// The schema must be had before the transaction begins: databases that are opened later cannot
-  /// be used by it.
+  /// If another program has changed the schema, this reads the new schema and returns false. The
+  /// caller then begins another transaction, because a transaction cannot use databases that were
+  /// opened after it began.
   private func isCurrent(
     _ schema: StoreSchema,
     inAny transaction: borrowing some Transaction & ~Copyable
@@ -211,7 +220,9 @@ public final class ObjectStore: Sendable {
     return false
   }
 
-  /// The same of a snapshot: what holds once for a commit holds for all reads of it.
+  /// Whether `schema` is the schema of the snapshot.
+  ///
+  /// Caches the result for the snapshot's commit.
   private func isCurrent(
     _ schema: StoreSchema,
     in transaction: borrowing ReadTransaction

@@ -1,8 +1,10 @@
-/// Why an operation of the store failed.
+internal import LMDB
+
+/// An error of an operation on a store.
 public struct StoreError: Error, Sendable {
-  /// The kinds of failure that callers tell apart.
+  /// The kind of an error.
   ///
-  /// New ones may come.
+  /// Later versions may add codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
@@ -13,81 +15,87 @@ public struct StoreError: Error, Sendable {
 
     private let value: Value
 
-    /// There is no store at the path, or no object of the primary key.
+    /// There is no store, file or folder at the path, or no object with the primary key.
     public static let notFound = Self(value: .notFound)
-    /// The path names a file, or a folder that cannot be made.
+    /// The path is a file, or the folder cannot be created.
     public static let cannotCreate = Self(value: .cannotCreate)
-    /// The store may not be read, or not be written.
+    /// The file permissions deny access, or the store is open read-only.
     public static let permissionDenied = Self(value: .permissionDenied)
-    /// The file is damaged, or is no store.
+    /// The file is damaged, or is not a store.
     public static let damaged = Self(value: .damaged)
-    /// The store holds a field under another type, or a model under another primary key.
+    /// A field has another type in the store, or a model has another primary key.
     public static let schemaMismatch = Self(value: .schemaMismatch)
-    /// The store was written by a later version, which says that this one must not write to it.
+    /// A newer program wrote the store, and this program must not write to it.
     public static let tooNew = Self(value: .tooNew)
     /// The map is full.
     ///
-    /// Nothing was written; the next write has twice the room.
+    /// Nothing was written. The map is enlarged before the next write.
     public static let full = Self(value: .full)
     /// The disk is full.
     ///
     /// Nothing was written.
     public static let diskFull = Self(value: .diskFull)
-    /// The disk failed.
+    /// An input/output error occurred.
     public static let inputOutput = Self(value: .inputOutput)
-    /// An object of that primary key exists.
+    /// Another object has the same primary key, or the same values in a unique index.
     public static let duplicateKey = Self(value: .duplicateKey)
-    /// An update changed the primary key, which names the object.
+    /// An update changed the primary key, which identifies the object.
     public static let keyChanged = Self(value: .keyChanged)
-    /// The thread has a write transaction open already.
+    /// The thread already has a write transaction open.
     public static let wouldDeadlock = Self(value: .wouldDeadlock)
-    /// The store was opened without that model.
+    /// The store was opened without the model.
     public static let unknownModel = Self(value: .unknownModel)
-    /// There is a file or folder of that name already, and it is left alone.
-    public static let alreadyExists = Self(value: .alreadyExists)
-    /// Somebody has the store open, this process or another.
-    public static let busy = Self(value: .busy)
-    /// What is to be imported is not what it should be; the cause is a ``JSONLinesError``.
-    public static let invalidInput = Self(value: .invalidInput)
-    /// An object cannot be deleted because others refer to it.
+    /// A file or folder of this name already exists.
     ///
-    /// Nothing of the deletion was done.
+    /// It was not changed.
+    public static let alreadyExists = Self(value: .alreadyExists)
+    /// This process or another one has the store open.
+    public static let busy = Self(value: .busy)
+    /// A line of an import is invalid.
+    ///
+    /// The cause is a ``JSONLinesError``.
+    public static let invalidInput = Self(value: .invalidInput)
+    /// An object cannot be deleted because other objects refer to it.
+    ///
+    /// Nothing was deleted.
     public static let referenced = Self(value: .referenced)
-    /// An object that was written refers to one that is not there at the end of the write.
+    /// At the end of the write, a written object refers to a missing object.
     ///
     /// Nothing was written.
     public static let danglingReference = Self(value: .danglingReference)
-    /// A single field was read of an object that was stored before the field existed.
+    /// A single field was read from an object that was stored before the field existed.
     ///
-    /// Read the whole object, which gives the field its default.
+    /// Read the whole object, which gives the field its default value.
     public static let missingField = Self(value: .missingField)
-    /// The page token is of a query with another order, or no token.
+    /// The page token is malformed, or belongs to a query with another order.
     public static let invalidPageToken = Self(value: .invalidPageToken)
-    /// A predicate of Foundation says what no query can.
+    /// A Foundation predicate cannot be translated to a query.
     public static let unsupportedPredicate = Self(value: .unsupportedPredicate)
-    /// A sum does not fit the type of its column.
+    /// A sum exceeds the range of its column's type.
     public static let overflow = Self(value: .overflow)
     /// The snapshot was closed.
     public static let closed = Self(value: .closed)
-    /// An object has changed, or is gone, since the copy was read that was to be written.
+    /// The object was changed or deleted after the edited copy was read.
     ///
-    /// Nothing was written; the cause is an ``UpdateConflict``.
+    /// Nothing was written. The cause is an ``UpdateConflict``.
     public static let conflict = Self(value: .conflict)
-    /// What else the system answers; see the cause.
+    /// Another error.
+    ///
+    /// See ``StoreError/cause``.
     public static let other = Self(value: .other)
 
-    /// The code's name.
+    /// The name of the code.
     public var description: String { value.rawValue }
   }
 
-  /// The kind of failure.
+  /// The kind of the error.
   public var code: Code
-  /// What happened to what, and what to do about it.
+  /// A description of what failed and what to do about it.
   public var message: String
-  /// The error below, if there is one.
+  /// The underlying error, if there is one.
   public var cause: (any Error)?
 
-  /// Describes a failure.
+  /// Creates an error.
   public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
@@ -96,8 +104,82 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
-  /// The message, and the cause behind it.
+  /// The message, followed by the cause in parentheses.
   public var description: String {
     cause.map { "\(message) (\($0))" } ?? message
+  }
+}
+
+extension StoreError {
+  /// Converts an LMDB error.
+  ///
+  /// `what` describes the failed operation, such as "writing /path".
+  init(_ error: LMDBError, _ what: String) {
+    switch error.code {
+    case .noSuchFile:
+      self.init(.notFound, "\(what): there is no store", cause: error)
+    case .accessDenied, .readOnlyFileSystem:
+      self.init(.permissionDenied, "\(what): permission denied", cause: error)
+    case .noSpace:
+      self.init(.diskFull, "\(what): the disk is full; nothing was written", cause: error)
+    case .inputOutput:
+      self.init(.inputOutput, "\(what): input/output error", cause: error)
+    case .mapFull:
+      self.init(.full, "\(what): the map is full; nothing was written; write again", cause: error)
+    case .busy:
+      self.init(
+        .busy,
+        "\(what): the store is open in this or another process; close it first",
+        cause: error
+      )
+    case .processIDInUse:
+      self.init(
+        .busy,
+        """
+        \(what): a process of another container with the same process id has the store open; run \
+        the containers in one process id namespace, or restart this process
+        """,
+        cause: error
+      )
+    case .fileExists:
+      self.init(.alreadyExists, "\(what): the file already exists", cause: error)
+    case .wouldDeadlock:
+      self.init(
+        .wouldDeadlock,
+        "\(what): this thread is already inside a write",
+        cause: error
+      )
+    case .panic:
+      self.init(
+        .inputOutput,
+        "\(what): an earlier input/output error was fatal; close the store and open it again",
+        cause: error
+      )
+    case .mapResized:
+      self.init(
+        .other,
+        "\(what): another process enlarged the map; end open reads of this process and try again",
+        cause: error
+      )
+    case _ where error.meansDamage:
+      self.init(.damaged, "\(what): the file is damaged or is not a store", cause: error)
+    default:
+      self.init(.other, "\(what) failed", cause: error)
+    }
+  }
+
+  /// Converts a record error, and names the damaged object.
+  @usableFromInline
+  init(_ error: RecordError, model: String, objectID: UInt64) {
+    self.init(.damaged, "object \(objectID) of \(model) is damaged", cause: error)
+  }
+}
+
+/// Runs `body` and converts an ``LMDBError`` to a ``StoreError``.
+func translating<R>(_ what: @autoclosure () -> String, _ body: () throws -> R) throws -> R {
+  do {
+    return try body()
+  } catch let error as LMDBError {
+    throw StoreError(error, what())
   }
 }

@@ -1,60 +1,60 @@
 public import Logging
 
-/// How a store is opened.
+/// Options for opening a store.
 ///
-/// Options are equal whatever their loggers, which cannot be compared.
+/// Loggers are ignored when options are compared.
 public struct StoreOptions: Sendable, Hashable {
-  /// What the program may do, and what happens when there is no store.
+  /// The access to a store, and the behavior if the store does not exist.
   public enum Access: Sendable, Hashable {
-    /// Reads and writes; makes the store when there is none.
+    /// Reads and writes the store. Creates it if it does not exist.
     case create
-    /// Reads and writes a store that exists.
+    /// Reads and writes an existing store.
     case readWrite
-    /// Reads a store that exists.
+    /// Reads an existing store.
     ///
-    /// Beside an open of the same process that writes, it sees what that one commits. The other way
-    /// round does not go: while a process has a store open for reading alone, it cannot open it for
-    /// writing, which throws `busy`. Other processes are not concerned.
+    /// A process that has a store open for writing can also open it read-only; the second value
+    /// sees the commits of the first. A process that has a store open read-only cannot open it for
+    /// writing: that throws `busy`. Other processes are not affected.
     case readOnly
   }
 
-  /// What the program may do.
+  /// The access to the store.
   public var access: Access
-  /// The version of the application's schema, counted by its migrations.
+  /// The version of the application's schema, which increases with each migration.
   ///
-  /// A store of a later version opens for reading alone.
+  /// A store with a later version is opened read-only.
   public var schemaVersion: UInt32
-  /// The address space reserved for the file, in bytes; `nil` for the system's usual.
+  /// The address space reserved for the file, in bytes; `nil` for the default size.
   ///
-  /// It grows by itself.
+  /// It grows automatically.
   public var mapSize: Int?
-  /// How much of what has changed the store remembers; see ``ObjectStore/changes(since:of:)``.
+  /// The size of the history that the store keeps; see ``ObjectStore/changes(since:of:)``.
   ///
-  /// Each program keeps to its own limit when it writes.
+  /// Each program applies its own limit when it writes.
   public var historyLimit: HistoryLimit
-  /// When opening compacts the file first, as ``ObjectStore/compact(at:)`` does; never if `nil`.
+  /// The condition for compacting the file before it is opened; `nil` for never.
   ///
-  /// It is left out where it cannot be done: while somebody has the store open, for an open for
-  /// reading alone, or without room for the copy. The logger is told of both. The history begins anew
-  /// with it: tokens of before have expired.
+  /// Compaction works as ``ObjectStore/compact(at:)``. It is skipped while the store is open
+  /// elsewhere, if this open is read-only, or if there is no disk space for the copy. The logger
+  /// reports both outcomes. Compaction clears the history, so earlier history tokens expire.
   public var compaction: CompactionRule?
-  /// Checks every page when the store is opened, also when only commits have changed the file since
-  /// the last check.
+  /// Whether opening the store checks every page even if only commits changed the file since the
+  /// last check.
   ///
-  /// A file that something else has changed, such as a copy, is always checked. This finds what a
-  /// failing disk has changed too. Without an effect when the process has the store open already.
+  /// A file changed by anything else, such as a copy, is always checked. Set this to also detect
+  /// pages damaged by a failing disk. It has no effect if the process already has the store open.
   public var checksPages: Bool
-  /// What the store tells of what it does; nothing without one.
+  /// The logger of the store; `nil` to log nothing.
   ///
-  /// At `debug`: opens, compactions, changes of the schema, new indexes, a larger map, readers whose
-  /// process is gone, writes that shared a commit and imports. At `notice`: a store of a later
-  /// version, which is open for reading alone, and a compaction that failed. At `warning`: a reader
-  /// that has kept a growing file from using its free pages for a thousand commits, looked for every
-  /// 30 seconds at most; and a query that looked at more than 10,000 objects though the model has an
-  /// index, once for each set of fields.
+  /// Logs at `debug`: opening, compaction, schema changes, new indexes, map growth, cleared reader
+  /// slots of dead processes, shared commits and imports. At `notice`: a store that is opened
+  /// read-only because a newer program has written it, and failed compactions. At `warning`: a
+  /// reader that has prevented the reuse of free pages in a growing file for 1,000 commits (checked
+  /// at most every 30 seconds), and a query that examined more than 10,000 objects although the
+  /// model has an index (once per set of fields).
   ///
-  /// Messages are always the same texts; what differs is in their metadata. Names of models and
-  /// fields, counts and times are told, primary keys and other values never.
+  /// Messages are constant; details are in the metadata. The metadata contains names of models and
+  /// fields, counts and durations, but never primary keys or other values.
   public var logger: Logger? {
     get { unequated.logger }
     set { unequated.logger = newValue }
@@ -62,7 +62,7 @@ public struct StoreOptions: Sendable, Hashable {
 
   private var unequated: Unequated
 
-  /// What does not count when options are compared.
+  /// Options that are ignored when options are compared.
   private struct Unequated: Sendable, Hashable {
     var logger: Logger?
 
@@ -70,7 +70,9 @@ public struct StoreOptions: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
   }
 
-  /// Describes how to open a store.
+  /// Creates options.
+  ///
+  /// The defaults create or open a store for reading and writing.
   public init(
     access: Access = .create,
     schemaVersion: UInt32 = 1,

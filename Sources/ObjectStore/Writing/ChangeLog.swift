@@ -1,6 +1,6 @@
-/// Which objects of one model a write has added, changed and removed, in order.
+/// The changes of a write to the objects of one model, in order.
 struct ChangeLog: Sendable {
-  /// What happened to one object.
+  /// A change of one object.
   struct Change: Sendable, Hashable {
     enum Kind: UInt8, Sendable, Hashable {
       case inserted = 1
@@ -10,19 +10,22 @@ struct ChangeLog: Sendable {
 
     var objectID: UInt64
     var kind: Kind
-    /// The fields that changed, by their positions in the program's schema.
+    /// A bit set of the changed fields, by their positions in the program's schema.
     ///
-    /// From the 64th on they share the highest bit. All for an object that was added or removed.
+    /// Fields from the 64th on share the highest bit. All bits are set for an insertion or
+    /// deletion.
     var fields: UInt64
   }
 
-  /// Beyond so many changes a write is remembered as having changed the whole model.
+  /// The maximum number of changes.
+  ///
+  /// A write with more changes is recorded as changing the whole model.
   static let limit = 10_000
 
   private(set) var changes: [Change] = []
-  /// The bytes of the primary keys of objects that were removed, by object id.
+  /// The primary keys of deleted objects, by object id.
   private(set) var removedKeys: [UInt64: [UInt8]] = [:]
-  /// Whether there were too many changes to keep.
+  /// Whether there were more changes than ``limit``, so that none are kept.
   private(set) var isOverfull = false
 
   var isEmpty: Bool { changes.isEmpty && !isOverfull }
@@ -38,14 +41,14 @@ struct ChangeLog: Sendable {
     if !isOverfull { removedKeys[objectID] = key }
   }
 
-  /// Adds what happened later.
+  /// Appends the changes of a later log.
   mutating func append(_ later: ChangeLog) {
     guard !isOverfull else { return }
     guard !later.isOverfull, changes.count + later.changes.count <= Self.limit else {
       return becomeOverfull()
     }
     changes += later.changes
-    // Ids are never given twice, so no object is removed twice.
+    // Object ids are never reused, so no id is deleted twice.
     removedKeys.merge(later.removedKeys) { $1 }
   }
 
@@ -54,13 +57,15 @@ struct ChangeLog: Sendable {
     isOverfull = true
   }
 
-  /// The bit of a field.
+  /// The bit of a field in ``Change/fields``.
   static func bit(ofFieldAt position: Int) -> UInt64 { 1 << UInt64(min(position, 63)) }
 }
 
-/// What a write has changed, model by model.
+/// The changes of a write, by model.
 struct ChangesByModel: Sendable {
-  /// One for each model, none of them empty.
+  /// The changed models.
+  ///
+  /// No log is empty.
   private(set) var models: [(tables: ModelTables, log: ChangeLog)] = []
 
   init(_ models: [(tables: ModelTables, log: ChangeLog)] = []) {
@@ -69,7 +74,7 @@ struct ChangesByModel: Sendable {
 
   var isEmpty: Bool { models.isEmpty }
 
-  /// Adds what happened later.
+  /// Appends later changes.
   mutating func add(_ later: ChangesByModel) {
     for (tables, log) in later.models {
       if let index = models.firstIndex(where: { $0.tables === tables }) {

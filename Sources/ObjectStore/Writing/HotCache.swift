@@ -1,26 +1,26 @@
 internal import LMDB
 
-/// The chunks of hot parts that a write has changed and not yet stored.
+/// A write-back cache of the hot chunks that a write has changed.
 ///
-/// Neighbours change together: a chunk is checked, changed and stored once for all of them. One
-/// that the table does not have yet is stored when somebody reads the table entry by entry, so that
-/// he meets it.
+/// Writes often change neighboring objects, so a chunk is checked, changed and stored once for all
+/// of them. Chunks that the table does not contain yet are also stored before the table is scanned,
+/// so that the scan finds them.
 final class HotCache {
-  /// More are stored before others are taken in: some megabytes of them.
+  /// The maximum number of cached chunks, which take some megabytes.
   private static let limit = 8_192
 
   private let tables: ModelTables
   private var chunks: [UInt64: HotChunkBuilder] = [:]
-  /// The numbers of those that the table does not have.
+  /// The numbers of the chunks that the table does not contain.
   private var new: Set<UInt64> = []
-  /// The chunk used last, which is nearly always the one used next.
+  /// The last used chunk, which is usually the next one used.
   private var last: (number: UInt64, chunk: HotChunkBuilder)?
 
   init(_ tables: ModelTables) {
     self.tables = tables
   }
 
-  /// The changed chunk of that number, if it is here.
+  /// Returns the cached chunk with this number.
   func chunk(_ number: UInt64) -> HotChunkBuilder? {
     if let last, last.number == number { return last.chunk }
     return chunks.isEmpty ? nil : chunks[number]
@@ -41,7 +41,7 @@ final class HotCache {
     }
   }
 
-  /// Removes the hot part of an object, if it has one.
+  /// Removes the hot part of an object if it exists.
   func remove(_ id: UInt64, in transaction: inout WriteTransaction) throws {
     let chunk = try take(HotChunk.number(of: id), in: &transaction)
     do throws(RecordError) {
@@ -51,7 +51,7 @@ final class HotCache {
     }
   }
 
-  /// Stores every changed chunk.
+  /// Stores every changed chunk and empties the cache.
   func flush(in transaction: inout WriteTransaction) throws {
     guard !chunks.isEmpty else { return }
     unsafe try store(chunks.keys, in: WriteTransactionReference(transaction))
@@ -60,14 +60,14 @@ final class HotCache {
     last = nil
   }
 
-  /// Stores the chunks that the table does not have, for who reads it entry by entry.
+  /// Stores the chunks that the table does not contain, before a scan of the table.
   func flushNew(in transaction: WriteTransactionReference) throws {
     guard !new.isEmpty else { return }
     unsafe try store(new, in: transaction)
     new = new.filter { number in chunks[number].map { unsafe $0.view.presence == 0 } ?? false }
   }
 
-  /// Stores the chunks of those numbers as they are now, in the order of the table.
+  /// Stores the chunks with these numbers in key order.
   private func store(
     _ numbers: some Sequence<UInt64>,
     in transaction: WriteTransactionReference
@@ -86,7 +86,9 @@ final class HotCache {
     }
   }
 
-  /// The chunk of that number, to be looked at and perhaps changed.
+  /// Returns the chunk with this number for reading and changing.
+  ///
+  /// Loads it if necessary.
   func take(
     _ number: UInt64,
     in transaction: inout WriteTransaction

@@ -1,4 +1,6 @@
-/// The entries of indexes that a write of one record adds and removes.
+internal import LMDB
+
+/// The index entries that a write of one record adds and removes.
 struct IndexEntries: ~Copyable {
   private(set) var added = KeyList()
   private(set) var removed = KeyList()
@@ -7,10 +9,10 @@ struct IndexEntries: ~Copyable {
   private var before = KeyList()
   private var after = KeyList()
 
-  /// The number of the index of which `added[number]` is an entry.
+  /// The number of the index that `added[number]` belongs to.
   func indexOfAdded(_ number: Int) -> Int { indexesOfAdded[number] }
 
-  /// The number of the index of which `removed[number]` is an entry.
+  /// The number of the index that `removed[number]` belongs to.
   func indexOfRemoved(_ number: Int) -> Int { indexesOfRemoved[number] }
 
   mutating func removeAll() {
@@ -40,7 +42,7 @@ struct IndexEntries: ~Copyable {
     while indexesOfRemoved.count < removed.count { indexesOfRemoved.append(number) }
   }
 
-  /// Only the entries that differ.
+  /// Adds the entries that differ between the old and the new record.
   mutating func replace(
     _ old: borrowing RecordView,
     with new: borrowing RecordView,
@@ -59,6 +61,116 @@ struct IndexEntries: ~Copyable {
     for entry in 0..<after.count where unsafe !before.contains(after[entry]) {
       unsafe added.append(after[entry])
       indexesOfAdded.append(number)
+    }
+  }
+}
+
+/// Enforces the uniqueness of an index.
+struct UniqueIndex {
+  let tables: ModelTables
+  let index: ModelTables.Index
+
+  /// Throws if another object has the same values as the key.
+  ///
+  /// Keys with a `nil` value never conflict, as in SQL.
+  ///
+  /// - Throws: ``StoreError`` with `duplicateKey`.
+  func check(
+    _ key: UnsafeRawBufferPointer,
+    in transaction: borrowing WriteTransaction
+  ) throws {
+    guard unsafe !hasNil(key) else { return }
+    let values = unsafe UnsafeRawBufferPointer(rebasing: key.dropLast(KeyEncoding.idSize))
+    let id = unsafe KeyEncoding.objectID(of: key)
+    let cursor = unsafe try transaction.cursor(on: index.database)
+    var entry = unsafe try cursor.first(atOrAfter: values)
+    while let found = unsafe entry {
+      let other = unsafe found.key
+      guard other.count == key.count, unsafe other.starts(with: values) else { return }
+      if unsafe KeyEncoding.objectID(of: other) != id {
+        throw StoreError(
+          .duplicateKey,
+          "another object of \(tables.name) has the same \(fieldNames)"
+        )
+      }
+      unsafe entry = unsafe try cursor.next()
+    }
+  }
+
+  private var fieldNames: String {
+    index.parts.map { part in
+      part.position.flatMap { tables.current?.fields[$0].name } ?? "field \(part.fieldID)"
+    }
+    .joined(separator: ", ")
+  }
+
+  /// Whether a field of the key is `nil`.
+  func hasNil(_ key: UnsafeRawBufferPointer) -> Bool {
+    var offset = 0
+    for part in index.parts {
+      guard offset < key.count, unsafe key[offset] != 0 else { return true }
+      offset += 1
+      if let width = part.width {
+        offset += width
+        continue
+      }
+      // A string ends with the bytes 0 0, or with 0 1 and a hash of eight bytes.
+      while offset + 1 < key.count {
+        let (byte, next) = unsafe (key[offset], key[offset + 1])
+        guard byte == 0 else {
+          offset += 1
+          continue
+        }
+        offset += 2
+        if next == 0 { break }
+        if next == 1 {
+          offset += 8
+          break
+        }
+      }
+    }
+    return false
+  }
+}
+
+/// Fills an empty index from the records of its model.
+struct IndexBuilder {
+  let tables: ModelTables
+  let index: ModelTables.Index
+
+  /// Builds the index.
+  ///
+  /// - Throws: ``StoreError`` with `duplicateKey` if the index is unique and two objects have the
+  ///   same values; `damaged` if a record cannot be read.
+  func run(in transaction: inout WriteTransaction) throws {
+    let reader = unsafe ModelReader(
+      transaction: TransactionReference(transaction),
+      tables: tables
+    )
+    var keys: [[UInt8]] = []
+    var list = KeyList()
+    unsafe try reader.forEachRecord { id, record in
+      list.removeAll()
+      do throws(RecordError) {
+        try list.append(record, id, in: index)
+      } catch {
+        throw StoreError(error, model: tables.name, objectID: id)
+      }
+      for number in 0..<list.count { keys.append(unsafe Array(list[number])) }
+      return true
+    }
+    // Insert in key order, so that pages are filled one after another.
+    keys.sort { $0.lexicographicallyPrecedes($1) }
+    let uniqueness = UniqueIndex(tables: tables, index: index)
+    for key in keys {
+      try unsafe key.withUnsafeBytes { key in
+        if index.description.isUnique { unsafe try uniqueness.check(key, in: transaction) }
+        unsafe try transaction.put(
+          UnsafeRawBufferPointer(start: nil, count: 0),
+          for: key,
+          in: index.database
+        )
+      }
     }
   }
 }

@@ -1,27 +1,28 @@
 internal import LMDB
 
 extension ModelWriter {
-  /// Whether the record lies as this program writes it, and so has all fields.
+  /// Whether the record has the layout that this program writes, and therefore has all fields.
   @usableFromInline
   func isInCurrentLayout(_ found: borrowing ModelReader.Found) -> Bool {
     unsafe found.record.binding === current
   }
 
-  /// Sets the fields of ``edits`` in the record, which is in the current layout.
+  /// Writes the fields in ``edits`` to the record, which must have the current layout.
   func applyEdits(
     to old: borrowing ModelReader.Found,
     in transaction: inout WriteTransaction
   ) throws {
     guard edits.count > 0 else { return }
-    if canEditHotPartAlone {
+    if canEditOnlyHotPart {
       try editHotPart(of: old, in: &transaction)
     } else {
       try editRecord(old, in: &transaction)
     }
   }
 
-  /// Whether all edits are of hot fields that lie in slots, on which nothing else depends.
-  private var canEditHotPartAlone: Bool {
+  /// Whether every edited field is hot and has a fixed width, and no index or reference depends on
+  /// it.
+  private var canEditOnlyHotPart: Bool {
     guard work.value.references.isEmpty else { return false }
     var fields: UInt64 = 0
     for number in 0..<edits.count {
@@ -33,7 +34,7 @@ extension ModelWriter {
     return !tables.indexes.contains { $0.depends(on: fields) }
   }
 
-  /// Writes the fields into the object's hot part; the rest of the record is not read.
+  /// Writes the fields to the object's hot part without reading the rest of the record.
   private func editHotPart(
     of old: borrowing ModelReader.Found,
     in transaction: inout WriteTransaction
@@ -62,7 +63,7 @@ extension ModelWriter {
     work.value.changes.append(id, .updated, fields: fields)
   }
 
-  /// Builds the record anew, of its own bytes and those of the edits.
+  /// Rewrites the record from its stored fields and the edited ones.
   private func editRecord(
     _ old: borrowing ModelReader.Found,
     in transaction: inout WriteTransaction
@@ -100,10 +101,75 @@ extension ModelWriter {
 }
 
 extension RecordView.Content {
-  /// The bytes of a value; `nil` when there is none.
+  /// The bytes of the value; `nil` if there is no value.
   @unsafe
   fileprivate var bytes: UnsafeRawBufferPointer? {
     guard case .present(let bytes) = unsafe self else { return nil }
     return unsafe bytes
+  }
+}
+
+/// The encoded new values of single fields of one object.
+///
+/// Its memory is reused for the next object of the transaction.
+@usableFromInline
+struct FieldEdits: ~Copyable {
+  private struct Edit {
+    var position: Int
+    /// The range of the value in `bytes`; `nil` to set the field to `nil`.
+    var range: Range<Int>?
+  }
+
+  @usableFromInline var bytes = ByteWriter(capacity: 256)
+  private var edits: [Edit] = []
+
+  var count: Int { edits.count }
+
+  @usableFromInline
+  mutating func removeAll() {
+    bytes.removeAll()
+    edits.removeAll(keepingCapacity: true)
+  }
+
+  /// Sets the field at `position`.
+  ///
+  /// A later value replaces an earlier one.
+  @inlinable
+  mutating func set<Value: FieldValue>(_ value: Value, at position: Int) {
+    let start = bytes.count
+    value.encode(to: &bytes)
+    set(range: start..<bytes.count, at: position)
+  }
+
+  /// Sets the field at `position` to the bytes in `range`, or to `nil`.
+  @usableFromInline
+  mutating func set(range: Range<Int>?, at position: Int) {
+    let edit = Edit(position: position, range: range)
+    if let index = edits.firstIndex(where: { $0.position == position }) {
+      edits[index] = edit
+    } else {
+      edits.append(edit)
+    }
+  }
+
+  func position(of number: Int) -> Int { edits[number].position }
+
+  /// The value of an edit, valid until the next mutation.
+  @unsafe
+  func content(of number: Int) -> RecordView.Content {
+    guard let range = edits[number].range else { return unsafe .null }
+    return unsafe .present(UnsafeRawBufferPointer(rebasing: bytes.buffer[range]))
+  }
+
+  /// The new value of the field at `position`, or `nil` if it is not edited.
+  ///
+  /// Valid until the next mutation.
+  @unsafe
+  @usableFromInline
+  func content(at position: Int) -> RecordView.Content? {
+    for number in edits.indices where edits[number].position == position {
+      return unsafe content(of: number)
+    }
+    return nil
   }
 }

@@ -1,8 +1,8 @@
 internal import LMDB
 
-/// Writes the records of one model, with its key table and its indexes, in one transaction.
+/// Writes the records, key table and indexes of one model in one transaction.
 ///
-/// Not generic: what knows the model's type is a thin shell that fills the encoder.
+/// It is not generic. Generic code only fills the encoder.
 @usableFromInline
 final class ModelWriter {
   let tables: ModelTables
@@ -10,13 +10,13 @@ final class ModelWriter {
   let current: LayoutBinding
   let metadata: Metadata
 
-  @usableFromInline let encoderPlace: InPlace<RecordEncoder>
-  @usableFromInline let editsPlace = InPlace(FieldEdits())
-  let work: InPlace<Work>
-  private let pending: [PendingIndex]
+  @usableFromInline let encoderStorage: UncheckedStorage<RecordEncoder>
+  @usableFromInline let editsStorage = UncheckedStorage(FieldEdits())
+  let work: UncheckedStorage<Work>
+  private let deferred: [DeferredIndex]
 
-  /// What changes with every record.
-  @safe  // Although it holds an appender: that is used for what ends before the transaction.
+  /// The state that changes with every record.
+  @safe  // The appender must not outlive the transaction; every batch ends before it does.
   struct Work: ~Copyable {
     var ids: IDSequence
     var keys: KeyTable
@@ -27,28 +27,28 @@ final class ModelWriter {
     var appender: OrderedWriter?
   }
 
-  /// The record that is to be written.
+  /// The encoder of the record to write.
   @inlinable
   var encoder: RecordEncoder {
     @inline(__always)
-    _read { yield encoderPlace.value }
+    _read { yield encoderStorage.value }
     @inline(__always)
-    _modify { yield &encoderPlace.value }
+    _modify { yield &encoderStorage.value }
   }
 
-  /// The fields that are to be set in one object.
+  /// The fields to set in one object.
   @inlinable
   var edits: FieldEdits {
     @inline(__always)
-    _read { yield editsPlace.value }
+    _read { yield editsStorage.value }
     @inline(__always)
-    _modify { yield &editsPlace.value }
+    _modify { yield &editsStorage.value }
   }
 
-  /// Which objects the write has changed so far.
+  /// The changes of the write so far.
   var changes: ChangeLog { work.value.changes }
 
-  /// A writer that sees to the model's references.
+  /// Creates a writer that checks the model's references.
   convenience init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
     self.init(
       tables,
@@ -68,15 +68,15 @@ final class ModelWriter {
     self.current = current
     self.metadata = metadata
     hot = HotCache(tables)
-    encoderPlace = InPlace(RecordEncoder(current))
-    work = unsafe InPlace(
+    encoderStorage = UncheckedStorage(RecordEncoder(current))
+    work = unsafe UncheckedStorage(
       Work(
         ids: IDSequence(tables: tables, metadata: metadata),
         keys: KeyTable(tables),
         references: references
       )
     )
-    pending = tables.indexes.map { PendingIndex($0) }
+    deferred = tables.indexes.map { DeferredIndex($0) }
   }
 
   func reader(in transaction: borrowing WriteTransaction) -> ModelReader {
@@ -87,7 +87,7 @@ final class ModelWriter {
     )
   }
 
-  /// The object whose primary key has those bytes.
+  /// Returns the object whose primary key has these bytes.
   func find(
     _ key: UnsafeRawBufferPointer,
     parts: RecordParts = .all,
@@ -96,7 +96,7 @@ final class ModelWriter {
     unsafe try find(key, hash: hash(of: key), parts: parts, in: transaction)
   }
 
-  /// The object whose primary key has those bytes and that hash.
+  /// Returns the object whose primary key has these bytes and this hash.
   func find(
     _ key: UnsafeRawBufferPointer,
     hash: UInt64,
@@ -105,17 +105,17 @@ final class ModelWriter {
   ) throws -> ModelReader.Found? {
     let reader = unsafe reader(in: transaction)
     switch unsafe try work.value.keys.ids(withHash: hash, in: reader) {
-    case .nothing: return nil
-    case .pending(let id): return unsafe try reader.found(id, ifKeyIs: key, parts: parts)
+    case .notFound: return nil
+    case .deferred(let id): return unsafe try reader.found(id, ifKeyIs: key, parts: parts)
     case .stored(let ids): return unsafe try reader.find(key, among: ids, parts: parts)
     }
   }
 
-  /// An object whose primary key has that hash, the first of several; 0 when there is none.
+  /// Returns the id of the first object whose primary key has this hash, or 0 if there is none.
   func firstID(withHash hash: UInt64, in transaction: borrowing WriteTransaction) throws -> UInt64 {
     switch unsafe try work.value.keys.ids(withHash: hash, in: reader(in: transaction)) {
-    case .nothing: return 0
-    case .pending(let id): return id
+    case .notFound: return 0
+    case .deferred(let id): return id
     case .stored(let ids):
       return unsafe ids.isEmpty
         ? 0 : UInt64(littleEndian: ids.loadUnaligned(as: UInt64.self))
@@ -127,19 +127,20 @@ final class ModelWriter {
     unsafe XXHash64.hash(key, seed: tables.hashSeed)
   }
 
-  /// Stores what was put off, so that others than ``find(_:in:)`` see it.
+  /// Stores deferred keys, index entries and new hot chunks, so that table and index scans find
+  /// them.
   func flushPending(in transaction: WriteTransactionReference) throws {
     unsafe try work.value.keys.flush(in: transaction)
-    for index in pending { unsafe try index.flush(in: transaction) }
+    for index in deferred { unsafe try index.flush(in: transaction) }
     unsafe try hot.flushNew(in: transaction)
   }
 
-  /// The primary key of the record in the encoder: valid until the next one is begun.
+  /// The primary key of the record in the encoder, valid until the encoder starts the next record.
   @unsafe var encodedKey: UnsafeRawBufferPointer {
     get throws {
       guard
         case .present(let key) = unsafe try encodedRecord.content(at: tables.primaryKeyPosition)
-      else { preconditionFailure("the model \(tables.name) encodes no primary key") }
+      else { preconditionFailure("the model \(tables.name) does not encode its primary key") }
       return unsafe key
     }
   }
@@ -148,23 +149,27 @@ final class ModelWriter {
     unsafe RecordView(
       checkedCold: encoder.cold.buffer,
       hot: encoder.hot.buffer,
-      // An index may be over fields that this program only carries along.
+      // An index may include fields that this program does not declare.
       hasExtras: encoder.hasExtras,
       layout: current.reference
     )
   }
 
-  // MARK: The three writes
+  // MARK: Adding, replacing and removing
 
-  /// Adds the record in the encoder, whose primary key no object has.
+  /// Adds the record in the encoder.
+  ///
+  /// - Precondition: No object has its primary key.
   func add(in transaction: inout WriteTransaction) throws {
     unsafe try add(keyHash: hash(of: try encodedKey), in: &transaction)
   }
 
-  /// Adds the record in the encoder, as one of a batch; no primary key has that hash.
+  /// Adds the record in the encoder as part of a batch.
   ///
-  /// The place at the end of the records is kept for the next one: ``endAppending()`` must follow
-  /// before any other write of them, and before the transaction ends.
+  /// The cursor at the end of the records is kept for the next one. Call ``endAppending()`` before
+  /// any other write to the records, and before the transaction ends.
+  ///
+  /// - Precondition: No primary key in the store has this hash.
   func append(unlistedHash hash: UInt64, in transaction: inout WriteTransaction) throws {
     if unsafe work.value.appender == nil {
       unsafe work.value.appender = unsafe try OrderedWriter(
@@ -176,13 +181,15 @@ final class ModelWriter {
     try add(keyHash: hash, in: &transaction)
   }
 
-  /// Ends a batch of new records.
+  /// Ends a batch of appended records.
   @usableFromInline
   func endAppending() {
     unsafe work.value.appender = nil
   }
 
-  /// Adds the record in the encoder, whose primary key has that hash and no object has.
+  /// Adds the record in the encoder, whose primary key has this hash.
+  ///
+  /// - Precondition: No object has its primary key.
   func add(keyHash: UInt64, in transaction: inout WriteTransaction) throws {
     encoder.finish()
     let id = try work.value.ids.next(in: transaction)
@@ -195,13 +202,13 @@ final class ModelWriter {
     try checkUniqueness(in: transaction)
     encoder.seal(objectID: id)
     try work.value.keys.add(id, withHash: keyHash, in: &transaction)
-    // A new id is greater than every other, so its place need not be searched for.
+    // A new id is greater than all others, so the record is appended without a search.
     let isLast = try unsafe withUnsafeBytes(of: id) { key in
       unsafe try work.value.appender?.append(encoder.cold.buffer, for: key)
         ?? transaction.append(encoder.cold.buffer, for: key, in: tables.records)
     }
     guard isLast else {
-      throw StoreError(.damaged, "object \(id) of \(tables.name) exists, which is to be added")
+      throw StoreError(.damaged, "the new object \(id) of \(tables.name) already exists")
     }
     if current.hasHotFields { try putHotPart(of: id, in: &transaction) }
     try writeEntries(in: &transaction)
@@ -210,9 +217,11 @@ final class ModelWriter {
     try checkReferences(of: id, fields: .max, in: transaction)
   }
 
-  /// Writes the record in the encoder over one that is there; only what differs.
+  /// Replaces a stored record with the one in the encoder.
   ///
-  /// - Returns: Whether anything does.
+  /// Only writes the parts that differ.
+  ///
+  /// - Returns: Whether the records differ.
   @discardableResult
   func replace(
     _ old: borrowing ModelReader.Found,
@@ -248,7 +257,7 @@ final class ModelWriter {
       }
     }
     try checkUniqueness(in: transaction)
-    // From here on the old record's bytes may be gone.
+    // The writes below may invalidate the old record's bytes.
     let hadHotPart = unsafe old.record.binding.hasHotFields
     try writeEntries(in: &transaction)
     if !isColdSame {
@@ -267,6 +276,7 @@ final class ModelWriter {
     return true
   }
 
+  /// Removes a record with its hot part, key and index entries.
   func remove(
     _ old: borrowing ModelReader.Found,
     in transaction: inout WriteTransaction
@@ -314,10 +324,10 @@ final class ModelWriter {
     unsafe try work.value.references.didWrite(encodedRecord, id, fields: fields, in: transaction)
   }
 
-  /// Whether something that was written referred to nothing then.
+  /// Whether a written record had a reference without a target when it was written.
   var hasUnresolvedReferences: Bool { work.value.references.hasUnresolved }
 
-  /// Refuses what the write has left referring to nothing.
+  /// Throws if a written record still has a reference without a target.
   func finishReferences(in transaction: borrowing WriteTransaction) throws {
     guard !work.value.references.isEmpty else { return }
     unsafe try work.value.references.finish(reader(in: transaction), in: transaction)
@@ -355,11 +365,11 @@ final class ModelWriter {
 
   private func writeEntries(in transaction: inout WriteTransaction) throws {
     for number in 0..<work.value.entries.removed.count {
-      let index = pending[work.value.entries.indexOfRemoved(number)]
+      let index = deferred[work.value.entries.indexOfRemoved(number)]
       unsafe try index.remove(work.value.entries.removed[number], in: &transaction)
     }
     for number in 0..<work.value.entries.added.count {
-      let index = pending[work.value.entries.indexOfAdded(number)]
+      let index = deferred[work.value.entries.indexOfAdded(number)]
       unsafe try index.add(work.value.entries.added[number], in: &transaction)
     }
   }

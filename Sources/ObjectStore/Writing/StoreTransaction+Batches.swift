@@ -1,56 +1,58 @@
 internal import LMDB
 
 extension StoreTransaction {
-  /// Adds the objects, or replaces those of the same primary keys.
+  /// Inserts the objects, or replaces stored objects that have their primary keys.
   ///
-  /// As ``upsert(_:)`` of one after another, but looks up and writes those that are there in the
-  /// order in which they lie: the more of them, the more share a page. Of several objects of one
-  /// primary key the last stays. In a model with a unique index they are written in the order in
-  /// which they come.
+  /// This has the same effect as calling ``upsert(_:)`` for each object, but looks up and writes
+  /// the objects in storage order. The larger the batch, the more objects share a page access. If
+  /// several objects have the same primary key, the last one is stored. In a model with a unique
+  /// index, the objects are written in the given order.
   ///
-  /// A sequence other than an array is read into one first.
+  /// A sequence that is not an array is copied to one first.
   ///
-  /// - Returns: How many were added.
-  /// - Throws: ``StoreError`` as ``upsert(_:)``; any of the objects may have been written then.
-  /// - Complexity: O(m log(m + n)) for m objects, in the n objects of the model.
+  /// - Returns: The number of inserted objects.
+  /// - Throws: ``StoreError`` as ``upsert(_:)``. Some of the objects may already be written then.
+  /// - Complexity: O(m log(m + n)) for m objects, with n objects in the model.
   @discardableResult
   @inlinable
   public mutating func upsert<M: Model>(contentsOf objects: some Sequence<M>) throws -> Int {
     let objects = Array(objects)
     let writer = try writer(for: M.self)
     var batch = try batch(of: objects, writer)
-    order(&batch, writer)
+    sort(&batch, writer)
     defer { writer.endAppending() }
     var added = 0
-    for place in batch.places {
+    for entry in batch.entries {
       writer.encoder.start()
-      objects[place.position].encode(to: &writer.encoder)
-      if try upsert(writer, at: place) { added += 1 }
+      objects[entry.position].encode(to: &writer.encoder)
+      if try upsert(writer, entry) { added += 1 }
     }
     return added
   }
 
-  /// Adds the objects, in the order in which they come.
+  /// Inserts the objects in the given order.
   ///
-  /// As ``insert(_:)`` of one after another, but looks their primary keys up together.
+  /// This has the same effect as calling ``insert(_:)`` for each object, but looks up their primary
+  /// keys together.
   ///
-  /// A sequence other than an array is read into one first.
+  /// A sequence that is not an array is copied to one first.
   ///
-  /// - Throws: ``StoreError`` with `duplicateKey` when there is one of the same primary key as an
-  ///   object, of which those before it are added then; and as ``insert(_:)``.
-  /// - Complexity: O(m log(m + n)) for m objects, in the n objects of the model.
+  /// - Throws: ``StoreError`` with `duplicateKey` if an object's primary key is already in the
+  ///   store or in the batch; otherwise as ``insert(_:)``. The objects before it are already
+  ///   inserted then.
+  /// - Complexity: O(m log(m + n)) for m objects, with n objects in the model.
   @inlinable
   public mutating func insert<M: Model>(contentsOf objects: some Sequence<M>) throws {
     let objects = Array(objects)
     let writer = try writer(for: M.self)
     var batch = try batch(of: objects, writer)
-    batch.orderAsGiven()
+    batch.sortByPosition()
     defer { writer.endAppending() }
-    for place in batch.places {
+    for entry in batch.entries {
       writer.encoder.start()
-      objects[place.position].encode(to: &writer.encoder)
-      guard try insert(writer, at: place) else {
-        throw Self.duplicate(objects[place.position])
+      objects[entry.position].encode(to: &writer.encoder)
+      guard try insert(writer, entry) else {
+        throw Self.duplicate(objects[entry.position])
       }
     }
   }
@@ -63,60 +65,124 @@ extension StoreTransaction {
         unsafe batch.append(writer.hash(of: key))
       }
     }
-    try locate(&batch, writer)
+    try resolveIDs(&batch, writer)
     return batch
   }
 
-  // MARK: Without the model's type
+  // MARK: Non-generic implementation
 
   @usableFromInline
-  func locate(_ batch: inout WriteBatch, _ writer: ModelWriter) throws {
-    try batch.locate { try writer.firstID(withHash: $0, in: transaction) }
+  func resolveIDs(_ batch: inout WriteBatch, _ writer: ModelWriter) throws {
+    try batch.resolveIDs { try writer.firstID(withHash: $0, in: transaction) }
   }
 
   @usableFromInline
-  func order(_ batch: inout WriteBatch, _ writer: ModelWriter) {
-    // One object may take over values that another gives up.
+  func sort(_ batch: inout WriteBatch, _ writer: ModelWriter) {
+    // Keep the given order so that an object can take a unique value that an earlier one releases.
     if writer.tables.indexes.contains(where: \.description.isUnique) {
-      batch.orderAsGiven()
+      batch.sortByPosition()
     } else {
-      batch.orderByID()
+      batch.sortByID()
     }
   }
 
-  /// Adds the record in the encoder, or writes it over the one of its primary key.
+  /// Inserts the record in the encoder, or replaces the stored record with its primary key.
   @usableFromInline
-  mutating func upsert(_ writer: ModelWriter, at place: WriteBatch.Place) throws -> Bool {
-    guard !place.isRepeated else { return try upsertAlone(writer) }
-    guard place.id > 0 else {
-      try writer.append(unlistedHash: place.hash, in: &transaction)
+  mutating func upsert(_ writer: ModelWriter, _ entry: WriteBatch.Entry) throws -> Bool {
+    guard !entry.isRepeated else { return try upsertOutsideBatch(writer) }
+    guard entry.id > 0 else {
+      try writer.append(unlistedHash: entry.hash, in: &transaction)
       return true
     }
     let reader = unsafe writer.reader(in: transaction)
     guard
-      let found = unsafe try reader.found(place.id, ifKeyIs: try writer.encodedKey, parts: .all)
+      let found = unsafe try reader.found(entry.id, ifKeyIs: try writer.encodedKey, parts: .all)
     else {
       // Another primary key has the same hash.
-      return try upsertAlone(writer)
+      return try upsertOutsideBatch(writer)
     }
     writer.endAppending()
     try writer.replace(found, in: &transaction)
     return false
   }
 
-  private mutating func upsertAlone(_ writer: ModelWriter) throws -> Bool {
+  private mutating func upsertOutsideBatch(_ writer: ModelWriter) throws -> Bool {
     writer.endAppending()
     return try upsert(writer)
   }
 
-  /// Adds the record in the encoder unless there is one of its primary key.
+  /// Inserts the record in the encoder, or returns false if its primary key is already in the
+  /// store.
   @usableFromInline
-  mutating func insert(_ writer: ModelWriter, at place: WriteBatch.Place) throws -> Bool {
-    guard place.id == 0, !place.isRepeated else {
+  mutating func insert(_ writer: ModelWriter, _ entry: WriteBatch.Entry) throws -> Bool {
+    guard entry.id == 0, !entry.isRepeated else {
       writer.endAppending()
       return try insert(writer)
     }
-    try writer.append(unlistedHash: place.hash, in: &transaction)
+    try writer.append(unlistedHash: entry.hash, in: &transaction)
     return true
+  }
+}
+
+/// The objects of a batch, with their object ids and the order in which they are written.
+///
+/// Looking up primary keys in the order of their hashes and writing objects in the order of their
+/// ids accesses one page after another, instead of a random page for each object.
+@usableFromInline
+struct WriteBatch {
+  /// An object of the batch.
+  @usableFromInline
+  struct Entry: Hashable {
+    /// The hash of its primary key.
+    let hash: UInt64
+    /// Its position in the batch.
+    @usableFromInline let position: Int
+    /// The id of a stored object whose primary key has this hash; 0 if there is none.
+    var id: UInt64 = 0
+    /// Whether another object of the batch has the same hash.
+    var isRepeated = false
+  }
+
+  @usableFromInline private(set) var entries: [Entry] = []
+
+  @usableFromInline
+  init(capacity: Int) {
+    entries.reserveCapacity(capacity)
+  }
+
+  /// Adds the next object of the batch.
+  @usableFromInline
+  mutating func append(_ hash: UInt64) {
+    entries.append(Entry(hash: hash, position: entries.count))
+  }
+
+  /// Looks up each distinct hash once, in ascending order.
+  mutating func resolveIDs(_ id: (UInt64) throws -> UInt64) rethrows {
+    entries.sort { ($0.hash, $0.position) < ($1.hash, $1.position) }
+    for index in entries.indices {
+      guard index > 0, entries[index - 1].hash == entries[index].hash else {
+        entries[index].id = try id(entries[index].hash)
+        continue
+      }
+      entries[index].id = entries[index - 1].id
+      entries[index].isRepeated = true
+      entries[index - 1].isRepeated = true
+    }
+  }
+
+  /// Restores the given order.
+  @usableFromInline
+  mutating func sortByPosition() {
+    var sorted = entries
+    for entry in entries { sorted[entry.position] = entry }
+    entries = sorted
+  }
+
+  /// Sorts stored objects by id, followed by new objects.
+  ///
+  /// Objects with the same id, and new objects, keep the given order.
+  mutating func sortByID() {
+    // Subtracting 1 maps 0 to the greatest number.
+    entries.sort { ($0.id &- 1, $0.position) < ($1.id &- 1, $1.position) }
   }
 }

@@ -1,10 +1,11 @@
 internal import LMDB
 
 extension StoreTransaction {
-  /// Writes an edited copy over the object that it was made from, if that is still as it was read.
+  /// Replaces an object with an edited copy if it has not changed since it was read (optimistic
+  /// concurrency control).
   ///
-  /// For what is read in one transaction, edited without holding any, and saved in another: a form,
-  /// a request, a command of a person.
+  /// Use it for objects that are read in one transaction, edited outside of any transaction, and
+  /// saved in another one, for example in a form.
   ///
   /// ```swift
   /// let original = try store.read { tx in try tx.find(Note.self, id) }
@@ -13,27 +14,27 @@ extension StoreTransaction {
   /// try store.write { [edited] tx in try tx.update(original, to: edited) }
   /// ```
   ///
-  /// Values are compared, not versions: an object that was changed and changed back is the same.
-  /// Fields that the program's model does not have are not looked at, and stay.
+  /// The comparison uses values, not versions: an object that was changed and changed back is
+  /// unchanged. Stored fields that the program's model does not declare are ignored and kept.
   ///
   /// - Parameters:
   ///   - original: The object as it was read.
-  ///   - edited: What is to be stored.
-  /// - Throws: ``StoreError`` with `conflict` when the object has changed or is gone: the cause is an
-  ///   ``UpdateConflict`` with the fields, and nothing was written; with `keyChanged` when the two
-  ///   have different primary keys; and as ``upsert(_:)``.
-  /// - Complexity: O(log n) in the objects of the model; costs no more than ``update(_:_:_:)``, with
-  ///   an encoding in place of the decoding.
+  ///   - edited: The object to store.
+  /// - Throws: ``StoreError`` with `conflict` if the object was changed or deleted (the cause is an
+  ///   ``UpdateConflict`` with the changed fields, and nothing was written), with `keyChanged` if
+  ///   the two objects have different primary keys, and as ``upsert(_:)``.
+  /// - Complexity: O(log n) in the objects of the model. Costs no more than ``update(_:_:_:)``: it
+  ///   encodes the original instead of decoding the stored object.
   public mutating func update<M: Model>(_ original: M, to edited: M) throws {
     try update(original, to: edited) { _ in true }
   }
 
-  /// Writes what was edited in a copy into the object that it was made from, if those columns are
-  /// still as they were read.
+  /// Writes the edited fields of a copy to the stored object if the checked columns have not
+  /// changed since the object was read.
   ///
-  /// Of the object, only the fields are written in which the edited copy differs from the original:
-  /// what others have written into further fields stays. A field that is edited and not in `columns`
-  /// is written whatever it was meanwhile.
+  /// Only fields in which `edited` differs from `original` are written. Changes of other fields by
+  /// other writers are kept. An edited field that is not in `columns` is overwritten even if it has
+  /// changed.
   ///
   /// ```swift
   /// try tx.update(original, to: edited, checking: [\.text])
@@ -41,12 +42,13 @@ extension StoreTransaction {
   ///
   /// - Parameters:
   ///   - original: The object as it was read.
-  ///   - edited: What is to be stored.
-  ///   - columns: Those that must be as in the original; of none, the object must be there.
-  /// - Throws: ``StoreError`` as ``update(_:to:)``; the conflict is about those columns.
-  /// - Precondition: Each key path is that of a column.
-  /// - Complexity: As ``update(_:to:)``; about three times that when other fields have changed, for
-  ///   the object is put together from both.
+  ///   - edited: The object with the edits.
+  ///   - columns: The columns that must still have the values of the original. If empty, only the
+  ///     existence of the object is checked.
+  /// - Throws: ``StoreError`` as ``update(_:to:)``. A conflict lists only checked columns.
+  /// - Precondition: Each key path identifies a column.
+  /// - Complexity: As ``update(_:to:)``. About three times the cost if other fields have changed,
+  ///   because the object is then merged from both.
   public mutating func update<M: Model>(
     _ original: M,
     to edited: M,
@@ -86,7 +88,7 @@ extension StoreTransaction {
 }
 
 extension FieldComparison {
-  /// Replaces what differs between two objects in the record that has been encoded.
+  /// Replaces the fields that differ between two objects in the encoded record.
   fileprivate mutating func apply(from left: Root, to right: Root, _ writer: ModelWriter) throws {
     do throws(RecordError) {
       for change in try changes(from: left, to: right) {
@@ -95,5 +97,55 @@ extension FieldComparison {
     } catch {
       throw StoreError(error, model: Root.schema.name, objectID: 0)
     }
+  }
+}
+
+/// A conflict that prevented a checked update: the object was changed or deleted after it was read.
+///
+/// It is the cause of a ``StoreError`` with `conflict`.
+public struct UpdateConflict: Error, Sendable, Hashable {
+  /// The object's model.
+  public var model: String
+  /// The object's primary key.
+  public var key: String
+  /// The checked fields whose values have changed, in the order of the schema.
+  public var fields: [String]
+  /// Whether the object was deleted.
+  public var isDeleted: Bool
+
+  /// Creates a conflict.
+  public init(model: String, key: String, fields: [String], isDeleted: Bool) {
+    self.model = model
+    self.key = key
+    self.fields = fields
+    self.isDeleted = isDeleted
+  }
+
+  init<M: Model>(of object: M, fields: [String], isDeleted: Bool) {
+    self.init(
+      model: M.schema.name,
+      key: "\(object.primaryKey)",
+      fields: fields,
+      isDeleted: isDeleted
+    )
+  }
+
+  var error: StoreError {
+    StoreError(
+      .conflict,
+      """
+      \(description) since it was read; nothing was written: read it again and repeat the edit
+      """,
+      cause: self
+    )
+  }
+}
+
+extension UpdateConflict: CustomStringConvertible {
+  /// The object, and the fields that were changed.
+  public var description: String {
+    isDeleted
+      ? "\(model) \(key) was deleted"
+      : "\(model) \(key) was changed in \(fields.joined(separator: ", "))"
   }
 }

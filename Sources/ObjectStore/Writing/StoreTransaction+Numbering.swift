@@ -1,8 +1,9 @@
 internal import LMDB
 
 extension StoreTransaction {
-  /// A primary key for an object that is to be added: a number that no object of the model has, and
-  /// that is never given again.
+  /// Returns a new integer primary key (autoincrement).
+  ///
+  /// No object has this key, and it is never returned again.
   ///
   /// ```swift
   /// try store.write { tx in
@@ -10,12 +11,12 @@ extension StoreTransaction {
   /// }
   /// ```
   ///
-  /// Numbers count up from 1, in the order of the writes of all processes, and with gaps: one that is
-  /// given and not used is gone once the write commits. Keys that were chosen by hand are passed over.
+  /// Numbers increase from 1 across the writes of all processes. There may be gaps: a number that
+  /// is not used is lost when the write commits. Numbers that are already used as keys are skipped.
   ///
-  /// - Throws: ``StoreError`` with `full` when the key's type has no number left; `damaged`,
+  /// - Throws: ``StoreError`` with `full` if the key's type has no number left; `damaged`;
   ///   `unknownModel`.
-  /// - Complexity: O(log n) in the objects of the model, for each key that is passed over as well.
+  /// - Complexity: O(log n) in the objects of the model, for the returned key and each skipped one.
   public mutating func nextKey<M: Model>(for model: M.Type) throws -> M.PrimaryKey
   where M.PrimaryKey: FixedWidthInteger {
     let writer = try writer(for: M.self)
@@ -24,10 +25,13 @@ extension StoreTransaction {
       guard let key = M.PrimaryKey(exactly: number) else {
         throw StoreError(
           .full,
-          "the primary keys of \(M.schema.name) are used up: \(M.PrimaryKey.self) ends at \(M.PrimaryKey.max)"
+          """
+          the primary keys of \(M.schema.name) are exhausted: the greatest \(M.PrimaryKey.self) is \
+          \(M.PrimaryKey.max)
+          """
         )
       }
-      try writer.didGive(number, in: &transaction)
+      try writer.setLastNumber(number, in: &transaction)
       var isTaken = false
       unsafe try key.withStoredBytes { isTaken = unsafe try find(writer, $0) != nil }
       if !isTaken { return key }
@@ -36,20 +40,71 @@ extension StoreTransaction {
 }
 
 extension ModelWriter {
-  /// The number after the last one that was given.
+  /// Returns the number after the last one that was assigned.
   ///
-  /// The first one is more than there ever were objects, so that a model whose keys were counted
-  /// otherwise before is not searched from its beginning.
+  /// The first number is the next object id, and therefore greater than the number of objects that
+  /// ever existed. A model whose keys were previously numbered in another way is thus not searched
+  /// from 1.
   fileprivate func nextNumber(in transaction: borrowing WriteTransaction) throws -> UInt64 {
     let last: UInt64? = try metadata.integer(MetadataKey.counter(tables.name), in: transaction)
     guard let last else { return try work.value.ids.next(in: transaction) }
     guard last < .max else {
-      throw StoreError(.damaged, "\(tables.name) has counted its keys to the end")
+      throw StoreError(.damaged, "the key counter of \(tables.name) cannot be increased further")
     }
     return last + 1
   }
 
-  fileprivate func didGive(_ number: UInt64, in transaction: inout WriteTransaction) throws {
+  fileprivate func setLastNumber(_ number: UInt64, in transaction: inout WriteTransaction) throws {
     try metadata.set(number, for: MetadataKey.counter(tables.name), in: &transaction)
+  }
+}
+
+/// Assigns object ids in a model.
+///
+/// Each id is greater than every id that was ever assigned, so ids are never reused.
+struct IDSequence {
+  let tables: ModelTables
+  let metadata: Metadata
+  /// The greatest id assigned so far, once it has been read.
+  private var greatest: UInt64?
+
+  init(tables: ModelTables, metadata: Metadata) {
+    self.tables = tables
+    self.metadata = metadata
+  }
+
+  /// Returns the next id.
+  ///
+  /// It is assigned by ``didUse(_:)``.
+  mutating func next(in transaction: borrowing WriteTransaction) throws -> UInt64 {
+    let greatest = try known(in: transaction)
+    guard greatest < .max else {
+      throw StoreError(.damaged, "\(tables.name) has an object with the greatest possible id")
+    }
+    return greatest + 1
+  }
+
+  mutating func didUse(_ id: UInt64) {
+    greatest = id
+  }
+
+  /// Persists the id floor before the object with the greatest id is removed, so that its id is not
+  /// assigned again.
+  mutating func willRemove(_ id: UInt64, in transaction: inout WriteTransaction) throws {
+    guard try known(in: transaction) == id else { return }
+    try metadata.set(id, for: MetadataKey.floor(tables.name), in: &transaction)
+  }
+
+  private mutating func known(in transaction: borrowing WriteTransaction) throws -> UInt64 {
+    if let greatest { return greatest }
+    let cursor = unsafe try transaction.cursor(on: tables.records)
+    var last: UInt64 = 0
+    if let entry = unsafe try cursor.last(), unsafe entry.key.count == 8 {
+      last = unsafe entry.key.loadUnaligned(as: UInt64.self)
+    }
+    let floor: UInt64 =
+      try metadata.integer(MetadataKey.floor(tables.name), in: transaction) ?? 0
+    greatest = max(last, floor)
+    return max(last, floor)
   }
 }

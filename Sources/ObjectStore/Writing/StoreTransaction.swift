@@ -1,8 +1,8 @@
 internal import LMDB
 
-/// A write that is under way, lent to the closure of `ObjectStore.write`.
+/// A write transaction, passed to the closure of `ObjectStore.write`.
 ///
-/// It reads its own writes. Nothing is seen by others before the closure returns.
+/// It reads its own writes. Other readers see them after the commit.
 public struct StoreTransaction: ObjectReader, ~Copyable {
   var transaction: WriteTransaction
   let state: WriteState
@@ -12,26 +12,28 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     self.state = state
   }
 
-  /// The store's own side of the transaction.
+  /// The source of reads in this transaction, for internal use.
   public var source: ReaderSource { ReaderSource(transaction, state.schema, state) }
 
-  /// Whether anything was written so far.
+  /// Whether the transaction has changed anything so far.
   ///
-  /// A commit without changes is none.
+  /// A transaction without changes ends without a commit.
   public var hasChanges: Bool { transaction.hasChanges || state.hasChanges }
 
-  /// The number that the commit will have if there are changes; see ``ObjectStore/changeCount()``.
+  /// The number that the commit will have if the transaction changes anything; see
+  /// ``ObjectStore/changeCount()``.
   public var changeCount: UInt64 { transaction.id }
 
-  // MARK: Adding
+  // MARK: Inserting
 
-  /// Adds the object, or replaces the one of the same primary key.
+  /// Inserts the object, or replaces the stored object with its primary key.
   ///
-  /// Only the parts that differ are written, and only the indexes of fields that differ.
+  /// Only writes the parts of the record that differ and the indexes of changed fields.
   ///
-  /// - Returns: Whether the object was added.
-  /// - Throws: ``StoreError`` with `duplicateKey` (a unique index), `full`, `damaged` or
-  ///   `unknownModel`; after `full` and `damaged` let the write fail.
+  /// - Returns: Whether the object was inserted.
+  /// - Throws: ``StoreError`` with `duplicateKey` (another object has the same values in a unique
+  ///   index), `full`, `damaged` or `unknownModel`. After `full` or `damaged`, rethrow the error so
+  ///   that the transaction is rolled back.
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   @inlinable
@@ -42,10 +44,10 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     return try upsert(writer)
   }
 
-  /// Adds the object.
+  /// Inserts the object.
   ///
-  /// - Throws: ``StoreError`` with `duplicateKey` when there is one of the same primary key, and as
-  ///   ``upsert(_:)``.
+  /// - Throws: ``StoreError`` with `duplicateKey` if an object with the same primary key exists,
+  ///   and as ``upsert(_:)``.
   /// - Complexity: O(log n) in the objects of the model.
   @inlinable
   public mutating func insert<M: Model>(_ object: M) throws {
@@ -55,15 +57,19 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     guard try insert(writer) else { throw Self.duplicate(object) }
   }
 
-  // MARK: Changing
+  // MARK: Updating
 
-  /// Changes the object of that primary key in place.
+  /// Updates the object with this primary key.
   ///
-  /// Only the parts that differ are written, and only the indexes of fields that differ.
+  /// Only writes the parts of the record that differ and the indexes of changed fields.
   ///
-  /// - Returns: Whether there is such an object.
-  /// - Throws: ``StoreError`` with `keyChanged` when `change` changes the primary key, and as
-  ///   ``upsert(_:)``; or what `change` throws.
+  /// ```swift
+  /// try tx.update(Note.self, 1) { note in note.text = "bread" }
+  /// ```
+  ///
+  /// - Returns: Whether the object exists.
+  /// - Throws: ``StoreError`` with `keyChanged` if `change` changes the primary key, and as
+  ///   ``upsert(_:)``; any error that `change` throws.
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   @inlinable
@@ -86,11 +92,13 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     return isFound
   }
 
-  // MARK: Removing
+  // MARK: Deleting
 
-  /// Removes the object of that primary key; says whether there was one.
+  /// Deletes the object with this primary key.
   ///
-  /// - Throws: ``StoreError`` as ``upsert(_:)``.
+  /// - Returns: Whether the object existed.
+  /// - Throws: ``StoreError`` with `referenced` if a reference with ``DeleteRule/deny`` refers to
+  ///   the object, and as ``upsert(_:)``.
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   @inlinable
@@ -109,11 +117,11 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   static func duplicate<M: Model>(_ object: M) -> StoreError {
     StoreError(
       .duplicateKey,
-      "there is an object of \(M.schema.name) with key \(object.primaryKey)"
+      "an object of \(M.schema.name) with the primary key \(object.primaryKey) already exists"
     )
   }
 
-  // MARK: Without the model's type
+  // MARK: Non-generic implementation
 
   @usableFromInline
   func writer<M: Model>(for model: M.Type) throws -> ModelWriter {
@@ -129,7 +137,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     unsafe try writer.find(key, in: transaction)
   }
 
-  /// Adds the record in the encoder, or writes it over the one of its primary key.
+  /// Inserts the record in the encoder, or replaces the stored record with its primary key.
   @usableFromInline
   mutating func upsert(_ writer: ModelWriter) throws -> Bool {
     let hash = unsafe writer.hash(of: try writer.encodedKey)
@@ -141,7 +149,8 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     return true
   }
 
-  /// Adds the record in the encoder unless there is one of its primary key.
+  /// Inserts the record in the encoder, or returns false if its primary key is already in the
+  /// store.
   @usableFromInline
   mutating func insert(_ writer: ModelWriter) throws -> Bool {
     let hash = unsafe writer.hash(of: try writer.encodedKey)
@@ -152,14 +161,14 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     return true
   }
 
-  /// Writes the record in the encoder over one that must have the same primary key.
+  /// Replaces a stored record with the one in the encoder, which must have the same primary key.
   @usableFromInline
   mutating func replace(
     _ found: borrowing ModelReader.Found,
     _ writer: ModelWriter
   ) throws {
     let position = writer.tables.primaryKeyPosition
-    // Keys are told apart by their bytes: texts that look alike may be two.
+    // Compare bytes: canonically equivalent strings can be different keys.
     guard
       case .present(let key) = unsafe try found.record.content(at: position),
       unsafe key.isSame(as: try writer.encodedKey)
@@ -190,4 +199,97 @@ extension StoreTransaction {
     try state.finishReferences(in: transaction)
     try transaction.commit(durability.sync)
   }
+}
+
+extension StoreTransaction {
+  /// Deletes the objects that match the query.
+  ///
+  /// - Returns: The number of deleted objects.
+  /// - Throws: ``StoreError`` as ``delete(_:_:)``.
+  /// - Complexity: As ``ObjectReader/forEach(_:_:)``, and O(log n) for each object. Uses memory for
+  ///   their primary keys.
+  @discardableResult
+  public mutating func delete<M: Model>(_ query: Query<M>) throws -> Int {
+    let keys = try keys(of: query)
+    for key in keys { try delete(M.self, key) }
+    return keys.count
+  }
+
+  /// Updates the objects that match the query.
+  ///
+  /// The query is evaluated once, before the first object is changed.
+  ///
+  /// - Returns: The number of matching objects.
+  /// - Throws: ``StoreError`` with `keyChanged` if `change` changes a primary key, and as
+  ///   ``upsert(_:)``; any error that `change` throws.
+  /// - Complexity: As ``ObjectReader/forEach(_:_:)``, and O(log n) for each object. Uses memory for
+  ///   their primary keys.
+  @discardableResult
+  public mutating func update<M: Model>(
+    _ query: Query<M>,
+    _ change: (inout M) throws -> Void
+  ) throws -> Int {
+    let keys = try keys(of: query)
+    for key in keys { try update(M.self, key, change) }
+    return keys.count
+  }
+
+  /// Returns the primary keys of the objects that match the query.
+  private func keys<M: Model>(of query: Query<M>) throws -> [M.PrimaryKey] {
+    var keys: [M.PrimaryKey] = []
+    try forEach(query) { object in
+      keys.append(object.primaryKey)
+      return true
+    }
+    return keys
+  }
+}
+
+extension StoreTransaction {
+  /// Runs `body` in a nested transaction.
+  ///
+  /// If it throws, only its own writes are rolled back.
+  ///
+  /// ```swift
+  /// try store.write { tx in
+  ///   try tx.insert(order)
+  ///   do {
+  ///     try tx.nested { tx in for line in lines { try tx.insert(line) } }
+  ///   } catch let error as StoreError where error.code == .duplicateKey {
+  ///     // The order stays, without any of its lines.
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// Nested writes become visible and durable with the outermost write. They can be nested to any
+  /// depth. A nested transaction costs some microseconds and a copy of each page that both
+  /// transactions change. The corresponding C function is `mdb_txn_begin` with a parent.
+  ///
+  /// - Throws: Any error that `body` throws; ``StoreError`` with `other` if `body` returns although
+  ///   one of its writes failed because the map was full or the file was damaged. The nested write
+  ///   is then rolled back.
+  public mutating func nested<R>(
+    _ body: (inout StoreTransaction) throws -> R
+  ) throws -> R {
+    // The nested write reads and changes the tables, so deferred changes must be stored first.
+    try state.flush(in: &transaction)
+    let child = WriteState(state.schema, parent: state)
+    let result = try translating("a nested write") {
+      try transaction.nested { raw in
+        var nested = StoreTransaction(transaction: raw, state: child)
+        let result = Result {
+          let result = try body(&nested)
+          try child.flush(in: &nested.transaction)
+          try child.finishReferences(in: nested.transaction)
+          return result
+        }
+        raw = nested.ended()
+        return try result.get()
+      }
+    }
+    state.merge(child)
+    return result
+  }
+
+  private consuming func ended() -> WriteTransaction { transaction }
 }

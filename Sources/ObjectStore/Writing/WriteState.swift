@@ -1,15 +1,15 @@
 internal import LMDB
 
-/// What a write that is under way knows of its models: a writer for each that it has touched.
+/// The state of a write in progress, with a writer for each model that it has accessed.
 final class WriteState {
   let schema: StoreSchema
-  /// The state of the write around this one, if it is nested.
+  /// The state of the enclosing write, if this one is nested.
   private let parent: WriteState?
   private var writers: [(type: ObjectIdentifier, writer: ModelWriter)] = []
-  /// What has changed up to the end of the last nested write.
-  private var joined = ChangesByModel()
-  /// Writers from before it that have yet to look whether what they wrote refers to nothing.
-  private var unfinished: [ModelWriter] = []
+  /// The changes up to the end of the last nested write.
+  private var mergedChanges = ChangesByModel()
+  /// Writers used before the last nested write whose references must be checked at the end.
+  private var uncheckedWriters: [ModelWriter] = []
 
   init(_ schema: StoreSchema, parent: WriteState? = nil) {
     self.schema = schema
@@ -20,28 +20,28 @@ final class WriteState {
     let type = ObjectIdentifier(model)
     for entry in writers where entry.type == type { return entry.writer }
     guard let tables = try schema.tables(of: model), let current = tables.current else {
-      throw StoreError(.permissionDenied, "the store is open for reading only")
+      throw StoreError(.permissionDenied, "the store is open read-only")
     }
     let writer = ModelWriter(tables, current: current, schema: schema)
     writers.append((type, writer))
     return writer
   }
 
-  /// What has changed in the model's chunks of hot parts and is not yet stored.
+  /// The cache of the model's changed hot chunks.
   func changedChunks(of type: ObjectIdentifier) -> HotCache? {
     for entry in writers where entry.type == type { return entry.writer.hot }
     return nil
   }
 
-  /// Refuses what the write has left referring to nothing.
+  /// Throws if a written record has a reference without a target.
   ///
   /// - Throws: ``StoreError`` with `danglingReference`.
   func finishReferences(in transaction: borrowing WriteTransaction) throws {
-    for writer in unfinished { try writer.finishReferences(in: transaction) }
+    for writer in uncheckedWriters { try writer.finishReferences(in: transaction) }
     for entry in writers { try entry.writer.finishReferences(in: transaction) }
   }
 
-  /// Stores what is kept back to be written once.
+  /// Stores all cached and deferred changes.
   func flush(in transaction: inout WriteTransaction) throws {
     for entry in writers {
       try entry.writer.hot.flush(in: &transaction)
@@ -49,11 +49,11 @@ final class WriteState {
     }
   }
 
-  /// Stores what readers of a model must find in its tables.
+  /// Stores the deferred changes of a model before its tables are read.
   ///
-  /// Called where a read begins: nothing is borrowed from the transaction then that a write could
-  /// move, since a write before it, which alone leaves something to store, had the transaction to
-  /// itself.
+  /// This is safe at the start of a read although it writes. Only a previous write can have left
+  /// deferred changes, and it had exclusive access to the transaction, so no memory of the
+  /// transaction is borrowed.
   func flushPending(
     of type: ObjectIdentifier,
     in transaction: WriteTransactionReference
@@ -63,34 +63,37 @@ final class WriteState {
     }
   }
 
+  /// Stores the deferred changes of all models.
   func flushPending(in transaction: WriteTransactionReference) throws {
     for entry in writers { unsafe try entry.writer.flushPending(in: transaction) }
   }
 
-  /// Whether anything was written so far.
+  /// Whether the write has changed anything so far.
   var hasChanges: Bool {
-    !joined.isEmpty || writers.contains { !$0.writer.changes.isEmpty }
+    !mergedChanges.isEmpty || writers.contains { !$0.writer.changes.isEmpty }
   }
 
-  /// Takes over what a nested write has changed, and forgets what was known before it.
-  func join(_ child: WriteState) {
+  /// Adds the changes of a nested write.
+  ///
+  /// Discards the writers, because the nested write may have changed what they have cached.
+  func merge(_ child: WriteState) {
     var sum = changes
-    // Nothing else refers to the sum now, so it grows in place.
-    joined = ChangesByModel()
+    // Release the old value, so that the storage of `sum` is unique and is not copied.
+    mergedChanges = ChangesByModel()
     sum.add(child.changes)
-    joined = sum
-    unfinished += writers.map(\.writer).filter(\.hasUnresolvedReferences)
+    mergedChanges = sum
+    uncheckedWriters += writers.map(\.writer).filter(\.hasUnresolvedReferences)
     writers.removeAll()
   }
 
-  /// What the write has changed so far, without the writes around it.
+  /// The changes of this write so far, without those of enclosing writes.
   var changes: ChangesByModel {
-    var sum = joined
+    var sum = mergedChanges
     sum.add(ChangesByModel(writers.map { ($0.writer.tables, $0.writer.changes) }))
     return sum
   }
 
-  /// ``changes`` together with those of the writes around it.
+  /// The changes of this write and of all enclosing writes so far.
   var changesFromOutermost: ChangesByModel {
     var sum = parent?.changesFromOutermost ?? ChangesByModel()
     sum.add(changes)

@@ -131,8 +131,8 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     }
     #expect(
       error?.message == """
-        Everything 7 was changed in text, received since it was read, and nothing was written: \
-        read it again, and edit that
+        Everything 7 was changed in text, received since it was read; nothing was written: read it \
+        again and repeat the edit
         """
     )
   }

@@ -58,7 +58,7 @@ import Testing
 
   @Test func `a batch is bounded, and what is left shares the next commit`() async throws {
     let before = try store.changeCount()
-    let count = WriteQueue.largestBatch + 10
+    let count = WriteQueue.maximumBatchSize + 10
     let plug = Plug()
     try await withThrowingTaskGroup { group in
       await plug.hold(store, in: &group)

@@ -13,7 +13,7 @@ import Testing
   @Test func `each hash is looked up once, in order`() {
     var asked: [UInt64] = []
     var batch = batch([5, .max, 3, 5, 0, 5])
-    batch.locate { hash in
+    batch.resolveIDs { hash in
       asked.append(hash)
       return 0
     }
@@ -22,22 +22,22 @@ import Testing
 
   @Test func `what is there comes first, by its id, and what is new as it was given`() {
     var batch = batch([40, 30, 20, 10, 50])
-    batch.locate { [40: 7, 20: 9, 50: 2][$0] ?? 0 }
-    batch.orderByID()
-    #expect(batch.places.map(\.position) == [4, 0, 2, 1, 3])
-    #expect(batch.places.map(\.id) == [2, 7, 9, 0, 0])
-    #expect(batch.places.allSatisfy { !$0.isRepeated })
-    batch.orderAsGiven()
-    #expect(batch.places.map(\.position) == [0, 1, 2, 3, 4])
+    batch.resolveIDs { [40: 7, 20: 9, 50: 2][$0] ?? 0 }
+    batch.sortByID()
+    #expect(batch.entries.map(\.position) == [4, 0, 2, 1, 3])
+    #expect(batch.entries.map(\.id) == [2, 7, 9, 0, 0])
+    #expect(batch.entries.allSatisfy { !$0.isRepeated })
+    batch.sortByPosition()
+    #expect(batch.entries.map(\.position) == [0, 1, 2, 3, 4])
   }
 
   @Test func `those of one hash are marked, and stay in their order`() {
     var batch = batch([8, 1, 8, 2, 1, 8])
-    batch.locate { $0 == 8 ? 3 : 0 }
-    batch.orderByID()
-    #expect(batch.places.map(\.position) == [0, 2, 5, 1, 3, 4])
-    #expect(batch.places.map(\.isRepeated) == [true, true, true, true, false, true])
-    #expect(batch.places.map(\.id) == [3, 3, 3, 0, 0, 0])
+    batch.resolveIDs { $0 == 8 ? 3 : 0 }
+    batch.sortByID()
+    #expect(batch.entries.map(\.position) == [0, 2, 5, 1, 3, 4])
+    #expect(batch.entries.map(\.isRepeated) == [true, true, true, true, false, true])
+    #expect(batch.entries.map(\.id) == [3, 3, 3, 0, 0, 0])
   }
 
   @Test func `any batch keeps its objects, each with what was found for it`() {
@@ -48,15 +48,15 @@ import Testing
       }
       let ids = (0...30).map { _ in UInt64.random(in: 0...9, using: &random) }
       var batch = batch(hashes)
-      batch.locate { ids[Int($0)] }
-      batch.orderByID()
-      #expect(batch.places.map(\.position).sorted() == Array(hashes.indices))
-      for place in batch.places {
-        #expect(place.hash == hashes[place.position])
-        #expect(place.id == ids[Int(place.hash)])
-        #expect(place.isRepeated == (hashes.count { $0 == place.hash } > 1))
+      batch.resolveIDs { ids[Int($0)] }
+      batch.sortByID()
+      #expect(batch.entries.map(\.position).sorted() == Array(hashes.indices))
+      for entry in batch.entries {
+        #expect(entry.hash == hashes[entry.position])
+        #expect(entry.id == ids[Int(entry.hash)])
+        #expect(entry.isRepeated == (hashes.count { $0 == entry.hash } > 1))
       }
-      let keys = batch.places.map { ($0.id == 0 ? .max : $0.id, $0.position) }
+      let keys = batch.entries.map { ($0.id == 0 ? .max : $0.id, $0.position) }
       #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 })
     }
   }

@@ -1,18 +1,19 @@
 internal import LMDB
 
-/// Entries of one index that a write has added and removed and not yet stored.
+/// The deferred additions and removals of entries in one index.
 ///
-/// Stored together, in the order of the index, they fill its pages one after another.
-struct PendingEntries: ~Copyable {
+/// They are stored together in key order, so that the pages of the index are filled one after
+/// another.
+struct DeferredIndexEntries: ~Copyable {
   private struct Change {
-    /// The first sixteen bytes of the key, as a number: it decides most comparisons.
+    /// The first 16 bytes of the key as integers, which decide most comparisons.
     var head: (UInt64, UInt64)
     var start: UInt32
     var size: UInt16
     var isAdded: Bool
   }
 
-  /// More are stored before others are taken in.
+  /// The maximum number of changes and of key bytes before they are stored.
   private static let limit = 1 << 20
   private static let byteLimit = 64 << 20
 
@@ -58,7 +59,7 @@ struct PendingEntries: ~Copyable {
     return order == 0 ? left.start < right.start : order < 0
   }
 
-  /// Stores every change, in the order of the index.
+  /// Stores every change in key order.
   mutating func flush(
     to database: Database,
     in transaction: WriteTransactionReference
@@ -70,7 +71,7 @@ struct PendingEntries: ~Copyable {
     var writer = unsafe try OrderedWriter(database, in: transaction)
     for index in sorted.indices {
       let key = unsafe key(of: sorted[index])
-      // Of several changes of one key, which lie in the order in which they came, the last counts.
+      // Changes of the same key are sorted by time; only the last one counts.
       let next = index + 1
       if next < sorted.count, unsafe key.isSame(as: self.key(of: sorted[next])) { continue }
       if sorted[index].isAdded {
@@ -82,5 +83,44 @@ struct PendingEntries: ~Copyable {
     keys.removeAll()
     sorted.removeAll(keepingCapacity: sorted.count < 4_096)
     changes = sorted
+  }
+}
+
+/// Writes the entries of one index during a write.
+///
+/// Changes are deferred and stored in key order. Changes of a unique index are stored immediately,
+/// because each uniqueness check must see the previous ones.
+final class DeferredIndex {
+  private let database: Database
+  private let isUnique: Bool
+  private let entries = UncheckedStorage(DeferredIndexEntries())
+
+  init(_ index: ModelTables.Index) {
+    database = index.database
+    isUnique = index.description.isUnique
+  }
+
+  func add(_ key: UnsafeRawBufferPointer, in transaction: inout WriteTransaction) throws {
+    guard isUnique else { return unsafe try append(key, isAdded: true, in: transaction) }
+    let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    unsafe try transaction.put(nothing, for: key, in: database)
+  }
+
+  func remove(_ key: UnsafeRawBufferPointer, in transaction: inout WriteTransaction) throws {
+    guard isUnique else { return unsafe try append(key, isAdded: false, in: transaction) }
+    _ = unsafe try transaction.delete(key, in: database)
+  }
+
+  private func append(
+    _ key: UnsafeRawBufferPointer,
+    isAdded: Bool,
+    in transaction: borrowing WriteTransaction
+  ) throws {
+    if entries.value.isFull { unsafe try flush(in: WriteTransactionReference(transaction)) }
+    unsafe entries.value.append(key, isAdded: isAdded)
+  }
+
+  func flush(in transaction: WriteTransactionReference) throws {
+    unsafe try entries.value.flush(to: database, in: transaction)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import LMDB
 @testable import ObjectStore
 
-@Suite struct PendingKeysTests {
+@Suite struct DeferredKeysTests {
   /// Where the hashes of a case lie: all over, at both ends, or close together.
   enum Spread: CaseIterable {
     case even
@@ -27,7 +27,7 @@ import Testing
     var transaction = try environment.beginWrite()
     let database = try transaction.makeDatabase("keys", keys: .integers)
     var random = SplitMix64(seed: 5)
-    var keys = PendingKeys()
+    var keys = DeferredKeys()
     var expected: [UInt64: UInt64] = [:]
     var id: UInt64 = 0
     for count in [1, 33, 500, 3_000] {
