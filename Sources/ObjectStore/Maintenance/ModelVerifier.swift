@@ -164,7 +164,7 @@ struct ModelVerifier {
         unsafe note(.primaryKey, "an entry of the key table is malformed", nil, &report)
       }
       listed += ids.count
-      if ids.count > 1 { unsafe try verifyDifferent(ids, &report) }
+      if ids.count > 1 { unsafe try verifyDistinctKeys(ids, &report) }
       unsafe found = unsafe try cursor.next()
     }
     guard unsafe listed != foundKeys else { return }
@@ -173,8 +173,8 @@ struct ModelVerifier {
     unsafe found = unsafe try cursor.first()
     while let item = unsafe found {
       for id in unsafe Self.ids(item.value) where unsafe !damaged.contains(id) {
-        let isRight = unsafe try isKey(of: id, hash: integer(item.key) ?? 0)
-        guard !isRight || !seen.insert(id).inserted else { continue }
+        let isCorrect = unsafe try isKey(of: id, hash: integer(item.key) ?? 0)
+        guard !isCorrect || !seen.insert(id).inserted else { continue }
         unsafe note(
           .primaryKey,
           "the key table lists it under another key, or more than once",
@@ -194,7 +194,7 @@ struct ModelVerifier {
   }
 
   /// Checks that objects whose keys have the same hash have different keys.
-  private func verifyDifferent(_ ids: [UInt64], _ report: inout VerificationReport) throws {
+  private func verifyDistinctKeys(_ ids: [UInt64], _ report: inout VerificationReport) throws {
     var keys: Set<[UInt8]> = []
     for id in ids where unsafe !damaged.contains(id) {
       guard let record = unsafe try? reader.record(id, parts: .cold),
@@ -328,7 +328,7 @@ struct ModelVerifier {
   ) throws {
     do throws(RecordError) {
       let chunk = unsafe try HotChunkView(bytes, number: number)
-      guard unsafe chunk.isWhole else { throw RecordError(.truncated) }
+      guard unsafe chunk.isWellFormed else { throw RecordError(.truncated) }
       for slot in 0..<32 {
         guard let part = unsafe try chunk.part(at: slot) else { continue }
         let id = number << HotChunk.shift + UInt64(slot)

@@ -85,7 +85,7 @@ enum RecordAudit {
 extension HotChunkView {
   /// Whether the chunk has at least one part, ends where its last part ends, and has a layout
   /// number in its header only if its parts have a fixed stride.
-  var isWhole: Bool {
+  var isWellFormed: Bool {
     let count = unsafe presence.nonzeroBitCount
     guard count > 0 else { return false }
     if unsafe stride > 0 {

@@ -80,14 +80,14 @@ struct SalvagedDescription {
     guard !models.isEmpty else {
       throw StoreError(.damaged, "no model description is readable, so no record can be decoded")
     }
-    for rule in rules where !isPossible(rule.rule) {
+    for rule in rules where !isValid(rule.rule) {
       others[rule.key] = nil
       notes.append("the description '\(rule.key)' does not match a field and a primary key")
     }
   }
 
   /// Whether the field exists and has the type of the target model's primary key.
-  private func isPossible(_ rule: ReferenceRule) -> Bool {
+  private func isValid(_ rule: ReferenceRule) -> Bool {
     guard
       let field = models.first(where: { $0.name == rule.model })?.fields
         .first(where: { $0.id == rule.fieldID }),

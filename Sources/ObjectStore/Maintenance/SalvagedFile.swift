@@ -135,29 +135,29 @@ struct LostRecords {
   /// Claims and returns the records that only this model can decode.
   mutating func records(of model: String) -> [(id: UInt64, cold: [UInt8])] {
     let before = self
-    return take(modelsWithLostRecords, of: model) { before.isRecord(before.entries[$0], of: $1) }
+    return claim(modelsWithLostRecords, of: model) { before.isRecord(before.entries[$0], of: $1) }
   }
 
   /// Claims and returns the chunks of hot parts that only this model can decode.
   mutating func chunks(of model: String) -> [(id: UInt64, cold: [UInt8])] {
     let before = self
-    return take(modelsWithLostChunks, of: model) { before.isChunk(before.entries[$0], of: $1) }
+    return claim(modelsWithLostChunks, of: model) { before.isChunk(before.entries[$0], of: $1) }
   }
 
-  private mutating func take(
+  private mutating func claim(
     _ models: Set<String>,
     of model: String,
     _ fits: (Int, String) -> Bool
   ) -> [(id: UInt64, cold: [UInt8])] {
     guard models.contains(model) else { return [] }
     var found: [(id: UInt64, cold: [UInt8])] = []
-    var taken: [Int] = []
+    var indexes: [Int] = []
     for index in entries.indices where !claimed.contains(index) && fits(index, model) {
       guard !models.contains(where: { $0 != model && fits(index, $0) }) else { continue }
-      taken.append(index)
+      indexes.append(index)
       found.append((entries[index].id, entries[index].value))
     }
-    claimed.formUnion(taken)
+    claimed.formUnion(indexes)
     return found
   }
 
@@ -190,7 +190,7 @@ struct LostRecords {
   private func isChunk(_ entry: SalvagedFile.Entry, of model: String) -> Bool {
     unsafe entry.value.withUnsafeBytes { bytes in
       guard let chunk = unsafe try? HotChunkView(bytes, number: entry.id),
-        let bindings = layouts[model], unsafe chunk.isWhole
+        let bindings = layouts[model], unsafe chunk.isWellFormed
       else { return false }
       for slot in 0..<32 {
         guard let part = unsafe try? chunk.part(at: slot) else { continue }

@@ -92,9 +92,9 @@ struct ChunkedArray<Element: Sendable>: Sendable {
         result.add(chunks[index])
         continue
       }
-      result.addSmall(Self.edited(chunks[index], edits[first..<next], start: starts[index]))
+      result.addBalanced(Self.edited(chunks[index], edits[first..<next], start: starts[index]))
     }
-    if chunks.isEmpty { result.addSmall(Self.edited([], edits[...], start: 0)) }
+    if chunks.isEmpty { result.addBalanced(Self.edited([], edits[...], start: 0)) }
     self = result
   }
 
@@ -123,7 +123,7 @@ struct ChunkedArray<Element: Sendable>: Sendable {
   }
 
   /// Adds a chunk of any size: splits a large one, and joins a small one to the previous chunk.
-  private mutating func addSmall(_ chunk: ContiguousArray<Element>) {
+  private mutating func addBalanced(_ chunk: ContiguousArray<Element>) {
     guard chunk.count < Self.chunkSize * 2 else {
       var rest = chunk[...]
       while !rest.isEmpty {

@@ -263,13 +263,13 @@ struct ResultDifference: Equatable {
     let common = new.enumerated().compactMap { position, id in
       positions[id].map { (old: $0, new: position) }
     }
-    kept = Self.longestAscending(common)
+    kept = Self.longestIncreasing(common)
     deletions = Self.gaps(kept.map(\.old), count: old.count)
     insertions = Self.gaps(kept.map(\.new), count: new.count)
   }
 
   /// Returns the longest increasing subsequence by old position: the ids that need not move.
-  private static func longestAscending(
+  private static func longestIncreasing(
     _ pairs: [(old: Int, new: Int)]
   ) -> [(old: Int, new: Int)] {
     // `ends` holds the index of the smallest last element of a subsequence of each length;

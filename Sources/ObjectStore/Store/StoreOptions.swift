@@ -56,14 +56,14 @@ public struct StoreOptions: Sendable, Hashable {
   /// Messages are constant; details are in the metadata. The metadata contains names of models and
   /// fields, counts and durations, but never primary keys or other values.
   public var logger: Logger? {
-    get { unequated.logger }
-    set { unequated.logger = newValue }
+    get { uncompared.logger }
+    set { uncompared.logger = newValue }
   }
 
-  private var unequated: Unequated
+  private var uncompared: Uncompared
 
   /// Options that are ignored when options are compared.
-  private struct Unequated: Sendable, Hashable {
+  private struct Uncompared: Sendable, Hashable {
     var logger: Logger?
 
     static func == (left: Self, right: Self) -> Bool { true }
@@ -88,6 +88,6 @@ public struct StoreOptions: Sendable, Hashable {
     self.historyLimit = historyLimit
     self.compaction = compaction
     self.checksPages = checksPages
-    unequated = Unequated(logger: logger)
+    uncompared = Uncompared(logger: logger)
   }
 }

@@ -33,7 +33,7 @@ final class HotCache {
     of id: UInt64,
     in transaction: inout WriteTransaction
   ) throws {
-    let chunk = try take(HotChunk.number(of: id), in: &transaction)
+    let chunk = try load(HotChunk.number(of: id), in: &transaction)
     do throws(RecordError) {
       unsafe try chunk.set(part, layoutNumber: layoutNumber, of: id)
     } catch {
@@ -43,7 +43,7 @@ final class HotCache {
 
   /// Removes the hot part of an object if it exists.
   func remove(_ id: UInt64, in transaction: inout WriteTransaction) throws {
-    let chunk = try take(HotChunk.number(of: id), in: &transaction)
+    let chunk = try load(HotChunk.number(of: id), in: &transaction)
     do throws(RecordError) {
       try chunk.remove(HotChunk.slot(of: id))
     } catch {
@@ -89,7 +89,7 @@ final class HotCache {
   /// Returns the chunk with this number for reading and changing.
   ///
   /// Loads it if necessary.
-  func take(
+  func load(
     _ number: UInt64,
     in transaction: inout WriteTransaction
   ) throws -> HotChunkBuilder {

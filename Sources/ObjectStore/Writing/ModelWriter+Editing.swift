@@ -40,7 +40,7 @@ extension ModelWriter {
     in transaction: inout WriteTransaction
   ) throws {
     let id = old.id
-    let chunk = try hot.take(HotChunk.number(of: id), in: &transaction)
+    let chunk = try hot.load(HotChunk.number(of: id), in: &transaction)
     let fields = try translating(id) { () throws(RecordError) in
       guard let part = unsafe try chunk.view.part(at: HotChunk.slot(of: id)) else {
         throw RecordError(.missingHotPart)

@@ -121,7 +121,9 @@ import Testing
         try tx.insert(contentsOf: ids.map { Everything(id: $0, text: "new") })
       }
       #expect(error?.code == .duplicateKey)
-      #expect(error?.message == "an object of Everything with the primary key \(ids[3]) already exists")
+      #expect(
+        error?.message == "an object of Everything with the primary key \(ids[3]) already exists"
+      )
     }
     let found = try store.read { try $0.fetch(Everything.all) }
     #expect(found.map(\.id) == [9, 1, 2, 3])

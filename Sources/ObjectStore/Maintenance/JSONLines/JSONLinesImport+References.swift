@@ -31,7 +31,7 @@ struct DanglingReferences {
   /// Records the references of `objects` whose targets are missing.
   ///
   /// - Throws: ``StoreError`` with `damaged`.
-  mutating func note(
+  mutating func add(
     _ objects: [Written],
     _ references: FollowedReferences,
     in transaction: borrowing some Transaction & ~Copyable

@@ -132,25 +132,25 @@ struct JSONLinesImport {
     var failed: Int?
     do {
       let before = dangling
-      var noted = before
+      var updated = before
       let outcomes = try writer.write(
         batch.map(\.object),
         failed: { failed = $0 },
         check: { [options, storedLines, batch] written, transaction in
           // The writer may call this more than once.
-          noted = before
+          updated = before
           let objects = zip(batch, written.outcomes).filter { $1 != .skipped }.map(\.0)
           let followed = try FollowedReferences(written.schema, in: transaction)
-          try noted.note(objects, followed, in: transaction)
+          try updated.add(objects, followed, in: transaction)
           guard options.danglingReferences == .refuse else { return }
-          let found = try noted.remaining(followed, in: transaction)
-          noted = before
+          let found = try updated.remaining(followed, in: transaction)
+          updated = before
           guard let first = found.list.first else { return }
           guard isLast else { throw UnresolvedReference() }
           throw Self.failure(first, count: found.count, storedLines: storedLines)
         }
       )
-      dangling = noted
+      dangling = updated
       count(outcomes)
     } catch is UnresolvedReference {
       // Another writer deleted the target after it was found. A later line may add it again.
@@ -281,17 +281,20 @@ extension JSONLinesImport {
     _ model: JSONLinesSchema.Model,
     _ entry: StoredSchema.Entry
   ) throws {
+    var isSamePrimaryKey =
+      model.fields.first(where: \.field.isPrimaryKey)?.field.id
+      == entry.fields.first(where: \.isPrimaryKey)?.id
     for (key, field) in model.fields {
       guard let own = entry.fields.first(where: { $0.id == field.id }) else { continue }
-      guard own.type == field.type, own.isPrimaryKey == field.isPrimaryKey else {
+      guard own.type == field.type else {
         throw StoreError(
           .schemaMismatch,
           "\(model.name).\(key) has type \(field.type) in the file and \(own.type) in the store"
         )
       }
+      if own.isPrimaryKey != field.isPrimaryKey { isSamePrimaryKey = false }
     }
-    let key = model.fields.first(where: \.field.isPrimaryKey)?.field.id
-    guard key == entry.fields.first(where: \.isPrimaryKey)?.id else {
+    guard isSamePrimaryKey else {
       throw StoreError(
         .schemaMismatch,
         "the primary key of \(model.name) is another field in the file than in the store"
