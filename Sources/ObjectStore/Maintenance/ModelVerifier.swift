@@ -49,7 +49,7 @@ struct ModelVerifier {
       if let id = unsafe integer(record.key), id > 0 {
         unsafe try verifyObject(id, cold: record.value, &report)
       } else {
-        unsafe note(.record, "a record has no id, or the id 0", nil, &report)
+        unsafe note(.record, "a record has an invalid id", nil, &report)
       }
       unsafe found = unsafe try cursor.next()
     }
@@ -243,7 +243,7 @@ struct ModelVerifier {
       if hasStrays, unsafe try !isEntry(item.key, of: id, in: index) {
         unsafe note(
           .index,
-          "an entry of index \(index.description.id) does not belong to it",
+          "an entry of index \(index.description.id) does not match the record",
           id,
           &report
         )

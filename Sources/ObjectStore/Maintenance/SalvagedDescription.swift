@@ -26,7 +26,13 @@ struct SalvagedDescription {
     if let format = Self.integer(entries[MetadataKey.format], as: UInt32.self),
       format > MetadataKey.currentFormat
     {
-      throw StoreError(.tooNew, "the store has storage format \(format)")
+      throw StoreError(
+        .tooNew,
+        """
+        the store has storage format \(format); this program supports up to \
+        \(MetadataKey.currentFormat)
+        """
+      )
     }
     schemaVersion = Self.integer(entries[MetadataKey.schemaVersion], as: UInt32.self) ?? 0
     seed = Self.integer(entries[MetadataKey.seed], as: UInt64.self)
@@ -40,7 +46,7 @@ struct SalvagedDescription {
         if let number = UInt16(parts[2]), number > 0, let layout = Self.layout(value) {
           layouts[parts[1], default: [:]][Int(number)] = layout
         } else {
-          notes.append("the description '\(key)' cannot be read")
+          notes.append("the metadata entry '\(key)' is unreadable")
         }
       case ("index", 3):
         // The id of an index is derived from its fields.
@@ -49,20 +55,20 @@ struct SalvagedDescription {
         {
           indexes[parts[1], default: []].append(index)
         } else {
-          notes.append("the description '\(key)' cannot be read")
+          notes.append("the metadata entry '\(key)' is unreadable")
         }
       case ("reference", 3):
         if let id = UInt32(parts[2]), let rule = Self.reference(parts[1], id, value) {
           others[key] = value
           rules.append((key, rule))
         } else {
-          notes.append("the description '\(key)' cannot be read")
+          notes.append("the metadata entry '\(key)' is unreadable")
         }
       case ("counter", 2):
         if Self.integer(value, as: UInt64.self) != nil {
           others[key] = value
         } else {
-          notes.append("the description '\(key)' cannot be read")
+          notes.append("the metadata entry '\(key)' is unreadable")
         }
       default: break
       }
@@ -82,7 +88,7 @@ struct SalvagedDescription {
     }
     for rule in rules where !isValid(rule.rule) {
       others[rule.key] = nil
-      notes.append("the description '\(rule.key)' does not match a field and a primary key")
+      notes.append("the metadata entry '\(rule.key)' does not match a field and a primary key")
     }
   }
 

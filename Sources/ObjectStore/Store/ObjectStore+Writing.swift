@@ -17,8 +17,9 @@ extension ObjectStore {
   ///   - body: The write. It must not wait for another write to the same store.
   /// - Returns: The result of `body`.
   /// - Throws: ``StoreError`` with `permissionDenied` (the store is open read-only), `full`,
-  ///   `diskFull`, `inputOutput`, `tooNew` (a newer program has migrated the store) or
-  ///   `wouldDeadlock` (called from inside a write); any error that `body` throws.
+  ///   `diskFull`, `inputOutput`, `damaged`, `danglingReference` (a written object refers to a
+  ///   missing one), `tooNew` (a newer program has migrated the store) or `wouldDeadlock` (called
+  ///   from inside a write); any error that `body` throws.
   @discardableResult
   public func write<R>(
     durability: Durability = .full,
