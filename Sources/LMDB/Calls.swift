@@ -1,5 +1,5 @@
-// Every call of the C library stands here, and each result is checked here, so that nothing above
-// can forget to.
+// All calls of the C library are in this file, and each checks its result, so that no caller can
+// ignore one.
 internal import CLMDB
 
 @inline(__always)
@@ -7,7 +7,9 @@ func check(_ code: Int32, _ operation: StaticString) throws(LMDBError) {
   guard code == MDB_SUCCESS else { throw failure(code, operation) }
 }
 
-/// Whether the call found something; absence is not an error above this file.
+/// Returns whether the call found something.
+///
+/// Above this file, a missing key or database is not an error.
 @inline(__always)
 func found(_ code: Int32, _ operation: StaticString) throws(LMDBError) -> Bool {
   if code == MDB_SUCCESS { return true }
@@ -21,7 +23,7 @@ private func failure(_ code: Int32, _ operation: StaticString) -> LMDBError {
 }
 
 extension MDB_val {
-  /// Lends `bytes` to the C library, which never writes through a key or a value that it is given.
+  /// Wraps `bytes` for the C library, which never writes through the keys and values it is given.
   @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer) {
     unsafe self.init(
@@ -36,7 +38,7 @@ extension MDB_val {
   }
 }
 
-/// LMDB's own text for a return code.
+/// Returns LMDB's message for a return code.
 func errorText(_ code: Int32) -> String? {
   unsafe mdb_strerror(code).map { unsafe String(cString: $0) }
 }
@@ -83,7 +85,7 @@ func environmentSetLimits(
   unsafe try check(mdb_env_set_maxdbs(environment, databases), "mdb_env_set_maxdbs")
 }
 
-/// The descriptor of the data file.
+/// Returns the descriptor of the data file.
 func environmentDescriptor(_ environment: OpaquePointer) throws(LMDBError) -> Int32 {
   var descriptor: mdb_filehandle_t = -1
   unsafe try check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
@@ -106,9 +108,9 @@ func environmentStatistics(_ environment: OpaquePointer) throws(LMDBError) -> MD
   return statistics
 }
 
-/// Which syncs the next commit leaves out: `MDB_NOSYNC`, `MDB_NOMETASYNC` or none of them.
+/// Selects the syncs that the next commit omits: `MDB_NOSYNC`, `MDB_NOMETASYNC` or 0 for none.
 ///
-/// Not atomic, so only for the thread that has the write transaction.
+/// Not atomic: call it only on the thread that holds the write transaction.
 func environmentSetSyncFlags(_ environment: OpaquePointer, _ flags: Int32) throws(LMDBError) {
   let all = UInt32(bitPattern: MDB_NOSYNC | MDB_NOMETASYNC)
   unsafe try check(mdb_env_set_flags(environment, all, 0), "mdb_env_set_flags")
@@ -116,7 +118,7 @@ func environmentSetSyncFlags(_ environment: OpaquePointer, _ flags: Int32) throw
   try check(code, "mdb_env_set_flags")
 }
 
-/// Syncs whatever the flags say.
+/// Syncs the file even if its flags say not to.
 func environmentSync(_ environment: OpaquePointer) throws(LMDBError) {
   unsafe try check(mdb_env_sync(environment, 1), "mdb_env_sync")
 }
@@ -130,14 +132,14 @@ func environmentCopy(
   unsafe try check(mdb_env_copyfd2(environment, descriptor, flags), "mdb_env_copyfd2")
 }
 
-/// Hands each line of LMDB's report of the readers to `body`.
+/// Calls `body` with each line of LMDB's list of readers.
 func environmentListReaders(
   _ environment: OpaquePointer,
   _ body: (String) -> Void
 ) {
   withoutActuallyEscaping(body) { body in
     var body = body
-    // What it returns is what the callback does.
+    // The result is that of the callback, which is always 0.
     _ = unsafe withUnsafeMutablePointer(to: &body) { context in
       unsafe mdb_reader_list(
         environment,
@@ -152,7 +154,7 @@ func environmentListReaders(
   }
 }
 
-/// Frees the slots of readers whose process is gone; returns how many there were.
+/// Frees the reader slots of dead processes, and returns their number.
 @discardableResult
 func environmentCheckReaders(_ environment: OpaquePointer) throws(LMDBError) -> Int {
   var dead: Int32 = 0
@@ -200,7 +202,7 @@ func transactionID(_ transaction: OpaquePointer) -> UInt64 {
 
 // MARK: Databases
 
-/// `nil` when there is no such database and the flags do not ask to make it.
+/// Opens a database; returns `nil` if it does not exist and `flags` do not contain `MDB_CREATE`.
 func databaseOpen(
   _ transaction: OpaquePointer,
   name: String,
@@ -251,7 +253,10 @@ func databaseGet(
   return unsafe value.bytes
 }
 
-/// False when `MDB_NOOVERWRITE` was given and the key exists, or `MDB_APPEND` and one not smaller.
+/// Puts an entry.
+///
+/// Returns false if `MDB_NOOVERWRITE` is set and the key exists, or if `MDB_APPEND` is set and the
+/// key is not greater than every other key.
 @inline(__always)
 func databasePut(
   _ transaction: OpaquePointer,
@@ -268,7 +273,7 @@ func databasePut(
   return true
 }
 
-/// False when there was no such key.
+/// Deletes a key; returns false if it did not exist.
 @inline(__always)
 func databaseDelete(
   _ transaction: OpaquePointer,
@@ -307,7 +312,9 @@ func cursorGet(
   unsafe try found(mdb_cursor_get(cursor, &key, &value, operation), "mdb_cursor_get")
 }
 
-/// False when `MDB_APPEND` was given and there is a key not smaller.
+/// Puts an entry at the cursor.
+///
+/// Returns false if `MDB_APPEND` is set and the key is not greater than every other key.
 @inline(__always)
 func cursorPut(
   _ cursor: OpaquePointer,

@@ -6,17 +6,19 @@
   internal import Glibc
 #endif
 
-/// A mark that tells a data file which only commits have changed since its pages were checked.
+/// A mark on a data file which shows that only commits have changed it since its pages were
+/// checked.
 ///
-/// The mark is the fraction of a second in the file's modification time: a hash of the file's number
-/// and of its last transaction. A commit sets it after LMDB has written the file. Any other change of
-/// the file, a copy of it, and a commit that was cut off leave another time, and the pages are checked
-/// when the file is opened again.
+/// The mark is the sub-second part of the file's modification time: a hash of its inode and of the
+/// number of its last transaction. A commit sets the mark after LMDB has written the file. Any
+/// other change of the file, a copy, or an interrupted commit leaves a different time, and the
+/// pages are checked when the file is next opened.
 ///
-/// The mark of a commit that is not synced holds until the system restarts, because a power cut may
-/// keep the time and lose pages. File systems with times coarser than 100 nanoseconds keep no mark.
+/// The mark of an unsynced commit is valid until the system restarts, because a power failure may
+/// preserve the time and lose pages. On file systems whose timestamps are coarser than 100 ns, no
+/// mark is ever valid.
 enum CheckedMark {
-  /// Whether the modification time is the mark of the file and the transaction.
+  /// Returns whether the modification time is the mark for the file and the transaction.
   static func isValid(_ status: stat, transaction: UInt64) -> Bool {
     let fraction = Int(modification(status).tv_nsec)
     let inode = UInt64(status.st_ino)
@@ -25,7 +27,7 @@ enum CheckedMark {
     }
   }
 
-  /// Whether the file was not written between the two.
+  /// Returns whether the modification times are equal.
   static func isUnchanged(_ now: stat, _ before: stat) -> Bool {
     let (one, other) = (modification(now), modification(before))
     return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
@@ -46,12 +48,12 @@ enum CheckedMark {
     private static let omitted = (1 << 30) - 2
   #endif
 
-  /// Marks the file; without an effect in a process that does not own it.
+  /// Marks the file; has no effect if the process does not own it.
   static func set(_ descriptor: Int32, inode: UInt64, transaction: UInt64, isSynced: Bool) {
     var now = timespec()
     guard unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return }
     let fraction = nanoseconds(inode: inode, transaction: transaction, isSynced: isSynced)
-    // Never a time before the commit, or a backup by times could miss it.
+    // Round up: with a time before the commit, an incremental backup could miss the change.
     let seconds = fraction < Int(now.tv_nsec) ? now.tv_sec + 1 : now.tv_sec
     let times = [
       timespec(tv_sec: 0, tv_nsec: omitted),
@@ -60,7 +62,9 @@ enum CheckedMark {
     _ = unsafe futimens(descriptor, times)
   }
 
-  /// Less than a second, and a multiple of 100 because some file systems round to that.
+  /// Returns a number of nanoseconds less than a second.
+  ///
+  /// It is a multiple of 100, because some file systems round to that.
   private static func nanoseconds(inode: UInt64, transaction: UInt64, isSynced: Bool) -> Int {
     var hash = mixed(inode &+ 0x6F62_6A65_6374_7301)
     hash = mixed(hash ^ transaction)
@@ -76,8 +80,8 @@ enum CheckedMark {
     return value ^ (value >> 31)
   }
 
-  /// A number that all processes share until the system restarts; one of this process alone where
-  /// the system has none.
+  /// A number that is the same in all processes until the system restarts, or a random number if
+  /// the system provides none.
   private static let systemStart: UInt64 = {
     var text = [UInt8](repeating: 0, count: 64)
     #if canImport(Darwin)

@@ -1,26 +1,26 @@
 internal import CLMDB
 
-/// How a commit is synced, and so what it outlasts from the moment it returns.
+/// How far a commit is synced when it returns.
 ///
-/// All of them outlast the end of the process, however it ends.
+/// With any of these, a commit survives the end of the process, even a crash. They differ in what
+/// survives a power failure.
 public enum CommitSync: Sendable, Hashable, CaseIterable {
-  /// Outlasts a power cut.
+  /// The commit survives a power failure. Synced on return.
   ///
-  /// Costs two waits for the disk, one for the pages and one for the page that names them.
+  /// Costs two syncs: one for the pages and one for the meta page that refers to them.
   case full
 
-  /// A power cut may undo it, but leaves the file sound, as some commit before made it.
+  /// A power failure may undo the commit, but leaves the file consistent, in the state of an
+  /// earlier commit.
   ///
-  /// It outlasts one once a later commit that is not deferred has changed something, or
-  /// ``Environment/sync()`` was called. Costs one wait for the disk. The corresponding C flag is
-  /// `MDB_NOMETASYNC`.
+  /// The commit is durable after a later commit that has changes and is not ``deferred``, or after
+  /// ``Environment/sync()``. Costs one sync. The corresponding C flag is `MDB_NOMETASYNC`.
   case ordered
 
-  /// A power cut may damage the file, until a later commit that is not deferred has changed
-  /// something, or ``Environment/sync()`` was called.
+  /// A power failure may damage the file, until a later commit that has changes and is not
+  /// deferred, or until ``Environment/sync()``.
   ///
-  /// For what can be made anew. Costs no wait for the disk. The corresponding C flag is
-  /// `MDB_NOSYNC`.
+  /// For data that can be created again. Costs no sync. The corresponding C flag is `MDB_NOSYNC`.
   case deferred
 
   var flags: Int32 {

@@ -1,8 +1,8 @@
 internal import CLMDB
 
-/// A position in a database.
+/// A cursor: a position in a database.
 ///
-/// Unsafe to use after its transaction ended, so it stays in the package.
+/// Unsafe to use after its transaction ends; therefore not public.
 @unsafe
 package struct Cursor: ~Copyable {
   private let raw: OpaquePointer
@@ -22,27 +22,27 @@ package struct Cursor: ~Copyable {
     package let value: UnsafeRawBufferPointer
   }
 
-  /// The first entry.
+  /// Moves to the first entry.
   ///
   /// The corresponding C operation is `MDB_FIRST`.
   package func first() throws(LMDBError) -> Entry? { unsafe try move(MDB_FIRST) }
 
-  /// The last entry.
+  /// Moves to the last entry.
   ///
   /// The corresponding C operation is `MDB_LAST`.
   package func last() throws(LMDBError) -> Entry? { unsafe try move(MDB_LAST) }
 
-  /// The entry after the current one.
+  /// Moves to the next entry.
   ///
   /// The corresponding C operation is `MDB_NEXT`.
   package func next() throws(LMDBError) -> Entry? { unsafe try move(MDB_NEXT) }
 
-  /// The entry before the current one.
+  /// Moves to the previous entry.
   ///
   /// The corresponding C operation is `MDB_PREV`.
   package func previous() throws(LMDBError) -> Entry? { unsafe try move(MDB_PREV) }
 
-  /// The first entry whose key is `key` or greater.
+  /// Moves to the first entry whose key is `key` or greater.
   ///
   /// The corresponding C operation is `MDB_SET_RANGE`.
   package func first(atOrAfter key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? {

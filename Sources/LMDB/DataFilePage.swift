@@ -6,9 +6,9 @@
   internal import Glibc
 #endif
 
-/// One page of a data file, read by itself: every number in it may lie.
+/// One page of a data file, as read from disk; none of its contents can be trusted.
 ///
-/// Numbers are in the machine's own order, of 64 bits.
+/// Integers are in native byte order, with the layout of 64-bit systems.
 struct DataFilePage {
   enum Flag {
     static let branch: UInt16 = 0x01
@@ -21,14 +21,16 @@ struct DataFilePage {
   var bytes: [UInt8]
 
   var number: UInt64 { integer(0) }
-  /// What kind of page it is, as far as one that is not being written can be.
+  /// The page flags.
+  ///
+  /// Pages on disk have exactly one of those in ``Flag``, or that of a meta page.
   var flags: UInt16 { integer(10) }
   var isBranch: Bool { flags == Flag.branch }
   var isLeaf: Bool { flags == Flag.leaf }
   var isOverflow: Bool { flags == Flag.overflow }
-  /// How many pages a value takes that begins here.
+  /// The number of pages of the large value that begins here.
   var overflowCount: UInt64 { UInt64(integer(12, as: UInt32.self)) }
-  /// How many nodes there are; `nil` when there cannot be so many.
+  /// The number of nodes, or `nil` if it is not possible in a page.
   var nodeCount: Int? {
     let lower = Int(integer(12, as: UInt16.self))
     guard lower >= Self.headerSize, lower <= bytes.count, lower.isMultiple(of: 2) else {
@@ -37,24 +39,24 @@ struct DataFilePage {
     return (lower - Self.headerSize) / 2
   }
 
-  /// An entry of a leaf, or the way to another page.
+  /// An entry of a leaf page, or a branch page's reference to a child.
   struct Node {
     var flags: UInt16
     var key: Range<Int>
-    /// The size of the value, or the lower half of a page's number.
+    /// The size of the value; in a branch page, the lower 32 bits of the child's page number.
     var size: UInt64
-    /// Where the value, or the number of its first page, begins.
+    /// The offset of the value, or of the number of its first page.
     var dataStart: Int
 
-    /// The value lies in pages of its own.
+    /// Whether the value is stored in overflow pages.
     var isBig: Bool { flags & 0x01 != 0 }
-    /// The value describes a tree.
+    /// Whether the value describes a database.
     var isTree: Bool { flags & 0x02 != 0 }
-    /// Of a branch: the page that the node leads to.
+    /// The page number of the child; valid in a branch page.
     var child: UInt64 { size | UInt64(flags) << 32 }
   }
 
-  /// The node of that number; `nil` when it does not lie in the page.
+  /// Returns the node at an index, or `nil` if it extends past the page.
   func node(_ index: Int) -> Node? {
     let nodeHeaderSize = 8
     let start = Int(integer(Self.headerSize + index * 2, as: UInt16.self))
@@ -70,11 +72,11 @@ struct DataFilePage {
     )
   }
 
-  /// How the keys of a tree compare, as the flags of its description say.
+  /// The order of the keys of a database.
   enum KeyOrder {
-    /// As strings of bytes, shorter first.
+    /// Lexicographic by bytes; a prefix comes first.
     case bytes
-    /// As unsigned integers of 8 bytes.
+    /// By value, as native 64-bit unsigned integers.
     case integers
 
     func allows(keySize: Int) -> Bool {
@@ -84,7 +86,7 @@ struct DataFilePage {
       }
     }
 
-    /// Whether the first key is less than the second one.
+    /// Returns whether the first key is less than the second.
     func isAscending(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>) -> Bool {
       unsafe first.withUnsafeBytes { first in
         unsafe second.withUnsafeBytes { second in
@@ -102,48 +104,50 @@ struct DataFilePage {
     }
   }
 
-  /// Checks what LMDB trusts in a branch or leaf: its header, and that its nodes fill it from the end
-  /// of the free space to its own end, in any order and without overlaps.
+  /// Validates the header and the nodes of a branch or leaf page, which LMDB uses unchecked.
   ///
-  /// - Returns: What is wrong, or `nil`.
+  /// The nodes must fill the page from the end of its free space to its own end, in any order and
+  /// without overlapping.
+  ///
+  /// - Returns: A description of the first problem, or `nil`.
   func flaw(keys: KeyOrder) -> String? {
-    guard isBranch || isLeaf, let count = nodeCount else { return "a page is no branch or leaf" }
+    guard isBranch || isLeaf, let count = nodeCount else { return "not a branch or leaf page" }
     let freeEnd = Int(integer(14, as: UInt16.self))
     guard freeEnd >= Self.headerSize + count * 2, freeEnd <= bytes.count else {
-      return "the free space of a page does not lie in it"
+      return "the free space extends past the page"
     }
-    guard count >= (isBranch ? 2 : 1) else { return "a page has too few nodes" }
-    // Nodes begin at even offsets. Each but the first begins where another ends, and no two share a
-    // beginning or an end: so they follow each other.
+    guard count >= (isBranch ? 2 : 1) else { return "the page has too few nodes" }
+    // Nodes begin at even offsets. If the set of starts plus the page's end equals the set of ends
+    // plus the end of the free space, and neither has duplicates, then the nodes are contiguous.
     var starts = PageSet(limit: UInt64(bytes.count / 2) + 1)
     var ends = starts
     let nodeLimit = (((bytes.count - Self.headerSize) / 2) & ~1) - 2
     for index in 0..<count {
-      guard let node = node(index) else { return "a node does not lie in its page" }
+      guard let node = node(index) else { return "a node extends past its page" }
       let start = node.key.lowerBound - 8
       let isFirstOfBranch = isBranch && index == 0
       guard keys.allows(keySize: node.key.count) || isFirstOfBranch && node.key.count <= 511 else {
-        return "a key has an impossible size"
+        return "a key has an invalid size"
       }
       var end = node.dataStart
       if isLeaf {
         guard node.flags <= 2 else { return "a node has unknown flags" }
         end += node.isBig ? 8 : Int(node.size)
         guard end <= bytes.count, end - start <= nodeLimit else {
-          return "a value does not lie in its page"
+          return "a value extends past its page"
         }
       }
       guard start.isMultiple(of: 2), start >= freeEnd, starts.insert(UInt64(start / 2)),
         ends.insert(UInt64((end + 1) / 2))
-      else { return "the nodes of a page overlap" }
+      else { return "the nodes overlap" }
     }
     guard starts.insert(UInt64(bytes.count / 2)), ends.insert(UInt64(freeEnd / 2)),
       freeEnd.isMultiple(of: 2), starts == ends
-    else { return "the nodes of a page do not fill it" }
+    else { return "the nodes do not fill the page" }
     return nil
   }
 
-  /// 0 for one that lies outside.
+  /// Returns the integer at an offset, or 0 if it extends past the page.
   func integer<Integer: FixedWidthInteger>(
     _ offset: Int,
     as type: Integer.Type = Integer.self

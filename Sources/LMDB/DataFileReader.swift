@@ -6,23 +6,25 @@
   internal import Glibc
 #endif
 
-/// Reads a data file of LMDB that may be damaged.
+/// A reader for LMDB data files that may be damaged.
 ///
-/// LMDB trusts its pages: some damage ends the process, by a failed assertion or by reading outside
-/// the map. This reads the file by itself and checks what it meets; what cannot be is noted, and the
-/// rest is read all the same. It knows no databases with several values for one key.
+/// LMDB trusts its pages: some damage ends the process, by a failed assertion or by an access
+/// outside the map. This type reads the file with `pread` and checks each page. It records damage
+/// and continues with the rest of the file. Databases with several values for one key are not
+/// supported.
 ///
-/// What it reads is the last commit. While others write, keep a read transaction open.
+/// It reads the last commit. If other processes may write, keep a read transaction open while using
+/// it.
 package final class DataFileReader {
-  /// A page, or a part of one, that is not what it must be.
+  /// A damaged page, or a damaged part of one.
   package struct Damage: Sendable, Hashable {
     /// The number of the page.
     package var page: UInt64
-    /// What is wrong.
+    /// A description of the damage.
     package var reason: String
   }
 
-  /// A database: an ordered tree of pages.
+  /// A database: a B+ tree of pages.
   package struct Tree: Sendable, Hashable {
     package var flags: UInt16
     package var depth: Int
@@ -32,37 +34,39 @@ package final class DataFileReader {
     package var entries: UInt64
     var root: UInt64
 
-    /// Whether it is of a kind that LMDB is asked for here: with or without integer keys.
+    /// Whether the flags and the depth are those of a database that this package could have
+    /// created.
     ///
-    /// LMDB's cursors have room for 32 levels, and a write may add one.
+    /// The only supported flag is the one for integer keys. LMDB's cursors hold 32 levels, and a
+    /// write may add one.
     var isPlausible: Bool { flags & ~0x08 == 0 && depth < 31 }
     var hasIntegerKeys: Bool { flags & 0x08 != 0 }
     var isEmpty: Bool { root == UInt64.max }
   }
 
-  /// What is not as it must be, the first ones of it.
+  /// The first damages found, at most 1,000.
   package private(set) var damages: [Damage] = []
-  /// How much was not as it must be.
+  /// The number of damages found, including those that ``damages`` leaves out.
   package private(set) var damageCount = 0
-  /// Each page met so far.
+  /// The pages read so far.
   private var visited: Set<UInt64> = []
 
   private let descriptor: Int32
   private let pageSize: Int
   private let pageCount: UInt64
-  /// How many pages the last commit has, used or free.
+  /// The number of the last page of the last commit, used or free.
   private let lastPage: UInt64
   private let freePagesTree: Tree
-  /// Whether both pages are sound of which one names the last commit, and the other the one before.
+  /// Whether both meta pages are valid: that of the last commit and that of the previous one.
   package let hasBothMetaPages: Bool
-  /// The tree of the names of all others.
+  /// The tree that maps names to databases.
   private let mainTree: Tree
-  private static let mostDamages = 1_000
+  private static let maximumDamages = 1_000
 
-  /// Opens the file, and finds the last commit in it.
+  /// Opens the file and finds the last commit in it.
   ///
-  /// - Throws: ``LMDBError`` with `noSuchFile`, `accessDenied`, or `invalid` when no commit can be
-  ///   found.
+  /// - Throws: ``LMDBError`` with `noSuchFile`, `accessDenied`, or `invalid` if neither meta page
+  ///   is valid.
   package init(path: String) throws(LMDBError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -93,14 +97,15 @@ package final class DataFileReader {
     EnvironmentFile.close(descriptor)
   }
 
-  // MARK: The page that names the others
+  // MARK: Meta pages
 
   private static func newestMeta(
     _ descriptor: Int32,
     fileSize: Int64
   ) throws(LMDBError) -> (page: DataFilePage, pageSize: Int) {
     var newest: (page: DataFilePage, pageSize: Int)?
-    // The first page says how large pages are; when it is damaged the second lies at one of these.
+    // The first meta page contains the page size. If it is damaged, the second one lies at one of
+    // these offsets.
     for size in [4_096, 8_192, 16_384, 32_768, 65_536, 512, 1_024, 2_048] {
       for number in 0..<2 {
         let page = DataFilePage(bytes: read(descriptor, at: number * size, count: 512))
@@ -122,16 +127,16 @@ package final class DataFileReader {
       && page.integer(20, as: UInt32.self) == 1
   }
 
-  /// Checks the numbers of the meta pages with which LMDB computes when it opens a file.
+  /// Validates the fields of the meta pages that LMDB uses unchecked when it opens a file.
   ///
-  /// It divides by the size of a page, and maps as many pages as the file says that it has.
+  /// LMDB divides by the page size, and maps as many pages as the meta page claims.
   ///
   /// - Throws: ``LMDBError`` with `invalid`.
   static func checkMetaPages(in folder: String) throws(LMDBError) {
-    // The layout below is that of machines of 64 bits.
+    // The offsets below are those of 64-bit systems.
     guard MemoryLayout<Int>.size == 8 else { return }
     let descriptor = unsafe open(folder + "/data.mdb", O_RDONLY | O_CLOEXEC)
-    // LMDB is about to meet the same error, and reports it.
+    // `mdb_env_open` will fail with the same error and report it.
     guard descriptor >= 0 else { return }
     defer { EnvironmentFile.close(descriptor) }
     guard try EnvironmentFile.size(of: descriptor) > 0 else { return }
@@ -139,7 +144,8 @@ package final class DataFileReader {
     let pageSize = Int(first.integer(40, as: UInt32.self))
     let second = DataFilePage(bytes: read(descriptor, at: pageSize, count: 512))
     for (number, page) in [first, second].enumerated() {
-      // Of another version, or no file of LMDB; it says which. It looks at one flag alone.
+      // Skip files of another version and files of another format: LMDB itself reports them. It
+      // tests only this flag.
       guard page.flags & 0x08 != 0, page.integer(20, as: UInt32.self) == 1 else { continue }
       let mapSize: UInt64 = page.integer(32)
       let lastPage: UInt64 = page.integer(136)
@@ -167,23 +173,25 @@ package final class DataFileReader {
 
   // MARK: Trees
 
-  /// Every database that the main one names, as far as it can be read.
+  /// Returns every named database that can be read.
   package func trees() -> [String: Tree] {
     var trees: [String: Tree] = [:]
-    walk(mainTree, "the names of databases") { page, node in
+    walk(mainTree, "main database") { page, node in
       guard node.isTree, node.size == 48 else {
-        note(page.number, "a name is no name of a database")
+        note(page.number, "an entry of the main database does not describe a database")
         return
       }
       let name = String(decoding: page.bytes[node.key], as: UTF8.self)
       let tree = Self.tree(page, node.dataStart)
-      guard tree.isPlausible else { return note(page.number, "\(name) is no database") }
+      guard tree.isPlausible else {
+        return note(page.number, "\(name): invalid description of a database")
+      }
       trees[name] = tree
     }
     return trees
   }
 
-  /// Calls `body` with each entry of a database that can be read, in order.
+  /// Calls `body` with each readable entry of a database, in key order.
   package func forEachEntry(
     of tree: Tree,
     named name: String,
@@ -191,39 +199,39 @@ package final class DataFileReader {
   ) rethrows {
     try walk(tree, name) { page, node in
       if node.isTree {
-        note(page.number, "an entry is a database")
+        note(page.number, "\(name): an entry describes a database")
       } else if let value = value(of: node, in: page) {
         try body(page.bytes[node.key].span, value.span)
       }
     }
   }
 
-  /// The free pages; `nil` when their list is damaged.
+  /// Returns the free pages, or `nil` if the free list is damaged.
   package func freePages() -> Set<UInt64>? {
     let before = damageCount
     var pages: Set<UInt64> = []
-    walk(freePagesTree, "the free pages") { page, node in
+    walk(freePagesTree, "free list") { page, node in
       guard let value = value(of: node, in: page) else { return }
       let list = DataFilePage(bytes: Array(value))
       let count = list.integer(0, as: UInt64.self)
-      // LMDB may leave more room than it used.
+      // LMDB may reserve more space than the list needs.
       guard value.count.isMultiple(of: 8), count < UInt64(value.count / 8) else {
-        return note(page.number, "a list of free pages is longer than its entry")
+        return note(page.number, "a list of free pages exceeds its entry")
       }
       var previous = UInt64.max
       for index in 0..<Int(count) {
         let number: UInt64 = list.integer(8 + index * 8)
         defer { previous = number }
-        // LMDB merges lists by their order, greatest number first.
+        // LMDB merges these lists, and relies on their descending order.
         if number < 2 || number > lastPage || number >= previous || !pages.insert(number).inserted {
-          note(page.number, "page \(number) cannot be free, or is so twice")
+          note(page.number, "invalid or repeated number \(number) in the list of free pages")
         }
       }
     }
     return damageCount == before ? pages : nil
   }
 
-  /// Visits the leaves of a tree from left to right.
+  /// Calls `body` with each node of the leaves of a tree, from left to right.
   private func walk(
     _ tree: Tree,
     _ name: String,
@@ -235,24 +243,24 @@ package final class DataFileReader {
     let before = damageCount
     while let (number, depth) = pending.popLast() {
       guard number > 1, visited.insert(number).inserted else {
-        note(number, "a page of \(name) belongs to something else")
+        note(number, "\(name): a page is invalid or already in use")
         continue
       }
       guard let page = page(number), page.number == number, page.isBranch || page.isLeaf,
         let count = page.nodeCount, count >= (page.isBranch ? 2 : 1)
       else {
-        note(number, "a page of \(name) is none")
+        note(number, "\(name): not a branch or leaf page")
         continue
       }
       if let flaw = page.flaw(keys: tree.hasIntegerKeys ? .integers : .bytes) { note(number, flaw) }
       if page.isLeaf != (depth == tree.depth) {
-        note(number, "\(name) has another depth than it says")
+        note(number, "\(name): the depth does not match its description")
       }
       if page.isBranch {
         guard depth < 32 else { continue }
         for index in (0..<count).reversed() {
           guard let node = page.node(index) else {
-            note(number, "a node of \(name) does not lie in its page")
+            note(number, "\(name): a node extends past its page")
             continue
           }
           pending.append((node.child, depth + 1))
@@ -261,7 +269,7 @@ package final class DataFileReader {
         entries += UInt64(count)
         for index in 0..<count {
           guard let node = page.node(index) else {
-            note(number, "a node of \(name) does not lie in its page")
+            note(number, "\(name): a node extends past its page")
             continue
           }
           try body(page, node)
@@ -269,17 +277,17 @@ package final class DataFileReader {
       }
     }
     if damageCount == before, entries != tree.entries {
-      note(tree.root, "\(name) has \(entries) entries and says \(tree.entries)")
+      note(tree.root, "\(name): found \(entries) entries instead of \(tree.entries)")
     }
   }
 
-  // MARK: What no tree reaches
+  // MARK: Unreachable pages
 
-  /// Calls `body` with each entry of the leaves that no tree led to and that are not free: what
-  /// lies behind pages that are damaged.
+  /// Calls `body` with each entry of the leaf pages that are neither free nor reachable from a
+  /// tree, because a page above them is damaged.
   ///
-  /// Walk every tree before. Leaves say nothing of whose they are. Those of free pages are of
-  /// commits before the last one.
+  /// Read every tree first. A leaf does not contain the name of its database. Free pages are left
+  /// out, because their entries belong to earlier commits.
   package func forEachLostEntry(
     free: Set<UInt64>,
     _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> Void
@@ -297,12 +305,14 @@ package final class DataFileReader {
     }
   }
 
-  /// How many pages are in use, as far as they were met.
+  /// The number of pages found in use so far.
   package var visitedPageCount: Int { visited.count }
 
-  /// Notes the pages that are in use and free at once.
+  /// Records a damage for each page that is both free and in use.
   package func checkFreePages(_ free: Set<UInt64>) {
-    for number in free where visited.contains(number) { note(number, "a page in use is free") }
+    for number in free where visited.contains(number) {
+      note(number, "a page in use is also listed as free")
+    }
   }
 
   // MARK: Bytes
@@ -311,7 +321,7 @@ package final class DataFileReader {
     guard node.isBig else {
       let end = node.dataStart + Int(node.size)
       guard end <= page.bytes.count else {
-        note(page.number, "a value does not lie in its page")
+        note(page.number, "a value extends past its page")
         return nil
       }
       return page.bytes[node.dataStart..<end]
@@ -320,25 +330,25 @@ package final class DataFileReader {
     guard node.dataStart + 8 <= page.bytes.count, number > 1, let first = self.page(number),
       first.number == number, first.isOverflow
     else {
-      note(number, "the first page of a large value is none")
+      note(number, "not the first page of a large value")
       return nil
     }
     let size = UInt64(DataFilePage.headerSize) + node.size
     guard first.overflowCount <= pageCount - number,
-      // A value that was replaced by a smaller one in the same transaction keeps its pages.
+      // A value that a transaction replaces by a smaller one keeps its pages.
       first.overflowCount >= (size - 1) / UInt64(pageSize) + 1
     else {
-      note(number, "a large value has fewer pages than it needs")
+      note(number, "a large value has too few pages")
       return nil
     }
     for other in number..<number + first.overflowCount where !visited.insert(other).inserted {
-      note(other, "a page of a large value belongs to something else")
+      note(other, "a page of a large value is already in use")
       return nil
     }
     let start = Int(number) * pageSize + DataFilePage.headerSize
     let bytes = Self.read(descriptor, at: start, count: Int(node.size))
     guard bytes.count == Int(node.size) else {
-      note(number, "a large value is cut off")
+      note(number, "a large value is truncated")
       return nil
     }
     return bytes[...]
@@ -364,6 +374,6 @@ package final class DataFileReader {
 
   private func note(_ page: UInt64, _ reason: String) {
     damageCount += 1
-    if damages.count < Self.mostDamages { damages.append(Damage(page: page, reason: reason)) }
+    if damages.count < Self.maximumDamages { damages.append(Damage(page: page, reason: reason)) }
   }
 }

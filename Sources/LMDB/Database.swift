@@ -1,20 +1,22 @@
 internal import CLMDB
 
-/// A named database: an ordered map from keys to values, inside an environment.
+/// A named database in an environment: an ordered map from keys to values.
 ///
-/// A value of this type stays valid as long as its environment is open.
+/// The value stays valid while its environment is open.
 public struct Database: Sendable, Hashable {
-  /// How the keys of a database compare.
+  /// The order of the keys of a database.
   public enum Keys: Sendable, Hashable {
-    /// As strings of bytes, shorter first. One to 511 bytes.
+    /// Lexicographic by bytes; a prefix comes first. A key has 1 to 511 bytes.
     case bytes
-    /// As native 64-bit unsigned integers. The corresponding C flag is `MDB_INTEGERKEY`.
+    /// By value, as native 64-bit unsigned integers.
+    ///
+    /// The corresponding C flag is `MDB_INTEGERKEY`.
     case integers
   }
 
   let handle: UInt32
   let environment: EnvironmentRegistry.Identity
-  /// The name.
+  /// The name of the database.
   public let name: String
 
   init(handle: UInt32, name: String, environment: EnvironmentRegistry.Identity) {

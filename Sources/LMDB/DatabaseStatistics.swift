@@ -1,16 +1,16 @@
 internal import CLMDB
 
-/// The sizes of one database at one moment.
+/// The size of a database at one moment.
 public struct DatabaseStatistics: Sendable, Hashable {
-  /// How many entries there are.
+  /// The number of entries.
   public var entries: Int
-  /// How many pages lie between the root and an entry, both included; 0 without entries.
+  /// The number of levels of the tree; 0 for an empty database.
   public var depth: Int
-  /// The pages that lead to others.
+  /// The number of inner pages of the tree.
   public var branchPages: Int
-  /// The pages that hold entries.
+  /// The number of pages that hold entries.
   public var leafPages: Int
-  /// The pages of values too large for a leaf.
+  /// The number of pages of values that are too large for a leaf page.
   public var overflowPages: Int
 
   init(_ statistics: MDB_stat) {

@@ -6,32 +6,34 @@
   internal import Glibc
 #endif
 
-/// The system calls that make files and their names durable.
+/// System calls that make files and their names durable.
 ///
-/// They are in one place so that a test can observe their order and make one of them fail.
+/// All of them go through this type, so that a test can observe their order and make one fail.
 package enum DurableFile {
-  /// One of the calls.
+  /// A call that ``observer`` sees.
   package enum Call: Sendable, Hashable {
-    /// Makes the contents of a file, or the names in a folder, durable.
+    /// Syncs the contents of a file, or the entries of a folder.
     case sync(String)
-    /// Gives a file or folder another name, and replaces a file of that name.
+    /// Renames a file or folder, replacing an existing file of that name.
     case rename(String, to: String)
-    /// Gives a file a second name, and replaces nothing.
+    /// Creates a hard link; fails if the name exists.
     case link(String, to: String)
   }
 
-  /// Called before each call of the current task; the call fails with the `errno` value that it
-  /// returns, unless that is 0.
+  /// A closure called before each system call that the current task makes through this type.
+  ///
+  /// It returns the `errno` value with which the call fails, or 0 to let the call proceed.
   @TaskLocal package static var observer: (@Sendable (Call) -> Int32)?
 
-  /// Makes the contents of an open file durable.
+  /// Syncs the contents of an open file.
   ///
-  /// The corresponding C function is `fsync`.
+  /// Synced on return. The corresponding C function is `fsync`.
   package static func sync(_ descriptor: Int32, at path: String) throws(LMDBError) {
     try perform(.sync(path), "fsync") { fsync(descriptor) }
   }
 
-  /// Makes the names in a folder durable.
+  /// Syncs the entries of a folder, so that files created or renamed in it keep their names after a
+  /// power failure.
   package static func syncFolder(_ folder: String) throws(LMDBError) {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -41,9 +43,9 @@ package enum DurableFile {
     try sync(descriptor, at: folder)
   }
 
-  /// Gives a file or folder another name, and replaces a file of that name.
+  /// Renames a file or folder, replacing an existing file of that name.
   ///
-  /// The corresponding C function is `rename`.
+  /// Lost on power failure until ``syncFolder(_:)``. The corresponding C function is `rename`.
   package static func rename(_ path: String, to target: String) throws(LMDBError) {
     try perform(.rename(path, to: target), "rename") {
       #if canImport(Darwin)
@@ -56,9 +58,9 @@ package enum DurableFile {
     }
   }
 
-  /// Gives a file a second name, and replaces nothing.
+  /// Creates a hard link; fails with `fileExists` if the name exists.
   ///
-  /// The corresponding C function is `link`.
+  /// Lost on power failure until ``syncFolder(_:)``. The corresponding C function is `link`.
   package static func link(_ path: String, to target: String) throws(LMDBError) {
     try perform(.link(path, to: target), "link") {
       #if canImport(Darwin)
@@ -71,7 +73,7 @@ package enum DurableFile {
     }
   }
 
-  /// Lets the observer see a call, and fail it.
+  /// Reports a call to the observer, and throws if the observer fails it.
   static func check(_ call: Call, _ operation: String) throws(LMDBError) {
     guard let code = observer?(call), code != 0 else { return }
     throw LMDBError(LMDBError.Code(rawValue: code), operation: operation)

@@ -1,21 +1,23 @@
 internal import CLMDB
 internal import Synchronization
 
-/// An LMDB environment: one memory-mapped file that holds any number of databases.
+/// An LMDB environment: a memory-mapped file that holds any number of databases.
 ///
-/// Any number of processes may open the same folder; in one process every open of a folder gives
-/// the same environment, with the options of the first (POSIX drops a file's locks when any descriptor of it is closed, so a
-/// second one would end the first one's). The environment closes when its last reference goes;
-/// transactions hold one.
+/// Any number of processes may open the same folder. Within a process, each open of a folder
+/// returns the same environment, with the options of the first open. (POSIX drops a process's locks
+/// on a file when the process closes any descriptor of it, so a second environment would release
+/// the locks of the first.) The environment closes when its last reference is released; a
+/// transaction retains its environment.
 ///
-/// Processes of several containers may share a folder if no two of them have the same process id:
-/// a second one that has is refused its first read with `processIDInUse`.
+/// Containers may share a folder if no two of their processes have the same process ID. If they do,
+/// the first read of the second process fails with `processIDInUse`.
 ///
-/// Reads never wait, see one snapshot, and may run on any thread. Writes are serialised over all
-/// threads and processes; a process that dies while it writes leaves no trace and no lock.
+/// A read sees one snapshot, never waits for a writer, and may run on any thread. Writes are
+/// serialized across all threads and processes. If a process dies during a write, its changes are
+/// discarded and its lock is released.
 @safe
 public final class Environment: Sendable {
-  // A C handle that LMDB itself makes safe to share between threads; never reassigned.
+  // LMDB synchronizes access to this handle, and it is never reassigned.
   nonisolated(unsafe) let handle: OpaquePointer
   let gate: TransactionGate
   let identity: EnvironmentRegistry.Identity
@@ -25,19 +27,22 @@ public final class Environment: Sendable {
   private let isInMemory: Bool
   private let clearedReaders: Atomic<Int>
 
-  /// The folder that holds `data.mdb` and `lock.mdb`; one in memory has left it.
+  /// The folder that holds `data.mdb` and `lock.mdb`; for an in-memory environment, a folder that
+  /// no longer exists.
   public let path: String
-  /// Whether the environment was opened without the right to write.
+  /// Whether the environment was opened read-only.
   ///
-  /// False also for an open with `isReadOnly` that found it open for writing in this process.
+  /// False also if `isReadOnly` was requested but this process already had the environment open for
+  /// writing.
   public let isReadOnly: Bool
 
   /// Opens the environment in the folder `path`, which must exist.
   ///
-  /// - Throws: ``LMDBError`` with ``LMDBError/Code/noSuchFile`` (no such folder, or no file in it
-  ///   and `isReadOnly`), `accessDenied`, `busy` (this process has it open for reading alone, or has
-  ///   claimed it), `invalid` or `versionMismatch` (not a file of this LMDB
-  ///   version), `noSpace`, or what else the system answers.
+  /// - Throws: ``LMDBError`` with ``LMDBError/Code/noSuchFile`` (the folder does not exist, or
+  ///   contains no environment and `isReadOnly` is set), `accessDenied`, `busy` (this process has
+  ///   it open read-only, or holds exclusive access to it), `invalid` (not an LMDB file),
+  ///   `versionMismatch` (written by another version of LMDB), `corrupted` (a page failed the check
+  ///   on opening), `noSpace`, or another system error.
   public static func open(
     _ path: String,
     options: EnvironmentOptions = EnvironmentOptions()
@@ -45,30 +50,30 @@ public final class Environment: Sendable {
     try EnvironmentRegistry.open(path, options: options)
   }
 
-  /// Whether this process has the environment in the folder `path` open for reading alone, and so
-  /// cannot open it for writing.
+  /// Returns whether this process has the environment in the folder `path` open read-only, so that
+  /// it cannot open it for writing.
   public static func isOpenForReadingAlone(_ path: String) -> Bool {
     EnvironmentRegistry.isReadOnly(path)
   }
 
-  /// Whom the files of an environment are for.
+  /// Which processes may use the files of an environment.
   enum Kind {
     /// Every process.
     case shared
-    /// Whoever has claimed them, so that LMDB takes no lock.
+    /// The caller, which holds exclusive access; LMDB takes no locks.
     case unlocked
-    /// This object alone: they have no name and are gone with it.
+    /// Only this object; the files have no names and vanish with it.
     case inMemory
   }
 
-  /// Makes an empty environment that is kept in memory and gone with its last reference.
+  /// Creates an empty environment in memory, which vanishes with its last reference.
   ///
-  /// No other process and no other open sees it, and nothing stays of it however the process ends
-  /// after this.
-  /// No commit waits for a disk, whatever its ``CommitSync``. Its files lie where the system keeps
-  /// files in memory, or in the folder for temporary ones where there is no such place.
+  /// It is not shared with other processes or other opens, and leaves no files behind once this
+  /// call has returned, however the process ends. No commit waits for a disk, whatever its
+  /// ``CommitSync``. The files are created in `/dev/shm` where it is available, otherwise in the
+  /// folder for temporary files.
   ///
-  /// - Throws: ``LMDBError`` with `noSpace`, `accessDenied`, or what else the system answers.
+  /// - Throws: ``LMDBError`` with `noSpace`, `accessDenied`, or another system error.
   public static func openInMemory(
     options: EnvironmentOptions = EnvironmentOptions()
   ) throws(LMDBError) -> Environment {
@@ -76,7 +81,7 @@ public final class Environment: Sendable {
     options.isReadOnly = false
     EnvironmentFile.occupyStandardDescriptors()
     let folder = try EnvironmentFile.makeMemoryFolder()
-    // LMDB has the files open by then, and needs their names no more.
+    // LMDB keeps the files open, so their names can go.
     defer { EnvironmentFile.removeFolder(folder) }
     return try Environment(path: folder, options: options, kind: .inMemory)
   }
@@ -98,9 +103,9 @@ public final class Environment: Sendable {
       unsafe descriptor = try environmentDescriptor(handle)
       identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
       pageSize = unsafe Int(try environmentStatistics(handle).ms_psize)
-      // Nothing that is in memory alone can be damaged.
+      // A new in-memory file needs no check.
       if !isInMemory {
-        let file = ChangedFile(
+        let file = OpeningCheck(
           descriptor: descriptor,
           pageSize: pageSize,
           isReadOnly: isReadOnly,
@@ -120,7 +125,7 @@ public final class Environment: Sendable {
     unsafe EnvironmentRegistry.close(identity, handle)
   }
 
-  /// Opens with the largest map that the system grants.
+  /// Opens an environment with the largest map that the system grants.
   private static func openHandle(
     path: String,
     options: EnvironmentOptions,
@@ -137,7 +142,7 @@ public final class Environment: Sendable {
     }
     if options.isReadOnly {
       flags |= MDB_RDONLY
-      // LMDB would try to write a first page.
+      // LMDB would try to write the meta pages.
       if EnvironmentFile.isEmpty(in: path) {
         throw LMDBError(.noSuchFile, operation: "mdb_env_open")
       }
@@ -145,7 +150,7 @@ public final class Environment: Sendable {
     if kind != .inMemory { try DataFileReader.checkMetaPages(in: path) }
     var mapSize = options.mapSize
     while true {
-      // After a failed `mdb_env_open` the handle may only be closed, so each try has its own.
+      // After a failed `mdb_env_open` the handle can only be closed, so each attempt creates one.
       let handle = unsafe try environmentCreate()
       do throws(LMDBError) {
         unsafe try environmentSetLimits(
@@ -157,11 +162,11 @@ public final class Environment: Sendable {
         unsafe try environmentReportAssertions(handle)
         unsafe try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
         let descriptor = unsafe try environmentDescriptor(handle)
-        // LMDB sets this for its other files alone.
+        // LMDB sets this flag only on its other descriptors.
         try EnvironmentFile.closeOnExec(descriptor)
         let identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
-        // One that opens for reading has the file before the lock, and then waits while the file is
-        // replaced.
+        // A read-only open opens the data file first and then waits for the lock. Open again if
+        // another process has replaced the file in between.
         guard identity == EnvironmentRegistry.identity(of: path + "/data.mdb") ?? identity else {
           unsafe environmentClose(handle)
           continue
@@ -170,7 +175,7 @@ public final class Environment: Sendable {
         return unsafe handle
       } catch {
         unsafe environmentClose(handle)
-        // Where the address space is too small the system says one or the other.
+        // The system reports too little address space as either of these codes.
         guard error.code == .outOfMemory || error.code == .invalidArgument,
           mapSize > Self.smallestMap
         else { throw error }
@@ -179,7 +184,7 @@ public final class Environment: Sendable {
     }
   }
 
-  /// Opens so that LMDB writes the lock file, and changes nothing else.
+  /// Opens an environment only so that LMDB initializes the lock file.
   static func openForLockFile(_ handle: OpaquePointer, _ path: String) throws(LMDBError) {
     unsafe try environmentOpen(handle, path: path, flags: MDB_RDONLY | MDB_NOTLS, mode: 0)
   }
@@ -188,16 +193,18 @@ public final class Environment: Sendable {
 
   // MARK: Transactions
 
-  /// Begins a read transaction: a snapshot of the last commit, until the value goes.
+  /// Begins a read transaction: a snapshot of the last commit, which lives as long as the returned
+  /// value.
   ///
-  /// Keep it short: while it lives, pages freed by later commits cannot be reused and the file
+  /// Keep it short: pages freed by later commits cannot be reused while it is open, and the file
   /// grows. Costs about 100 ns. The corresponding C functions are `mdb_txn_begin` and
   /// `mdb_txn_renew`.
   ///
-  /// - Throws: ``LMDBError`` with `readersFull`, `processIDInUse`, or `mapResized` when another
-  ///   process enlarged the file and readers of this process did not end for ten seconds.
+  /// - Throws: ``LMDBError`` with `readersFull`, `processIDInUse`, or `mapResized` (another process
+  ///   enlarged the file, and open transactions of this process prevented remapping it for ten
+  ///   seconds).
   public func beginRead() throws(LMDBError) -> ReadTransaction {
-    let raw = unsafe try adoptingForeignGrowth { () throws(LMDBError) -> OpaquePointer in
+    let raw = unsafe try retryingAfterMapResize { () throws(LMDBError) -> OpaquePointer in
       let idle = unsafe gate.enterReader()
       do throws(LMDBError) {
         guard let idle = unsafe idle else { return unsafe try beginNewRead() }
@@ -226,20 +233,21 @@ public final class Environment: Sendable {
     }
   }
 
-  /// Begins the write transaction, after waiting for the one of any other thread or process.
+  /// Begins a write transaction, after waiting for that of any other thread or process.
   ///
-  /// The value must be committed or dropped on the thread that called; dropping it without
-  /// ``WriteTransaction/commit(_:)`` undoes it. The corresponding C function is `mdb_txn_begin`.
+  /// Commit or drop the value on the calling thread. Dropping it without
+  /// ``WriteTransaction/commit(_:)`` discards the changes. The corresponding C function is
+  /// `mdb_txn_begin`.
   ///
   /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `wouldDeadlock` (this thread
-  ///   has a write transaction), `mapResized` as ``beginRead()``, or what the system answers.
+  ///   already has a write transaction), `mapResized` as ``beginRead()``, or another system error.
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
     guard !isReadOnly else { throw LMDBError(.accessDenied, operation: "mdb_txn_begin") }
     try gate.claimWriter()
     do throws(LMDBError) {
-      // A reader that died keeps pages from being used again.
-      if gate.takeReaderCheck() { try clearStaleReaders() }
-      let raw = unsafe try adoptingForeignGrowth { () throws(LMDBError) -> OpaquePointer in
+      // The snapshot of a dead reader keeps pages from being reused.
+      if gate.claimReaderCheck() { try clearStaleReaders() }
+      let raw = unsafe try retryingAfterMapResize { () throws(LMDBError) -> OpaquePointer in
         gate.enterWriter { growIfNeeded(wasFull: $0) }
         do throws(LMDBError) {
           return unsafe try transactionBegin(handle, flags: 0)
@@ -255,10 +263,10 @@ public final class Environment: Sendable {
     }
   }
 
-  /// Makes every commit so far outlast a power cut, those with less than ``CommitSync/full`` too.
+  /// Makes all commits so far durable, including those with less than ``CommitSync/full``.
   ///
-  /// Waits for the disk, and for no transaction. An environment that closes does not do this. The
-  /// corresponding C function is `mdb_env_sync`.
+  /// Synced on return. Waits for the disk, but for no transaction. Closing an environment does not
+  /// sync it. The corresponding C function is `mdb_env_sync`.
   ///
   /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `noSpace` or `inputOutput`.
   public func sync() throws(LMDBError) {
@@ -266,7 +274,7 @@ public final class Environment: Sendable {
       try DurableFile.check(.sync(path + "/data.mdb"), "mdb_env_sync")
       unsafe try environmentSync(handle)
     } catch {
-      throw examined(error)
+      throw handleWriteFailure(error)
     }
   }
 
@@ -274,10 +282,12 @@ public final class Environment: Sendable {
     isInMemory ? CommitSync.deferred.flags : sync.flags
   }
 
-  /// What a failed write means, after noting what follows from it.
-  func examined(_ error: LMDBError) -> LMDBError {
+  /// Handles a failed write and returns the error to throw.
+  ///
+  /// A full map is enlarged before the next write.
+  func handleWriteFailure(_ error: LMDBError) -> LMDBError {
     if error.code == .mapFull { gate.requestGrowth() }
-    // LMDB answers a write that the system cut short, for want of room, with EIO.
+    // LMDB reports a short write as `EIO`, also when the disk is full.
     if error.code == .inputOutput, EnvironmentFile.isDiskFull(under: descriptor) {
       return LMDBError(.noSpace, operation: error.operation)
     }
@@ -286,8 +296,8 @@ public final class Environment: Sendable {
 
   // MARK: The map
 
-  /// Runs `begin` again after enlarging our map when another process has enlarged the file.
-  func adoptingForeignGrowth<R>(
+  /// Runs `begin`, and again after enlarging the map if another process has enlarged the file.
+  func retryingAfterMapResize<R>(
     _ begin: () throws(LMDBError) -> R
   ) throws(LMDBError) -> R {
     var attempts = 10
@@ -297,42 +307,44 @@ public final class Environment: Sendable {
       } catch {
         guard error.code == .mapResized, attempts > 0 else { throw error }
         attempts -= 1
-        // The map can only move when no transaction of this process looks at it.
+        // The map may move only while no transaction of this process is open.
         _ = gate.whenIdle(within: 1_000) { growIfNeeded(wasFull: false) }
       }
     }
   }
 
-  /// Enlarges the map when a write found it full, or once three quarters of it are used.
+  /// Enlarges the map after a write found it full, or when more than three quarters of it are used.
   ///
-  /// Runs inside the gate, while no transaction is open. What cannot be had now is left: the write
-  /// then finds the map full.
+  /// Runs inside the gate, while no transaction is open. If the system refuses a larger map, the
+  /// current one stays, and a later write may find it full.
   private func growIfNeeded(wasFull: Bool) {
     guard let info = unsafe try? environmentInfo(handle) else { return }
     let used = unsafe (info.me_last_pgno + 1) * pageSize
     let current = unsafe info.me_mapsize
     var size = wasFull ? current * 2 : current
     while used > size / 4 * 3 { size *= 2 }
-    // LMDB gives its map up before it asks for the new one; a refusal would leave it without any.
+    // LMDB unmaps the file before it maps it again. If the system refused the new size, no map
+    // would be left.
     guard size > current, EnvironmentFile.canMap(descriptor, size: size) else { return }
     _ = unsafe try? environmentSetMapSize(handle, size)
   }
 
-  // MARK: Facts
+  // MARK: Inspection
 
-  /// Reads every page of the file that is in use and checks that it is what it should be.
+  /// Checks every page of the last commit and the list of free pages.
   ///
-  /// LMDB itself does not: some damage ends the process when it is met.
+  /// LMDB itself does not check them, and some damage ends the process when LMDB reads it.
   ///
-  /// - Throws: ``LMDBError`` with `corrupted`, or as ``beginRead()``.
+  /// - Throws: ``LMDBError`` with `corrupted` or `inputOutput`, or as ``beginRead()``.
   /// - Complexity: O(n) in the pages of the file.
   public func checkPages() throws(LMDBError) {
-    // While this is open, no page of the last commit is used again.
+    // While the snapshot is open, its pages are not reused. Start again if another commit has
+    // overwritten its meta page.
     var attempts = 100
     while attempts > 0 {
       attempts -= 1
       let snapshot = try beginRead()
-      var walk = try PageWalk(
+      var walk = try PageVerifier(
         descriptor: descriptor,
         pageSize: pageSize,
         transaction: snapshot.id
@@ -344,9 +356,9 @@ public final class Environment: Sendable {
     throw LMDBError(.corrupted, operation: "finding the last commit")
   }
 
-  /// Marks the file as changed by a commit alone, if the transaction changed it.
+  /// Sets the ``CheckedMark`` of the file after a commit, if the transaction changed it.
   func markCommit(_ transaction: UInt64, isSynced: Bool) {
-    // LMDB gives no number to a commit without changes.
+    // A commit without changes gets no transaction number.
     guard !isInMemory, let last = try? lastTransactionID(), last >= transaction else { return }
     CheckedMark.set(
       descriptor,
@@ -356,24 +368,24 @@ public final class Environment: Sendable {
     )
   }
 
-  /// The number of the last transaction that the file names; it changes with every commit of any
-  /// process.
+  /// Returns the number of the last committed transaction, which every commit of any process
+  /// changes.
   ///
-  /// While a commit waits for the disk it may be ahead of what ``beginRead()`` sees: never take it
-  /// for the number of a snapshot. Reads shared memory alone and costs some tens of nanoseconds. The corresponding C function is
-  /// `mdb_env_info`.
+  /// While a commit waits for the disk, this may be ahead of the snapshot that ``beginRead()``
+  /// returns; use ``Transaction/id`` for the number of a snapshot. Reads only shared memory; costs
+  /// some tens of nanoseconds. The corresponding C function is `mdb_env_info`.
   public func lastTransactionID() throws(LMDBError) -> UInt64 {
-    try gate.holdingMap { () throws(LMDBError) in
+    try gate.withMapPinned { () throws(LMDBError) in
       unsafe UInt64(UInt(bitPattern: try environmentInfo(handle).me_last_txnid))
     }
   }
 
-  /// Sizes and reader counts as they are now.
+  /// Returns the current sizes and reader counts.
   ///
   /// Costs some tens of nanoseconds. The corresponding C functions are `mdb_env_info` and
   /// `mdb_env_stat`.
   public func statistics() throws(LMDBError) -> EnvironmentStatistics {
-    try gate.holdingMap { () throws(LMDBError) in
+    try gate.withMapPinned { () throws(LMDBError) in
       let info = unsafe try environmentInfo(handle)
       return unsafe EnvironmentStatistics(
         mapSize: info.me_mapsize,
@@ -387,13 +399,13 @@ public final class Environment: Sendable {
     }
   }
 
-  /// How many pages of the file are free: written by earlier commits, to be used by later ones.
+  /// Returns the number of free pages: pages that commits have freed and later commits may reuse.
   ///
   /// The corresponding C functions are `mdb_cursor_open` and `mdb_cursor_get`, on the database of
   /// free pages.
   ///
   /// - Throws: ``LMDBError`` as ``beginRead()``.
-  /// - Complexity: O(n) in the commits whose free pages nothing has used yet.
+  /// - Complexity: O(n) in the commits whose freed pages have not been reused.
   public func freePageCount() throws(LMDBError) -> Int {
     let freeDatabase: UInt32 = 0
     let snapshot = try beginRead()
@@ -401,7 +413,7 @@ public final class Environment: Sendable {
     var count = 0
     var entry = unsafe try cursor.first()
     while let pages = unsafe entry?.value {
-      // A list of page numbers that begins with how many follow.
+      // A list of page numbers, preceded by their count.
       count += unsafe Int(bitPattern: pages.loadUnaligned(as: UInt.self))
       unsafe entry = unsafe try cursor.next()
     }
@@ -409,10 +421,10 @@ public final class Environment: Sendable {
     return count
   }
 
-  /// The slots in use in the table of readers, over all processes.
+  /// Returns the reader slots in use, over all processes.
   ///
-  /// Looks at the table without a lock: a read that begins or ends now may be there or not. The
-  /// corresponding C function is `mdb_reader_list`.
+  /// Reads the table without a lock, so a read that begins or ends during the call may or may not
+  /// be listed. The corresponding C function is `mdb_reader_list`.
   public func readers() -> [EnvironmentReader] {
     var readers: [EnvironmentReader] = []
     unsafe environmentListReaders(handle) { line in
@@ -421,9 +433,10 @@ public final class Environment: Sendable {
     return readers
   }
 
-  /// Frees the slots of readers whose process is gone, and returns how many there were.
+  /// Frees the reader slots of dead processes, and returns their number.
   ///
-  /// Done at each open too, and from time to time at a write. The corresponding C function is `mdb_reader_check`.
+  /// Opening an environment does this too, and so does a write, at most every 30 seconds. The
+  /// corresponding C function is `mdb_reader_check`.
   @discardableResult
   public func clearStaleReaders() throws(LMDBError) -> Int {
     let count = unsafe try environmentCheckReaders(handle)
@@ -431,6 +444,6 @@ public final class Environment: Sendable {
     return count
   }
 
-  /// How many slots of readers whose process was gone this environment has freed so far.
+  /// The number of slots of dead readers that this environment has freed so far.
   public var clearedReaderCount: Int { clearedReaders.load(ordering: .relaxed) }
 }

@@ -1,19 +1,19 @@
 extension Environment {
-  /// Writes the last commit to a new file, while others read and write.
+  /// Writes the last commit to a new file, while other threads and processes read and write.
   ///
-  /// The file is complete and outlasts a power cut on return. To open it, name it `data.mdb` in a
-  /// folder of its own. Costs the time to read and write as many bytes as the file has; meanwhile
-  /// pages freed by commits cannot be used again and the file may grow. The corresponding C
-  /// function is `mdb_env_copyfd2`.
+  /// Synced on return: the file and its name survive a power failure. To open the copy, name it
+  /// `data.mdb` in a folder of its own. The copy takes the time to read and write the whole file.
+  /// During it, pages that other commits free cannot be reused, so the data file may grow. The
+  /// corresponding C function is `mdb_env_copyfd2`.
   ///
   /// - Parameters:
-  ///   - path: The file to make, with the permission bits that this environment was opened with.
-  ///   - compacting: Leaves free pages out and puts the others in order, so that the
-  ///     file is as small as it can be.
+  ///   - path: The file to create, with the permission bits that this environment was opened with.
+  ///   - compacting: Omits free pages and renumbers the others, so that the file is as small as
+  ///     possible.
   /// - Throws: ``LMDBError`` with `fileExists`, `noSuchFile`, `accessDenied`, `noSpace`,
-  ///   `incompatible` (compacting, and pages are lost that no list of free ones has),
-  ///   `wouldDeadlock` (this thread has a write transaction), or as ``beginRead()``. Then there is
-  ///   no such file, or it is the one that was there.
+  ///   `incompatible` (compacting, and the file has pages that are neither used nor free),
+  ///   `wouldDeadlock` (this thread has a write transaction), or as ``beginRead()``. No new file is
+  ///   left behind, and an existing file is unchanged.
   public func copy(to path: String, compacting: Bool = false) throws(LMDBError) {
     let target = try EnvironmentFile.createExclusively(path, mode: fileMode)
     do throws(LMDBError) {
@@ -27,18 +27,20 @@ extension Environment {
     }
   }
 
-  /// Writes the last commit to an open file or pipe, as the other `copy` does.
+  /// Writes the last commit to an open file or pipe.
   ///
-  /// Begins at the descriptor's position, does not close it, and syncs nothing; what was written
-  /// before an error stays.
+  /// Writes from the descriptor's current position. Neither closes nor syncs the descriptor. Bytes
+  /// written before an error stay. Costs as much as the copy to a path.
   ///
-  /// - Throws: ``LMDBError`` as the other does, or with what writing to the descriptor answers.
+  /// - Throws: ``LMDBError`` as the copy to a path, or with an error of writing to the descriptor.
   public func copy(to descriptor: Int32, compacting: Bool = false) throws(LMDBError) {
-    // LMDB takes the lock of the writer for a moment, and would wait for its own thread.
+    // LMDB briefly takes the write lock, and would deadlock with a write transaction of this
+    // thread.
     try gate.claimWriter()
     defer { gate.releaseWriter() }
-    try adoptingForeignGrowth { () throws(LMDBError) in
-      // LMDB begins a transaction that the gate does not see; this one keeps the map where it is.
+    try retryingAfterMapResize { () throws(LMDBError) in
+      // LMDB begins a read transaction that the gate does not count. This one keeps the map in
+      // place.
       let snapshot = try beginRead()
       defer { _ = snapshot.id }
       unsafe try environmentCopy(handle, descriptor, compacting: compacting)

@@ -8,16 +8,17 @@ internal import CLMDB
   internal import Glibc
 #endif
 
-/// What must be true of the files of an environment that LMDB itself does not see to.
+/// File system operations on the files of an environment that LMDB itself does not perform.
 enum EnvironmentFile {
   /// Allocates the disk space of the lock file before LMDB maps it.
   ///
-  /// Writing to a mapped page that has no disk space ends the process when the disk is full. The
-  /// size of the file stays as it is: LMDB sizes it while no other process has it open. A longer
-  /// file would let this process use slots for readers beyond the end of what others have mapped.
+  /// Writing to a mapped page without disk space ends the process when the disk is full. This does
+  /// not change the size of the file, which LMDB sets while no other process has the file open. In
+  /// a longer file, this process would use reader slots beyond the part that other processes have
+  /// mapped.
   ///
   /// Call this only while this process does not have the file open, because closing a descriptor
-  /// drops all of the process's locks on the file.
+  /// releases all locks of the process on the file.
   static func reserveLockFile(
     in folder: String,
     options: EnvironmentOptions
@@ -26,14 +27,14 @@ enum EnvironmentFile {
       guard !options.isReadOnly else { return }
       let flags = O_RDWR | O_CREAT | O_CLOEXEC
       let file = unsafe open(folder + "/lock.mdb", flags, mode_t(options.fileMode))
-      // LMDB is about to meet the same error, and reports it.
+      // `mdb_env_open` will fail with the same error and report it.
       guard file >= 0 else { return }
       defer { close(file) }
       // FALLOC_FL_KEEP_SIZE
       let keepsSize: Int32 = 1
       let slotSize = 64
       let size = (options.maximumReaders + 4) * slotSize
-      // File systems without this call allocate when LMDB writes.
+      // File systems without `fallocate` allocate space when LMDB writes.
       guard fallocate(file, keepsSize, 0, off_t(size)) != 0, errno == ENOSPC else {
         return
       }
@@ -41,7 +42,7 @@ enum EnvironmentFile {
     #endif
   }
 
-  /// Whether the data file is there and has nothing in it.
+  /// Returns whether the data file exists and is empty.
   static func isEmpty(in folder: String) -> Bool {
     var status = stat()
     return unsafe stat(folder + "/data.mdb", &status) == 0 && status.st_size == 0
@@ -59,14 +60,14 @@ enum EnvironmentFile {
     Int64(try status(of: descriptor).st_size)
   }
 
-  /// Lengthens a file; the caller keeps others from writing to it.
+  /// Extends a file by `count` bytes; the caller prevents concurrent writes.
   static func extend(_ descriptor: Int32, by count: Int64) throws(LMDBError) {
     guard ftruncate(descriptor, off_t(try size(of: descriptor) + count)) == 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "ftruncate")
     }
   }
 
-  /// Whether the system would map `size` bytes of the file now.
+  /// Returns whether the system can currently map `size` bytes of the file.
   static func canMap(_ descriptor: Int32, size: Int) -> Bool {
     let address = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0)
     guard let address = unsafe address, unsafe address != MAP_FAILED else { return false }
@@ -74,7 +75,7 @@ enum EnvironmentFile {
     return true
   }
 
-  /// Whether the disk that the file is on has hardly any room.
+  /// Returns whether the file system of the file has less than 1 MiB available.
   static func isDiskFull(under descriptor: Int32) -> Bool {
     var status = statvfs()
     guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
@@ -83,21 +84,21 @@ enum EnvironmentFile {
 
   // MARK: Descriptors
 
-  /// Opens `/dev/null` in the place of each standard descriptor that is closed.
+  /// Opens `/dev/null` as each standard descriptor that is closed.
   ///
-  /// Otherwise `data.mdb` could become descriptor 1 or 2, and what the program prints would be
-  /// written into it. Reading from and writing to such a descriptor fail with `EBADF`, as before.
+  /// Otherwise `data.mdb` could become descriptor 1 or 2, and the output of the program would
+  /// overwrite it. Reads and writes on such a descriptor still fail with `EBADF`.
   static func occupyStandardDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
     where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
       let access = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY
       let opened = unsafe open("/dev/null", access | O_CLOEXEC)
-      // Another thread has opened a file meanwhile.
+      // Another thread took the descriptor first.
       if opened > STDERR_FILENO { close(opened) }
     }
   }
 
-  /// Closes the descriptor in programs that this process starts.
+  /// Makes child processes close the descriptor on `exec`.
   static func closeOnExec(_ descriptor: Int32) throws(LMDBError) {
     guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fcntl")
@@ -106,7 +107,7 @@ enum EnvironmentFile {
 
   // MARK: Copies
 
-  /// Makes a file that was not there, and opens it for writing.
+  /// Creates a file and opens it for writing; fails with `fileExists` if it exists.
   static func createExclusively(_ path: String, mode: UInt32) throws(LMDBError) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
     let descriptor = unsafe open(path, flags, mode_t(mode))
@@ -130,7 +131,7 @@ enum EnvironmentFile {
     _ = unsafe unlink(path)
   }
 
-  /// Makes the names in the folder of the file at `path` durable.
+  /// Syncs the folder that contains the file at `path`.
   static func syncFolder(of path: String) throws(LMDBError) {
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
     try DurableFile.syncFolder(String(folder))
@@ -138,7 +139,7 @@ enum EnvironmentFile {
 
   // MARK: Memory
 
-  /// Makes a new folder for its owner alone, in memory if there is a place for files there.
+  /// Creates a folder that only its owner can access, in `/dev/shm` if possible.
   static func makeMemoryFolder() throws(LMDBError) -> String {
     var parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
     #if os(Linux)
@@ -156,7 +157,7 @@ enum EnvironmentFile {
     return folder
   }
 
-  /// Removes a folder with the files of an environment.
+  /// Removes an environment's folder and files.
   static func removeFolder(_ folder: String) {
     for name in ["data.mdb", "lock.mdb"] { remove(folder + "/" + name) }
     _ = unsafe rmdir(folder)
@@ -164,7 +165,9 @@ enum EnvironmentFile {
 
   // MARK: The lock file
 
-  /// Opens the lock file and takes the lock that tells LMDB whether it is in use; `busy` when it is.
+  /// Opens the lock file and takes the lock by which LMDB knows that it is in use.
+  ///
+  /// - Throws: ``LMDBError`` with `busy` if a process holds the lock, or another system error.
   static func lockExclusively(_ path: String) throws(LMDBError) -> Int32 {
     let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -181,9 +184,9 @@ enum EnvironmentFile {
       let isTaken = code == EAGAIN || code == EACCES
       throw LMDBError(isTaken ? .busy : LMDBError.Code(rawValue: code), operation: "fcntl")
     }
-    // Should this process be killed, one that waits for the lock must not believe what the file says
-    // of transactions. Without the number that it begins with, LMDB refuses it; and writes it anew
-    // as soon as it is the only one to open it.
+    // If this process is killed, a process that waits for the lock must not trust the transaction
+    // number in the lock file. LMDB rejects a lock file without its magic number, and rewrites it
+    // when it is the only one to open it.
     var magic: UInt32 = 0
     guard unsafe pwrite(descriptor, &magic, 4, 0) == 4 else {
       let code = errno

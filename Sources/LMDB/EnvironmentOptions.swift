@@ -1,33 +1,33 @@
-/// How an environment is opened.
+/// The options for opening an environment.
 ///
-/// Processes that share a file may open it with different options.
+/// Processes that share a file may use different options.
 public struct EnvironmentOptions: Sendable, Hashable {
-  /// The address space reserved for the file, in bytes; the file itself grows as it is written.
+  /// The address space to reserve for the file, in bytes; the file itself grows as data is written.
   ///
-  /// It is halved while the system refuses to reserve so much, and doubled by itself when the file
-  /// comes near it.
+  /// The value is halved until the system grants it, and doubled automatically when the file
+  /// approaches it.
   public var mapSize: Int
-  /// The most read transactions that may be open at one time, over all processes.
+  /// The maximum number of simultaneous read transactions, over all processes.
   ///
-  /// The process that opens the environment while no other has it open decides. The others get that
-  /// number whatever they ask for.
+  /// The process that opens the environment while no other has it open decides the number; for the
+  /// others this option has no effect.
   public var maximumReaders: Int
-  /// The most named databases in the file.
+  /// The maximum number of named databases.
   public var maximumDatabases: Int
-  /// Opens without the right to write.
+  /// Whether to open the environment read-only.
   ///
   /// The file must exist.
   public var isReadOnly: Bool
-  /// Checks every page when the file is opened, also when only commits have changed it since the last
-  /// check.
+  /// Whether to check every page when the file is opened, even if only commits have changed it
+  /// since the last check.
   ///
-  /// Finds what a failing disk has changed. Without an effect when the process has the environment
-  /// open already.
+  /// The check finds pages that a failing disk has changed. It takes time proportional to the size
+  /// of the file. It has no effect if this process already has the environment open.
   public var checksPages: Bool
-  /// Permission bits of files that are created.
+  /// The permission bits of files that are created.
   public var fileMode: UInt32
 
-  /// Describes how to open an environment.
+  /// Creates options for opening an environment.
   public init(
     mapSize: Int = Self.defaultMapSize,
     maximumReaders: Int = 1_022,
@@ -44,7 +44,7 @@ public struct EnvironmentOptions: Sendable, Hashable {
     self.fileMode = fileMode
   }
 
-  /// 256 GiB where address space is plentiful, 1 GiB on systems that ration it to apps.
+  /// 256 GiB on 64-bit Linux and macOS, otherwise 1 GiB.
   public static var defaultMapSize: Int {
     #if os(Linux) || os(macOS)
       MemoryLayout<Int>.size == 8 ? 256 << 30 : 1 << 30

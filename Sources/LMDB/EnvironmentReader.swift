@@ -1,17 +1,17 @@
-/// A slot in the table of readers that all processes share.
+/// A reader slot in the lock file, which all processes share.
 public struct EnvironmentReader: Sendable, Hashable {
-  /// The process that has the slot; it may be dead, until ``Environment/clearStaleReaders()``.
+  /// The ID of the process that owns the slot; a dead process stays listed until
+  /// ``Environment/clearStaleReaders()``.
   public var processID: Int32
-  /// The thread that took the slot, as the system numbers it; others may use it since.
+  /// The system's number of the thread that took the slot; other threads may have used it since.
   public var thread: UInt
-  /// The snapshot that is being read, which keeps later freed pages from being used again; `nil` for
-  /// a slot that waits for its next read.
+  /// The number of the snapshot being read, whose pages cannot be reused; `nil` for an idle slot.
   public var transactionID: UInt64?
 
-  /// Reads one line of LMDB's report: process in decimal, thread in hexadecimal, and a number or a
-  /// dash.
+  /// Parses one line of LMDB's list of readers: process in decimal, thread in hexadecimal, and a
+  /// transaction number or a dash.
   ///
-  /// `nil` for its other lines.
+  /// Returns `nil` for any other line.
   init?(line: String) {
     let words = line.split { $0 == " " || $0 == "\n" }
     guard words.count == 3, let processID = Int32(words[0]), let thread = UInt(words[1], radix: 16)

@@ -8,12 +8,12 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// The environments that this process has open, so that each file is opened once.
+/// The environments that are open in this process, so that each file is opened once.
 enum EnvironmentRegistry {
-  /// A data file, whatever path names it.
+  /// The identity of a data file, independent of its path.
   ///
-  /// The file and not its folder: an open file keeps its number, while a folder that is removed and
-  /// made anew may get the old one's.
+  /// It identifies the file, not the folder: the inode of an open file cannot be reused, while a
+  /// folder that is removed and created again may get the same inode.
   struct Identity: Hashable, Sendable {
     var device: UInt64
     var inode: UInt64
@@ -24,10 +24,12 @@ enum EnvironmentRegistry {
     }
   }
 
-  /// The right to the files of a folder that nobody has open.
+  /// Exclusive access to the files of an environment that no process has open.
   struct Claim: Sendable {
     fileprivate let folder: String
-    /// The lock file, open: closing any descriptor of it would give the right up.
+    /// A descriptor of the lock file.
+    ///
+    /// Closing any descriptor of that file would release the lock.
     fileprivate let descriptor: Int32
     fileprivate let lock: Identity
   }
@@ -39,7 +41,7 @@ enum EnvironmentRegistry {
 
   private struct State {
     var entries: [Identity: Entry] = [:]
-    /// The lock files of the folders that are claimed.
+    /// The lock files of the claimed folders.
     var claims: Set<Identity> = []
   }
 
@@ -53,12 +55,12 @@ enum EnvironmentRegistry {
     while true {
       let environment = try state.withLock { state throws(LMDBError) -> Environment? in
         if let identity = identity(of: path + "/data.mdb"), let entry = state.entries[identity] {
-          // A weak reference that is gone while its entry is not: the environment is closing right
-          // now and waits for this lock. Let it, then look again.
+          // If the entry exists but its weak reference is nil, the environment is closing and waits
+          // for this lock. Release the lock and try again.
           return entry.environment
         }
         if let lock = identity(of: path + "/lock.mdb"), state.claims.contains(lock) {
-          throw LMDBError(.busy, operation: "the environment is claimed")
+          throw LMDBError(.busy, operation: "opening an environment under exclusive access")
         }
         let environment = try Environment(path: path, options: options)
         state.entries[environment.identity] = Entry(
@@ -69,28 +71,31 @@ enum EnvironmentRegistry {
       }
       if let environment {
         guard environment.isReadOnly, !options.isReadOnly else { return environment }
-        throw LMDBError(.busy, operation: "the environment is open for reading alone")
+        throw LMDBError(
+          .busy,
+          operation: "opening for writing: this process has the environment open read-only"
+        )
       }
       usleep(100)
     }
   }
 
-  /// Whether this process has the folder open for reading alone.
+  /// Returns whether this process has the folder open read-only.
   static func isReadOnly(_ path: String) -> Bool {
     openEnvironment(at: path)?.isReadOnly ?? false
   }
 
-  /// The environment of the folder if this process has it open.
+  /// Returns the environment of the folder if this process has it open.
   ///
-  /// The caller releases it outside of the lock: the last release closes the environment, which
-  /// takes the lock.
+  /// The caller releases it outside the lock: the last release closes the environment, which takes
+  /// the lock.
   private static func openEnvironment(at path: String) -> Environment? {
     state.withLock { state in
       identity(of: path + "/data.mdb").flatMap { state.entries[$0]?.environment }
     }
   }
 
-  /// Closes under the lock, so that no other open can overlap with the close.
+  /// Closes an environment under the lock, so that no open overlaps with it.
   static func close(_ identity: Identity, _ handle: OpaquePointer) {
     state.withLock { state in
       unsafe environmentClose(handle)
@@ -105,7 +110,9 @@ enum EnvironmentRegistry {
 
   // MARK: Claims
 
-  /// Takes the lock that each process which has the environment open shares.
+  /// Takes exclusive access, through the lock that every process with the environment open shares.
+  ///
+  /// - Throws: ``LMDBError`` with `busy`, `noSuchFile`, or another system error.
   static func claim(_ folder: String) throws(LMDBError) -> Claim {
     try state.withLock { state throws(LMDBError) in
       let path = folder + "/lock.mdb"
@@ -114,7 +121,7 @@ enum EnvironmentRegistry {
       }
       let isOpen = state.entries.values.contains { $0.lock == lock }
       guard !isOpen, !state.claims.contains(lock) else {
-        throw LMDBError(.busy, operation: "the environment is open in this process")
+        throw LMDBError(.busy, operation: "exclusive access: this process has the environment open")
       }
       let descriptor = try EnvironmentFile.lockExclusively(path)
       state.claims.insert(lock)
@@ -124,9 +131,9 @@ enum EnvironmentRegistry {
 
   static func release(_ claim: Claim) {
     state.withLock { state in
-      // Another process may wait in `mdb_env_open` for our lock, and would believe what the lock
-      // file says of the data file that was there before. When LMDB opens it in this process, it
-      // writes the lock file anew and shares the lock, which ends with its close.
+      // Another process may be waiting in `mdb_env_open` for our lock, and would trust the
+      // transaction number in the lock file, which belongs to the replaced data file. Opening the
+      // environment here makes LMDB rewrite the lock file; closing it releases the lock.
       if let handle = unsafe try? environmentCreate() {
         unsafe try? Environment.openForLockFile(handle, claim.folder)
         unsafe environmentClose(handle)

@@ -1,17 +1,17 @@
-/// The sizes of an environment at one moment.
+/// The sizes and reader counts of an environment at one moment.
 public struct EnvironmentStatistics: Sendable, Hashable {
   /// The address space reserved for the file, in bytes.
   public var mapSize: Int
-  /// The part of the file that is in use, free pages included, in bytes.
+  /// The size of the file up to its last page, including free pages, in bytes.
   public var usedSize: Int
   /// The size of a page, in bytes.
   public var pageSize: Int
   /// The number of the last committed transaction.
   public var lastTransactionID: UInt64
-  /// The reader slots that were ever in use at one time, over all processes.
+  /// The largest number of reader slots in use at the same time so far, over all processes.
   public var readers: Int
-  /// The reader slots there are.
+  /// The number of reader slots.
   public var maximumReaders: Int
-  /// The database of the names of all others.
+  /// The database that maps the names of the other databases.
   public var mainDatabase: DatabaseStatistics
 }

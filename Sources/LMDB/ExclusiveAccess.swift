@@ -1,12 +1,13 @@
-/// Work on the files of an environment that nobody may have open meanwhile.
+/// Operations that need an environment closed in every process.
 extension Environment {
-  /// Runs `body` while no process, this one included, has the environment in `folder` open.
+  /// Runs `body` while no process, including this one, has the environment in `folder` open.
   ///
-  /// An open by another process waits until the end, one by this process is refused with `busy`.
-  /// `body` may replace `data.mdb` by a file that is complete, by renaming that one.
+  /// Until `body` returns, other processes that open the environment wait, and an open in this
+  /// process fails with `busy`. `body` may replace `data.mdb` by renaming a complete file over it.
   ///
-  /// - Throws: ``LMDBError`` with `busy` (some process has it open), `noSuchFile` (nobody ever had),
-  ///   or what else the system answers; or what `body` throws.
+  /// - Throws: ``LMDBError`` with `busy` (a process has it open), `noSuchFile` (`folder` has no
+  ///   lock file, so the environment has never been opened), or another system error; or the error
+  ///   that `body` throws.
   package static func withExclusiveAccess<R>(
     to folder: String,
     _ body: () throws -> R
@@ -16,15 +17,16 @@ extension Environment {
     return try body()
   }
 
-  /// Gives the free pages of the environment in `folder` back to the disk.
+  /// Compacts the environment in `folder`, which returns its free pages to the file system.
   ///
-  /// Writes a compacted copy beside the file and renames it over the file: a process that is killed
-  /// meanwhile leaves one of them, and maybe a partial copy that the next call removes. Numbers of
-  /// transactions begin at 1 again. Needs the room of the copy, and the time of
-  /// ``copy(to:compacting:)``.
+  /// Writes a compacted copy next to the data file and renames it over the file. If the process is
+  /// killed during this, the data file is either the old or the new one, and the next call removes
+  /// a partial copy. Transaction numbers start at 1 again. Needs free disk space for the copy, and
+  /// takes as long as ``copy(to:compacting:)``.
   ///
   /// - Throws: ``LMDBError`` as ``withExclusiveAccess(to:_:)``, ``open(_:options:)`` and
-  ///   ``copy(to:compacting:)``; then the file is as it was.
+  ///   ``copy(to:compacting:)``. The data file is then unchanged, unless only the final sync of the
+  ///   folder failed.
   package static func compact(
     _ folder: String,
     options: EnvironmentOptions = EnvironmentOptions()
@@ -32,7 +34,7 @@ extension Environment {
     try withExclusiveAccess(to: folder) {
       var options = options
       options.isReadOnly = true
-      // Without LMDB's own lock, which would end ours.
+      // LMDB must not open the lock file: closing it would release our lock on it.
       let environment = try Environment(path: folder, options: options, kind: .unlocked)
       let copy = folder + "/data.mdb.compacted"
       EnvironmentFile.remove(copy)

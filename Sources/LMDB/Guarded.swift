@@ -7,16 +7,17 @@
     internal import Glibc
   #endif
 
-  /// What `Mutex` is in other builds, on a lock that the thread sanitizer sees.
+  /// A value guarded by a lock that ThreadSanitizer understands; other builds use `Mutex`.
   ///
-  /// It does not see that of the standard library of 6.3, and reports what a `Mutex` guards as races.
-  // The pointers are never reassigned, and the value is touched with the lock held alone.
+  /// ThreadSanitizer does not see the locking of `Mutex` in Swift 6.3, and reports accesses to its
+  /// value as races.
+  // The pointers are never reassigned, and the value is accessed only while the lock is held.
   @safe
   package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
-    /// Guards a value.
+    /// Creates a lock that guards `value`.
     package init(_ value: consuming sending Value) {
       unsafe lock = .allocate(capacity: 1)
       unsafe pthread_mutex_init(lock, nil)
@@ -31,7 +32,7 @@
       unsafe lock.deallocate()
     }
 
-    /// Runs `body` with the value, one caller at a time.
+    /// Runs `body` with exclusive access to the value.
     package borrowing func withLock<Result: ~Copyable, E: Error>(
       _ body: (inout sending Value) throws(E) -> sending Result
     ) throws(E) -> sending Result {
@@ -43,6 +44,6 @@
 #else
   package import Synchronization
 
-  /// A value that one thread at a time can touch: the standard library's `Mutex`.
+  /// A value guarded by a lock: the standard library's `Mutex`.
   package typealias Guarded<Value: ~Copyable> = Mutex<Value>
 #endif

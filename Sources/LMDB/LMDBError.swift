@@ -8,7 +8,7 @@ internal import CLMDB
   internal import Glibc
 #endif
 
-/// A failed LMDB call: which one, and the code that it returned.
+/// A failed LMDB or system call, and the code that it returned.
 public struct LMDBError: Error, Hashable, Sendable {
   /// A return code of LMDB, or an `errno` value that it passed on.
   public struct Code: RawRepresentable, Hashable, Sendable {
@@ -24,15 +24,15 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `MDB_KEYEXIST`.
     public static let keyExists = Self(rawValue: MDB_KEYEXIST)
-    /// No such key.
+    /// The key or the database does not exist.
     ///
     /// The corresponding C code is `MDB_NOTFOUND`.
     public static let notFound = Self(rawValue: MDB_NOTFOUND)
-    /// A page that the tree names is not in the file.
+    /// A page that the tree refers to is not in the file.
     ///
     /// The corresponding C code is `MDB_PAGE_NOTFOUND`.
     public static let pageNotFound = Self(rawValue: MDB_PAGE_NOTFOUND)
-    /// A page is of the wrong type.
+    /// A page is damaged: it has the wrong type, or failed the check on opening.
     ///
     /// The corresponding C code is `MDB_CORRUPTED`.
     public static let corrupted = Self(rawValue: MDB_CORRUPTED)
@@ -52,19 +52,19 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `MDB_MAP_FULL`.
     public static let mapFull = Self(rawValue: MDB_MAP_FULL)
-    /// More named databases than the environment was opened for.
+    /// The environment already has ``EnvironmentOptions/maximumDatabases`` open.
     ///
     /// The corresponding C code is `MDB_DBS_FULL`.
     public static let databasesFull = Self(rawValue: MDB_DBS_FULL)
-    /// More simultaneous readers than the environment was opened for.
+    /// All ``EnvironmentOptions/maximumReaders`` reader slots are in use.
     ///
     /// The corresponding C code is `MDB_READERS_FULL`.
     public static let readersFull = Self(rawValue: MDB_READERS_FULL)
-    /// The transaction touched too many pages.
+    /// The transaction changed too many pages.
     ///
     /// The corresponding C code is `MDB_TXN_FULL`.
     public static let transactionFull = Self(rawValue: MDB_TXN_FULL)
-    /// A tree is deeper than LMDB's cursors reach, which only damage makes it.
+    /// A tree is deeper than LMDB's cursors support, which only damage can cause.
     ///
     /// The corresponding C code is `MDB_CURSOR_FULL`.
     public static let cursorFull = Self(rawValue: MDB_CURSOR_FULL)
@@ -76,7 +76,7 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `MDB_INCOMPATIBLE`.
     public static let incompatible = Self(rawValue: MDB_INCOMPATIBLE)
-    /// The transaction must be given up.
+    /// An earlier failure made the transaction unusable; drop it.
     ///
     /// The corresponding C code is `MDB_BAD_TXN`.
     public static let badTransaction = Self(rawValue: MDB_BAD_TXN)
@@ -89,28 +89,28 @@ public struct LMDBError: Error, Hashable, Sendable {
     /// The corresponding C code is `MDB_BAD_DBI`.
     public static let badDatabase = Self(rawValue: MDB_BAD_DBI)
 
-    /// The file or its folder may not be read or written.
+    /// Permission to read or write the file or its folder is missing, or the environment was opened
+    /// read-only.
     ///
     /// The corresponding C code is `EACCES`.
     public static let accessDenied = Self(rawValue: EACCES)
-    /// A process of another process id namespace that has the same process id has the environment
-    /// open.
+    /// A process of another PID namespace that has the same process ID has the environment open.
     ///
-    /// LMDB locks a byte of the lock file for each process id. The corresponding C code is `EAGAIN`.
+    /// LMDB locks one byte of the lock file per process ID. The corresponding C code is `EAGAIN`.
     public static let processIDInUse = Self(rawValue: EAGAIN)
     /// The disk is full.
     ///
     /// The corresponding C code is `ENOSPC`.
     public static let noSpace = Self(rawValue: ENOSPC)
-    /// The disk failed.
+    /// A read or write of the disk failed.
     ///
     /// The corresponding C code is `EIO`.
     public static let inputOutput = Self(rawValue: EIO)
-    /// There is no such file.
+    /// The file or folder does not exist.
     ///
     /// The corresponding C code is `ENOENT`.
     public static let noSuchFile = Self(rawValue: ENOENT)
-    /// There is such a file already.
+    /// The file already exists.
     ///
     /// The corresponding C code is `EEXIST`.
     public static let fileExists = Self(rawValue: EEXIST)
@@ -118,36 +118,38 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `EROFS`.
     public static let readOnlyFileSystem = Self(rawValue: EROFS)
-    /// The environment was opened for reading alone, or the call is not possible now.
+    /// An argument is invalid, or the call is not possible in the current state.
     ///
     /// The corresponding C code is `EINVAL`.
     public static let invalidArgument = Self(rawValue: EINVAL)
-    /// Some process has the environment open.
+    /// The environment is in use: open in a process, open read-only in this one, or under exclusive
+    /// access.
     ///
     /// The corresponding C code is `EBUSY`.
     public static let busy = Self(rawValue: EBUSY)
-    /// This thread has a write transaction already.
+    /// This thread already has a write transaction.
     ///
     /// The corresponding C code is `EDEADLK`.
     public static let wouldDeadlock = Self(rawValue: EDEADLK)
-    /// Memory, or address space for the map, could not be had.
+    /// There is not enough memory, or not enough address space for the map.
     ///
     /// The corresponding C code is `ENOMEM`.
     public static let outOfMemory = Self(rawValue: ENOMEM)
   }
 
-  /// What went wrong.
+  /// The code that the call returned.
   public var code: Code
-  /// The C function that failed, such as `mdb_put`.
+  /// The operation that failed: usually a C function, such as `mdb_put`; for a damaged page, a
+  /// description of the damage.
   public var operation: String
 
-  /// Describes a failed call.
+  /// Creates an error for a failed call.
   public init(_ code: Code, operation: String) {
     self.code = code
     self.operation = operation
   }
 
-  /// Whether the code says that the file itself is damaged or is no LMDB file of this version.
+  /// Whether the code means that the file is damaged, or not a file of this LMDB version.
   public var meansDamage: Bool {
     switch code {
     case .corrupted, .pageNotFound, .cursorFull, .panic, .invalid, .versionMismatch: true
@@ -157,7 +159,7 @@ public struct LMDBError: Error, Hashable, Sendable {
 }
 
 extension LMDBError: CustomStringConvertible {
-  /// The function and LMDB's own text for the code.
+  /// The operation, and LMDB's message for the code.
   public var description: String {
     "\(operation): \(errorText(code.rawValue) ?? "error \(code.rawValue)")"
   }

@@ -1,21 +1,21 @@
 internal import CLMDB
 
-/// Writes entries into one database, in the order of its keys.
+/// A writer for entries that arrive in key order.
 ///
-/// One cursor goes from entry to entry: what comes after every other is appended without a search,
-/// and what lies on the page of the entry before it is found there.
+/// It keeps one cursor. A key after the last one is appended without a search, and a key on the
+/// page of the previous entry is found there.
 ///
-/// Unsafe to use after its transaction ended, and after another write of the same database.
+/// Unsafe to use after its transaction ends, and after another write to the same database.
 @unsafe
 package struct OrderedWriter: ~Copyable {
   private let transaction: WriteTransactionReference
   private let database: Database
-  /// Closed by the first deletion, which would go on beside it.
+  /// The cursor; `nil` once an entry has been deleted, because deletions do not go through it.
   private var cursor: OpaquePointer?
-  /// Whether every entry so far came after all that the database had.
+  /// Whether each entry so far was greater than every key in the database.
   private var appends = true
 
-  /// Begins to write into `database`.
+  /// Creates a writer for `database`.
   ///
   /// The corresponding C function is `mdb_cursor_open`.
   package init(
@@ -46,7 +46,7 @@ package struct OrderedWriter: ~Copyable {
     if unsafe !appends { _ = unsafe try put(value, for: key, cursor, 0) }
   }
 
-  /// Adds `key` after every other; says whether it is greater than the last one, without which
+  /// Appends an entry, and returns whether it did: if `key` is not greater than every other key,
   /// nothing is written.
   ///
   /// The corresponding C function is `mdb_cursor_put` with `MDB_APPEND`.
@@ -69,11 +69,11 @@ package struct OrderedWriter: ~Copyable {
     do throws(LMDBError) {
       return unsafe try cursorPut(cursor, key, value, flags: flags)
     } catch {
-      throw unsafe transaction.environment.examined(error)
+      throw unsafe transaction.environment.handleWriteFailure(error)
     }
   }
 
-  /// Removes `key`; says whether it was there.
+  /// Removes `key`, and returns whether it existed.
   @discardableResult
   package mutating func delete(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
     if let cursor = unsafe cursor { unsafe cursorClose(cursor) }

@@ -1,15 +1,15 @@
-/// A set of small numbers, such as those of pages, one bit each.
+/// A set of page numbers, stored as a bitmap.
 struct PageSet: Equatable {
   private var words: [UInt64]
   private let limit: UInt64
 
-  /// An empty set for the numbers below `limit`.
+  /// Creates an empty set for the numbers below `limit`.
   init(limit: UInt64) {
     self.limit = limit
     words = Array(repeating: 0, count: Int(limit / 64) + 1)
   }
 
-  /// Adds a number; false when it was there already or is not below the limit.
+  /// Inserts a number; returns false if it is already a member or not below the limit.
   mutating func insert(_ number: UInt64) -> Bool {
     guard number < limit else { return false }
     let bit: UInt64 = 1 << (number % 64)

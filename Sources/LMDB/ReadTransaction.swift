@@ -1,4 +1,4 @@
-/// A snapshot of the last commit, for as long as the value lives.
+/// A read transaction: a snapshot of the last commit.
 ///
 /// Dropping the value ends the transaction. It may move between threads.
 @safe
@@ -14,7 +14,7 @@ public struct ReadTransaction: Transaction, ~Copyable {
     self.environment = environment
   }
 
-  /// Ends the transaction and keeps the databases that it opened.
+  /// Ends the transaction and keeps the database handles that it opened.
   ///
   /// The corresponding C function is `mdb_txn_commit`.
   package consuming func keepDatabases() throws(LMDBError) {
@@ -25,12 +25,12 @@ public struct ReadTransaction: Transaction, ~Copyable {
 
   deinit {
     guard !isEnded else { return }
-    // Reset before the slot can be handed to another thread.
+    // Reset the transaction before the gate hands its slot to another thread.
     unsafe transactionReset(raw)
     if unsafe !environment.gate.leaveReader(raw) { unsafe transactionAbort(raw) }
   }
 }
 
-// An LMDB read transaction is bound to no thread under `MDB_NOTLS`, and a noncopyable value is used
-// by one thread at a time.
+// With `MDB_NOTLS`, a read transaction is not bound to a thread, and a noncopyable value is used by
+// one thread at a time.
 extension ReadTransaction: @unchecked Sendable {}

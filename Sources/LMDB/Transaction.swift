@@ -1,8 +1,8 @@
 internal import CLMDB
 
-/// What read and write transactions have in common: reading.
+/// The operations that read and write transactions share: reads.
 ///
-/// Memory lent by a transaction is valid until the closure that it is lent to returns.
+/// Memory that a transaction lends to a closure is valid until the closure returns.
 public protocol Transaction: ~Copyable {
   /// The C handle of the transaction.
   @unsafe var raw: OpaquePointer { get }
@@ -11,16 +11,17 @@ public protocol Transaction: ~Copyable {
 }
 
 extension Transaction where Self: ~Copyable {
-  /// The number of the snapshot that is read; in a write transaction, the one that it will make.
+  /// The number of the snapshot being read; in a write transaction, the number that its commit will
+  /// get.
   ///
   /// The corresponding C function is `mdb_txn_id`.
   public var id: UInt64 { unsafe transactionID(raw) }
 
-  /// Calls `body` with the value of `key`, or with `nil` when there is none.
+  /// Calls `body` with the value of `key`, or with `nil` if the key does not exist.
   ///
-  /// The span points into the map: nothing is copied. The corresponding C function is `mdb_get`.
+  /// The span points into the map; nothing is copied. The corresponding C function is `mdb_get`.
   ///
-  /// - Throws: ``LMDBError``, or what `body` throws.
+  /// - Throws: ``LMDBError``, or the error that `body` throws.
   /// - Complexity: O(log n) in the entries of `database`.
   public borrowing func withValue<R>(
     for key: Span<UInt8>,
@@ -33,7 +34,7 @@ extension Transaction where Self: ~Copyable {
     }
   }
 
-  /// The value of `key`, in the map: valid until the transaction ends or writes.
+  /// Returns the value of `key`, in the map: valid until the transaction ends or writes.
   @unsafe
   @inline(__always)
   package borrowing func value(
@@ -44,15 +45,15 @@ extension Transaction where Self: ~Copyable {
     return unsafe try databaseGet(raw, database.handle, key)
   }
 
-  /// Opens the database `name`; `nil` when there is none of that name and this transaction may not
-  /// make it.
+  /// Opens the database `name`, or returns `nil` if it does not exist and `flags` do not ask to
+  /// create it.
   ///
-  /// One transaction of the process may open databases at a time. A handle opened by a
-  /// transaction that is undone is not valid afterwards. The corresponding C function is
+  /// Only one transaction of the process may open databases at a time. If the transaction is
+  /// aborted, a handle that it opened becomes invalid. The corresponding C function is
   /// `mdb_dbi_open`.
   ///
-  /// - Throws: ``LMDBError`` with `databasesFull`, or `incompatible` when the database has other
-  ///   keys.
+  /// - Throws: ``LMDBError`` with `databasesFull`, or `incompatible` if the database has another
+  ///   kind of keys.
   package borrowing func openDatabase(
     _ name: String,
     keys: Database.Keys,
@@ -62,14 +63,20 @@ extension Transaction where Self: ~Copyable {
     guard let handle = unsafe try databaseOpen(raw, name: name, flags: keyFlags | flags) else {
       return nil
     }
-    // LMDB takes the flags of the database that is there, whatever it is asked for.
+    // LMDB ignores the requested flags if the database exists, so compare them.
     guard unsafe try databaseFlags(raw, handle) & MDB_INTEGERKEY == keyFlags else {
       throw LMDBError(.incompatible, operation: "mdb_dbi_open")
     }
     return Database(handle: handle, name: name, environment: environment.identity)
   }
 
-  /// Opens the existing database `name`, or returns `nil`.
+  /// Opens the database `name`, or returns `nil` if it does not exist.
+  ///
+  /// Only one transaction of the process may open databases at a time. The corresponding C function
+  /// is `mdb_dbi_open`.
+  ///
+  /// - Throws: ``LMDBError`` with `databasesFull`, or `incompatible` if the database has another
+  ///   kind of keys.
   public borrowing func openDatabase(
     _ name: String,
     keys: Database.Keys = .bytes
@@ -77,14 +84,14 @@ extension Transaction where Self: ~Copyable {
     try openDatabase(name, keys: keys, flags: 0)
   }
 
-  /// How many entries the database has.
+  /// Returns the number of entries of a database.
   ///
   /// Costs O(1). The corresponding C function is `mdb_stat`.
   public borrowing func count(of database: Database) throws(LMDBError) -> Int {
     unsafe Int(try databaseStatistics(raw, database.handle).ms_entries)
   }
 
-  /// The sizes of a database.
+  /// Returns the size of a database.
   ///
   /// Costs O(1). The corresponding C function is `mdb_stat`.
   public borrowing func statistics(
@@ -93,13 +100,13 @@ extension Transaction where Self: ~Copyable {
     DatabaseStatistics(unsafe try databaseStatistics(raw, database.handle))
   }
 
-  /// Whether the environment has neither named databases nor anything else.
+  /// Returns whether the environment contains no named databases and no other entries.
   package borrowing func isEmpty() throws(LMDBError) -> Bool {
     let mainDatabase: MDB_dbi = 1
     return unsafe try databaseStatistics(raw, mainDatabase).ms_entries == 0
   }
 
-  /// A cursor over `database`, for as long as this transaction lives.
+  /// Creates a cursor on `database`, which must not outlive this transaction.
   @unsafe
   package borrowing func cursor(on database: Database) throws(LMDBError) -> Cursor {
     unsafe Cursor(raw: try cursorOpen(raw, database.handle))

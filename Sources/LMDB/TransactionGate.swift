@@ -8,24 +8,24 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// Counts the open transactions of this process and keeps ended read transactions for reuse.
+/// Counts the open transactions of this process, and pools ended read transactions for reuse.
 ///
-/// LMDB may only move its map while no transaction of the process is open; this is where that is
-/// known. The lock is held for some tens of nanoseconds, except while the map moves.
+/// LMDB may move its map only while no transaction of the process is open, which only this type
+/// knows. The lock is held for some tens of nanoseconds, except while the map moves.
 final class TransactionGate: Sendable {
   private struct State {
     var open = 0
-    /// Addresses of reset read transactions.
+    /// The addresses of reset read transactions.
     ///
-    /// An idle transaction belongs to nobody: only the thread that takes it out under the lock
-    /// touches it. Each keeps a slot in the lock file, so few are kept.
+    /// A thread uses a pooled transaction only after removing it under the lock. Each one occupies
+    /// a reader slot in the lock file, so only a few are kept.
     var idleReaders: [UInt] = []
-    /// The thread that has, or waits for, each write transaction of this process.
+    /// The threads of this process that hold or wait for the write transaction.
     var writers: [UInt] = []
-    /// A write found the map full; the next writer enlarges it.
+    /// Whether a write found the map full, so that the next writer enlarges it.
     var needsGrowth = false
-    /// How many threads wait for a moment without transactions.
-    var movers = 0
+    /// The number of threads that wait to resize the map.
+    var resizeWaiters = 0
     var nextReaderCheck = ContinuousClock.now + TransactionGate.readerCheckInterval
   }
 
@@ -35,26 +35,27 @@ final class TransactionGate: Sendable {
 
   // MARK: Readers
 
-  /// Counts a reader in and hands out an idle transaction if there is one.
+  /// Registers a reader, and returns a pooled transaction if there is one.
   func enterReader() -> OpaquePointer? {
-    // Whoever waits to move the map must get his moment even if reads overlap without end. But a
-    // thread may hold one read while it begins another, so the wait is bounded.
-    var patience = 50
+    // New readers wait while a thread waits to resize the map; otherwise overlapping reads could
+    // delay the resize without end. The wait is bounded, because this thread may hold another read
+    // transaction that the resize waits for.
+    var attempts = 50
     while true {
-      let (isIn, idle) = state.withLock { state -> (Bool, UInt?) in
-        if state.movers > 0, state.open > 0, patience > 0 { return (false, nil) }
+      let (isRegistered, idle) = state.withLock { state -> (Bool, UInt?) in
+        if state.resizeWaiters > 0, state.open > 0, attempts > 0 { return (false, nil) }
         state.open += 1
         return (true, state.idleReaders.popLast())
       }
-      if isIn { return unsafe idle.flatMap { unsafe OpaquePointer(bitPattern: $0) } }
-      patience -= 1
+      if isRegistered { return unsafe idle.flatMap { unsafe OpaquePointer(bitPattern: $0) } }
+      attempts -= 1
       usleep(1_000)
     }
   }
 
-  /// Counts a reader out.
+  /// Unregisters a reader, and pools its reset transaction.
   ///
-  /// Returns false when its reset transaction is not kept and must be aborted.
+  /// Returns false if the pool is full; the caller then aborts the transaction.
   func leaveReader(_ transaction: OpaquePointer) -> Bool {
     let address = UInt(bitPattern: transaction)
     return state.withLock { state in
@@ -65,7 +66,7 @@ final class TransactionGate: Sendable {
     }
   }
 
-  /// Hands every idle transaction to `abort`.
+  /// Empties the pool, passing each transaction to `abort`.
   func drain(_ abort: (OpaquePointer) -> Void) {
     let idle = state.withLock { state -> [UInt] in
       defer { state.idleReaders = [] }
@@ -78,10 +79,11 @@ final class TransactionGate: Sendable {
 
   // MARK: Writers
 
-  /// Counts a writer in; if nothing is open, lets the map grow first.
+  /// Registers a writer, after enlarging the map if no transaction is open.
   ///
-  /// `grow` is told whether an earlier write found the map full. Then the writer waits a second for
-  /// a moment without transactions, and goes on without one after that.
+  /// `grow` receives whether an earlier write found the map full. In that case the writer waits up
+  /// to a second for the other transactions to end, and then proceeds even if the map has not
+  /// grown.
   func enterWriter(growing grow: (_ wasFull: Bool) -> Void) {
     if state.withLock({ $0.needsGrowth }) {
       _ = whenIdle(within: 1_000) { grow(true) }
@@ -92,14 +94,14 @@ final class TransactionGate: Sendable {
     }
   }
 
-  /// Has the next writer enlarge the map.
+  /// Makes the next writer enlarge the map.
   func requestGrowth() {
     state.withLock { $0.needsGrowth = true }
   }
 
-  /// Notes that the calling thread is about to write.
+  /// Registers the calling thread as a writer.
   ///
-  /// LMDB would hang for ever where this throws.
+  /// Throws `wouldDeadlock` where LMDB would deadlock.
   func claimWriter() throws(LMDBError) {
     let thread = Self.currentThread
     try state.withLock { state throws(LMDBError) in
@@ -110,14 +112,14 @@ final class TransactionGate: Sendable {
     }
   }
 
-  /// Notes that the calling thread's write transaction is over.
+  /// Removes the calling thread from the writers.
   func releaseWriter() {
     let thread = Self.currentThread
     state.withLock { $0.writers.removeAll { $0 == thread } }
   }
 
-  /// Whether it is time to look for readers whose process is gone; says so once in an interval.
-  func takeReaderCheck() -> Bool {
+  /// Returns whether the check for dead readers is due, and starts its next interval if so.
+  func claimReaderCheck() -> Bool {
     let now = ContinuousClock.now
     return state.withLock { state in
       guard now >= state.nextReaderCheck else { return false }
@@ -126,28 +128,29 @@ final class TransactionGate: Sendable {
     }
   }
 
-  /// Makes the look for readers whose process is gone due at the next write.
+  /// Makes the check for dead readers due at the next write.
   func requestReaderCheck() {
     state.withLock { $0.nextReaderCheck = .now }
   }
 
-  // MARK: Both
+  // MARK: All transactions
 
-  /// Counts a transaction out that leaves nothing behind.
+  /// Unregisters a transaction that is not pooled.
   func leave() {
     state.withLock { $0.open -= 1 }
   }
 
   /// Runs `body` while the map cannot move.
-  func holdingMap<R, E: Error>(_ body: () throws(E) -> sending R) throws(E) -> sending R {
+  func withMapPinned<R, E: Error>(_ body: () throws(E) -> sending R) throws(E) -> sending R {
     try state.withLock { _ throws(E) in try body() }
   }
 
-  /// Runs `move` as soon as nothing is open, with new transactions held off; says whether that
-  /// moment came within so many milliseconds.
+  /// Runs `move` once no transaction is open, while new readers wait.
+  ///
+  /// Returns whether that happened within the given time.
   func whenIdle(within milliseconds: Int, _ move: () -> Void) -> Bool {
-    state.withLock { $0.movers += 1 }
-    defer { state.withLock { $0.movers -= 1 } }
+    state.withLock { $0.resizeWaiters += 1 }
+    defer { state.withLock { $0.resizeWaiters -= 1 } }
     for _ in 0..<milliseconds {
       let isDone = state.withLock { state -> Bool in
         guard state.open == 0 else { return false }

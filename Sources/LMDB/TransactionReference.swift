@@ -1,17 +1,17 @@
-/// A transaction that somebody else keeps open, for reading.
+/// An unowned reference to an open transaction, for reading.
 ///
-/// Unsafe to use after that transaction ended.
+/// Unsafe to use after that transaction ends.
 @unsafe
 package struct TransactionReference: Transaction {
   package let raw: OpaquePointer
-  // Whoever keeps the transaction open keeps the environment: retaining it for every read of a
-  // record would cost more than the read's own work.
+  // The transaction retains the environment. Retaining it again for each record read would cost
+  // more than the read itself.
   private unowned(unsafe) let owner: Environment
 
   /// The environment that the transaction reads.
   package var environment: Environment { unsafe owner }
 
-  /// Refers to `transaction`, which must outlive the reference.
+  /// Creates a reference to `transaction`, which must outlive it.
   package init(_ transaction: borrowing some Transaction & ~Copyable) {
     unsafe raw = unsafe transaction.raw
     unsafe owner = transaction.environment

@@ -1,10 +1,10 @@
 internal import CLMDB
 
-/// The one write transaction: it sees its own writes, and nobody else does before
-/// ``commit(_:)``.
+/// A write transaction, of which an environment has at most one at a time.
 ///
-/// It begins and ends on one thread. Lend it `inout`: then the compiler refuses an `await` while it
-/// is open, an escape, and a write while a value is borrowed.
+/// It sees its own writes; other transactions see them after ``commit(_:)``. It begins and ends on
+/// one thread. Lend it as `inout`: the compiler then rejects an `await` while it is open, an
+/// escape, and a write while a value is borrowed.
 @safe
 public struct WriteTransaction: Transaction, ~Copyable {
   /// The C handle of the transaction.
@@ -13,7 +13,8 @@ public struct WriteTransaction: Transaction, ~Copyable {
   public let environment: Environment
   private let isNested: Bool
   private var isEnded = false
-  /// Whether anything was written so far; LMDB gives no number to a commit without changes.
+  /// Whether the transaction has written anything; a commit without changes gets no transaction
+  /// number.
   package private(set) var hasChanges = false
 
   init(raw: OpaquePointer, environment: Environment, isNested: Bool = false) {
@@ -24,47 +25,50 @@ public struct WriteTransaction: Transaction, ~Copyable {
 
   deinit {
     if !isEnded { unsafe transactionAbort(raw) }
-    // The outermost transaction alone was counted in.
+    // Only the outermost transaction is registered with the gate.
     guard !isNested else { return }
     environment.gate.leave()
     environment.gate.releaseWriter()
   }
 
-  /// Makes the writes visible, and as durable as asked for.
+  /// Commits the writes: makes them visible, and as durable as `sync` says.
   ///
-  /// A commit that changes nothing syncs nothing: it does not make earlier ones durable. The
+  /// A commit without changes syncs nothing, so it does not make earlier commits durable. The
   /// corresponding C function is `mdb_txn_commit`.
   ///
-  /// - Throws: ``LMDBError`` with `noSpace`, `inputOutput` or `mapFull`; then nothing was written.
+  /// - Throws: ``LMDBError`` with `noSpace`, `inputOutput` or `mapFull`; then the transaction is
+  ///   aborted.
   public consuming func commit(_ sync: CommitSync = .full) throws(LMDBError) {
     do throws(LMDBError) {
-      // LMDB keeps these flags per environment and reads them in `mdb_txn_commit` alone, where it
-      // still has the lock of the write transaction; a nested one does not get that far. So each
-      // commit sets them under that lock, and no other can come between. They are not set back:
-      // `mdb_txn_commit` gives the lock up, so that would hit the commit of the next writer.
+      // LMDB stores these flags per environment, and reads them in `mdb_txn_commit`, while it holds
+      // the write lock; the commit of a nested transaction does not read them. So each outermost
+      // commit sets the flags while it holds the lock. They are not reset: `mdb_txn_commit`
+      // releases the lock, so a reset could affect the next writer's commit.
       if !isNested {
         unsafe try environmentSetSyncFlags(environment.handle, environment.flags(of: sync))
       }
-      // LMDB frees the handle whether it succeeds or not.
+      // LMDB frees the handle even if the commit fails.
       isEnded = true
       let number = unsafe transactionID(raw)
       unsafe try transactionCommit(raw)
       if !isNested { environment.markCommit(number, isSynced: hasChanges && sync != .deferred) }
     } catch {
-      throw environment.examined(error)
+      throw environment.handleWriteFailure(error)
     }
   }
 
-  /// Runs `body` in a transaction inside this one: what it writes joins this one when it returns, and
-  /// is undone alone when it throws.
+  /// Runs `body` in a nested transaction, whose writes join this transaction when `body` returns
+  /// and are undone when it throws.
   ///
-  /// Nothing is durable or visible to others before this transaction is committed. It may nest to
-  /// any depth. A handle that a `body` made is not valid after it threw. Costs about 2 µs, three
-  /// megabytes of address space, and a copy of each page that both transactions change. The
-  /// corresponding C functions are `mdb_txn_begin` with a parent and `mdb_txn_commit`.
+  /// Nothing becomes durable or visible to other transactions before this one commits. Transactions
+  /// may nest to any depth. If `body` throws, the database handles that it opened are invalid.
+  /// Costs about 2 µs, three megabytes of address space, and a copy of each page that both
+  /// transactions change. The corresponding C functions are `mdb_txn_begin` with a parent and
+  /// `mdb_txn_commit`.
   ///
-  /// - Throws: what `body` throws; ``LMDBError`` with `badTransaction` when it returned although a
-  ///   write of it had failed; or `outOfMemory`. This transaction then stands as it was before.
+  /// - Throws: The error that `body` throws; ``LMDBError`` with `badTransaction` if `body` returned
+  ///   although one of its writes had failed; or `outOfMemory`. This transaction is then as it was
+  ///   before the call.
   public mutating func nested<R>(
     _ body: (inout WriteTransaction) throws -> R
   ) throws -> R {
@@ -74,8 +78,8 @@ public struct WriteTransaction: Transaction, ~Copyable {
       isNested: true
     )
     let result = try body(&child)
-    // LMDB gives the outer transaction up too when one that failed is committed; this call fails
-    // for such a one and changes nothing.
+    // If a failed nested transaction is committed, LMDB aborts the outer one too. This read fails
+    // for such a transaction, and has no other effect.
     _ = try child.isEmpty()
     let hasChanged = child.hasChanges
     try child.commit()
@@ -83,10 +87,12 @@ public struct WriteTransaction: Transaction, ~Copyable {
     return result
   }
 
-  /// Opens the database `name`, and makes it when there is none.
+  /// Opens the database `name`, and creates it if it does not exist.
   ///
-  /// - Throws: ``LMDBError`` with `databasesFull`, or `incompatible` when the database has other
-  ///   keys.
+  /// The corresponding C function is `mdb_dbi_open` with `MDB_CREATE`.
+  ///
+  /// - Throws: ``LMDBError`` with `databasesFull`, `mapFull`, or `incompatible` if the database has
+  ///   another kind of keys.
   public mutating func makeDatabase(
     _ name: String,
     keys: Database.Keys = .bytes
@@ -97,16 +103,16 @@ public struct WriteTransaction: Transaction, ~Copyable {
       }
       return database
     } catch {
-      throw environment.examined(error)
+      throw environment.handleWriteFailure(error)
     }
   }
 
-  /// Sets the value of `key`, replacing one that is there.
+  /// Sets the value of `key`, replacing an existing one.
   ///
   /// The corresponding C function is `mdb_put`.
   ///
-  /// - Throws: ``LMDBError`` with `badValueSize` (an empty key, or one of more than 511 bytes) or
-  ///   `mapFull`; then give the transaction up.
+  /// - Throws: ``LMDBError`` with `badValueSize` (the key is empty or longer than 511 bytes) or
+  ///   `mapFull`. After `mapFull`, drop the transaction; the next one has a larger map.
   public mutating func put(
     _ value: Span<UInt8>,
     for key: Span<UInt8>,
@@ -122,7 +128,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
     try result.get()
   }
 
-  /// Adds `key` with an empty value.
+  /// Sets the value of `key` to an empty value.
   ///
   /// The corresponding C function is `mdb_put`.
   ///
@@ -132,7 +138,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
     try put(empty.span, for: key, in: database)
   }
 
-  /// Removes `key`; says whether it was there.
+  /// Removes `key`, and returns whether it existed.
   ///
   /// The corresponding C function is `mdb_del`.
   @discardableResult
@@ -146,7 +152,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
     return try result.get()
   }
 
-  /// Removes every entry of the database, and the database too if `andDatabase`.
+  /// Removes all entries of a database, and the database itself if `andDatabase` is true.
   ///
   /// The corresponding C function is `mdb_drop`.
   public mutating func removeAll(
@@ -157,7 +163,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
       unsafe try databaseDrop(raw, database.handle, delete: andDatabase)
       hasChanges = true
     } catch {
-      throw environment.examined(error)
+      throw environment.handleWriteFailure(error)
     }
   }
 
@@ -173,11 +179,11 @@ public struct WriteTransaction: Transaction, ~Copyable {
     hasChanges = true
   }
 
-  /// Adds `key` after every other; says whether it is greater than the last one, without which
+  /// Appends an entry, and returns whether it did: if `key` is not greater than every other key,
   /// nothing is written.
   ///
-  /// Spares the search for the place of the key, about half the time of a put. The corresponding C
-  /// function is `mdb_put` with `MDB_APPEND`.
+  /// Skips the search for the position of the key, which is about half the time of a put. The
+  /// corresponding C function is `mdb_put` with `MDB_APPEND`.
   ///
   /// - Throws: ``LMDBError`` as ``put(_:for:in:)``.
   @unsafe

@@ -1,32 +1,33 @@
 internal import CLMDB
 
-/// A write transaction that somebody else keeps open: the writes of bytes, also those that were put
-/// off.
+/// An unowned reference to an open write transaction.
 ///
-/// Unsafe to use after that transaction ended, on another thread than its own, and while a value
-/// of it is borrowed.
+/// Unsafe to use after that transaction ends, on another thread than its own, and while a value of
+/// it is borrowed.
 @unsafe
 package struct WriteTransactionReference: Transaction {
   package let raw: OpaquePointer
-  // Whoever keeps the transaction open keeps the environment.
+  // The transaction retains the environment.
   private unowned(unsafe) let owner: Environment
 
   /// The environment that the transaction writes.
   package var environment: Environment { unsafe owner }
 
-  /// Refers to `transaction`, which must outlive the reference.
+  /// Creates a reference to `transaction`, which must outlive it.
   package init(_ transaction: borrowing WriteTransaction) {
     unsafe raw = unsafe transaction.raw
     unsafe owner = transaction.environment
   }
 
-  /// Refers to what is a write transaction, which must outlive the reference.
+  /// Creates a reference from one to a write transaction, which must outlive it.
   package init(_ transaction: TransactionReference) {
     unsafe raw = unsafe transaction.raw
     unsafe owner = unsafe transaction.environment
   }
 
   /// Sets the value of `key`; see ``WriteTransaction/put(_:for:in:)``.
+  ///
+  /// The corresponding C function is `mdb_put`.
   package func put(
     _ value: UnsafeRawBufferPointer,
     for key: UnsafeRawBufferPointer,
@@ -36,11 +37,11 @@ package struct WriteTransactionReference: Transaction {
     do throws(LMDBError) {
       _ = unsafe try databasePut(raw, database.handle, key, value, flags: 0)
     } catch {
-      throw unsafe owner.examined(error)
+      throw unsafe owner.handleWriteFailure(error)
     }
   }
 
-  /// Adds `key` after every other; says whether it is greater than the last one, without which
+  /// Appends an entry, and returns whether it did: if `key` is not greater than every other key,
   /// nothing is written.
   ///
   /// The corresponding C function is `mdb_put` with `MDB_APPEND`.
@@ -53,11 +54,13 @@ package struct WriteTransactionReference: Transaction {
     do throws(LMDBError) {
       return unsafe try databasePut(raw, database.handle, key, value, flags: MDB_APPEND)
     } catch {
-      throw unsafe owner.examined(error)
+      throw unsafe owner.handleWriteFailure(error)
     }
   }
 
-  /// Removes `key`; says whether it was there.
+  /// Removes `key`, and returns whether it existed.
+  ///
+  /// The corresponding C function is `mdb_del`.
   @discardableResult
   package func delete(
     _ key: UnsafeRawBufferPointer,
@@ -67,7 +70,7 @@ package struct WriteTransactionReference: Transaction {
     do throws(LMDBError) {
       return unsafe try databaseDelete(raw, database.handle, key)
     } catch {
-      throw unsafe owner.examined(error)
+      throw unsafe owner.handleWriteFailure(error)
     }
   }
 }

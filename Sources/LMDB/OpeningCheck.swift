@@ -8,28 +8,30 @@ internal import CLMDB
   internal import Glibc
 #endif
 
-/// A data file that is being opened, and that something else than a commit may have changed.
-struct ChangedFile {
+/// The check of a data file's pages when it is opened, unless only commits have changed it since
+/// the last check.
+struct OpeningCheck {
   let descriptor: Int32
   let pageSize: Int
   let isReadOnly: Bool
-  /// Whether a file with a mark is checked too.
+  /// Whether to check a file even if it has a valid mark.
   let checksAlways: Bool
 
-  private static let mostAttempts = 100
-  /// The size from which it is worth waiting until another process ends a commit.
+  private static let maximumAttempts = 100
+  /// The file size, in bytes, above which it is worth waiting for another process to finish a
+  /// commit and set the mark.
   private static let largeSize = 32 << 20
 
-  /// Checks the pages of a file without a ``CheckedMark``, before LMDB trusts them, and lengthens a
-  /// file that lacks only free pages at its end.
+  /// Checks the pages of a file that has no valid ``CheckedMark``, and extends a file from which
+  /// only free pages at the end are missing.
   ///
-  /// LMDB does not write pages at the end that the same transaction freed again. Reading other
-  /// missing pages would end the process.
+  /// LMDB does not write pages at the end of the file that the same transaction allocated and
+  /// freed. If any other page is missing, reading it would end the process.
   ///
-  /// - Throws: ``LMDBError`` with `corrupted`, or what the system answers.
-  /// - Complexity: O(1) for a file with a mark, otherwise O(n) in its pages.
+  /// - Throws: ``LMDBError`` with `corrupted`, or another system error.
+  /// - Complexity: O(1) for a file with a valid mark, otherwise O(n) in its pages.
   func check(_ handle: OpaquePointer) throws(LMDBError) {
-    for attempt in 0..<Self.mostAttempts {
+    for attempt in 0..<Self.maximumAttempts {
       let status = try EnvironmentFile.status(of: descriptor)
       let last = unsafe UInt64(UInt(bitPattern: try environmentInfo(handle).me_last_txnid))
       let isShort = unsafe try missingBytes(handle) > 0
@@ -46,24 +48,24 @@ struct ChangedFile {
     throw LMDBError(.corrupted, operation: "finding the last commit")
   }
 
-  /// Returns false when a later commit came between.
+  /// Checks the pages and sets the mark; returns false if another commit intervened.
   private func checkPages(
     _ handle: OpaquePointer,
     lengthening: Bool,
     _ status: stat
   ) throws(LMDBError) -> Bool {
-    // A writer keeps others from lengthening the file meanwhile, and a reader from using again the
-    // pages that are looked at.
+    // A write transaction prevents other processes from extending the file; a read transaction
+    // prevents the reuse of the pages being checked.
     let flags = lengthening ? 0 : MDB_RDONLY
     let transaction = unsafe try transactionBegin(handle, flags: flags)
     defer { unsafe transactionAbort(transaction) }
     let number = unsafe transactionID(transaction) - (lengthening ? 1 : 0)
-    var walk = try PageWalk(descriptor: descriptor, pageSize: pageSize, transaction: number)
+    var walk = try PageVerifier(descriptor: descriptor, pageSize: pageSize, transaction: number)
     guard try walk.run() else { return false }
     guard !isReadOnly else { return true }
     let missing = unsafe try missingBytes(handle)
     if lengthening, missing > 0 { try EnvironmentFile.extend(descriptor, by: missing) }
-    // Otherwise another process has changed the file, and leaves a mark of its own.
+    // If the file has changed, another process has committed, and sets its own mark.
     let now = try EnvironmentFile.status(of: descriptor)
     if lengthening || CheckedMark.isUnchanged(now, status) {
       let inode = UInt64(status.st_ino)
