@@ -14,7 +14,7 @@
 /// other change of the file, a copy, or an interrupted commit leaves a different time, and the
 /// pages are checked when the file is next opened.
 ///
-/// The mark of an unsynced commit is valid until the system restarts, because a power failure may
+/// The mark of an unsynced commit is valid until the system restarts, because a power cut may
 /// preserve the time and lose pages. On file systems whose timestamps are coarser than 100 ns, no
 /// mark is ever valid.
 enum CheckedMark {

@@ -33,7 +33,7 @@ package enum DurableFile {
   }
 
   /// Syncs the entries of a folder, so that files created or renamed in it keep their names after a
-  /// power failure.
+  /// power cut.
   package static func syncFolder(_ folder: String) throws(LMDBError) {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -45,7 +45,7 @@ package enum DurableFile {
 
   /// Renames a file or folder, replacing an existing file of that name.
   ///
-  /// Lost on power failure until ``syncFolder(_:)``. The corresponding C function is `rename`.
+  /// Lost on power cut until ``syncFolder(_:)``. The corresponding C function is `rename`.
   package static func rename(_ path: String, to target: String) throws(LMDBError) {
     try perform(.rename(path, to: target), "rename") {
       #if canImport(Darwin)
@@ -60,7 +60,7 @@ package enum DurableFile {
 
   /// Creates a hard link; fails with `fileExists` if the name exists.
   ///
-  /// Lost on power failure until ``syncFolder(_:)``. The corresponding C function is `link`.
+  /// Lost on power cut until ``syncFolder(_:)``. The corresponding C function is `link`.
   package static func link(_ path: String, to target: String) throws(LMDBError) {
     try perform(.link(path, to: target), "link") {
       #if canImport(Darwin)

@@ -1,7 +1,7 @@
 extension Environment {
   /// Writes the last commit to a new file, while other threads and processes read and write.
   ///
-  /// Synced on return: the file and its name survive a power failure. To open the copy, name it
+  /// Synced on return: the file and its name survive a power cut. To open the copy, name it
   /// `data.mdb` in a folder of its own. The copy takes the time to read and write the whole file.
   /// During it, pages that other commits free cannot be reused, so the data file may grow. The
   /// corresponding C function is `mdb_env_copyfd2`.

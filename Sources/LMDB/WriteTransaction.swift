@@ -1,6 +1,6 @@
 internal import CLMDB
 
-/// A write transaction. An environment has at most one at a time.
+/// The single write transaction of an environment.
 ///
 /// It sees its own writes; other transactions see them after ``commit(_:)``. It begins and ends on
 /// one thread. Lend it as `inout`: the compiler then rejects an `await` while it is open, an
