@@ -105,13 +105,13 @@ public final class Environment: Sendable {
       pageSize = unsafe Int(try environmentStatistics(handle).ms_psize)
       // A new in-memory file needs no check.
       if !isInMemory {
-        let file = OpeningCheck(
+        let openingCheck = OpeningCheck(
           descriptor: descriptor,
           pageSize: pageSize,
           isReadOnly: isReadOnly,
           checksAlways: options.checksPages
         )
-        unsafe try file.check(handle)
+        unsafe try openingCheck.run(handle)
       }
     } catch {
       unsafe environmentClose(handle)
@@ -344,12 +344,12 @@ public final class Environment: Sendable {
     while attempts > 0 {
       attempts -= 1
       let snapshot = try beginRead()
-      var walk = try PageVerifier(
+      var verifier = try PageVerifier(
         descriptor: descriptor,
         pageSize: pageSize,
         transaction: snapshot.id
       )
-      let isChecked = try walk.run()
+      let isChecked = try verifier.run()
       _ = consume snapshot
       if isChecked { return }
     }

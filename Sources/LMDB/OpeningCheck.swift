@@ -30,7 +30,7 @@ struct OpeningCheck {
   ///
   /// - Throws: ``LMDBError`` with `corrupted`, or another system error.
   /// - Complexity: O(1) for a file with a valid mark, otherwise O(n) in its pages.
-  func check(_ handle: OpaquePointer) throws(LMDBError) {
+  func run(_ handle: OpaquePointer) throws(LMDBError) {
     for attempt in 0..<Self.maximumAttempts {
       let status = try EnvironmentFile.status(of: descriptor)
       let last = unsafe UInt64(UInt(bitPattern: try environmentInfo(handle).me_last_txnid))
@@ -60,8 +60,8 @@ struct OpeningCheck {
     let transaction = unsafe try transactionBegin(handle, flags: flags)
     defer { unsafe transactionAbort(transaction) }
     let number = unsafe transactionID(transaction) - (lengthening ? 1 : 0)
-    var walk = try PageVerifier(descriptor: descriptor, pageSize: pageSize, transaction: number)
-    guard try walk.run() else { return false }
+    var verifier = try PageVerifier(descriptor: descriptor, pageSize: pageSize, transaction: number)
+    guard try verifier.run() else { return false }
     guard !isReadOnly else { return true }
     let missing = unsafe try missingBytes(handle)
     if lengthening, missing > 0 { try EnvironmentFile.extend(descriptor, by: missing) }

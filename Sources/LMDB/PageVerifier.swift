@@ -229,7 +229,7 @@ struct PageVerifier {
       size + UInt64(DataFilePage.headerSize) <= count * UInt64(pageSize)
     else { throw damage(number, "not the first page of a large value") }
     for other in number..<number + count where !used.insert(other) {
-      throw damage(other, "a page of a large value is already in use")
+      throw damage(other, "a page of a large value is out of range or already in use")
     }
   }
 
@@ -272,7 +272,9 @@ struct PageVerifier {
   // MARK: Bytes
 
   private mutating func read(tree number: UInt64) throws(LMDBError) {
-    guard used.insert(number) else { throw damage(number, "a page is used twice") }
+    guard used.insert(number) else {
+      throw damage(number, "a page is out of range or already in use")
+    }
     try read(number)
     guard page.number == number else {
       throw damage(number, "a page contains the wrong page number")
