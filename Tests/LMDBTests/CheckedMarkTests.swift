@@ -3,13 +3,13 @@ import LMDB
 import TestSupport
 import Testing
 
-/// Which files are checked when they are opened.
+/// Tests which files `Environment.open` checks page by page.
 @Suite struct CheckedMarkTests {
   private static let pageSize = 4_096
 
   let folder: TemporaryFolder
 
-  /// A file of some tens of pages.
+  /// Creates a file of a few dozen pages.
   init() throws {
     folder = try TemporaryFolder()
     let environment = try Environment.open(folder.path)
@@ -21,14 +21,14 @@ import Testing
 
   private var file: String { folder.path + "/data.mdb" }
 
-  /// Fills the root of the last commit's main database with zeros, as a disk does: the modification
-  /// time stays.
+  /// Overwrites a page as a failing disk would, without a change of the modification time.
   private func damageSilently() throws {
     let time = try FileTime(of: file)
     try damage()
     try time.set(file)
   }
 
+  /// Fills the root page of the main database of the last commit with zeros.
   private func damage() throws {
     let bytes = try Data(contentsOf: URL(filePath: file))
     func number(_ offset: Int) -> UInt64 {
@@ -50,13 +50,13 @@ import Testing
   }
 
   @Test(arguments: CommitSync.allCases)
-  func `a file that only commits have changed opens unchecked`(sync: CommitSync) throws {
+  func `opening a file that only commits have changed skips the check`(sync: CommitSync) throws {
     try write(sync)
     try damageSilently()
     _ = try Environment.open(folder.path)
   }
 
-  @Test func `an open that asks for the check finds what a disk has changed`() throws {
+  @Test func `checksPages finds a page that changed without a new modification time`() throws {
     try damageSilently()
     let error = #expect(throws: LMDBError.self) {
       try Environment.open(folder.path, options: EnvironmentOptions(checksPages: true))
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a file that something else has changed is checked`(isReadOnly: Bool) throws {
+  func `opening a file with an unknown modification time checks every page`(isReadOnly: Bool) throws {
     try damage()
     let error = #expect(throws: LMDBError.self) {
       try Environment.open(folder.path, options: EnvironmentOptions(isReadOnly: isReadOnly))
@@ -73,12 +73,12 @@ import Testing
     #expect(error?.code == .corrupted)
   }
 
-  @Test func `a copy with the time of the original is checked`() throws {
+  @Test func `opening a copy with the modification time of the original checks every page`() throws {
     try damageSilently()
     let time = try FileTime(of: file)
     let copy = file + ".copy"
     try FileManager.default.copyItem(atPath: file, toPath: copy)
-    // Keeps the number of the old file in use, so that the copy has another.
+    // Keeps the inode of the old file in use, so that the copy gets another one.
     let old = try FileHandle(forReadingFrom: URL(filePath: file))
     defer { try? old.close() }
     try FileManager.default.removeItem(atPath: file)
@@ -87,7 +87,7 @@ import Testing
     #expect(throws: LMDBError.self) { try Environment.open(folder.path) }
   }
 
-  @Test func `a file that passed the check is not checked again`() throws {
+  @Test func `a file that passed the check is not checked again by the next open`() throws {
     let bytes = try Data(contentsOf: URL(filePath: file))
     try bytes.write(to: URL(filePath: file))
     do { _ = try Environment.open(folder.path) }
@@ -95,7 +95,7 @@ import Testing
     _ = try Environment.open(folder.path)
   }
 
-  @Test func `an open for reading leaves no mark`() throws {
+  @Test func `a read-only open does not mark the file as checked`() throws {
     let bytes = try Data(contentsOf: URL(filePath: file))
     try bytes.write(to: URL(filePath: file))
     let time = try FileTime(of: file)
@@ -103,7 +103,7 @@ import Testing
     #expect(try FileTime(of: file) == time)
   }
 
-  @Test func `a commit does not set a time before itself`() throws {
+  @Test func `a commit sets a modification time close to the current time`() throws {
     let start = Date().timeIntervalSince1970
     try write(.full)
     let end = Date().timeIntervalSince1970

@@ -21,7 +21,7 @@ import Testing
     try transaction.commit(sync)
   }
 
-  @Test func `each commit is synced as it asks for, whatever the one before did`() throws {
+  @Test func `each commit uses its own sync mode, independent of the previous commit`() throws {
     for first in CommitSync.allCases {
       for second in CommitSync.allCases {
         try write("\(first)", first)
@@ -35,7 +35,7 @@ import Testing
     #expect(try environment.syncFlags() == 0)
   }
 
-  @Test func `a nested transaction leaves it to the outer one how to sync`() throws {
+  @Test func `a nested commit does not change the sync mode of the environment`() throws {
     try write("deferred", .deferred)
     var transaction = try environment.beginWrite()
     try transaction.nested { try $0.put("", for: "a", in: database) }
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: CommitSync.allCases)
-  func `a commit outlasts the process that made it, however it is synced`(
+  func `a commit of any sync mode survives SIGKILL of its process`(
     sync: CommitSync
   ) async throws {
     let path = folder.path
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `threads that commit with different syncs lose nothing`() async throws {
+  func `concurrent commits with different sync modes lose no entry`() async throws {
     try await withThrowingTaskGroup { group in
       for sync in CommitSync.allCases {
         group.addTask {
@@ -80,7 +80,7 @@ import Testing
     try environment.checkPages()
   }
 
-  @Test func `an environment opened for reading cannot be synced`() throws {
+  @Test func `syncing a read-only environment throws accessDenied`() throws {
     let other = try TemporaryFolder()
     do { _ = try Environment.open(other.path).database("a") }
     let options = EnvironmentOptions(isReadOnly: true)

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a copy holds the last commit, for its owner alone`(compacting: Bool) throws {
+  func `a copy contains the last commit and has permissions 0600`(compacting: Bool) throws {
     try environment.write { transaction in
       for number in 0..<3_000 { try transaction.put("v\(number)", for: "\(number)", in: database) }
       try transaction.put(String(repeating: "x", count: 30_000), for: "large", in: database)
@@ -34,16 +34,16 @@ import Testing
     let copy = try Environment.open(backups.path)
     try copy.checkPages()
     let texts = try copy.database("texts")
-    let theirs = try copy.beginRead()
-    let ours = try environment.beginRead()
-    #expect(try theirs.keys(of: texts) == ours.keys(of: database))
-    #expect(try theirs.text(for: "large", in: texts) == ours.text(for: "large", in: database))
+    let copied = try copy.beginRead()
+    let original = try environment.beginRead()
+    #expect(try copied.keys(of: texts) == original.keys(of: database))
+    #expect(try copied.text(for: "large", in: texts) == original.text(for: "large", in: database))
     try copy.write { try $0.put("", for: "later", in: texts) }
     #expect(try environment.text(for: "later", in: database) == nil)
   }
 
   @Test(arguments: [false, true])
-  func `an environment without anything is copied`(compacting: Bool) throws {
+  func `an empty environment can be copied`(compacting: Bool) throws {
     let empty = try TemporaryFolder()
     try Environment.open(empty.path).copy(to: copyPath, compacting: compacting)
     #expect(try Environment.open(backups.path).beginRead().openDatabase("texts") == nil)
@@ -59,7 +59,7 @@ import Testing
     #expect(try size(copyPath) * 10 < size(backups.path("whole.mdb")))
   }
 
-  @Test func `a file that is there is left as it is`() throws {
+  @Test func `copying to an existing file throws and keeps that file`() throws {
     try backups.makeFile("data.mdb", "mine")
     #expect(throws: LMDBError(.fileExists, operation: "open")) {
       try environment.copy(to: copyPath)
@@ -67,7 +67,7 @@ import Testing
     #expect(try String(contentsOfFile: copyPath, encoding: .utf8) == "mine")
   }
 
-  @Test func `a copy into no folder is refused`() throws {
+  @Test func `copying into a missing folder throws noSuchFile`() throws {
     #expect(throws: LMDBError(.noSuchFile, operation: "open")) {
       try environment.copy(to: backups.path("none/data.mdb"))
     }
@@ -77,7 +77,7 @@ import Testing
     .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full"),
     arguments: [false, true]
   )
-  func `a full disk is named so`(compacting: Bool) throws {
+  func `copying to a full disk throws noSpace`(compacting: Bool) throws {
     let device = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     #expect(throws: LMDBError(.noSpace, operation: "mdb_env_copyfd2")) {
       try environment.copy(to: device.fileDescriptor, compacting: compacting)
@@ -85,9 +85,9 @@ import Testing
     try environment.write { try $0.put("", for: "later", in: database) }
   }
 
-  /// A limit on the size of files stands for a full disk: the copy breaks off part of the way.
+  /// A limit on the file size simulates a full disk: the copy fails part of the way.
   @Test(arguments: [false, true])
-  func `a copy that breaks off leaves no file`(compacting: Bool) async throws {
+  func `a failed copy leaves no file`(compacting: Bool) async throws {
     try environment.write { transaction in
       for number in 0..<5_000 { try transaction.put("text", for: "\(number)", in: database) }
     }
@@ -108,7 +108,7 @@ import Testing
     #expect(try backups.names() == [])
   }
 
-  @Test func `a copy inside a write is refused and does not hang`() throws {
+  @Test func `copying inside a write transaction throws instead of deadlocking`() throws {
     try environment.write { transaction in
       try transaction.put("", for: "a", in: database)
       #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-  func `copies made beside a writer each hold one commit whole`(compacting: Bool) async throws {
+  func `copies made during writes each contain exactly one commit`(compacting: Bool) async throws {
     try environment.write { transaction in
       for key in 0..<2_000 { try transaction.put("0", for: "\(key)", in: database) }
     }

@@ -8,9 +8,9 @@ import Testing
   private static let keyCount = 150
 
   let folder: TemporaryFolder
-  let sound: Data
+  let intact: Data
 
-  /// A file of some hundred pages, large values among them.
+  /// Creates a file of a few hundred pages, including large values.
   init() throws {
     folder = try TemporaryFolder()
     do {
@@ -26,17 +26,17 @@ import Testing
         }
       }
     }
-    sound = try Data(contentsOf: URL(filePath: folder.path + "/data.mdb"))
+    intact = try Data(contentsOf: URL(filePath: folder.path + "/data.mdb"))
   }
 
   private func replaceFile(by data: Data) throws {
     try data.write(to: URL(filePath: folder.path + "/data.mdb"))
   }
 
-  private func pageCount() -> Int { sound.count / Self.pageSize }
+  private func pageCount() -> Int { intact.count / Self.pageSize }
 
-  private func sound(withPage number: Int, filledWith byte: UInt8) -> Data {
-    var data = sound
+  private func intact(withPage number: Int, filledWith byte: UInt8) -> Data {
+    var data = intact
     let start = number * Self.pageSize
     data.replaceSubrange(
       start..<start + Self.pageSize,
@@ -45,7 +45,7 @@ import Testing
     return data
   }
 
-  @Test func `a sound file passes the check, with and without free pages`() throws {
+  @Test func `an intact file passes the check, with and without free pages`() throws {
     let environment = try Environment.open(folder.path)
     try environment.checkPages()
     let database = try environment.database("texts")
@@ -54,13 +54,13 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a file that was cut short is refused, unless nothing is missing`(isReadOnly: Bool) throws {
+  func `opening a truncated file throws unless only free pages are missing`(isReadOnly: Bool) throws {
     let options = EnvironmentOptions(isReadOnly: isReadOnly)
     var refused = 0
     for count in stride(from: 2, to: pageCount(), by: 3) {
-      try replaceFile(by: sound.prefix(count * Self.pageSize - (count.isMultiple(of: 2) ? 0 : 77)))
+      try replaceFile(by: intact.prefix(count * Self.pageSize - (count.isMultiple(of: 2) ? 0 : 77)))
       do {
-        // Some cuts take free pages alone.
+        // Some truncations remove only free pages.
         let environment = try Environment.open(folder.path, options: options)
         try environment.checkPages()
         let snapshot = try environment.beginRead()
@@ -74,8 +74,8 @@ import Testing
     #expect(refused > 5)
   }
 
-  @Test func `a file that lacks only free pages opens, and gets them back`() throws {
-    let size = Int64(sound.count)
+  @Test func `a file that lacks only free pages opens and is extended to its full size`() throws {
+    let size = Int64(intact.count)
     do {
       let environment = try Environment.open(folder.path)
       let database = try environment.database("texts")
@@ -85,8 +85,8 @@ import Testing
       }
     }
     let file = folder.path + "/data.mdb"
-    let whole = try Data(contentsOf: URL(filePath: file))
-    try replaceFile(by: whole.prefix(whole.count - Self.pageSize))
+    let complete = try Data(contentsOf: URL(filePath: file))
+    try replaceFile(by: complete.prefix(complete.count - Self.pageSize))
     let readOnly = EnvironmentOptions(isReadOnly: true)
     do { _ = try Environment.open(folder.path, options: readOnly) }
     let environment = try Environment.open(folder.path)
@@ -97,10 +97,10 @@ import Testing
   }
 
   @Test(arguments: [0, 0xFF, 0x5A] as [UInt8])
-  func `the check finds every page in use that was overwritten`(byte: UInt8) throws {
+  func `the check finds overwritten pages that are in use`(byte: UInt8) throws {
     var found = 0
     for number in 2..<pageCount() {
-      try replaceFile(by: sound(withPage: number, filledWith: byte))
+      try replaceFile(by: intact(withPage: number, filledWith: byte))
       do {
         try Environment.open(folder.path).checkPages()
       } catch {
@@ -108,14 +108,14 @@ import Testing
         found += 1
       }
     }
-    // The rest are free, or the inner pages of large values.
+    // The other pages are free, or continue a large value and carry no header.
     #expect(found > 10)
   }
 
-  @Test func `flipped bits in a page are found or harmless to the check`() throws {
+  @Test func `the check reports flipped bits or ignores them, and never crashes`() throws {
     var state: UInt64 = 1
     for _ in 0..<100 {
-      var data = sound
+      var data = intact
       for _ in 0..<4 {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         let offset = 2 * Self.pageSize + Int(state >> 33) % (data.count - 2 * Self.pageSize)
@@ -130,23 +130,23 @@ import Testing
     }
   }
 
-  /// LMDB answers such a page with a failed assertion.
+  /// LMDB fails an assertion when it reads such a page.
   ///
-  /// The time of the file stays, as when a disk has changed the page, so that the open does not
-  /// check it.
-  @Test func `a page of zeros ends a process that walks over it unchecked`() async throws {
+  /// The modification time is restored, as if the disk had changed the page, so that the open does
+  /// not check the file.
+  @Test func `reading a zeroed page that was not checked aborts the process`() async throws {
     let file = folder.path + "/data.mdb"
     let inUse = (2..<pageCount()).filter { number in
-      let page = sound[number * Self.pageSize..<(number + 1) * Self.pageSize]
+      let page = intact[number * Self.pageSize..<(number + 1) * Self.pageSize]
       let isLeaf = page[page.startIndex + 10] == 2
       guard isLeaf, page.range(of: Data("key 120".utf8)) != nil else { return false }
-      return !isSound(sound(withPage: number, filledWith: 0))
+      return !isIntact(intact(withPage: number, filledWith: 0))
     }
     let number = try #require(inUse.first)
-    try replaceFile(by: sound)
+    try replaceFile(by: intact)
     do { _ = try Environment.open(folder.path) }
     let time = try FileTime(of: file)
-    try replaceFile(by: sound(withPage: number, filledWith: 0))
+    try replaceFile(by: intact(withPage: number, filledWith: 0))
     try time.set(file)
     await #expect(processExitsWith: .signal(SIGABRT)) { [path = folder.path as String] in
       let environment = try Environment.open(path)
@@ -155,11 +155,11 @@ import Testing
     }
   }
 
-  /// The bytes of the last commit's meta page and of the pages that it leads to, each changed alone.
-  @Test func `an open finds what LMDB would trust, or a process can use the file`() async throws {
+  /// Changes header fields of random pages, including the meta pages.
+  @Test func `a file with changed page headers is refused or can be read and written`() async throws {
     var random = SplitMix64(seed: 7)
     for _ in 0..<150 {
-      var data = sound
+      var data = intact
       let page = Int.random(in: 0..<pageCount(), using: &random) * Self.pageSize
       let header = [0, 10, 12, 14, 16, 18, 20, 40, 46, 72, 80, 88, 94, 120, 128, 136, 144]
       let offset = page + (header.randomElement(using: &random) ?? 0)
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  private func isSound(_ data: Data) -> Bool {
+  private func isIntact(_ data: Data) -> Bool {
     do {
       try replaceFile(by: data)
       try Environment.open(folder.path).checkPages()
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  /// LMDB divides by the size of a page, and maps as many pages as the file says that it has.
+  /// LMDB divides by the page size of the meta page, and maps as many pages as it declares.
   @Test(
     arguments: [
       (40, [0, 0, 0, 0]), (40, [1, 0, 0, 0]), (40, [0, 0, 16, 0]), (40, [0, 0, 0, 0x80]),
@@ -202,13 +202,13 @@ import Testing
       (144, [1, 0, 0, 0, 0, 0, 0, 0x80]),
     ] as [(Int, [UInt8])]
   )
-  func `a file whose meta pages have impossible numbers is refused`(
+  func `opening a file with invalid numbers in a meta page throws`(
     offset: Int,
     bytes: [UInt8]
   ) throws {
     for page in 0..<2 {
       for isReadOnly in [false, true] {
-        var data = sound
+        var data = intact
         let start = page * Self.pageSize + offset
         data.replaceSubrange(start..<start + bytes.count, with: bytes)
         try replaceFile(by: data)

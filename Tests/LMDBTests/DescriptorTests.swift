@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-@Suite(.timeLimit(.minutes(5))) struct DescriptorTests {
+@Suite(.timeLimit(.minutes(5))) struct FileDescriptorTests {
   let folder: TemporaryFolder
 
   init() throws {
@@ -12,7 +12,7 @@ import Testing
   }
 
   #if os(Linux)
-    /// The open descriptors of this process whose target is below a folder.
+    /// Returns the open descriptors of this process that refer to files in a folder.
     private static func descriptors(below folder: String) throws -> [Int32] {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         .compactMap { Int32($0) }
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a program that this process starts inherits no file of the environment`(
+    func `a child process does not inherit the descriptors of an environment`(
       isReadOnly: Bool
     ) throws {
       do { _ = try Environment.open(folder.path) }
@@ -38,9 +38,9 @@ import Testing
       _ = try environment.lastTransactionID()
     }
 
-    /// What a program prints would otherwise be written into the file.
+    /// If `data.mdb` had descriptor 1 or 2, the output of the program would overwrite it.
     @Test(arguments: [[0], [1], [2], [0, 1, 2]])
-    func `no file of the environment becomes a standard descriptor`(
+    func `an environment never uses the standard descriptors, even if they are closed`(
       closed: [Int]
     ) async throws {
       await #expect(processExitsWith: .success) {
@@ -51,7 +51,7 @@ import Testing
         let open = try Self.descriptors(below: path)
         #expect(open.count == 3)
         #expect(open.allSatisfy { $0 > 2 }, "\(open)")
-        // As before, nothing can be read from or written to a closed descriptor.
+        // The standard descriptors stay closed.
         for descriptor in closed {
           var byte: UInt8 = 0
           let count =

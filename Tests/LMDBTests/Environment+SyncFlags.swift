@@ -3,7 +3,7 @@ import CLMDB
 @testable import LMDB
 
 extension Environment {
-  /// Those that the last commit was made with, which LMDB leaves as they are.
+  /// Returns the sync flags of the last commit, which LMDB keeps until the next one.
   func syncFlags() throws -> Int32 {
     var flags: UInt32 = 0
     unsafe try check(mdb_env_get_flags(handle, &flags), "mdb_env_get_flags")

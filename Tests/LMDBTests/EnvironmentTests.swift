@@ -16,20 +16,20 @@ import Testing
     return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  @Test func `files are for their owner alone`() throws {
+  @Test func `data.mdb and lock.mdb have permissions 0600`() throws {
     let environment = try Environment.open(folder.path)
     _ = try environment.database("a")
     #expect(try permissions(of: "data.mdb") == 0o600)
     #expect(try permissions(of: "lock.mdb") == 0o600)
   }
 
-  @Test func `two opens of one folder share an environment`() throws {
+  @Test func `opening a folder twice returns the same environment`() throws {
     let first = try Environment.open(folder.path)
     let second = try Environment.open(folder.path + "/.")
     #expect(first === second)
   }
 
-  @Test func `the folder opens again after the last reference went`() throws {
+  @Test func `a folder can be opened again after the last reference is released`() throws {
     do {
       let first = try Environment.open(folder.path)
       let database = try first.database("a")
@@ -52,7 +52,7 @@ import Testing
     #expect(try snapshot.text(for: "k", in: database) == "kept")
   }
 
-  @Test func `a folder made anew at an old path is another environment`() throws {
+  @Test func `a folder recreated at the same path is a different environment`() throws {
     let first = try Environment.open(folder.path)
     let database = try first.database("a")
     try FileManager.default.removeItem(atPath: folder.path)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `opens and closes on many threads never overlap`() async throws {
+  func `opening and closing on many threads at the same time loses no entry`() async throws {
     try await withThrowingTaskGroup { group in
       for task in 0..<8 {
         group.addTask {
@@ -85,19 +85,19 @@ import Testing
     #expect(try environment.beginRead().count(of: database) == 320)
   }
 
-  @Test func `a missing folder is named so`() {
+  @Test func `opening a missing folder throws noSuchFile`() {
     #expect(throws: LMDBError(.noSuchFile, operation: "mdb_env_open")) {
       _ = try Environment.open(folder.path + "/none")
     }
   }
 
-  @Test func `an empty folder cannot be opened for reading`() {
+  @Test func `opening an empty folder read-only throws noSuchFile`() {
     #expect(throws: LMDBError(.noSuchFile, operation: "mdb_env_open")) {
       _ = try Environment.open(folder.path, options: EnvironmentOptions(isReadOnly: true))
     }
   }
 
-  @Test func `an environment opened for reading refuses writes`() throws {
+  @Test func `a read-only environment refuses write transactions`() throws {
     do { _ = try Environment.open(folder.path).database("a") }
     let environment = try Environment.open(
       folder.path,
@@ -108,7 +108,7 @@ import Testing
     #expect(try environment.beginRead().openDatabase("a") != nil)
   }
 
-  @Test func `what is open for reading alone is not opened for writing meanwhile`() throws {
+  @Test func `opening for writing throws busy while this process has it open read-only`() throws {
     do { _ = try Environment.open(folder.path).database("a") }
     #expect(!Environment.isOpenForReadingAlone(folder.path))
     do {
@@ -124,7 +124,7 @@ import Testing
     #expect(!Environment.isOpenForReadingAlone(folder.path))
   }
 
-  @Test func `more databases than asked for are refused`() throws {
+  @Test func `opening more databases than maximumDatabases throws databasesFull`() throws {
     let environment = try Environment.open(
       folder.path,
       options: EnvironmentOptions(maximumDatabases: 1)
@@ -135,21 +135,21 @@ import Testing
     }
   }
 
-  /// A hang would end the child process by the alarm.
+  /// If the child process hangs, `alarm` ends it and the test fails.
   @Test(.timeLimit(.minutes(5)))
-  func `an environment that closes while it is asked about does not hang`() async throws {
+  func `querying the open mode while an environment closes does not deadlock`() async throws {
     do { _ = try Environment.open(folder.path) }
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       alarm(60)
       let options = EnvironmentOptions(isReadOnly: true)
-      let askers = (0..<2).map { _ in
+      let threads = (0..<2).map { _ in
         Thread {
           while !Thread.current.isCancelled { _ = Environment.isOpenForReadingAlone(path) }
         }
       }
-      for asker in askers { asker.start() }
+      for thread in threads { thread.start() }
       for _ in 0..<5_000 { _ = try Environment.open(path, options: options) }
-      for asker in askers { asker.cancel() }
+      for thread in threads { thread.cancel() }
     }
   }
 }

@@ -13,7 +13,7 @@ import Testing
     folder = try TemporaryFolder()
     let environment = try Environment.open(folder.path)
     let database = try environment.database("texts")
-    // An even and an odd number of commits read different pages first.
+    // Several commits, so that both meta pages are in use.
     for number in 0..<5 {
       try environment.write { transaction in
         for key in 0..<2_000 { try transaction.put("\(number)", for: "\(key)", in: database) }
@@ -34,10 +34,10 @@ import Testing
     #expect(error?.code == .busy)
   }
 
-  /// Runs `body` on a thread of its own.
+  /// Runs `body` on its own thread.
   ///
-  /// A test that waits for its child process keeps one of the few threads that tasks run on; where
-  /// the child waits for the test too, the others may all be kept likewise.
+  /// A test that waits for its child process blocks a thread of the cooperative pool. If the child
+  /// also waits for the test, a pool without a free thread would deadlock.
   private func inThread<R: Sendable>(
     _ body: @escaping @Sendable () throws -> R
   ) -> AsyncThrowingStream<R, any Error> {
@@ -53,20 +53,20 @@ import Testing
     return stream
   }
 
-  @Test func `access is refused while this process has the environment open, and granted after`()
+  @Test func `exclusive access throws busy while this process has the environment open`()
     throws
   {
     do {
       let environment = try Environment.open(folder.path)
       expectBusy { try Environment.withExclusiveAccess(to: folder.path) {} }
-      // The refusal has not ended the lock of the open one.
+      // The failed attempt has not released the lock of the open environment.
       try #expect(environment.beginRead().openDatabase("texts") != nil)
     }
     #expect(try Environment.withExclusiveAccess(to: folder.path) { 42 } == 42)
     _ = try Environment.open(folder.path)
   }
 
-  @Test func `access is refused while another process has the environment open`() async throws {
+  @Test func `exclusive access throws busy while another process has the environment open`() async throws {
     let path = folder.path
     let refusals = inThread {
       waitForFile(path + "/open")
@@ -94,7 +94,7 @@ import Testing
     try Environment.withExclusiveAccess(to: path) {}
   }
 
-  @Test func `nobody in this process opens or claims what is claimed`() throws {
+  @Test func `opening or claiming a claimed folder in the same process throws busy`() throws {
     let other = try TemporaryFolder()
     try Environment.withExclusiveAccess(to: folder.path) {
       expectBusy { _ = try Environment.open(folder.path) }
@@ -104,21 +104,21 @@ import Testing
     _ = try Environment.open(folder.path)
   }
 
-  @Test func `access ends when the work throws`() throws {
+  @Test func `exclusive access ends when the body throws`() throws {
     #expect(throws: Failure.self) {
       try Environment.withExclusiveAccess(to: folder.path) { throw Failure() }
     }
     _ = try Environment.open(folder.path)
   }
 
-  @Test func `a folder that was never opened cannot be claimed`() throws {
+  @Test func `exclusive access to a folder without an environment throws noSuchFile`() throws {
     let empty = try TemporaryFolder()
     #expect(throws: LMDBError(.noSuchFile, operation: "open")) {
       try Environment.withExclusiveAccess(to: empty.path) {}
     }
   }
 
-  @Test func `compacting keeps every entry and gives the rest of the file back`() throws {
+  @Test func `compacting keeps every entry and shrinks the file`() throws {
     let before = try size()
     try Environment.compact(folder.path)
     #expect(try size() * 5 < before)
@@ -131,14 +131,14 @@ import Testing
     #expect(try folder.names() == ["data.mdb", "lock.mdb"])
   }
 
-  @Test func `a partial copy that a killed process left does not matter`() throws {
+  @Test func `compacting replaces the partial copy that a killed process left`() throws {
     try folder.makeFile("data.mdb.compacted", "partial")
     try Environment.compact(folder.path)
     #expect(try folder.names() == ["data.mdb", "lock.mdb"])
   }
 
   #if os(Linux)
-    /// Whether some process waits for a lock on the file.
+    /// Returns whether a process is waiting for a lock on the file.
     private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
       let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
       return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
@@ -146,9 +146,9 @@ import Testing
         .contains { $0.contains("->") && $0.contains(":\(inode) ") }
     }
 
-    /// Such a process has opened the lock file, which speaks of the file as it was.
+    /// The waiting process has already opened the lock file, which describes the replaced data file.
     @Test(arguments: [false, true])
-    func `a process that waits to open meets the file that was put there`(
+    func `a process that waits to open sees the replacement of the data file`(
       isReadOnly: Bool
     ) async throws {
       let path = folder.path
@@ -180,7 +180,7 @@ import Testing
       try environment.checkPages()
     }
 
-    @Test func `a process killed while it has access leaves files that open`() async throws {
+    @Test func `SIGKILL during exclusive access leaves an environment that opens`() async throws {
       let path = folder.path
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
         do { try Environment.open(path).copy(to: path + "/copy", compacting: true) }

@@ -5,7 +5,7 @@ import Testing
 @testable import LMDB
 
 @Suite struct InMemoryTests {
-  @Test func `an environment in memory keeps what is written, and leaves no file`() throws {
+  @Test func `an in-memory environment stores entries without a file`() throws {
     let environment = try Environment.openInMemory()
     #expect(!FileManager.default.fileExists(atPath: environment.path))
     let database = try environment.database("texts")
@@ -17,7 +17,7 @@ import Testing
     try environment.clearStaleReaders()
   }
 
-  @Test func `two environments in memory have nothing in common`() throws {
+  @Test func `two in-memory environments are independent`() throws {
     let first = try Environment.openInMemory()
     let second = try Environment.openInMemory()
     let database = try first.database("texts")
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: CommitSync.allCases)
-  func `no commit in memory is synced`(sync: CommitSync) throws {
+  func `commits of an in-memory environment are never synced`(sync: CommitSync) throws {
     let environment = try Environment.openInMemory()
     var transaction = try environment.beginWrite()
     let database = try transaction.makeDatabase("texts")
@@ -35,7 +35,7 @@ import Testing
     #expect(try environment.syncFlags() & CommitSync.deferred.flags != 0)
   }
 
-  @Test func `a map in memory grows, and a copy on the disk has what it held`() throws {
+  @Test func `an in-memory environment grows and can be copied to disk`() throws {
     let backups = try TemporaryFolder()
     do {
       let environment = try Environment.openInMemory(options: EnvironmentOptions(mapSize: 1 << 20))
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `readers and a writer share an environment in memory`() async throws {
+  func `concurrent readers of an in-memory environment see whole commits`() async throws {
     let environment = try Environment.openInMemory()
     let database = try environment.database("pairs")
     try await withThrowingTaskGroup { group in

@@ -12,12 +12,12 @@ import Testing
   ]
 
   @Test(arguments: codes)
-  func `codes are those of the C library`(code: LMDBError.Code, raw: Int32, isDamage: Bool) {
+  func `error codes have the values of the C library`(code: LMDBError.Code, raw: Int32, isDamage: Bool) {
     #expect(code.rawValue == raw)
     #expect(LMDBError(code, operation: "mdb_get").meansDamage == isDamage)
   }
 
-  @Test func `an error says which call failed and why`() {
+  @Test func `an error description names the C function and the cause`() {
     let error = LMDBError(.mapFull, operation: "mdb_put")
     #expect("\(error)" == "mdb_put: MDB_MAP_FULL: Environment mapsize limit reached")
     #expect("\(LMDBError(.noSpace, operation: "mdb_put"))" == "mdb_put: No space left on device")

@@ -16,7 +16,7 @@ import Testing
     return try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0
   }
 
-  /// Opens reads inside each other until one is refused, and returns how many there were.
+  /// Opens nested read transactions until one is refused, and returns how many succeeded.
   private static func nestReads(_ environment: Environment, upTo most: Int) throws -> Int {
     guard most > 0 else { return 0 }
     do {
@@ -39,18 +39,18 @@ import Testing
       let options = EnvironmentOptions(maximumReaders: 4_000)
       let environment = try Environment.open(path, options: options)
       #expect(try environment.statistics().maximumReaders == limit)
-      // With a longer lock file this process would use slots that the other one has not mapped.
+      // With a longer lock file, this process would use slots that the other one has not mapped.
       #expect(try Self.nestReads(environment, upTo: 1_000) == limit)
     }
     #expect(try lockFileSize() == size)
-    // Looks at every slot that has ever been used.
+    // These read every slot that has ever been used.
     try environment.write { try $0.put("later", for: "a", in: database) }
     try environment.clearStaleReaders()
   }
 
-  /// A lock on the byte that belongs to the child's process id stands for a process of another
-  /// container that has the same one.
-  @Test func `a process whose id another container uses is refused`() async throws {
+  /// A lock on the byte of the child's process id simulates a process with the same id in another
+  /// container.
+  @Test func `a process whose id is in use in another container is refused`() async throws {
     let path = folder.path
     do { _ = try Environment.open(path) }
     Thread.detachNewThread {
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `a process that opens the files alone gets the number of readers it asks for`()
+  @Test func `the first process to open an environment sets the number of readers`()
     throws
   {
     do { _ = try Environment.open(folder.path, options: EnvironmentOptions(maximumReaders: 8)) }
@@ -91,7 +91,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `the lock file has its disk space before it is mapped`() throws {
+    @Test func `the disk space of the lock file is allocated before it is mapped`() throws {
       let environment = try Environment.open(folder.path)
       var status = stat()
       #expect(unsafe stat(folder.path("lock.mdb"), &status) == 0)
@@ -100,7 +100,7 @@ import Testing
       _ = try environment.lastTransactionID()
     }
 
-    /// Whether some process waits for a lock on the file.
+    /// Returns whether a process is waiting for a lock on the file.
     private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
       let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
       return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
@@ -108,7 +108,7 @@ import Testing
         .contains { $0.contains("->") && $0.contains(":\(inode) ") }
     }
 
-    @Test func `a process that waits does not believe the lock file of a killed one`() async throws
+    @Test func `a waiting process rejects the stale lock file of a killed process`() async throws
     {
       let path = folder.path
       do {
@@ -134,7 +134,7 @@ import Testing
         group.addTask {
           await #expect(processExitsWith: .success) { [path = path as String] in
             waitForFile(path + "/claimed")
-            // The lock file still has the transaction number of the file that was replaced.
+            // The lock file still has the transaction id of the replaced file.
             #expect(throws: LMDBError(.invalid, operation: "mdb_env_open")) {
               _ = try Environment.open(path)
             }

@@ -10,7 +10,8 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// Writes texts of `size` bytes, each in a commit, and returns how often the map was full.
+  /// Writes `count` values of `size` bytes, each in its own commit, and returns how often a write
+  /// failed because the map was full.
   private func fill(
     _ environment: Environment,
     _ database: Database,
@@ -32,7 +33,7 @@ import Testing
     return failures
   }
 
-  @Test func `a map of one megabyte grows by itself beyond sixty-four`() throws {
+  @Test func `a map of 1 MiB grows beyond 64 MiB without a failed write`() throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")
     let failures = try fill(environment, database, count: 350, size: 200_000)
@@ -44,7 +45,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a write larger than the map succeeds after some tries`() throws {
+  func `a write larger than the map succeeds after fewer than seven failures`() throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")
     #expect(try fill(environment, database, count: 1, size: 20 << 20) < 7)
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `the map grows although reads overlap without end`() async throws {
+  func `the map grows although there is always an open read transaction`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")
     try await withThrowingTaskGroup { group in
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `what another process makes the file grow is adopted`() async throws {
+  func `a read adopts the larger map size of another process`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")
     let path = folder.path
@@ -90,7 +91,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a write first to see the larger file adopts it too`() async throws {
+  func `a write adopts the larger map size of another process`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("texts")
     let path = folder.path

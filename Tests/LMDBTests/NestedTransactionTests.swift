@@ -21,8 +21,8 @@ import Testing
     try environment.beginRead().keys(of: database)
   }
 
-  /// Runs `body` in a nested transaction that is undone.
-  private func undone(
+  /// Runs `body` in a nested transaction that is rolled back.
+  private func rollBack(
     in transaction: inout WriteTransaction,
     _ body: (inout WriteTransaction) throws -> Void
   ) {
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `what a nested transaction wrote joins the outer one`() throws {
+  @Test func `writes of a nested transaction become part of the outer transaction`() throws {
     let answer = try environment.write { transaction in
       try transaction.put("outer", for: "a", in: database)
       let answer = try transaction.nested { child in
@@ -52,11 +52,11 @@ import Testing
     #expect(try keys() == ["a", "b"])
   }
 
-  @Test func `a nested transaction that throws is undone alone`() throws {
+  @Test func `a nested transaction that throws rolls back only its own writes`() throws {
     try environment.write { try $0.put("old", for: "kept", in: database) }
     try environment.write { transaction in
       try transaction.put("outer", for: "a", in: database)
-      undone(in: &transaction) { child in
+      rollBack(in: &transaction) { child in
         try child.put("inner", for: "a", in: database)
         try child.put("inner", for: "b", in: database)
         try child.delete("kept", in: database)
@@ -65,14 +65,14 @@ import Testing
       #expect(try transaction.text(for: "a", in: database) == "outer")
       #expect(try transaction.text(for: "b", in: database) == nil)
       try transaction.put("outer", for: "c", in: database)
-      let wasThere = try transaction.nested { try $0.delete("c", in: database) }
-      #expect(wasThere)
+      let existed = try transaction.nested { try $0.delete("c", in: database) }
+      #expect(existed)
     }
     #expect(try keys() == ["a", "kept"])
     try environment.checkPages()
   }
 
-  @Test func `an outer transaction that is dropped takes its nested ones along`() throws {
+  @Test func `rolling back the outer transaction discards committed nested transactions`() throws {
     #expect(throws: Failure.self) {
       try environment.write { transaction in
         try transaction.nested { try $0.put("inner", for: "a", in: database) }
@@ -82,8 +82,8 @@ import Testing
     #expect(try keys() == [])
   }
 
-  @Test func `nothing but what succeeded at each depth is kept`() throws {
-    /// Writes a key at each depth on the way down, and throws where the bit of the depth is set.
+  @Test func `only the writes of transactions that succeeded at every level are kept`() throws {
+    /// Writes one key per level, and throws at each level whose bit is set in `failing`.
     func descend(
       _ transaction: inout WriteTransaction,
       _ depth: Int,
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `transactions nest a hundred deep`() throws {
+  @Test func `transactions can be nested 100 levels deep`() throws {
     func descend(_ transaction: inout WriteTransaction, _ depth: Int) throws {
       try transaction.put("", for: "\(1_000 + depth)", in: database)
       if depth < 100 { try transaction.nested { try descend(&$0, depth + 1) } }
@@ -117,14 +117,14 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `tens of thousands of puts are undone and kept as a few are`() throws {
+  func `nested transactions of 50,000 writes commit and roll back`() throws {
     let count = 50_000
     let value = String(repeating: "x", count: 200)
     try environment.write { transaction in
       for number in stride(from: 0, to: count, by: 2) {
         try transaction.put("outer", for: "\(number)", in: database)
       }
-      undone(in: &transaction) { child in
+      rollBack(in: &transaction) { child in
         for number in 0..<count { try child.put(value, for: "\(number)", in: database) }
         for number in stride(from: 0, to: count, by: 3) {
           try child.delete("\(number)", in: database)
@@ -150,7 +150,7 @@ import Testing
     try environment.checkPages()
   }
 
-  @Test func `a random history of nested transactions is that of a dictionary`() throws {
+  @Test func `random nested transactions match a dictionary`() throws {
     var generator = SplitMix64(seed: 7)
     var model: [String: String] = [:]
 
@@ -166,10 +166,10 @@ import Testing
             model = before
           }
         case 0..<6:
-          let wasThere = try transaction.delete(key, in: database)
-          #expect(wasThere == (model.removeValue(forKey: key) != nil))
+          let existed = try transaction.delete(key, in: database)
+          #expect(existed == (model.removeValue(forKey: key) != nil))
         default:
-          // A few on pages of their own.
+          // A few large values use overflow pages.
           let isLarge = Int.random(in: 0..<20, using: &generator) == 0
           let size = Int.random(in: isLarge ? 2_000..<3_000 : 0..<60, using: &generator)
           let text = String(repeating: "x", count: size)
@@ -196,9 +196,9 @@ import Testing
     try environment.checkPages()
   }
 
-  @Test func `a database made in a nested transaction is kept with it, and gone without`() throws {
+  @Test func `a database created in a nested transaction exists only if it commits`() throws {
     let made = try environment.write { transaction in
-      undone(in: &transaction) { child in
+      rollBack(in: &transaction) { child in
         let database = try child.makeDatabase("undone")
         try child.put("", for: "a", in: database)
       }
@@ -217,19 +217,19 @@ import Testing
     #expect(try environment.text(for: "a", in: made) == "inner")
   }
 
-  @Test func `a database emptied in a nested transaction that throws is full again`() throws {
+  @Test func `rolling back a nested removeAll restores the entries`() throws {
     try environment.write { transaction in
       for number in 0..<1_000 { try transaction.put("", for: "\(number)", in: database) }
-      undone(in: &transaction) { try $0.removeAll(in: database) }
+      rollBack(in: &transaction) { try $0.removeAll(in: database) }
       #expect(try transaction.count(of: database) == 1_000)
     }
     #expect(try keys().count == 1_000)
   }
 
-  @Test func `only a nested transaction that succeeds makes the outer one changed`() throws {
+  @Test func `hasChanges is set only by a nested transaction that commits`() throws {
     let answers = try environment.write { transaction -> [Bool] in
       var answers = [transaction.hasChanges]
-      undone(in: &transaction) { try $0.put("", for: "a", in: database) }
+      rollBack(in: &transaction) { try $0.put("", for: "a", in: database) }
       answers.append(transaction.hasChanges)
       try transaction.nested { _ = try $0.text(for: "a", in: database) }
       answers.append(transaction.hasChanges)
@@ -239,7 +239,7 @@ import Testing
     #expect(answers == [false, false, false, true])
   }
 
-  @Test func `a write begun inside a nested one is refused, and the next one is not`() throws {
+  @Test func `beginning a write inside a nested transaction throws wouldDeadlock`() throws {
     try environment.write { transaction in
       try transaction.nested { child in
         #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {
@@ -247,8 +247,8 @@ import Testing
         }
         try child.put("inner", for: "a", in: database)
       }
-      undone(in: &transaction) { _ in }
-      // The outer one still counts as this thread's.
+      rollBack(in: &transaction) { _ in }
+      // The thread still owns the outer transaction.
       #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {
         _ = try environment.beginWrite()
       }
@@ -257,7 +257,7 @@ import Testing
     #expect(try keys() == ["a", "b"])
   }
 
-  @Test func `a nested transaction that hides its failed write is undone, and the outer one lives`()
+  @Test func `a nested transaction that ignores a failed write cannot commit`()
     throws
   {
     let small = try TemporaryFolder()
@@ -281,14 +281,14 @@ import Testing
       try transaction.put("outer", for: "d", in: database)
     }
     #expect(try environment.beginRead().keys(of: database) == ["a", "d"])
-    // The failure was noted: the next write finds a larger map.
+    // The failure requests a larger map for the next write.
     #expect(try environment.statistics().mapSize == 1 << 20)
     try environment.write { try $0.put("", for: "e", in: database) }
     #expect(try environment.statistics().mapSize == 2 << 20)
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a process killed inside a nested transaction leaves nothing`() async throws {
+  func `SIGKILL inside a nested transaction discards the whole transaction`() async throws {
     try environment.write { try $0.put("old", for: "a", in: database) }
     let path = folder.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in

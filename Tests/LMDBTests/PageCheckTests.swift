@@ -2,9 +2,9 @@ import LMDB
 import TestSupport
 import Testing
 
-/// Whatever LMDB makes of a file must pass the check of its pages.
+/// Every file that LMDB writes must pass the check of its pages.
 @Suite struct PageCheckTests {
-  @Test(arguments: 0..<6) func `a file passes after any commit`(seed: UInt64) throws {
+  @Test(arguments: 0..<6) func `the check passes after every random commit`(seed: UInt64) throws {
     let folder = try TemporaryFolder(inMemory: true)
     let environment = try Environment.open(folder.path)
     var random = SplitMix64(seed: seed)
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a large value that was replaced by a smaller one passes`() throws {
+  @Test func `the check passes after a large value was replaced by a smaller one`() throws {
     let folder = try TemporaryFolder()
     let environment = try Environment.open(folder.path)
     let database = try environment.database("texts")
@@ -49,7 +49,7 @@ import Testing
     try environment.checkPages()
   }
 
-  @Test func `a new environment passes`() throws {
+  @Test func `the check passes for a new environment`() throws {
     let folder = try TemporaryFolder()
     do { _ = try Environment.open(folder.path) }
     let options = EnvironmentOptions(checksPages: true)

@@ -3,14 +3,14 @@ import LMDB
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct MultipleProcessTests {
   let folder: TemporaryFolder
 
   init() throws {
     folder = try TemporaryFolder()
   }
 
-  @Test func `counting in several processes loses nothing`() async throws {
+  @Test func `concurrent increments from four processes lose no update`() async throws {
     let path = folder.path
     await withTaskGroup { group in
       for _ in 0..<4 {
@@ -33,7 +33,7 @@ import Testing
     #expect(try environment.text(for: "n", in: database) == "400")
   }
 
-  @Test func `a process killed while it writes leaves no trace and no lock`() async throws {
+  @Test func `SIGKILL inside a write transaction discards it and releases the lock`() async throws {
     let environment = try Environment.open(folder.path)
     let database = try environment.database("texts")
     try environment.write { try $0.put("old", for: "a", in: database) }
@@ -50,7 +50,7 @@ import Testing
     #expect(try environment.text(for: "a", in: database) == "old")
   }
 
-  @Test func `a writer that waits gets its turn when the one before is killed`() async throws {
+  @Test func `a waiting writer proceeds when the current writer is killed`() async throws {
     let environment = try Environment.open(folder.path)
     let database = try environment.database("texts")
     let path = folder.path
@@ -73,7 +73,7 @@ import Testing
     #expect(try environment.beginRead().keys(of: database) == ["b"])
   }
 
-  @Test func `a snapshot stays as it was while another process writes`() async throws {
+  @Test func `a snapshot does not change while another process writes`() async throws {
     let environment = try Environment.open(folder.path)
     let database = try environment.database("texts")
     try environment.write { try $0.put("old", for: "a", in: database) }

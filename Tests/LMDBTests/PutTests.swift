@@ -3,7 +3,7 @@ import Testing
 
 @testable import LMDB
 
-/// Puts at the end, without a search for where the key belongs.
+/// Tests `append`, which writes after the last key without a search (`MDB_APPEND`).
 @Suite struct PutTests {
   let folder: TemporaryFolder
   let environment: Environment
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: ["b", "a"])
-  func `a key not greater than the last is not appended, and the rest is kept`(
+  func `append returns false and keeps the entries if the key is not the greatest`(
     key: String
   ) throws {
     let answers = try environment.write { transaction in
@@ -46,13 +46,13 @@ import Testing
     #expect(try snapshot.text(for: "b", in: database) == "1")
   }
 
-  @Test func `a key of no bytes is not appended`() throws {
+  @Test func `appending an empty key throws badValueSize`() throws {
     #expect(throws: LMDBError(.badValueSize, operation: "mdb_put")) {
       try environment.write { try $0.append("1", for: "", in: database) }
     }
   }
 
-  @Test func `an append that is refused is no change`() throws {
+  @Test func `a refused append does not set hasChanges`() throws {
     try environment.write { try $0.put("1", for: "b", in: database) }
     let (refused, appended) = try environment.write { transaction in
       _ = try transaction.append("2", for: "a", in: database)
@@ -64,7 +64,7 @@ import Testing
     #expect(appended)
   }
 
-  @Test func `integer keys are appended in the order of their numbers`() throws {
+  @Test func `integer keys are appended in numeric order`() throws {
     let numbers = try environment.database("numbers", keys: .integers)
     let written: [UInt64] = [1, 255, 256, 65_536, 1 << 40]
     try environment.write { transaction in
@@ -82,7 +82,7 @@ import Testing
     #expect(try environment.beginRead().count(of: numbers) == written.count)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `appending to a full map says so and has it grow`() throws {
+  @Test(.timeLimit(.minutes(5))) func `appending to a full map throws mapFull, and the map grows`() throws {
     let small = try TemporaryFolder()
     let options = EnvironmentOptions(mapSize: 1 << 20)
     let environment = try Environment.open(small.path, options: options)

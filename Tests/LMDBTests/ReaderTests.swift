@@ -11,7 +11,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// Opens reads inside each other until one fails, and returns how many there were.
+  /// Opens nested read transactions until one is refused, and returns how many succeeded.
   private func nest(_ environment: Environment, _ depth: Int) throws -> Int {
     do {
       let transaction = try environment.beginRead()
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `too many readers are refused, and none of their slots is lost`() throws {
+  @Test func `exceeding maximumReaders throws readersFull and loses no slot`() throws {
     let options = EnvironmentOptions(maximumReaders: 60)
     let environment = try Environment.open(folder.path, options: options)
     let limit = try nest(environment, 0)
@@ -30,13 +30,13 @@ import Testing
     for _ in 0..<5 { #expect(try nest(environment, 0) == limit) }
   }
 
-  @Test func `one slot serves reads that follow each other`() throws {
+  @Test func `consecutive reads reuse one reader slot`() throws {
     let environment = try Environment.open(folder.path)
     for _ in 0..<1_000 { _ = try environment.beginRead() }
     #expect(try environment.statistics().readers == 1)
   }
 
-  @Test func `many readers beside a writer each see one commit whole`() async throws {
+  @Test func `concurrent readers see each commit completely or not at all`() async throws {
     let environment = try Environment.open(folder.path)
     let database = try environment.database("pairs")
     let last = 300
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `the slot of a reader that died is freed`() async throws {
+  @Test func `clearStaleReaders frees the slot of a killed process`() async throws {
     let environment = try Environment.open(folder.path)
     _ = try environment.database("a")
     let path = folder.path
@@ -79,7 +79,7 @@ import Testing
     #expect(try environment.clearStaleReaders() == 0)
   }
 
-  @Test func `a write that is due to look for readers that died frees their slots`() async throws {
+  @Test func `a write with a requested reader check frees the slots of killed processes`() async throws {
     let environment = try Environment.open(folder.path)
     _ = try environment.database("a")
     let path = folder.path

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-@Suite struct StatisticsTests {
+@Suite struct EnvironmentStatisticsTests {
   let folder: TemporaryFolder
   let environment: Environment
   let database: Database
@@ -15,7 +15,7 @@ import Testing
     database = try environment.database("texts")
   }
 
-  @Test func `a database says how its pages are used`() throws {
+  @Test func `database statistics count entries, depth and pages`() throws {
     #expect(try environment.beginRead().statistics(of: database).depth == 0)
     try environment.write { transaction in
       for number in 0..<2_000 { try transaction.put("text", for: "\(number)", in: database) }
@@ -29,7 +29,7 @@ import Testing
     #expect(statistics.overflowPages == 3)
   }
 
-  @Test func `the main database has an entry for each named one`() throws {
+  @Test func `the main database has one entry per named database`() throws {
     _ = try environment.database("more")
     let statistics = try environment.statistics().mainDatabase
     #expect(statistics.entries == 2)
@@ -49,7 +49,7 @@ import Testing
       let pages = [statistics.mainDatabase, try environment.beginRead().statistics(of: database)]
         .reduce(2) { $0 + $1.branchPages + $1.leafPages + $1.overflowPages }
       let free = try environment.freePageCount()
-      // The list of free pages lies on pages itself.
+      // The list of free pages itself occupies pages.
       let rest = statistics.usedSize / statistics.pageSize - pages - free
       #expect((0...2).contains(rest))
       #expect(free > round)
@@ -61,7 +61,7 @@ import Testing
     #expect(try Environment.open(empty.path).freePageCount() == 0)
   }
 
-  @Test func `the readers of this process are listed with what they read`() throws {
+  @Test func `the readers of this process are listed with their transaction ids`() throws {
     #expect(environment.readers() == [])
     let first = try environment.beginRead()
     try environment.write { try $0.put("", for: "a", in: database) }
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `the reader of another process is listed until it is cleared`() async throws {
+  func `the reader of a killed process is listed until stale readers are cleared`() async throws {
     let path = folder.path
     let number = try environment.lastTransactionID()
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -91,7 +91,7 @@ import Testing
     #expect(environment.readers() == [])
   }
 
-  @Test func `lines of the report that name no reader are passed over`() {
+  @Test func `lines of the reader report without a reader are skipped`() {
     #expect(EnvironmentReader(line: "    pid     thread     txnid\n") == nil)
     #expect(EnvironmentReader(line: "(no active readers)\n") == nil)
     let line = "      4711 7f3a00c0 -\n"

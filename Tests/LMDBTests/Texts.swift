@@ -1,6 +1,6 @@
 import LMDB
 
-// Texts as keys and values, so that tests read easily.
+// Strings as keys and values, which keeps the tests short.
 
 extension Environment {
   func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
@@ -10,7 +10,7 @@ extension Environment {
     return result
   }
 
-  /// Makes the database `name` if there is none, and keeps it open.
+  /// Opens the database `name`, and creates it if it does not exist.
   func database(_ name: String, keys: Database.Keys = .bytes) throws -> Database {
     try write { try $0.makeDatabase(name, keys: keys) }
   }
@@ -28,7 +28,7 @@ extension Transaction where Self: ~Copyable {
     }
   }
 
-  /// The keys in order.
+  /// Returns the keys in ascending order.
   borrowing func keys(of database: Database) throws -> [String] {
     var keys: [String] = []
     let cursor = unsafe try cursor(on: database)

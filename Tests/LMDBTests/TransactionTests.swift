@@ -15,13 +15,13 @@ import Testing
     database = try environment.database("texts")
   }
 
-  @Test func `what is committed is read, in this process and in the next open`() throws {
+  @Test func `a committed value can be read`() throws {
     try environment.write { try $0.put("milk", for: "a", in: database) }
     #expect(try environment.text(for: "a", in: database) == "milk")
     #expect(try environment.text(for: "b", in: database) == nil)
   }
 
-  @Test func `a write that is dropped leaves nothing`() throws {
+  @Test func `a write transaction that throws is rolled back`() throws {
     try environment.write { try $0.put("old", for: "a", in: database) }
     #expect(throws: Failure.self) {
       try environment.write { transaction in
@@ -34,15 +34,15 @@ import Testing
     #expect(try environment.text(for: "b", in: database) == nil)
   }
 
-  @Test func `a deletion changes something only where something was`() throws {
+  @Test func `hasChanges is set only if a deletion finds the key`() throws {
     try environment.write { try $0.put("milk", for: "a", in: database) }
     var transaction = try environment.beginWrite()
-    let wasThere = try transaction.delete("b", in: database)
+    let existed = try transaction.delete("b", in: database)
     let hadChanges = transaction.hasChanges
-    #expect(!wasThere && !hadChanges)
-    let isGone = try transaction.delete("a", in: database)
+    #expect(!existed && !hadChanges)
+    let wasDeleted = try transaction.delete("a", in: database)
     let hasChanges = transaction.hasChanges
-    #expect(isGone && hasChanges)
+    #expect(wasDeleted && hasChanges)
     try transaction.commit()
     #expect(try environment.text(for: "a", in: database) == nil)
   }
@@ -55,7 +55,7 @@ import Testing
     #expect(try environment.text(for: "a", in: database) == "new")
   }
 
-  @Test func `a write sees itself, and a read inside it does not`() throws {
+  @Test func `only the write transaction itself sees its uncommitted values`() throws {
     try environment.write { transaction in
       try transaction.put("new", for: "a", in: database)
       #expect(try transaction.text(for: "a", in: database) == "new")
@@ -63,14 +63,14 @@ import Testing
     }
   }
 
-  @Test func `a write inside a read works`() throws {
+  @Test func `a write can begin while the same thread reads`() throws {
     let snapshot = try environment.beginRead()
     try environment.write { try $0.put("new", for: "a", in: database) }
     #expect(try snapshot.text(for: "a", in: database) == nil)
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a write inside a write is refused and does not hang`() throws {
+  func `beginning a write inside a write throws wouldDeadlock instead of blocking`() throws {
     try environment.write { transaction in
       #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {
         _ = try environment.beginWrite()
@@ -81,7 +81,7 @@ import Testing
     #expect(try environment.text(for: "a", in: database) == "outer")
   }
 
-  @Test func `keys come in the order of their bytes`() throws {
+  @Test func `keys are ordered by their bytes`() throws {
     let keys = ["b", "a", "aa", "\u{FF}", "Z", "0"]
     try environment.write { transaction in
       for key in keys { try transaction.put("", for: key, in: database) }
@@ -89,7 +89,7 @@ import Testing
     #expect(try environment.beginRead().keys(of: database) == ["0", "Z", "a", "aa", "b", "\u{FF}"])
   }
 
-  @Test func `deleting says whether the key was there`() throws {
+  @Test func `delete returns whether the key existed`() throws {
     try environment.write { try $0.put("", for: "a", in: database) }
     let answers = try environment.write { transaction in
       [try transaction.delete("a", in: database), try transaction.delete("a", in: database)]
@@ -97,20 +97,20 @@ import Testing
     #expect(answers == [true, false])
   }
 
-  @Test(arguments: [0, 512]) func `a key of no or too many bytes is refused`(count: Int) throws {
+  @Test(arguments: [0, 512]) func `a key that is empty or too long throws badValueSize`(count: Int) throws {
     let key = String(repeating: "k", count: count)
     #expect(throws: LMDBError(.badValueSize, operation: "mdb_put")) {
       try environment.write { try $0.put("", for: key, in: database) }
     }
   }
 
-  @Test func `every commit changes the transaction number`() throws {
+  @Test func `each commit increments the transaction id`() throws {
     let before = try environment.lastTransactionID()
     try environment.write { try $0.put("", for: "a", in: database) }
     #expect(try environment.lastTransactionID() == before + 1)
   }
 
-  @Test func `a database emptied is empty and still open`() throws {
+  @Test func `a database can be used after removeAll`() throws {
     try environment.write { try $0.put("", for: "a", in: database) }
     try environment.write { try $0.removeAll(in: database) }
     #expect(try environment.beginRead().count(of: database) == 0)
@@ -118,7 +118,7 @@ import Testing
     #expect(try environment.beginRead().count(of: database) == 1)
   }
 
-  @Test func `a database opened with other keys is refused`() throws {
+  @Test func `opening a database with another key type throws incompatible`() throws {
     let other = try TemporaryFolder()
     do {
       let first = try Environment.open(other.path)

@@ -10,7 +10,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  @Test func `many readers beside a writer each see one commit`() async throws {
+  @Test func `concurrent readers see each commit completely or not at all`() async throws {
     let store = try ObjectStore(at: folder.path, models: [Everything.self])
     try await store.write { tx in for id in 0..<20 { try tx.insert(Everything(id: Int64(id))) } }
     let last: Int64 = 100
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a read sees the commit that was counted before it`() async throws {
+  @Test func `a read sees every commit that changeCount already counted`() async throws {
     let store = try ObjectStore(at: folder.path, models: [Everything.self])
     try await store.write { try $0.insert(Everything(id: 1)) }
     try await withThrowingTaskGroup { group in
@@ -58,10 +58,10 @@ import Testing
         try await store.write { _ = try $0.delete(Everything.self, 1) }
       }
       group.addTask {
-        var isThere = true
-        while isThere {
+        var exists = true
+        while exists {
           let count = try store.changeCount()
-          isThere = try await store.read { tx in
+          exists = try await store.read { tx in
             #expect(tx.changeCount >= count)
             return try tx.get(Everything.self, 1) != nil
           }
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `writers on many threads lose nothing`() async throws {
+  @Test func `concurrent writers lose no update`() async throws {
     let store = try ObjectStore(at: folder.path, models: [Everything.self])
     try await store.write { try $0.insert(Everything(id: 1)) }
     try await withThrowingTaskGroup { group in
@@ -92,7 +92,7 @@ import Testing
     #expect(try await store.read { try $0.get(Everything.self, 1)?.received } == 200)
   }
 
-  @Test func `processes that open a new store at once share it`() async throws {
+  @Test func `processes that create the same store concurrently share it`() async throws {
     let path = folder.path + "/store"
     await withTaskGroup { group in
       for number in 0..<4 {
@@ -115,7 +115,7 @@ import Testing
     #expect(try await store.read { try $0.count(Everything.all) } == 81)
   }
 
-  @Test func `an index that another process adds is kept and used`() async throws {
+  @Test func `a store maintains and uses an index that another process added`() async throws {
     let store = try ObjectStore(at: folder.path, models: [OldNote.self])
     try await store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `a process killed while it writes leaves the last commit`() async throws {
+  @Test func `SIGKILL inside a write leaves the last commit`() async throws {
     let store = try ObjectStore(at: folder.path, models: [Everything.self])
     try await store.write { try $0.insert(Everything(id: 1, text: "old")) }
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
@@ -151,7 +151,7 @@ import Testing
   }
 }
 
-/// The synchronous twin, from an asynchronous context.
+/// Calls the synchronous overload of `write`, which an asynchronous caller cannot select itself.
 private func increment(_ store: ObjectStore) throws {
   try store.write { _ = try $0.update(Everything.self, 1) { $0.received += 1 } }
 }

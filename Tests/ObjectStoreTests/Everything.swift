@@ -5,7 +5,7 @@ enum Colour: String, FieldValue, CaseIterable {
   case red, green, blue
 }
 
-/// Its order is not that of its raw values.
+/// An enumeration whose order differs from the order of its raw values.
 enum Priority: String, FieldValue, Comparable, CaseIterable {
   case low, medium, high
 
@@ -159,7 +159,7 @@ extension Everything: Model {
     record.encode(hotNote)
   }
 
-  /// Every field away from its default.
+  /// An object in which every field differs from its default.
   static let full = Everything(
     id: 7,
     flag: true,

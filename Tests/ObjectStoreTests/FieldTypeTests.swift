@@ -9,12 +9,12 @@ import Testing
       .embedded("Point"), .array(.embedded("A B")),
     ] as [FieldType]
   )
-  func `a type is read back from its name`(type: FieldType) {
+  func `a type round-trips through its name`(type: FieldType) {
     #expect(FieldType(type.description) == type)
   }
 
   @Test(arguments: ["", "int", "int7", "array<", "array<>", "set<int8", "dictionary<int8>"])
-  func `what names no type is refused`(name: String) {
+  func `an unknown type name is refused`(name: String) {
     #expect(FieldType(name) == nil)
   }
 }

@@ -8,7 +8,7 @@ import Testing
   private static let greatest = Decimal.greatestFiniteMagnitude
   private static let least = Decimal.leastNonzeroMagnitude
 
-  /// Numbers at the edges of what a decimal can be, and a mixture of all lengths.
+  /// Boundary values of `Decimal`, and random numbers of all lengths.
   private static let numbers: [Decimal] = {
     var numbers: [Decimal] = [
       0, 1, -1, 10, 0.1, 1.5, -1.5, .nan, greatest, -greatest, least, -least, .pi,
@@ -36,17 +36,17 @@ import Testing
     return numbers
   }()
 
-  @Test func `a decimal comes back as it was`() throws {
+  @Test func `a decimal round-trips`() throws {
     #expect(Self.numbers.count > 250)
     for number in Self.numbers {
-      let back = try Decimal(stored: number.storedBytes)
-      #expect(back == number && back.isNaN == number.isNaN)
-      // Equality of decimals is exact only where their text is the same too.
-      #expect(back.description == number.description)
+      let decoded = try Decimal(stored: number.storedBytes)
+      #expect(decoded == number && decoded.isNaN == number.isNaN)
+      // `Decimal` equality can be inexact, so the descriptions are compared as well.
+      #expect(decoded.description == number.description)
     }
   }
 
-  @Test func `the greatest decimals come back, with zeros at the end or without`() throws {
+  @Test func `the greatest decimals round-trip, with and without trailing zeros`() throws {
     var random = SeededGenerator(seed: 8)
     var readCount = 0
     for _ in 0..<2_000 {
@@ -57,35 +57,35 @@ import Testing
       let text = "\(mantissa)\(zeros)e\(min(exponent, 127))"
       guard let number = Decimal(string: text), !number.isNaN else { continue }
       readCount += 1
-      let back = try Decimal(stored: number.storedBytes)
-      #expect(back == number && !back.isNaN)
+      let decoded = try Decimal(stored: number.storedBytes)
+      #expect(decoded == number && !decoded.isNaN)
     }
     #expect(readCount > 1_000)
   }
 
-  @Test func `decimals sort by their bytes as they do in Swift`() {
+  @Test func `the byte order of decimals is their numeric order`() {
     let stored = Self.numbers.map { (number: $0, bytes: $0.storedBytes) }
     for one in stored {
       for other in stored {
         let isLess = one.bytes.lexicographicallyPrecedes(other.bytes)
         if isLess != (one.number < other.number && one.number != other.number) {
-          Issue.record("\(one.number) and \(other.number) are in another order")
+          Issue.record("\(one.number) and \(other.number) have a different order as bytes")
         }
         if (one.bytes == other.bytes) != (one.number == other.number) {
-          Issue.record("\(one.number) and \(other.number) are the same in one way only")
+          Issue.record("\(one.number) and \(other.number) are equal only as numbers or only as bytes")
         }
       }
     }
   }
 
-  @Test func `a decimal takes as many bytes as its type says`() {
+  @Test func `the stored size of a decimal is the width of its type`() {
     for number in Self.numbers {
       #expect(number.storedBytes.count == Decimal.fieldType.width)
     }
     #expect(FieldType("decimal") == Decimal.fieldType)
   }
 
-  @Test func `the bytes of a decimal are those of the format`() {
+  @Test func `the bytes of decimals match the documented format`() {
     let digits: [UInt8] = [0x14, 0xD1, 0x12, 0x0D, 0x7B, 0x16, 0x00, 0x00]  // 15 × 10^17
     let rest = [UInt8](repeating: 0, count: 9)
     #expect((1.5 as Decimal).storedBytes == [0x82, 0x01] + digits + rest)
@@ -102,11 +102,11 @@ import Testing
     // 10^(127 + 40)
     [0x82, 0xA8, 0x0D, 0xE0, 0xB6, 0xB3, 0xA7, 0x64, 0x00, 0x00] + [UInt8](repeating: 0, count: 9),
   ])
-  func `bytes that are no decimal throw`(bytes: [UInt8]) {
+  func `decoding invalid decimal bytes throws`(bytes: [UInt8]) {
     #expect(throws: RecordError.self) { try Decimal(stored: bytes) }
   }
 
-  @Test func `an index finds ranges of decimals as Swift's order has them`() throws {
+  @Test func `range queries on a decimal index match Swift's comparison`() throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path, models: [Price.self])
     let amounts = Array(Self.numbers.prefix(120))
@@ -144,7 +144,7 @@ extension FieldValue {
   }
 }
 
-/// A model with the types of this folder's tests.
+/// A model with an indexed decimal and an indexed URL.
 struct Price: Model, Equatable {
   struct Columns: Sendable {
     let id = Column<Price, Int>(position: 0)

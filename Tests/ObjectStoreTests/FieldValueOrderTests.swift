@@ -4,9 +4,9 @@ import Testing
 
 @testable import ObjectStore
 
-/// What holds for the values of every type.
+/// Properties that the values of every type must have.
 @Suite struct FieldValueOrderTests {
-  @Test func `every type comes back, and its index keys are in its order`() throws {
+  @Test func `values of every type round-trip, and their index keys keep their order`() throws {
     try check((0..<100).map { _ in Int8.random(in: .min ... .max) } + [.min, -1, 0, 1, .max])
     try check((0..<100).map { _ in Int16.random(in: .min ... .max) } + [.min, -1, 0, 1, .max])
     try check((0..<100).map { _ in Int32.random(in: .min ... .max) } + [.min, -1, 0, 1, .max])
@@ -56,7 +56,7 @@ import Testing
       where isLess(value, other) != key.lexicographicallyPrecedes(otherKey)
         || (!isLess(value, other) && !isLess(other, value)) != (key == otherKey)
       {
-        Issue.record("\(value) and \(other) of \(Value.fieldType) are in another order")
+        Issue.record("index keys order \(value) and \(other) of \(Value.fieldType) differently")
       }
     }
   }
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `bytes of any kind are read or refused`(seed: Int) throws {
+  func `random bytes are decoded or refused`(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     for _ in 0..<200 {
       let count = Int.random(in: 0...40, using: &random)
@@ -78,7 +78,7 @@ import Testing
         Bool.random(using: &random)
           ? UInt8.random(in: 0...3, using: &random) : .random(in: 0...255, using: &random)
       }
-      // None of these may trap; what they read is written and read again.
+      // None of these may trap, and a decoded value must round-trip.
       try expectStable(Decimal.self, bytes)
       try expectStable(URL.self, bytes)
       try expectStable(Address.self, bytes)

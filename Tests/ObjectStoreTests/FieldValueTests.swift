@@ -9,24 +9,24 @@ import Testing
     "https://example.com/a?b=c#d", "file:///tmp/a%20b", "relative/path", "mailto:a@b.c",
     "https://例え.jp/ü",
   ])
-  func `a URL comes back as it was`(text: String) throws {
+  func `a URL round-trips`(text: String) throws {
     let url = try #require(URL(string: text))
     #expect(try URL(stored: url.storedBytes) == url)
     #expect(url.storedBytes == Array(url.absoluteString.utf8))
   }
 
-  @Test func `a URL takes in what it is relative to`() throws {
+  @Test func `a relative URL is stored as an absolute URL`() throws {
     let base = try #require(URL(string: "https://example.com/a/"))
     let url = try #require(URL(string: "b", relativeTo: base))
     #expect(try URL(stored: url.storedBytes).absoluteString == "https://example.com/a/b")
   }
 
-  @Test func `what is no URL throws`() {
+  @Test func `decoding an invalid URL throws`() {
     #expect(throws: RecordError(.invalidValue)) { try URL(stored: []) }
     #expect(throws: RecordError(.invalidValue)) { try URL(stored: [0xFF]) }
   }
 
-  @Test func `an index finds a URL`() throws {
+  @Test func `a query by URL uses the index`() throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path, models: [Price.self])
     let url = try #require(URL(string: "https://example.com"))
@@ -38,45 +38,45 @@ import Testing
       let query = Query(Price.columns.link == url)
       #expect(try tx.fetch(query).map(\.id) == [1])
       #expect((try tx.explain(query)).description.contains("index (link)"))
-      let isWithout = Query(Price.columns.link == nil)
-      #expect(try tx.fetch(isWithout).map(\.id) == [2])
+      let withoutLink = Query(Price.columns.link == nil)
+      #expect(try tx.fetch(withoutLink).map(\.id) == [2])
     }
   }
 
   // MARK: Embedded values
 
   @Test(arguments: [Address.full, Address(street: "", city: nil)])
-  func `an embedded value comes back as it was`(address: Address) throws {
+  func `an embedded value round-trips`(address: Address) throws {
     #expect(try Address(stored: address.storedBytes) == address)
   }
 
-  @Test func `fields that were added to an embedded value later have their defaults`() throws {
+  @Test func `fields added to an embedded value later are read as their defaults`() throws {
     let old = OldAddress(street: "Lane 1")
     #expect(try Address(stored: old.storedBytes) == Address(street: "Lane 1", city: "unset"))
   }
 
-  @Test func `an older program passes over the fields that it does not know`() throws {
+  @Test func `an older program skips unknown fields of an embedded value`() throws {
     #expect(try OldAddress(stored: Address.full.storedBytes) == OldAddress(street: "Road 2"))
   }
 
-  @Test func `an embedded value that ends before a field that must be there throws`() {
+  @Test func `an embedded value without a required field throws missingField`() {
     #expect(throws: RecordError(.missingField)) { try Address(stored: []) }
   }
 
-  @Test func `an embedded value that is cut anywhere throws or has defaults`() throws {
+  @Test func `a truncated embedded value throws or uses defaults`() throws {
     let bytes = Address.full.storedBytes
-    let whole = (0..<bytes.count).filter { (try? Address(stored: Array(bytes.prefix($0)))) != nil }
-    // After the first field, the second and the third.
-    #expect(whole == [10, 16, 18])
+    let decodable = (0..<bytes.count).filter { (try? Address(stored: Array(bytes.prefix($0)))) != nil }
+    // The ends of the first, second and third field.
+    #expect(decodable == [10, 16, 18])
   }
 
-  @Test func `a flag of an embedded value that is neither 0 nor 1 throws`() {
+  @Test func `an optional flag other than 0 or 1 throws invalidValue`() {
     var bytes = OldAddress(street: "Lane 1").storedBytes
     bytes.append(2)
     #expect(throws: RecordError(.invalidValue)) { try Address(stored: bytes) }
   }
 
-  @Test func `lists of embedded values and maps with enumerations as keys come back`() throws {
+  @Test func `arrays of embedded values and dictionaries keyed by enumerations round-trip`() throws {
     let list = [Address.full, Address(street: "a", city: nil)]
     #expect(try [Address](stored: list.storedBytes) == list)
     let map: [Colour: [Address]] = [.red: list, .blue: []]
@@ -88,7 +88,7 @@ import Testing
 
   // MARK: JSON
 
-  @Test func `a Codable value comes back as it was`() throws {
+  @Test func `a Codable value round-trips`() throws {
     let settings = Settings(name: "a/ü", ratio: .infinity, tags: ["b": [1, 2]], parent: nil)
     #expect(try Settings(stored: settings.storedBytes) == settings)
     let text = #"{"name":"a/ü","ratio":"Infinity","tags":{"b":[1,2]}}"#
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: ["", "{", "{}", "[]"])
-  func `what is not the JSON of a value throws`(text: String) {
+  func `decoding JSON of another shape throws invalidValue`(text: String) {
     #expect(throws: RecordError(.invalidValue)) { try Settings(stored: Array(text.utf8)) }
   }
 }
@@ -132,7 +132,7 @@ struct Address: FieldValue, Hashable {
   }
 }
 
-/// ``Address`` as it was first.
+/// The first version of ``Address``.
 private struct OldAddress: FieldValue, Hashable {
   static let fieldType = FieldType.embedded("Address")
   var street: String

@@ -5,8 +5,8 @@ import Testing
 
 #if os(Linux)
   @Suite(.enabled(if: SmallDisk.isAvailable, "needs the right to mount a file system"))
-  struct FullDiskTests {
-    @Test func `a full disk is called so, loses nothing, and may be freed`() throws {
+  struct StoreFullDiskTests {
+    @Test func `a write to a full disk throws diskFull, and succeeds after space is freed`() throws {
       let disk = try #require(SmallDisk(kilobytes: 4_096))
       let store = try ObjectStore(at: disk.path + "/store", models: [Everything.self])
       let filler = disk.path + "/filler"
@@ -35,12 +35,12 @@ import Testing
       #expect(try store.read { try $0.count(Everything.all) } == written.count + 1)
     }
 
-    @Test func `a store cannot be made on a full disk, and that is called so`() async throws {
+    @Test func `creating a store on a full disk throws diskFull`() async throws {
       let disk = try #require(SmallDisk(kilobytes: 1_024))
       await #expect(processExitsWith: .success) { [path = disk.path as String] in
         try? Data(count: 1 << 20).write(to: URL(filePath: path + "/filler"))
-        let room = 4_096
-        for size in stride(from: 0, to: 24 * room, by: room) {
+        let pageSize = 4_096
+        for size in stride(from: 0, to: 24 * pageSize, by: pageSize) {
           _ = unsafe truncate(path + "/filler", off_t((1 << 20) - size))
           do {
             _ = try ObjectStore(at: path + "/store\(size)", models: [Everything.self])

@@ -1,7 +1,7 @@
 import Foundation
 import ObjectStore
 
-/// A model with many indexes; its twin ``PlainItem`` has none.
+/// A model with many indexes. ``PlainItem`` has the same fields without indexes.
 struct Item: Equatable, Sendable {
   var id: Int
   var rank: Int

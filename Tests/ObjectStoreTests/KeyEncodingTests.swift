@@ -4,7 +4,7 @@ import Testing
 @testable import ObjectStore
 
 @Suite struct KeyEncodingTests {
-  /// Keys stand to each other as the values do, also with ids behind them.
+  /// Expects keys to have the order of the values, also with appended ids.
   private func expectSameOrder<Value: FieldValue>(
     _ values: [Value],
     _ isBefore: (Value, Value) -> Bool
@@ -28,7 +28,7 @@ import Testing
       + (0..<60).map { _ in Value.random(in: .min ... .max, using: &random) }
   }
 
-  @Test func `keys of integers are in their order`() {
+  @Test func `keys of integers are in numeric order`() {
     expectSameOrder(integers(Int8.self), <)
     expectSameOrder(integers(Int16.self), <)
     expectSameOrder(integers(Int32.self), <)
@@ -40,7 +40,7 @@ import Testing
     expectSameOrder(integers(UInt64.self), <)
   }
 
-  @Test func `keys of numbers with a fraction are in their order`() {
+  @Test func `keys of floating-point numbers are in numeric order`() {
     var random = SeededGenerator(seed: 5)
     var doubles: [Double] = [
       0, -0.0, 1, -1, .infinity, -.infinity, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
@@ -55,32 +55,32 @@ import Testing
     expectSameOrder(doubles.map { Date(timeIntervalSinceReferenceDate: $0) }, <)
   }
 
-  @Test func `keys of texts are in the order of their bytes`() {
+  @Test func `keys of strings are in byte order`() {
     var random = SeededGenerator(seed: 6)
     let letters: [Character] = ["\0", "\u{1}", "a", "b", "\u{7F}", "\u{E9}", "\u{10FFFF}"]
-    var texts = (0..<80).map { _ in
+    var strings = (0..<80).map { _ in
       String((0..<Int.random(in: 0...6, using: &random)).map { _ in random.element(of: letters) })
     }
-    for count in 436...440 { texts.append(String(repeating: "k", count: count)) }
-    for count in 430...440 { texts.append(String(repeating: "k", count: count - 1) + "\0") }
-    expectSameOrder(Array(Set(texts.map { Array($0.utf8) })).map { Data($0) }) {
+    for count in 436...440 { strings.append(String(repeating: "k", count: count)) }
+    for count in 430...440 { strings.append(String(repeating: "k", count: count - 1) + "\0") }
+    expectSameOrder(Array(Set(strings.map { Array($0.utf8) })).map { Data($0) }) {
       $0.lexicographicallyPrecedes($1)
     }
   }
 
-  @Test func `the longest keys fit into LMDB`() {
+  @Test func `the longest keys fit into the key size limit of LMDB`() {
     for text in ["k", "\0", "\u{10FFFF}"] {
       let key = KeyEncoding.key(for: String(repeating: text, count: 5_000))
       #expect(KeyEncoding.append(0, to: key).count <= 511)
     }
   }
 
-  @Test func `long texts that begin alike have different keys`() {
+  @Test func `long strings with a common prefix have different keys`() {
     let text = String(repeating: "k", count: 600)
     #expect(KeyEncoding.key(for: text + "a") != KeyEncoding.key(for: text + "b"))
   }
 
-  @Test func `keys are those of the format, for ever`() {
+  @Test func `the bytes of keys match the documented format`() {
     #expect(KeyEncoding.key(for: -1 as Int32) == [1, 0x7F, 0xFF, 0xFF, 0xFF])
     #expect(KeyEncoding.key(for: 258 as UInt16) == [1, 1, 2])
     #expect(KeyEncoding.key(for: true) == [1, 1])
@@ -89,7 +89,7 @@ import Testing
     #expect(KeyEncoding.append(1, to: KeyEncoding.null) == [0, 0, 0, 0, 0, 0, 0, 0, 1])
   }
 
-  @Test func `the end of a prefix is the least key beyond it`() {
+  @Test func `the successor of a prefix is the least key beyond it`() {
     #expect(KeyRange.successor(of: [1, 2]) == [1, 3])
     #expect(KeyRange.successor(of: [1, 0xFF, 0xFF]) == [2])
     #expect(KeyRange.successor(of: [0xFF]) == nil)

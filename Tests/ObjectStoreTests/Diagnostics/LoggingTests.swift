@@ -26,7 +26,7 @@ import Testing
     )
   }
 
-  @Test func `options are equal whatever their loggers`() {
+  @Test func `the logger does not affect equality of options`() {
     let (plain, logging) = (StoreOptions(), StoreOptions(logger: log.logger))
     #expect(plain == logging)
     #expect(plain.hashValue == logging.hashValue)
@@ -34,7 +34,7 @@ import Testing
     #expect(plain != StoreOptions(schemaVersion: 2))
   }
 
-  @Test func `an open is told of, with what it changed`() throws {
+  @Test func `opening a store logs the schema changes it made`() throws {
     do { _ = try open(Ticket.self) }
     let opened = log.entries("opened the store")
     #expect(opened.count == 1)
@@ -48,14 +48,14 @@ import Testing
     )
     #expect(log.entries("changed the stored schema").count == 1)
 
-    // The second time there is nothing to change.
+    // The second open has nothing to change.
     _ = try open(Ticket.self)
     #expect(log.entries("opened the store").count == 2)
     #expect(log.entries("built an index").count == 2)
     #expect(log.entries("changed the stored schema").count == 1)
   }
 
-  @Test func `a store of a later version is noticed`() throws {
+  @Test func `opening a store of a later version logs a notice`() throws {
     do { _ = try open(Ticket.self, version: 3) }
     let message = "opened the store read-only: a later version of the program wrote it"
     #expect(log.entries(message) == [])
@@ -67,7 +67,7 @@ import Testing
     #expect(entry?.metadata["ownVersion"] == "2")
   }
 
-  @Test func `a map that grows is told of`() throws {
+  @Test func `map growth is logged with both sizes`() throws {
     let store = try open(Ticket.self, mapSize: 1 << 20)
     for round in 0..<40 {
       try store.write(durability: .deferred) { tx in
@@ -84,7 +84,7 @@ import Testing
     #expect(growths.first?.metadata["newSize"] == "\(2 << 20)")
   }
 
-  @Test func `a slow reader is warned of while the file grows, once in a while`() throws {
+  @Test func `a slow reader is warned about only while the file grows`() throws {
     let store = try open(Ticket.self)
     let storeLog = try #require(store.log)
     let message = "a slow reader makes the file grow"
@@ -102,15 +102,15 @@ import Testing
       #expect(entry?.metadata["readers"] == "1")
       #expect(entry?.metadata["ageInCommits"] == "1001")
       #expect(entry?.metadata["processID"] == "\(ProcessInfo.processInfo.processIdentifier)")
-      // Neither again at once, nor later while the file is as it was.
+      // The warning is not repeated within the interval, nor later if the file has not grown.
       storeLog.didBeginWrite(store.environment, now: later + .seconds(1))
       storeLog.didBeginWrite(store.environment, now: later + .seconds(40))
       #expect(log.entries(message).count == 1)
     }
   }
 
-  @Test func `the slot of a reader whose process is gone is told of once`() async throws {
-    let message = "cleared the reader slots of dead processes"
+  @Test func `freeing the slot of a killed reader is logged once`() async throws {
+    let message = "freed slots of readers whose process is gone"
     let store = try open(Ticket.self)
     for round in 1...2 {
       let path = store.path
@@ -120,7 +120,7 @@ import Testing
         kill(getpid(), SIGKILL)
         snapshot.close()
       }
-      // A write does so now and then.
+      // Writes do this periodically.
       try store.environment.clearStaleReaders()
       for id in 1...3 {
         try await store.write { tx in
@@ -133,25 +133,25 @@ import Testing
     }
   }
 
-  @Test func `writes that share a commit are told of`() async throws {
+  @Test func `a shared commit is logged with the number of its writes`() async throws {
     let store = try open(Ticket.self)
-    let plug = Plug()
+    let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await plug.hold(store, in: &group)
+      await blocker.hold(store, in: &group)
       for id in 0..<5 {
         group.addTask {
           try await store.write { tx in try tx.insert(Ticket(id: id, seat: "\(id)", row: 0)) }
         }
       }
-      await plug.release(store, waiting: 5)
+      await blocker.release(store, waiting: 5)
       try await group.waitForAll()
     }
-    // The one that held the others up was alone.
+    // The blocking write was committed on its own.
     let shared = log.entries("writes shared a commit")
     #expect(shared.map(\.metadata) == [["writes": "5", "durability": "full"]])
   }
 
-  @Test func `a large scan is warned of once for its fields, where the model has an index`() throws
+  @Test func `a large scan logs one warning per set of fields if the model has an index`() throws
   {
     let store = try open(Measure<Indexed>.self, Measure<Bare>.self)
     try store.write(durability: .deferred) { tx in
@@ -182,7 +182,7 @@ import Testing
     #expect(scans.first?.metadata == first)
   }
 
-  @Test func `no message holds a value`() throws {
+  @Test func `no log message contains a stored value`() throws {
     let store = try open(Ticket.self)
     let secret = "secret seat"
     try store.write { tx in try tx.insert(Ticket(id: 1, seat: secret, row: 0)) }
@@ -214,7 +214,7 @@ enum Bare: MeasureKind {
   static var isIndexed: Bool { false }
 }
 
-/// A model with an index, or its twin without one.
+/// A model with or without an index.
 struct Measure<Kind: MeasureKind>: Model {
   struct Columns: Sendable {
     let cold = Column<Measure, Int>(position: 1)

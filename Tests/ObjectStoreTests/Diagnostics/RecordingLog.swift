@@ -2,7 +2,7 @@ import LMDB
 import Logging
 import Synchronization
 
-/// Keeps what is logged.
+/// A log that keeps its entries in memory.
 final class RecordingLog: Sendable {
   struct Entry: Sendable, Equatable {
     var level: Logger.Level
@@ -34,7 +34,7 @@ final class RecordingLog: Sendable {
 
   var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
 
-  /// What was logged with that message.
+  /// Returns the entries with the given message.
   func entries(_ message: String) -> [Entry] {
     all.withLock { $0.filter { $0.message == message } }
   }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite struct StatisticsTests {
-  @Test func `each model's tables are counted`() throws {
+@Suite struct StoreStatisticsTests {
+  @Test func `statistics count the entries and pages of each model`() throws {
     let damaged = try DamagedStore()
     let store = try damaged.open()
     let statistics = try store.statistics()
@@ -27,7 +27,7 @@ import Testing
     #expect(statistics.lastCommit == (try store.changeCount()))
   }
 
-  @Test func `a reader that stays is seen to grow old`() throws {
+  @Test func `the age of a reader counts the commits since its snapshot`() throws {
     let damaged = try DamagedStore()
     let store = try ObjectStore(at: damaged.path, models: [Ticket.self])
     #expect(try store.statistics().slowReaders(ageInCommits: 1) == [])

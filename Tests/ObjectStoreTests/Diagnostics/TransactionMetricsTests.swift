@@ -17,13 +17,13 @@ import Testing
     try store.statistics().transactions
   }
 
-  @Test func `a store that has done nothing has counted nothing`() throws {
+  @Test func `the metrics of an unused store are zero`() throws {
     #expect(try transactions() == StoreStatistics.Transactions())
     #expect(try transactions().commits.mean == .zero)
   }
 
   @Test func `reads, writes and commits are counted`() async throws {
-    try doSynchronously()
+    try runSynchronousTransactions()
     try await store.write { tx in try tx.insert(Ticket(id: 4, seat: "4", row: 0)) }
     for _ in 0..<4 { #expect(try await store.read { try $0.count(Ticket.all) } == 4) }
 
@@ -41,27 +41,27 @@ import Testing
     }
   }
 
-  private func doSynchronously() throws {
+  private func runSynchronousTransactions() throws {
     for id in 1...3 {
       try store.write(durability: .deferred) { tx in
         try tx.insert(Ticket(id: id, seat: "\(id)", row: 0))
       }
     }
-    // One that changes nothing is no commit, one that throws neither.
+    // Neither a write without changes nor a write that throws counts as a commit.
     try store.write { _ in }
     struct Failure: Error {}
     #expect(throws: Failure.self) { try store.write { _ in throw Failure() } }
     for _ in 0..<3 { #expect(try store.read { try $0.count(Ticket.all) } == 3) }
   }
 
-  @Test func `each store value counts its own`() throws {
+  @Test func `each store instance counts its own transactions`() throws {
     let other = try ObjectStore(at: folder.path, models: [Ticket.self])
     try other.write { tx in try tx.insert(Ticket(id: 1, seat: "1", row: 0)) }
     #expect(try transactions().writes.count == 0)
     #expect(try other.statistics().transactions.commits.count == 1)
   }
 
-  @Test func `a timing adds up`() {
+  @Test func `a timing computes total, mean, shortest, longest and last`() {
     var timing = StoreStatistics.Timing()
     for milliseconds in [30, 10, 20] { timing.add(.milliseconds(milliseconds)) }
     #expect(timing.count == 3)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct JSONParserTests {
   private func parse(_ text: String) throws -> JSONText { try JSONParser.parse(Array(text.utf8)) }
 
-  @Test func `every kind of value is read, spaces or not`() throws {
+  @Test func `every kind of value is parsed, with and without whitespace`() throws {
     let text = """
        {"a" : [ ] , "b":[true,false , null],"c":{},"d":-0.5e+10,"e":"\\u00e9\\ud83d\\ude00\\/\\t\u{1F600}"}
       """
@@ -25,7 +25,7 @@ import Testing
   @Test(arguments: [
     "9007199254740993", "-9223372036854775808", "18446744073709551615", "0", "-0", "1e400", "0.10",
   ])
-  func `a number keeps its digits`(digits: String) throws {
+  func `a number keeps its original digits`(digits: String) throws {
     #expect(try parse(digits) == .number(digits))
   }
 
@@ -35,28 +35,28 @@ import Testing
     "\"\\u12\"", "\"\\u+123\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\n\"",
     "1 1", "[] ]", "{\"a\":1,\"a\":2}", "\u{FEFF}1", "// 1",
   ])
-  func `what is no JSON is refused`(text: String) {
+  func `invalid JSON throws a syntax error`(text: String) {
     #expect(throws: JSONSyntaxError.self) { try parse(text) }
   }
 
-  @Test func `a text that is not UTF-8 is refused`() {
+  @Test func `invalid UTF-8 throws a syntax error`() {
     #expect(throws: JSONSyntaxError.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
   }
 
-  @Test func `names that only look alike are two`() throws {
+  @Test func `canonically equivalent names are different members`() throws {
     let object = try parse("{\"\u{E9}\":1,\"e\u{301}\":2}")
     #expect(object["e\u{301}"] == .number("2"))
     #expect(object["\u{E9}"] == .number("1"))
   }
 
-  @Test func `nesting has an end`() throws {
+  @Test func `nesting deeper than 256 levels throws a syntax error`() throws {
     let deep = String(repeating: "[", count: 256) + String(repeating: "]", count: 256)
     #expect(try parse(deep) != .null)
     #expect(throws: JSONSyntaxError.self) { try parse("[\(deep)]") }
     #expect(throws: JSONSyntaxError.self) { try parse(String(repeating: "[", count: 1_000_000)) }
   }
 
-  @Test func `any bytes give a value or an error, and a value reads back as the same`() throws {
+  @Test func `random input is parsed or refused, and a parsed value round-trips`() throws {
     var generator = SplitMix64(seed: 3)
     let alphabet = Array("{}[]\",:0123456789.eE+-\\untrfalse \u{E9}".utf8)
     var values = 0

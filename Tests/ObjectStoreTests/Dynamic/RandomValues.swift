@@ -2,7 +2,9 @@ import Foundation
 
 @testable import ObjectStore
 
-/// Types and values of them, from the ends of each range as often as from between.
+/// A generator of random types and of values of those types.
+///
+/// Half of the numbers are boundary values.
 struct RandomValues {
   private var generator: any RandomNumberGenerator
 
@@ -31,18 +33,18 @@ struct RandomValues {
     }
   }
 
-  /// A value as the store has it: sets and dictionaries in the order of their bytes.
+  /// Returns a value in stored form: sets and dictionaries are ordered by their bytes.
   mutating func value(of type: FieldType) throws -> StoredValue {
     let bytes = try rawValue(of: type).bytes(as: type) ?? []
     return try unsafe bytes.withUnsafeBytes { unsafe try StoredValue($0, type: type) }
   }
 
   private mutating func bits() -> UInt64 {
-    let ends: [UInt64] = [
+    let boundaries: [UInt64] = [
       0, 1, .max, 1 << 63, 1 << 31, 1 << 53, 1 << 53 + 1, 0x7FF0 << 48, 0xFFF0 << 48, 0x7FF8 << 48,
       0x7F80_0000, 0xFF80_0000, 0x7FC0_0001, 0x7FF0_0000_0000_0001,
     ]
-    return number(0..<2) == 0 ? ends[number(0..<ends.count)] : generator.next()
+    return number(0..<2) == 0 ? boundaries[number(0..<boundaries.count)] : generator.next()
   }
 
   private mutating func rawValue(of type: FieldType) -> StoredValue {

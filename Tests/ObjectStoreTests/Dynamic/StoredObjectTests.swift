@@ -5,7 +5,7 @@ import Testing
 @testable import ObjectStore
 
 @Suite struct StoredObjectTests {
-  @Test func `an object is read without its type`() throws {
+  @Test func `objects can be read without their Swift type`() throws {
     let folder = try TemporaryFolder()
     let full = Everything.full
     try ObjectStore(at: folder.path, models: [Everything.self]).write { tx in
@@ -45,7 +45,7 @@ import Testing
     #expect(first["nothing"] == nil)
   }
 
-  @Test func `fields that a program only carries along are read under their names`() throws {
+  @Test func `fields that the schema of the program lacks are read by name`() throws {
     let folder = try TemporaryFolder()
     let new = try ObjectStore(at: folder.path, models: [NewNote.self])
     try new.write { tx in
@@ -67,7 +67,7 @@ import Testing
     #expect(objects[0]["stars"] == .signed(4))
     #expect(objects[0]["link"] == .null)
     #expect(objects[1]["link"] == .string("x"))
-    // It was written by a program that knows no stars.
+    // A schema without `stars` wrote this object.
     #expect(objects[2].fields.map(\.name) == ["id", "text"])
     let model = try #require(try old.storedModels().first)
     #expect(model.layoutCount == 2)
@@ -75,7 +75,7 @@ import Testing
     #expect(model.indexes.map(\.entryCount).sorted() == [0, 3])
   }
 
-  @Test func `a walk begins where it is told to and ends when it is told to`() throws {
+  @Test func `enumeration starts at the given id and stops when the body returns false`() throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path, models: [OldNote.self])
     try store.write { tx in for id in 1...9 { try tx.insert(OldNote(id: id, text: "")) } }

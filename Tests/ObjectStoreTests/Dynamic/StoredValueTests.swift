@@ -10,13 +10,13 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `a value of any type is the same after bytes and after JSON`(seed: UInt64) throws {
+  func `a value of any type round-trips through bytes and JSON`(seed: UInt64) throws {
     var random = RandomValues(SplitMix64(seed: seed))
     for _ in 0..<100 {
       let type = random.type()
       let value = try random.value(of: type)
       let bytes = try #require(try value.bytes(as: type))
-      // Bytes and not values are compared: NaN is not the same as itself.
+      // Compares bytes, because NaN does not equal itself.
       #expect(try decode(bytes, type).bytes(as: type) == bytes)
 
       var text: [UInt8] = []
@@ -33,12 +33,12 @@ import Testing
     "1e1000",
     "-0.1e-999", "340282366920938463463374607431768211456", "1.5e-199",
   ])
-  func `a decimal out of range is no value`(text: String) throws {
+  func `a decimal that is out of range is refused`(text: String) throws {
     let json = try JSONParser.parse(Array(text.utf8))
     #expect(StoredValue(json: json, type: .decimal) == nil)
   }
 
-  @Test func `what Swift writes is read as the same`() throws {
+  @Test func `Swift values and stored values have the same bytes`() throws {
     func check<Value: FieldValue>(_ value: Value, _ expected: StoredValue) throws {
       #expect(try decode(value.storedBytes, Value.fieldType) == expected)
       #expect(try expected.bytes(as: Value.fieldType) == value.storedBytes)
@@ -72,7 +72,7 @@ import Testing
       .dictionary(.bool, .bool)
     ),
   ])
-  func `a value that is none of the type has no bytes`(value: StoredValue, type: FieldType) {
+  func `encoding a value as another type throws`(value: StoredValue, type: FieldType) {
     #expect(throws: RecordError.self) { try value.bytes(as: type) }
   }
 
@@ -82,11 +82,11 @@ import Testing
     ([2, 0, 0, 0, 1, 1], .set(.bool)), ([2, 0, 0, 0, 1, 0, 0, 0], .dictionary(.bool, .bool)),
     ([2, 0, 0, 0, 1, 0, 1, 1], .dictionary(.bool, .bool)), ([1, 2, 3], .uuid),
   ])
-  func `bytes that are no value are refused`(bytes: [UInt8], type: FieldType) {
+  func `decoding invalid bytes throws`(bytes: [UInt8], type: FieldType) {
     #expect(throws: RecordError.self) { try decode(bytes, type) }
   }
 
-  @Test func `random bytes give a value or an error`() throws {
+  @Test func `random bytes decode to a value or throw`() throws {
     var generator = SplitMix64(seed: 11)
     var random = RandomValues(SplitMix64(seed: 12))
     var refused = 0

@@ -51,7 +51,7 @@ import Testing
     )
   }
 
-  @Test func `an entry comes back as it was`() throws {
+  @Test func `an entry round-trips`() throws {
     var random = SplitMix64(seed: 1)
     for _ in 0..<500 {
       let entry = Self.entry(&random)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `an entry has these bytes`() {
+  @Test func `the bytes of an entry match the documented format`() {
     var changes = CoalescedChanges()
     changes.add(ObjectChange(kind: .inserted, fields: .max), to: 300)
     changes.add(ObjectChange(kind: .updated, fields: 5), to: 1)
@@ -86,7 +86,7 @@ import Testing
     )
   }
 
-  @Test func `an entry that is cut off or changed is read or refused, never trapped on`() {
+  @Test func `a truncated or changed entry is decoded or refused without a trap`() {
     var random = SplitMix64(seed: 2)
     var refused = 0
     for _ in 0..<300 {
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 127, 128, 300, 16_383, 16_384, UInt64.max >> 1, .max])
-  func `a number of any size comes back`(number: UInt64) throws {
+  func `a variable-length integer of any size round-trips`(number: UInt64) throws {
     var writer = ByteWriter()
     writer.writeVarint(number)
     let bytes = writer.bytes
@@ -120,7 +120,7 @@ import Testing
     #expect(read == (number, 0))
   }
 
-  @Test func `a number beyond 64 bits is refused`() {
+  @Test func `a variable-length integer beyond 64 bits is refused`() {
     for bytes in [[UInt8](repeating: 0xFF, count: 10), Array(repeating: 0x80, count: 11) + [0]] {
       #expect(throws: RecordError.self) {
         try unsafe bytes.withUnsafeBytes { bytes in
@@ -135,31 +135,31 @@ import Testing
 @Suite struct CoalescedChangesTests {
   private typealias Kind = ChangeLog.Change.Kind
 
-  /// Every life of up to five steps that an object can have.
-  @Test func `many changes of an object are one, whatever they were`() {
-    func lives(_ isThere: Bool, _ depth: Int) -> [[Kind]] {
+  /// Every sequence of up to five changes of one object.
+  @Test func `any sequence of changes of an object coalesces into one change`() {
+    func sequences(_ exists: Bool, _ depth: Int) -> [[Kind]] {
       guard depth > 0 else { return [[]] }
-      let next: [Kind] = isThere ? [.updated, .deleted] : []
+      let next: [Kind] = exists ? [.updated, .deleted] : []
       return [[]]
         + next.flatMap { kind in
-          lives(kind != .deleted, depth - 1).map { [kind] + $0 }
+          sequences(kind != .deleted, depth - 1).map { [kind] + $0 }
         }
     }
-    for wasThere in [true, false] {
-      let all = lives(true, 5).map { wasThere ? $0 : [.inserted] + $0 }
+    for existedBefore in [true, false] {
+      let all = sequences(true, 5).map { existedBefore ? $0 : [.inserted] + $0 }
       #expect(all.count == 11)
-      for life in all where !life.isEmpty {
+      for sequence in all where !sequence.isEmpty {
         var changes = CoalescedChanges()
-        for (step, kind) in life.enumerated() {
+        for (step, kind) in sequence.enumerated() {
           let fields: UInt64 = kind == .updated ? 1 << UInt64(step) : .max
           changes.add(
             ObjectChange(kind: kind, fields: fields, key: kind == .deleted ? [1] : []),
             to: 7
           )
         }
-        let isThere = life.last != .deleted
+        let exists = sequence.last != .deleted
         let expected: Kind? =
-          switch (wasThere, isThere) {
+          switch (existedBefore, exists) {
           case (true, true): .updated
           case (true, false): .deleted
           case (false, true): .inserted
@@ -167,7 +167,7 @@ import Testing
           }
         #expect(changes.objects[7]?.kind == expected)
         if expected == .updated {
-          let fields: UInt64 = (1 << UInt64(life.count)) - 1
+          let fields: UInt64 = (1 << UInt64(sequence.count)) - 1
           #expect(changes.objects[7]?.fields == fields)
         }
         if expected == .deleted { #expect(changes.objects[7]?.key == [1]) }
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `an overfull log is the whole model, and stays so`() {
+  @Test func `a change log beyond its limit covers the whole model and stays that way`() {
     var log = ChangeLog()
     for id in 0...UInt64(ChangeLog.limit) { log.append(id, .inserted) }
     var changes = CoalescedChanges(log)

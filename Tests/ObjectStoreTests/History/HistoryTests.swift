@@ -29,7 +29,7 @@ import Testing
     return changes
   }
 
-  @Test func `each object that changed is told once, with its fields`() throws {
+  @Test func `each changed object is reported once, with its changed fields`() throws {
     try store.write { tx in for id in Int64(1)...5 { try tx.insert(Everything(id: id)) } }
     let token = try store.historyToken()
     #expect(try changes(since: token)?.isEmpty == true)
@@ -56,7 +56,7 @@ import Testing
     #expect(try self.changes(since: changes.token)?.isEmpty == true)
   }
 
-  @Test func `an object that gave its key to another is deleted and inserted`() throws {
+  @Test func `replacing an object with the same key reports a deletion and an insertion`() throws {
     try store.write { try $0.insert(Everything(id: 1, text: "a")) }
     let token = try store.historyToken()
     try store.write { tx in
@@ -68,7 +68,7 @@ import Testing
     #expect(changes.inserted.map(\.text) == ["b"])
   }
 
-  @Test func `what was undone, or changed nothing, is no history`() throws {
+  @Test func `rolled-back writes and writes without changes add no history`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let token = try store.historyToken()
     try store.write { _ = try $0.update(Everything.self, 1) { _ in } }
@@ -87,7 +87,7 @@ import Testing
     #expect(try store.historyToken() == token)
   }
 
-  @Test func `nested writes join in order`() throws {
+  @Test func `nested writes are coalesced in order`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let token = try store.historyToken()
     try store.write { tx in
@@ -111,7 +111,7 @@ import Testing
     #expect(changes.updated.map(\.fields.names) == [["flag", "small", "count"]])
   }
 
-  @Test func `a token outlives its process and is told in JSON`() async throws {
+  @Test func `a token encoded as JSON is valid in another process`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     let token = try store.historyToken()
     let kept = try JSONDecoder().decode(HistoryToken.self, from: JSONEncoder().encode(token))
@@ -123,7 +123,7 @@ import Testing
     #expect(try changes(since: kept)?.updated.map(\.object.text) == ["theirs"])
   }
 
-  @Test func `a commit too large to remember leaves no answer but to read anew`() throws {
+  @Test func `a commit beyond the change limit expires earlier tokens of that model`() throws {
     let token = try store.historyToken()
     try store.write { tx in
       for id in 0...Int64(ChangeLog.limit) { try tx.insert(Everything(id: id)) }
@@ -132,15 +132,15 @@ import Testing
     let later = try store.historyToken()
     try store.write { try $0.insert(Everything(id: -1)) }
     #expect(try changes(since: later)?.inserted.map(\.id) == [-1])
-    // Other models are remembered.
+    // The history of other models is kept.
     let items = try store.changes(since: token, of: Item.self)
     guard case .changes = items else {
-      Issue.record("the history of another model is lost")
+      Issue.record("the history of another model has expired")
       return
     }
   }
 
-  @Test func `the history keeps to its limits, and forgets the oldest commits`() throws {
+  @Test func `the history stays within its limits by dropping the oldest commits`() throws {
     for limit in [
       HistoryLimit(commits: 20, byteCount: 1 << 20), HistoryLimit(commits: 1_000, byteCount: 1_500),
     ] {
@@ -157,19 +157,19 @@ import Testing
         #expect(entries <= limit.commits && bytes <= limit.byteCount)
       }
       let answers = try tokens.map { try changes(since: $0, in: store)?.inserted.count }
-      let reach = try #require(answers.firstIndex { $0 != nil })
-      #expect((145...190).contains(reach))
-      #expect(answers[reach...].map { $0 ?? -1 } == (0...(200 - reach)).reversed())
-      #expect(answers[..<reach].allSatisfy { $0 == nil })
+      let firstValid = try #require(answers.firstIndex { $0 != nil })
+      #expect((145...190).contains(firstValid))
+      #expect(answers[firstValid...].map { $0 ?? -1 } == (0...(200 - firstValid)).reversed())
+      #expect(answers[..<firstValid].allSatisfy { $0 == nil })
     }
   }
 
-  /// A commit that goes beyond the limit forgets an eighth of it more than it must.
+  /// When a commit exceeds the limit, the history is trimmed to seven eighths of the limit.
   @Test(arguments: [false, true])
-  func `no commit is forgotten before the limit is exceeded`(limitsBytes: Bool) throws {
+  func `no commit is dropped before the limit is exceeded`(limitsBytes: Bool) throws {
     let path = folder.path("exact")
     let kept = 24
-    // Each commit changes one object in the same way, and so takes the same room.
+    // Each commit changes one object in the same way, so every entry has the same size.
     func commit(_ store: ObjectStore, _ number: Int) throws -> HistoryToken {
       let token = try store.historyToken()
       try store.write(durability: .deferred) {
@@ -204,10 +204,10 @@ import Testing
     } else {
       #expect(entries == kept - kept / 8)
     }
-    // The tokens begin after the second commit.
-    let reach = kept + 1 - entries - 2
+    // The first token was taken after the second commit.
+    let firstValid = kept + 1 - entries - 2
     let answers = try tokens.map { try changes(since: $0, in: store) != nil }
-    #expect(answers == tokens.indices.map { $0 >= reach })
+    #expect(answers == tokens.indices.map { $0 >= firstValid })
   }
 
   private func size(of store: ObjectStore) throws -> (entries: Int, bytes: Int) {
@@ -222,11 +222,11 @@ import Testing
       sizes.append(unsafe found.value.count)
       unsafe entry = unsafe try cursor.next()
     }
-    // The first is the floor.
+    // The first entry is the floor of the history, not a commit.
     return (sizes.count - 1, sizes.dropFirst().reduce(0, +))
   }
 
-  @Test func `a program that keeps no history ends that of others, who notice`() async throws {
+  @Test func `a write by a program without history expires all tokens`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     let token = try store.historyToken()
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -245,7 +245,7 @@ import Testing
     #expect(try changes(since: again)?.inserted.map(\.id) == [6])
   }
 
-  @Test func `a token of a history that began anew at the same number is not taken`() throws {
+  @Test func `a token with the right number but another nonce is expired`() throws {
     let begin = try store.historyToken()
     #expect(try changes(since: begin) != nil)
     let other = HistoryToken(number: begin.number, nonce: begin.nonce ^ 1)
@@ -255,7 +255,7 @@ import Testing
     #expect(try changes(since: other) == nil)
   }
 
-  @Test func `a token of another branch of history is not taken for one of this`() throws {
+  @Test func `a token from a diverged copy of the store is expired`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let copy = folder.path("copy")
     try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
@@ -272,12 +272,12 @@ import Testing
     #expect(try changes(since: common, in: other)?.inserted.map(\.id) == [3, 4])
   }
 
-  @Test func `the history of a store whose commits are counted anew begins anew`() throws {
+  @Test func `a history entry beyond the current commit restarts the history`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let history = try #require(
       try StoreOpening.readSchema(of: store.environment, models: [Everything.self]).history
     )
-    // As in a compacted copy: an entry of a number that is yet to come.
+    // As in a compacted copy, the entry has a number that no commit has reached yet.
     var raw = try store.environment.beginWrite()
     let bytes = HistoryEntry.encode(nonce: 1, commitSum: 9, byteSum: 100, models: [])
     try unsafe withUnsafeBytes(of: HistoryTable.Key(number: 1_000).rawValue) { key in
@@ -296,7 +296,7 @@ import Testing
     #expect(try changes(since: later)?.inserted.map(\.id) == [3])
   }
 
-  @Test func `the fields of a program with another schema are told by this one's`() async throws {
+  @Test func `changes by a program with another schema are reported with this schema's fields`() async throws {
     let store = try ObjectStore(at: folder.path("notes"), models: [OldNote.self])
     try await store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
     let token = try store.historyToken()
@@ -305,15 +305,15 @@ import Testing
       try store.write { _ = try $0.update(NewNote.self, 1) { $0.text = "eggs" } }
     }
     guard case .changes(let changes) = try store.changes(since: token, of: OldNote.self) else {
-      Issue.record("the history is lost")
+      Issue.record("the history of OldNote has expired")
       return
     }
     #expect(changes.updated.map(\.object.text) == ["eggs"])
     #expect(changes.updated.map(\.fields.names) == [["text"]])
   }
 
-  /// Copies that are kept by the history alone, against the store.
-  @Test(arguments: 0..<8) func `a copy that follows the history is the store`(seed: UInt64) throws {
+  /// Compares the store with a copy that is updated only from the history.
+  @Test(arguments: 0..<8) func `a copy updated from the history equals the store`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let store = try ObjectStore(
       at: folder.path("\(seed)"),

@@ -15,10 +15,10 @@ import Testing
     }
   }
 
-  @Test func `a copy that is made beside writers is one commit of them`() async throws {
+  @Test func `a backup made during writes contains exactly one commit`() async throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path("one"), models: [Ticket.self])
-    // Each commit adds two objects: one alone would be half of it.
+    // Each commit adds two objects, so an odd count would be half a commit.
     func add(_ number: Int) throws {
       try store.write(durability: .deferred) { tx in
         try tx.insert(Ticket(id: 2 * number, seat: "a\(number)", row: 0))
@@ -49,7 +49,7 @@ import Testing
     try store.write { tx in try tx.insert(Ticket(id: 5_000, seat: "new", row: 1)) }
   }
 
-  @Test func `a copy replaces nothing and leaves nothing behind`() throws {
+  @Test func `a failed backup replaces nothing and leaves no files`() throws {
     let damaged = try DamagedStore()
     let store = try damaged.open()
     try damaged.folder.makeFile("taken/file", "mine")
@@ -60,7 +60,7 @@ import Testing
     #expect(try damaged.folder.names(in: "taken") == ["file"])
   }
 
-  @Test func `free pages go back to the disk once nobody has the store open`() throws {
+  @Test func `compacting returns free pages, and throws busy while the store is open`() throws {
     let damaged = try DamagedStore()
     do {
       let store = try ObjectStore(at: damaged.path, models: [NewNote.self])
@@ -69,9 +69,9 @@ import Testing
       #expect(try store.statistics().freePages > 50)
     }
     let before = try FileSize.of(damaged.path + "/data.mdb")
-    let lost = try ObjectStore.compact(at: damaged.path)
-    #expect(lost > 0)
-    #expect(try FileSize.of(damaged.path + "/data.mdb") == before - lost)
+    let freedBytes = try ObjectStore.compact(at: damaged.path)
+    #expect(freedBytes > 0)
+    #expect(try FileSize.of(damaged.path + "/data.mdb") == before - freedBytes)
     #expect(try ObjectStore.verify(at: damaged.path).isSound)
     let store = try ObjectStore(at: damaged.path, models: [NewNote.self, Ticket.self])
     #expect(try store.statistics().freePages == 0)
@@ -80,7 +80,7 @@ import Testing
     #expect(code { try ObjectStore.compact(at: damaged.folder.path("none")) } == .notFound)
   }
 
-  @Test func `a backup that nobody has opened yet can be compacted`() throws {
+  @Test func `a backup that was never opened can be compacted`() throws {
     let damaged = try DamagedStore()
     let backup = damaged.folder.path("backup")
     try damaged.open().backup(to: backup)
@@ -88,7 +88,7 @@ import Testing
     #expect(try ObjectStore.verify(at: backup).isSound)
   }
 
-  @Test func `indexes that are damaged are built anew`() throws {
+  @Test func `rebuildIndexes repairs damaged indexes`() throws {
     let damaged = try DamagedStore()
     let seat = FieldSchema.id(forName: "seat")
     let stars = FieldSchema.id(forName: "stars")
@@ -105,7 +105,7 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `indexes are not rebuilt over objects that stand against each other`() throws {
+  @Test func `rebuildIndexes throws duplicateKey if objects violate a unique index`() throws {
     let damaged = try DamagedStore()
     let id = FieldSchema.id(forName: "row")
     try damaged.edit("store", .bytes) { tx, table in

@@ -3,11 +3,11 @@ import Testing
 
 @testable import ObjectStore
 
-/// Compaction at the opening of a store.
+/// Tests `StoreOptions.compaction`, which compacts a store when it is opened.
 @Suite struct CompactionTests {
   private let always = CompactionRule(leastFileSize: 0, leastFreePart: 0)
 
-  @Test func `a rule asks for a size and for a part that is free`() {
+  @Test func `a rule applies from a minimum file size and a minimum free fraction`() {
     let rule = CompactionRule(leastFileSize: 1_000, leastFreePart: 0.5)
     #expect(!rule.applies(fileSize: 999, freeBytes: 999))
     #expect(!rule.applies(fileSize: 1_000, freeBytes: 499))
@@ -16,7 +16,7 @@ import Testing
     #expect(always.applies(fileSize: 1_000, freeBytes: 1))
   }
 
-  /// A store of which half is free, and the size of its file.
+  /// Creates a store whose file is half free, and returns it with the file size in bytes.
   private func makeStore() throws -> (DamagedStore, Int64) {
     let made = try DamagedStore()
     let store = try ObjectStore(at: made.path, models: [NewNote.self])
@@ -24,7 +24,7 @@ import Testing
     return (made, try FileSize.of(made.path + "/data.mdb"))
   }
 
-  @Test func `an open compacts a file that has much free, and tells of it`() throws {
+  @Test func `opening compacts a file to which the rule applies, and logs it`() throws {
     let (made, before) = try makeStore()
     let log = RecordingLog()
     let options = StoreOptions(compaction: always, logger: log.logger)
@@ -37,7 +37,7 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `a file that the rule leaves out is as it was`() throws {
+  @Test func `opening does not change a file to which the rule does not apply`() throws {
     let (made, before) = try makeStore()
     let log = RecordingLog()
     let options = StoreOptions(compaction: CompactionRule(), logger: log.logger)
@@ -46,7 +46,7 @@ import Testing
     #expect(log.entries("compacted the store").isEmpty)
   }
 
-  @Test func `a store that somebody has open opens as it is`() throws {
+  @Test func `a store that is already open is not compacted`() throws {
     let (made, before) = try makeStore()
     let log = RecordingLog()
     let other = try ObjectStore(at: made.path, models: [Ticket.self])
@@ -57,7 +57,7 @@ import Testing
     #expect(try store.changeCount() == other.changeCount())
   }
 
-  @Test func `an open for reading alone, and one of a new store, compact nothing`() throws {
+  @Test func `neither a read-only open nor a new store is compacted`() throws {
     let (made, before) = try makeStore()
     var options = StoreOptions(access: .readOnly, compaction: always)
     _ = try ObjectStore(at: made.path, models: [Ticket.self], options: options)

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import ObjectStore
 
-/// A store with something in every table, and ways to damage it.
+/// A store with entries in every table, and methods to damage it.
 struct DamagedStore {
   let folder: TemporaryFolder
   var path: String { folder.path("store") }
@@ -37,7 +37,7 @@ struct DamagedStore {
 
   func open() throws -> ObjectStore { try ObjectStore(at: path, models: []) }
 
-  /// Changes a table behind the store's back.
+  /// Changes a table directly in LMDB.
   func edit(
     _ table: String,
     _ keys: Database.Keys,
@@ -50,7 +50,7 @@ struct DamagedStore {
     try transaction.commit()
   }
 
-  /// Every entry of a table.
+  /// Returns every entry of a table.
   func entries(_ table: String, _ keys: Database.Keys) throws -> [(key: [UInt8], value: [UInt8])] {
     let file = try DataFileReader(path: path + "/data.mdb")
     guard let tree = file.trees()[table] else { return [] }
@@ -61,7 +61,7 @@ struct DamagedStore {
     return entries
   }
 
-  /// Changes the bytes of the file; nobody may have it open.
+  /// Changes the bytes of the file, which must not be open.
   func editFile(_ body: (inout Data) throws -> Void) throws {
     let url = URL(filePath: path + "/data.mdb")
     var bytes = try Data(contentsOf: url)
@@ -108,7 +108,7 @@ struct Ticket: Model, Equatable {
   }
 }
 
-/// A model whose records look like those of a ticket.
+/// A model whose records have the same layout as those of ``Ticket``.
 struct Coupon: Model {
   struct Columns: Sendable {}
   static let columns = Columns()

@@ -6,13 +6,13 @@ import Testing
 
 @testable import ObjectStore
 
-/// What becomes durable, and in which order.
+/// Tests the order of syncs and renames when files are created or replaced.
 @Suite struct DurableFileTests {
-  /// The calls of a task, and the one that is to fail.
+  /// Records durability calls, and makes one of them fail.
   private final class Calls: Sendable {
     private let state = Mutex<(all: [DurableFile.Call], failing: Int?)>(([], nil))
 
-    /// Runs `body`, and fails the call of that position with `EIO`.
+    /// Runs `body`, fails the call at index `failing` with `EIO`, and returns all calls.
     func observe(failing: Int? = nil, _ body: () throws -> Void) throws -> [DurableFile.Call] {
       state.withLock { $0 = ([], failing) }
       defer { state.withLock { $0.failing = nil } }
@@ -36,8 +36,8 @@ import Testing
     damaged = try DamagedStore()
   }
 
-  /// The calls in words, with short paths and without the random part of temporary names.
-  private func words(_ calls: [DurableFile.Call]) -> [String] {
+  /// Describes the calls with relative paths and without the random part of temporary names.
+  private func descriptions(_ calls: [DurableFile.Call]) -> [String] {
     func short(_ path: String) -> String {
       let below = path.hasPrefix(folder) ? "." + path.dropFirst(folder.count) : path
       let named = below.replacing(/\.partial-\d+-\d+/, with: ".partial")
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// Fails each of the calls in turn.
+  /// Runs `body` once per call, and fails a different call each time.
   private func expectFailures(_ count: Int, _ body: () throws -> Void) throws {
     let before = try damaged.folder.names()
     for failing in 0..<count {
@@ -64,14 +64,14 @@ import Testing
     }
   }
 
-  @Test func `a backup is durable before it gets its name, and its name before it returns`() throws
+  @Test func `a backup is synced before its rename, and the rename before it returns`() throws
   {
     let store = try damaged.open()
     let target = damaged.folder.path("copy")
     try expectFailures(5) { try store.backup(to: target) }
     let made = try calls.observe { try store.backup(to: target) }
     #expect(
-      words(made) == [
+      descriptions(made) == [
         "sync ./copy.partial/data.mdb", "sync ./copy.partial", "sync ./copy.partial",
         "rename ./copy.partial to ./copy", "sync .",
       ]
@@ -79,24 +79,24 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
-  @Test func `an export is durable before it gets its name, and its name before it returns`() throws
+  @Test func `an export is synced before it is linked, and the link before it returns`() throws
   {
     let store = try damaged.open()
     let target = damaged.folder.path("export.jsonl")
     try expectFailures(3) { try store.exportJSONLines(to: target) }
     let made = try calls.observe { try store.exportJSONLines(to: target) }
     #expect(
-      words(made) == [
+      descriptions(made) == [
         "sync ./export.jsonl.partial", "link ./export.jsonl.partial to ./export.jsonl", "sync .",
       ]
     )
   }
 
-  @Test func `a compacted file is durable before it takes the place of the other`() throws {
+  @Test func `a compacted file is synced before it replaces the original`() throws {
     try expectFailures(3) { try ObjectStore.compact(at: damaged.path) }
     let made = try calls.observe { try ObjectStore.compact(at: damaged.path) }
     #expect(
-      words(made) == [
+      descriptions(made) == [
         "sync ./store/data.mdb.compacted", "sync ./store",
         "rename ./store/data.mdb.compacted to ./store/data.mdb", "sync ./store",
       ]
@@ -105,47 +105,47 @@ import Testing
     #expect(try ObjectStore.verify(at: damaged.path).isSound)
   }
 
-  @Test func `a repaired store is durable before it gets its name`() throws {
+  @Test func `a repaired store is synced before its rename`() throws {
     let target = damaged.folder.path("repaired")
     try expectFailures(4) { _ = try ObjectStore.repair(at: damaged.path, into: target) }
     let made = try calls.observe { _ = try ObjectStore.repair(at: damaged.path, into: target) }
     #expect(
-      words(made) == [
+      descriptions(made) == [
         "sync ./repaired.partial/data.mdb", "sync ./repaired.partial",
         "rename ./repaired.partial to ./repaired", "sync .",
       ]
     )
   }
 
-  @Test func `the names of a new store are durable before its first commit`() throws {
+  @Test func `the directory entries of a new store are synced before its first commit`() throws {
     let path = damaged.folder.path("new/deep/store")
     let made = try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) }
     #expect(
-      words(made) == ["sync .", "sync ./new", "sync ./new/deep/store", "sync ./new/deep"]
+      descriptions(made) == ["sync .", "sync ./new", "sync ./new/deep/store", "sync ./new/deep"]
     )
-    // The files are there, and nothing is in them.
+    // The failed attempt leaves empty files.
     let empty = damaged.folder.path("empty")
     #expect(throws: StoreError.self) {
       _ = try calls.observe(failing: 0) { _ = try ObjectStore(at: empty, models: [Ticket.self]) }
     }
     let again = try calls.observe { _ = try ObjectStore(at: empty, models: [Ticket.self]) }
-    #expect(words(again) == ["sync ./empty", "sync ."])
+    #expect(descriptions(again) == ["sync ./empty", "sync ."])
     let later = try calls.observe { _ = try ObjectStore(at: empty, models: [NewNote.self]) }
     #expect(later == [])
   }
 
-  @Test func `the names of a store whose maker was killed are synced at the next opening`() throws {
+  @Test func `the next open syncs the directory entries after creation was killed`() throws {
     let path = damaged.folder.path("new")
     _ = try ObjectStore(at: path, models: [Ticket.self])
-    // As a kill leaves it that comes between the name of the file and the sync of its folder.
+    // The state after a kill between the rename of the file and the sync of its folder.
     try damaged.folder.makeFile("new/data.mdb.new-\(Int32.max)-1/data.mdb")
     let made = try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) }
-    #expect(words(made) == ["sync ./new", "sync ."])
+    #expect(descriptions(made) == ["sync ./new", "sync ."])
     #expect(try damaged.folder.names(in: "new").filter { $0.contains(".new-") } == [])
     #expect(try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) } == [])
   }
 
-  @Test func `an export does not replace a file that appeared meanwhile`() throws {
+  @Test func `an export does not replace a file created while it ran`() throws {
     let target = damaged.folder.path("export.jsonl")
     let file = try OutputFile(target)
     try file.write(Array("ours".utf8))
@@ -155,7 +155,7 @@ import Testing
     #expect(try String(contentsOfFile: target, encoding: .utf8) == "theirs")
   }
 
-  @Test func `a backup does not replace a folder that appeared meanwhile`() throws {
+  @Test func `a backup does not replace a folder created while it ran`() throws {
     let target = damaged.folder.path("copy")
     let error = #expect(throws: StoreError.self) {
       try NewFolder.make(target) { _ in try damaged.folder.makeFile("copy/file", "theirs") }
@@ -165,7 +165,7 @@ import Testing
     #expect(try damaged.folder.names() == ["copy", "store"])
   }
 
-  @Test func `what was not finished leaves nothing`() throws {
+  @Test func `an unfinished export leaves no file`() throws {
     do {
       let file = try OutputFile(damaged.folder.path("export.jsonl"))
       try file.write(Array("ours".utf8))

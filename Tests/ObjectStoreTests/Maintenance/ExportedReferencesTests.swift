@@ -10,7 +10,7 @@ import Testing
   let store: ObjectStore
   let path: String
 
-  /// A house and a visit, which by their names come before and after the city to which both refer.
+  /// Exports models whose names sort before and after `City`, to which they refer.
   init() throws {
     folder = try TemporaryFolder()
     path = folder.path("all.jsonl")
@@ -42,13 +42,13 @@ import Testing
     }
   }
 
-  @Test func `objects come after those to which they refer`() throws {
+  @Test func `referenced objects are exported before the objects that refer to them`() throws {
     let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").dropFirst()
     let models = lines.compactMap { $0.split(separator: "\"").dropFirst(3).first }
     #expect(models == ["City", "Building", "Visit deny", "Visit keep"])
   }
 
-  @Test func `a store without programs takes over what refers to what, and keeps to it`() throws {
+  @Test func `importing into an empty store adds and enforces the reference rules`() throws {
     let copy = try ObjectStore(at: folder.path("copy"), models: [])
     #expect(try copy.importJSONLines(from: path).inserted == 4)
     #expect(try rules(of: copy) == rules(of: store))
@@ -59,13 +59,13 @@ import Testing
       #"{"model":"Building","fields":{"name":"hut","city":"b"}}"#
     )
     #expect(code { try copy.importJSONLines(from: dangling) } == .danglingReference)
-    // A program that knows none of those that refer to cities.
+    // This program knows none of the models that refer to cities.
     let program = try ObjectStore(at: folder.path("copy"), models: [City.self])
     let isRefused = code { try program.write { _ = try $0.delete(City.self, "a") } }
     #expect(isRefused == .referenced)
   }
 
-  @Test func `what the store says of a field already stays`() throws {
+  @Test func `an import keeps the reference rules that the store already has`() throws {
     let other = try ObjectStore(at: folder.path("other"), models: [City.self])
     let rule = try #require(rules(of: store).first { $0.model == "Building" })
     try other.importJSONLines(from: path)
@@ -85,13 +85,13 @@ import Testing
   }
 
   @Test(arguments: [ImportOptions.Unknown.refuse, .leaveOut])
-  func `only an import that adds what is unknown adds rules`(
+  func `reference rules are added only if unknown fields are added`(
     unknown: ImportOptions.Unknown
   ) throws {
     let plain = try ObjectStore(at: folder.path("plain"), models: [PlainBuilding.self, City.self])
     let header = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[0]
     let models = try #require(header.range(of: #"{"name":"Visit deny""#)?.lowerBound)
-    // Without the models that the store lacks.
+    // Removes the models that the store lacks.
     let known = header[..<models].dropLast() + "]}"
     let file = try folder.makeFile(
       "known.jsonl",
@@ -103,7 +103,7 @@ import Testing
     #expect(try rules(of: plain).map(\.model) == ["Building"])
   }
 
-  @Test func `an export of a store whose rules are damaged can be imported`() throws {
+  @Test func `an export of a store with a damaged reference rule can be imported`() throws {
     let environment = store.environment
     var transaction = try environment.beginWrite()
     let table = try transaction.makeDatabase("store")
@@ -118,7 +118,7 @@ import Testing
     #expect(try rules(of: copy) == before.subtracting([rule]))
   }
 
-  @Test func `an export without references is read`() throws {
+  @Test func `an export without reference rules can be imported`() throws {
     let header = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[0]
     let old = header.replacing(/,"references":\[[^\]]*\]/, with: "")
     #expect(old.count < header.count)
@@ -131,12 +131,12 @@ import Testing
   @Test(arguments: [
     (#""target":"City""#, #""target":"Town""#), (#""target":"City""#, #""target":7"#),
     (#""onDelete":"deny""#, #""onDelete":"never""#), (#""onDelete":"deny""#, #""rule":"deny""#),
-    // The model's own key is no text, and a field that is not there refers to nothing.
+    // A target whose key type differs from the field's type, and a field that does not exist.
     (#""target":"City""#, #""target":"Visit deny""#), (#"[{"field":"#, #"[{"field":1"#),
-    // Without its index it could not be looked up.
+    // A reference field without an index.
     (#""indexes":[{"fields""#, #""indexes":[],"other":[{"fields""#),
   ])
-  func `references that no program could have declared are refused`(
+  func `invalid reference rules in the header are refused`(
     text: String,
     replacement: String
   ) throws {
@@ -160,20 +160,20 @@ import Testing
       (["a>b", "b>c", "c>a"], ["c", "b", "a"]),
     ] as [([String], [String])]
   )
-  func `targets come first, and models that refer to each other come somehow`(
-    arrows: [String],
+  func `models are sorted with targets first, and reference cycles are allowed`(
+    references: [String],
     expected: [String]
   ) {
-    let rules = arrows.map { arrow in
-      let ends = arrow.split(separator: ">").map { String($0) }
+    let rules = references.map { reference in
+      let ends = reference.split(separator: ">").map { String($0) }
       return ReferenceRule(model: ends[0], fieldID: 1, target: ends[1], onDelete: .deny)
     }
     let order = ReferenceRule.targetsFirst(["a", "b", "c"], rules)
-    #expect(order == (arrows.isEmpty ? ["a", "b", "c"] : expected))
+    #expect(order == (references.isEmpty ? ["a", "b", "c"] : expected))
   }
 }
 
-/// Refers to a city, and comes before it in the order of names.
+/// A model that refers to a city and whose name sorts before `City`.
 private struct Building: Model, Equatable {
   struct Columns: Sendable {}
   static let columns = Columns()
@@ -205,7 +205,7 @@ private struct Building: Model, Equatable {
   }
 }
 
-/// The same to a program that takes the city for a text.
+/// The `Building` model of a program that declares the reference as a string.
 private struct PlainBuilding: Model {
   struct Columns: Sendable {}
   static let columns = Columns()

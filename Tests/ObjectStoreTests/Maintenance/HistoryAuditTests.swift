@@ -12,21 +12,21 @@ import Testing
   }
 
   static let cases = [
-    Case(testDescription: "an entry that is cut off") { Array($0.dropLast()) },
+    Case(testDescription: "a truncated entry") { Array($0.dropLast()) },
     Case(testDescription: "an entry without a header") { Array($0.prefix(7)) },
-    Case(testDescription: "an entry that is empty") { _ in [] },
-    Case(testDescription: "another sum") { bytes in
+    Case(testDescription: "an empty entry") { _ in [] },
+    Case(testDescription: "a changed sum") { bytes in
       var bytes = bytes
       bytes[6] ^= 1
       return bytes
     },
-    Case(testDescription: "another kind of change") { bytes in
+    Case(testDescription: "an invalid kind of change") { bytes in
       var bytes = bytes
-      // After the header: the name's length and the name, the layout and the number of objects.
+      // The header is followed by the length of the name, the name, the layout and the object count.
       bytes[HistoryEntry.headerSize + 1 + "Ticket".utf8.count + 2] = 9
       return bytes
     },
-    Case(testDescription: "an entry that is gone") { _ in nil },
+    Case(testDescription: "a missing entry") { _ in nil },
   ]
 
   private func makeStore(_ folder: TemporaryFolder) throws -> ObjectStore {
@@ -40,13 +40,13 @@ import Testing
   }
 
   @Test(arguments: cases)
-  func `an entry that is not what it must be is found, and told of once`(damage: Case) throws {
+  func `verification reports a damaged history entry exactly once`(damage: Case) throws {
     let folder = try TemporaryFolder()
     let store = try makeStore(folder)
     #expect(try store.verify().isSound)
     var transaction = try store.environment.beginWrite()
     let table = try transaction.makeDatabase(TableName.history, keys: .integers)
-    // What `makeStore` wrote in the middle.
+    // The fifth of the nine commits of `makeStore`.
     let key = HistoryTable.Key(number: transaction.id - 5).bytes
     let value = try #require(try transaction.withValue(for: key, in: table))
     if let changed = damage.damage(value) {
@@ -60,7 +60,7 @@ import Testing
     #expect(report.models["Ticket"]?.soundObjects == 9)
   }
 
-  @Test func `a piece that is gone is found, at any place`() throws {
+  @Test func `verification reports a missing piece of a history entry`() throws {
     for piece in 0..<3 {
       let folder = try TemporaryFolder()
       let store = try ObjectStore(at: folder.path("store"), models: [Ticket.self])
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a history without its beginning is found`() throws {
+  @Test func `verification reports a missing history floor`() throws {
     let folder = try TemporaryFolder()
     let store = try makeStore(folder)
     var transaction = try store.environment.beginWrite()
@@ -89,7 +89,7 @@ import Testing
     #expect(try store.verify().problemCounts == [.history: 1])
   }
 
-  @Test func `a history that was trimmed or ended is sound`() throws {
+  @Test func `a trimmed or disabled history is valid`() throws {
     let folder = try TemporaryFolder()
     _ = try makeStore(folder)
     for limit in [HistoryLimit(commits: 3, byteCount: 200), .off, .standard] {
@@ -113,7 +113,7 @@ extension HistoryTable.Key {
 }
 
 extension WriteTransaction {
-  /// A copy of the value of a key.
+  /// Returns a copy of the value of a key.
   fileprivate borrowing func withValue(for key: [UInt8], in table: Database) throws -> [UInt8]? {
     try unsafe key.withUnsafeBytes { key in
       unsafe try value(for: key, in: table).map { unsafe Array($0) }

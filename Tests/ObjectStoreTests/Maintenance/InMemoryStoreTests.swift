@@ -4,7 +4,7 @@ import Testing
 @testable import ObjectStore
 
 @Suite struct InMemoryStoreTests {
-  @Test func `a store in memory is whole and sees no other`() throws {
+  @Test func `an in-memory store is complete and independent of other stores`() throws {
     let one = try ObjectStore(inMemory: [Ticket.self, NewNote.self])
     let other = try ObjectStore(inMemory: [Ticket.self])
     try one.write { tx in
@@ -19,7 +19,7 @@ import Testing
     #expect(!one.isReadOnly)
   }
 
-  @Test func `a store in memory can be kept by a backup`() throws {
+  @Test func `an in-memory store can be backed up to disk`() throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(inMemory: [Ticket.self])
     try store.write { tx in try tx.insert(Ticket(id: 1, seat: "a", row: 2)) }

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Two programs' records of one model, with fields carried along, and another model.
+  /// Creates a store with records of one model in two schema versions, and a second model.
   private func makeStore(_ path: String) throws -> ObjectStore {
     let new = try ObjectStore(at: path, models: [NewNote.self, Everything.self])
     try new.write { tx in
@@ -66,7 +66,7 @@ import Testing
     return new
   }
 
-  @Test func `what is imported into an empty store is what was exported`() throws {
+  @Test func `importing an export into an empty store restores every object`() throws {
     let folder = try TemporaryFolder()
     let store = try makeStore(folder.path("one"))
     #expect(try store.exportJSONLines(to: folder.path("all.jsonl")) == 53)
@@ -79,12 +79,12 @@ import Testing
     #expect(try copy.exportJSONLines { _ in } == 53)
     let (before, after) = (try Self.objects(of: store), try Self.objects(of: copy))
     #expect(before["Note"] == after["Note"])
-    // NaN is not the same as itself.
+    // Compares descriptions, because NaN does not equal itself.
     for model in ["Everything", "Note"] {
       #expect("\(try #require(before[model]))" == "\(try #require(after[model]))")
     }
 
-    // Programs find their objects, indexes and all.
+    // A program finds its objects and indexes.
     let program = try ObjectStore(at: folder.path("two"), models: [NewNote.self, Everything.self])
     try program.read { (tx) throws in
       #expect(try tx.get(Everything.self, 7) == .full)
@@ -97,7 +97,7 @@ import Testing
     #expect(indexes?.map(\.entryCount).sorted() == [50, 51])
   }
 
-  @Test func `an export of an import is the same text`() throws {
+  @Test func `exporting an imported store produces the same lines`() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("all.jsonl")
     try makeStore(folder.path("one")).exportJSONLines(to: path)
@@ -108,14 +108,14 @@ import Testing
       try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").dropFirst()
         .map { $0 }
     }
-    // Fields may come in another order, so each line is compared as what it says.
+    // The order of fields may differ, so lines are compared by their sorted characters.
     let (one, two) = (try lines(path), try lines(folder.path("again.jsonl")))
     #expect(one.count == two.count)
     for (one, two) in zip(one, two) { #expect(one.sorted() == two.sorted()) }
   }
 
   @Test(arguments: [ImportOptions.Conflict.replace, .skip, .fail])
-  func `an object that is there is replaced, kept or refused`(
+  func `an existing object is replaced, skipped or refused`(
     conflict: ImportOptions.Conflict
   ) throws {
     let folder = try TemporaryFolder()
@@ -148,13 +148,13 @@ import Testing
     try store.read { (tx) throws in
       let one = try #require(try tx.get(NewNote.self, 1))
       #expect(one.text == (conflict == .replace ? "ONE" : "one"))
-      // What the line does not have stays.
+      // Fields that the line lacks keep their values.
       #expect(one.stars == 1 && one.link == "here")
       #expect(try tx.contains(NewNote.self, 3) == (conflict != .fail))
     }
   }
 
-  @Test func `what the store lacks is added, refused or left out`() throws {
+  @Test func `unknown models and fields are added, refused or left out`() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("all.jsonl")
     try makeStore(folder.path("one")).exportJSONLines(to: path)
@@ -191,7 +191,7 @@ import Testing
     )
   }
 
-  @Test func `a field of another type is refused`() throws {
+  @Test func `importing a field of a different type throws schemaMismatch`() throws {
     let folder = try TemporaryFolder()
     try makeStore(folder.path("one")).exportJSONLines(to: folder.path("all.jsonl"))
     let store = try ObjectStore(at: folder.path("two"), models: [OtherNote.self])
@@ -209,7 +209,7 @@ import Testing
     (#"{"model":"Note","fields":{"id":"1"}}"#, "no int64"),
     (#"{"model":"Note","fields":{"id":1,"text":"\ud800"}}"#, "no JSON"),
   ])
-  func `a line that is wrong is named, and those before it are stored`(
+  func `an invalid line is reported by number, and earlier batches are stored`(
     line: String,
     reason: String
   ) throws {
@@ -226,7 +226,7 @@ import Testing
     #expect(try Self.objects(of: store)["Note"]?.count == 4)
   }
 
-  @Test func `an export replaces no file and leaves nothing half done`() throws {
+  @Test func `a failed export replaces no file and leaves no partial file`() throws {
     let folder = try TemporaryFolder()
     let store = try makeStore(folder.path("one"))
     try folder.makeFile("taken", "mine")
@@ -238,7 +238,7 @@ import Testing
     #expect(try String(contentsOfFile: folder.path("taken"), encoding: .utf8) == "mine")
   }
 
-  @Test func `two fields of one name keep their values`() throws {
+  @Test func `two fields with the same name keep their values`() throws {
     let folder = try TemporaryFolder()
     let old = try ObjectStore(at: folder.path("one"), models: [OldNote.self])
     try old.write { tx in try tx.insert(OldNote(id: 1, text: "a text")) }
@@ -256,7 +256,7 @@ import Testing
     #expect(try reader.read { tx in try tx.get(OldNote.self, 2)?.text } == "none")
   }
 
-  @Test func `lines are read as they are cut by any piece of the file`() throws {
+  @Test func `the line reader joins lines that span read buffers`() throws {
     let folder = try TemporaryFolder()
     let lines = (0..<2_000).map { String(repeating: "x", count: $0 % 700) }
     let reader = try LineReader(try folder.makeFile("f", lines.joined(separator: "\n")))
@@ -266,7 +266,7 @@ import Testing
   }
 }
 
-/// Keeps a number under the name that others have for a text.
+/// A model with an integer field named `text`, which is a string in the other models.
 struct NumberedNote: Note {
   static let schema = noteSchema(FieldSchema("text", Int.self, id: 5))
   var id: Int

@@ -30,7 +30,7 @@ import Testing
   private static let city = #"{"model":"City","fields":{"name":"b"}}"#
 
   @Test(arguments: [1, 2, 1_000])
-  func `an import that is to report tells what refers to nothing at its end`(
+  func `an import with danglingReferences: .report lists the dangling references`(
     linesPerTransaction: Int
   ) throws {
     let path = try file(
@@ -69,7 +69,7 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  /// What an import is refused with.
+  /// Expects an import to throw `danglingReference`, and returns the cause.
   private func refusal(_ path: String, linesPerTransaction: Int) -> JSONLinesError? {
     let error = #expect(throws: StoreError.self) {
       try store.importJSONLines(
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 1_000])
-  func `an import stores nothing that refers to nothing`(linesPerTransaction: Int) throws {
+  func `an import with a dangling reference stores nothing of its transaction`(linesPerTransaction: Int) throws {
     let path = try file(Self.visit(1, #""one":"b""#), Self.visit(2, #""one":"x""#), Self.city)
     let error = refusal(path, linesPerTransaction: linesPerTransaction)
     #expect(error?.line == 2)
@@ -91,7 +91,7 @@ import Testing
     #expect(try store.read { try $0.count(City.all) } == 0)
     #expect(try store.read { try $0.count(Visit<Deny>.all) } == 0)
 
-    // The reference may come before what it names, and what it names may be there.
+    // The target may come later in the file, or already be in the store.
     let good = try file(Self.visit(1, #""one":"b""#), Self.city)
     let options = ImportOptions(linesPerTransaction: linesPerTransaction)
     #expect(try store.importJSONLines(from: good, options: options).inserted == 2)
@@ -102,7 +102,7 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `lines before those that wait for what they refer to are stored`() throws {
+  @Test func `transactions before the first line with a dangling reference are stored`() throws {
     let lines = [Self.city, Self.visit(1, #""one":"b""#), Self.visit(2, #""one":"x""#)]
     let more = (10..<20).map { Self.visit($0, #""one":"b""#) }
     let path = folder.path("lines.jsonl")
@@ -120,13 +120,13 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  /// 1,010 lines: each hundred visits go to a city that comes after them.
+  /// Imports 1,010 lines, in which each hundred visits precede the city to which they refer.
   @Test(arguments: [(1, 10), (40, 10), (101, 10), (102, 5), (506, 2), (1_010, 1), (Int.max, 1)])
-  func `a transaction takes more lines only until they refer ahead no more`(
+  func `a transaction is extended until its forward references are resolved`(
     linesPerTransaction: Int,
     transactions: Int
   ) throws {
-    // Adds the layout of such visits.
+    // Adds the layout of these visits, which takes a commit of its own.
     try store.importJSONLines(from: file(Self.city, Self.visit(-1, #""one":"b""#)))
     let path = folder.path("lines.jsonl")
     let lines = (0..<10).flatMap { group in
@@ -141,7 +141,7 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `what an object referred to before a later line changed it does not count`() throws {
+  @Test func `a reference that a later line replaces is not checked`() throws {
     let path = try file(
       Self.visit(1, #""one":"x""#),
       Self.city,
@@ -157,7 +157,7 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `objects that an import skips refer to nothing new`() throws {
+  @Test func `skipped objects are not checked for dangling references`() throws {
     try store.write { tx in try tx.insert(Visit<Deny>(id: 1)) }
     let options = ImportOptions(conflict: .skip)
     let report = try store.importJSONLines(
@@ -168,7 +168,7 @@ import Testing
     #expect(report.danglingReferenceCount == 0)
   }
 
-  @Test func `more than a hundred are counted alone`() throws {
+  @Test func `at most 100 dangling references are listed, and all are counted`() throws {
     let lines = (1...150).map { Self.visit($0, #""one":"x""#) }.joined(separator: "\n")
     let options = ImportOptions(danglingReferences: .report)
     let report = try store.importJSONLines(from: file(lines), options: options)
@@ -176,7 +176,7 @@ import Testing
     #expect(report.danglingReferences.map(\.line) == Array(1...100))
   }
 
-  @Test func `a store that a later version has migrated takes no import`() throws {
+  @Test func `importing into a store of a later schema version throws tooNew`() throws {
     let path = try file(Self.city)
     let options = StoreOptions(schemaVersion: 2)
     let later = try ObjectStore(at: store.path, models: [City.self], options: options)
@@ -186,7 +186,7 @@ import Testing
     #expect(try later.importJSONLines(from: file(Self.city)).inserted == 1)
   }
 
-  @Test func `a rule that names a model which is not there is found`() throws {
+  @Test func `verification reports a reference rule with an unknown target`() throws {
     let rule = ReferenceRule(
       model: "House cascade",
       fieldID: FieldSchema.id(forName: "city"),

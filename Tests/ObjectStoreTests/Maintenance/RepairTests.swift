@@ -23,7 +23,7 @@ import Testing
     Data(bytes[number * 4_096..<(number + 1) * 4_096])
   }
 
-  /// The numbers of the pages of that kind that hold the text.
+  /// Returns the numbers of the pages with the given flags that contain the text.
   private func pages(_ bytes: Data, flags: UInt8, holding text: String) -> [Int] {
     (2..<bytes.count / 4_096).filter { number in
       let page = dataPage(bytes, number)
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a sound store is copied whole`() throws {
+  @Test func `repairing an intact store copies it completely`() throws {
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
     let target = damaged.folder.path("new")
@@ -46,10 +46,10 @@ import Testing
     #expect(old.map { $0.fields } == new.map { $0.fields })
     #expect(old.map { Set($0.indexes) } == new.map { Set($0.indexes) })
     #expect(old.map(\.layoutCount) == new.map(\.layoutCount))
-    // What an application has derived from the seed stays valid.
+    // Values that an application has derived from the seed stay valid.
     #expect(try ObjectStore(at: target, models: []).seed == damaged.open().seed)
 
-    // Programs go on as if nothing had happened, and no id is given twice.
+    // Programs can continue to write, and no object id is reused.
     let program = try ObjectStore(at: target, models: [NewNote.self, Ticket.self])
     try program.write { tx in try tx.insert(NewNote(id: 1_000, text: "new", link: nil)) }
     #expect(try objects(target)["Note"]?.keys.max() == 401)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `records that cannot be read are named and the others saved`() throws {
+  @Test func `unreadable records are reported, and the others are saved`() throws {
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
     try damaged.edit("Ticket", .integers) { tx, table in
@@ -80,7 +80,7 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
-  @Test func `an object whose hot fields are lost is saved with empty ones`() throws {
+  @Test func `an object with lost hot fields is saved with default values for them`() throws {
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
     try damaged.edit("Note/hot", .integers) { tx, table in
@@ -100,7 +100,7 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
-  @Test func `a flipped bit in a chunk of hot fields costs those of one object`() throws {
+  @Test func `a flipped bit in a chunk of hot fields loses the hot fields of one object`() throws {
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
     try damaged.edit("Note/hot", .integers) { tx, table in
@@ -123,7 +123,7 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
-  @Test func `of two objects of one unique value the older is saved and the other handed over`()
+  @Test func `of two objects with one unique value, the older is saved and the other reported`()
     throws
   {
     let damaged = try DamagedStore()
@@ -145,24 +145,24 @@ import Testing
     #expect(!report.isComplete)
   }
 
-  @Test func `of two objects of one primary key the older is saved and the other handed over`()
+  @Test func `of two objects with one primary key, the older is saved and the other reported`()
     throws
   {
     let damaged = try DamagedStore()
-    // Without the ways to them, objects are there and not found.
+    // Without primary key entries, existing objects are not found, so a duplicate can be inserted.
     try damaged.edit("Note/keys", .integers) { tx, table in try tx.removeAll(in: table) }
     try ObjectStore(at: damaged.path, models: [NewNote.self]).write { tx in
-      try tx.insert(NewNote(id: 7, text: "twin", link: nil))
+      try tx.insert(NewNote(id: 7, text: "duplicate", link: nil))
     }
     let target = damaged.folder.path("new")
     let report = try ObjectStore.repair(at: damaged.path, into: target)
     #expect(report.models["Note"]?.saved == 360)
     #expect(report.leftOut.map(\.reason) == ["object 7 has the same primary key"])
-    #expect(report.leftOut.first?.object["text"] == .string("twin"))
+    #expect(report.leftOut.first?.object["text"] == .string("duplicate"))
     #expect(try ObjectStore.verify(at: target).problems == [])
   }
 
-  @Test func `the id of the last object is not given again when the object is lost`() throws {
+  @Test func `the id of a lost last object is not reused`() throws {
     let damaged = try DamagedStore()
     try damaged.edit("Ticket", .integers) { tx, table in
       let key = unsafe withUnsafeBytes(of: UInt64(400)) { unsafe Array($0) }
@@ -176,7 +176,7 @@ import Testing
     #expect(try objects(target)["Ticket"]?.keys.max() == 401)
   }
 
-  @Test func `a leaf that is destroyed costs the records in it, which are named`() throws {
+  @Test func `a destroyed leaf page loses exactly its records, and they are reported`() throws {
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
     try damaged.editFile { bytes in
@@ -199,11 +199,11 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
-  @Test func `what lies behind a branch that is destroyed is found`() throws {
+  @Test func `records below destroyed branch pages are recovered`() throws {
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
     try damaged.editFile { bytes in
-      // Every branch: of the records, of hot parts, of indexes, of keys.
+      // Every branch page: of records, hot parts, indexes and primary keys.
       for number in 2..<bytes.count / 4_096 where dataPage(bytes, number)[10] == 1 {
         for offset in 0..<64 { bytes[number * 4_096 + offset] ^= 0x5A }
       }
@@ -218,7 +218,7 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
-  @Test func `a lost record that may be of two models is given to neither`() throws {
+  @Test func `a recovered record that may belong to two models is assigned to neither`() throws {
     let damaged = try DamagedStore()
     try ObjectStore(at: damaged.path, models: [Coupon.self]).write { tx in
       for id in 1...400 { try tx.insert(Coupon(id: id, seat: "coupon \(id)")) }
@@ -237,7 +237,7 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
-  @Test func `deleted objects do not come back from free pages`() throws {
+  @Test func `deleted objects are not recovered from free pages`() throws {
     let damaged = try DamagedStore()
     let store = try ObjectStore(at: damaged.path, models: [Ticket.self])
     for id in 1...200 {
@@ -255,10 +255,10 @@ import Testing
     #expect(try objects(target) == before)
   }
 
-  @Test func `a description that is destroyed is put together from earlier commits`() throws {
+  @Test func `a destroyed schema page is restored from earlier commits`() throws {
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
-    // Any commit leaves the page before it behind.
+    // A commit leaves the previous version of the page in the file.
     try damaged.edit("store", .bytes) { tx, table in
       try tx.put([0, 0, 0, 0, 0, 0, 0, 0].span, for: Array("floor/None".utf8).span, in: table)
     }
@@ -273,13 +273,13 @@ import Testing
     let report = try ObjectStore.repair(at: damaged.path, into: target)
     #expect(report.notes.count >= 1)
     #expect(try objects(target) == before)
-    // Programs build the indexes that they know anew.
+    // A program rebuilds the indexes of its models when it opens the store.
     let program = try ObjectStore(at: target, models: [Ticket.self])
     let model = try program.storedModels().first { $0.name == "Ticket" }
     #expect(model?.indexes.map(\.entryCount) == [400, 400])
   }
 
-  @Test func `random damage ends no process, and what is saved is sound`() throws {
+  @Test func `random damage never crashes a repair, and the repaired store is valid`() throws {
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
     let bytes = try Data(contentsOf: URL(filePath: damaged.path + "/data.mdb"))
@@ -314,7 +314,7 @@ import Testing
     #expect(saved > 25 * 700)
   }
 
-  @Test func `a repair replaces nothing and leaves nothing behind when it fails`() throws {
+  @Test func `a failed repair replaces nothing and leaves no files`() throws {
     let damaged = try DamagedStore()
     try damaged.folder.makeFile("taken/file", "mine")
     func code(_ path: String, _ target: String) -> StoreError.Code? {

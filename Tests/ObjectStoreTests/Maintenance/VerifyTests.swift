@@ -8,7 +8,7 @@ import Testing
 @Suite struct VerifyTests {
   private typealias Kind = VerificationReport.Problem.Kind
 
-  @Test func `a sound store is looked at wholly`() throws {
+  @Test func `verification of an intact store covers all objects and pages`() throws {
     let damaged = try DamagedStore()
     let store = try damaged.open()
     var last: ObjectStore.VerificationProgress?
@@ -17,7 +17,7 @@ import Testing
     #expect(report.problems == [])
     #expect(report.models["Note"]?.objects == 360)
     #expect(report.models["Note"]?.soundObjects == 360)
-    // The one that the older program wrote has none.
+    // The object that the older program wrote has no hot part.
     #expect(report.models["Note"]?.hotParts == 359)
     #expect(report.models["Ticket"]?.objects == 400)
     #expect(report.models["Ticket"]?.indexEntries == 800)
@@ -28,7 +28,7 @@ import Testing
     #expect(last == .init(objects: 760, totalObjects: 760, problems: 0))
   }
 
-  @Test func `a store without anything is sound`() throws {
+  @Test func `an empty store is valid`() throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path, models: [NewNote.self])
     let report = try store.verify()
@@ -36,14 +36,14 @@ import Testing
     #expect(report.models["Note"] == .init())
   }
 
-  /// One kind of damage, and how many problems it must give.
+  /// One kind of damage, and the number of problems that it must cause.
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var table: String
     var keys: Database.Keys
     var kind: VerificationReport.Problem.Kind
     var count: Int
-    /// Gets an entry in the middle of the table and its neighbour.
+    /// Damages the table, given an entry in its middle and the key of the next entry.
     var damage:
       @Sendable (inout WriteTransaction, Database, [UInt8], [UInt8], [UInt8]) throws -> Void
   }
@@ -61,7 +61,7 @@ import Testing
       try tx.put(value.span, for: key.span, in: table)
     },
     Case(
-      testDescription: "a record under another's id",
+      testDescription: "a record under the id of another object",
       table: "Ticket",
       keys: .integers,
       kind: .record,
@@ -70,7 +70,7 @@ import Testing
       try tx.put(value.span, for: other.span, in: table)
     },
     Case(
-      testDescription: "a record that is cut off",
+      testDescription: "a truncated record",
       table: "Ticket",
       keys: .integers,
       kind: .record,
@@ -79,7 +79,7 @@ import Testing
       try tx.put(Array(value.prefix(5)).span, for: key.span, in: table)
     },
     Case(
-      testDescription: "a record that is gone",
+      testDescription: "a missing record",
       table: "Ticket",
       keys: .integers,
       kind: .index,
@@ -88,7 +88,7 @@ import Testing
       try tx.delete(key.span, in: table)
     },
     Case(
-      testDescription: "a chunk of hot parts that is gone",
+      testDescription: "a missing chunk of hot parts",
       table: "Note/hot",
       keys: .integers,
       kind: .hotPart,
@@ -97,7 +97,7 @@ import Testing
       try tx.delete(key.span, in: table)
     },
     Case(
-      testDescription: "a flipped bit of a chunk and of one of its parts",
+      testDescription: "a flipped bit in one part of a chunk",
       table: "Note/hot",
       keys: .integers,
       kind: .hotPart,
@@ -108,7 +108,7 @@ import Testing
       try tx.put(value.span, for: key.span, in: table)
     },
     Case(
-      testDescription: "a flipped bit of the checksum of a chunk",
+      testDescription: "a flipped bit in the checksum of a chunk",
       table: "Note/hot",
       keys: .integers,
       kind: .hotPart,
@@ -119,7 +119,7 @@ import Testing
       try tx.put(value.span, for: key.span, in: table)
     },
     Case(
-      testDescription: "a hot part whose own checksum does not fit, in a chunk whose checksum does",
+      testDescription: "a hot part with a wrong checksum in a chunk with a correct one",
       table: "Note/hot",
       keys: .integers,
       kind: .hotPart,
@@ -133,7 +133,7 @@ import Testing
       try tx.put(chunk.bytes.span, for: key.span, in: table)
     },
     Case(
-      testDescription: "a way to an object that is gone",
+      testDescription: "a missing primary key entry",
       table: "Ticket/keys",
       keys: .integers,
       kind: .primaryKey,
@@ -142,7 +142,7 @@ import Testing
       try tx.delete(key.span, in: table)
     },
     Case(
-      testDescription: "a way that leads to another object too",
+      testDescription: "a primary key entry that also lists another object",
       table: "Ticket/keys",
       keys: .integers,
       kind: .primaryKey,
@@ -152,7 +152,7 @@ import Testing
       try tx.put(others.span, for: key.span, in: table)
     },
     Case(
-      testDescription: "a way that leads to another object alone",
+      testDescription: "a primary key entry that lists only another object",
       table: "Ticket/keys",
       keys: .integers,
       kind: .primaryKey,
@@ -162,7 +162,7 @@ import Testing
       try tx.put(other.span, for: key.span, in: table)
     },
     Case(
-      testDescription: "an index entry that is gone",
+      testDescription: "a missing index entry",
       table: "Note/index/\(FieldSchema.id(forName: "tags"))",
       keys: .bytes,
       kind: .index,
@@ -171,7 +171,7 @@ import Testing
       try tx.delete(key.span, in: table)
     },
     Case(
-      testDescription: "an index entry that belongs to nothing",
+      testDescription: "an index entry without an object",
       table: "Note/index/\(FieldSchema.id(forName: "stars"))",
       keys: .bytes,
       kind: .index,
@@ -193,7 +193,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `each kind of damage is found, and nothing else`(damage: Case) throws {
+  func `each kind of damage causes exactly its own problems`(damage: Case) throws {
     let damaged = try DamagedStore()
     let entries = try damaged.entries(damage.table, damage.keys)
     let (key, value) = entries[entries.count / 2]
@@ -203,13 +203,13 @@ import Testing
     let report = try damaged.open().verify()
     #expect(report.problemCounts[damage.kind] == damage.count, "\(report.problems)")
     #expect(report.problems.count == report.problemCount)
-    // A record that is gone leaves the way to it behind.
+    // A missing record leaves its primary key entry without an object.
     let others: [VerificationReport.Problem.Kind: Int] =
-      damage.testDescription == "a record that is gone" ? [.primaryKey: 1] : [:]
+      damage.testDescription == "a missing record" ? [.primaryKey: 1] : [:]
     #expect(report.problemCounts.filter { $0.key != damage.kind } == others)
   }
 
-  @Test func `two objects of one value are found in an index that is called unique`() throws {
+  @Test func `duplicate values in a unique index are reported`() throws {
     let damaged = try DamagedStore()
     let id = FieldSchema.id(forName: "stars")
     try damaged.edit("store", .bytes) { tx, table in
@@ -221,7 +221,7 @@ import Testing
       try tx.put(description.encoded.span, for: key.span, in: table)
     }
     let report = try damaged.open().verify(limit: 3)
-    // Of 360 objects with 7 different values; the one of the older program has nil.
+    // 360 objects have 7 different values, and one object of the older program has nil.
     #expect(report.problemCounts == [.uniqueness: 353])
     #expect(report.problems.count == 3)
     #expect(report.problemCount == 353)
@@ -231,26 +231,26 @@ import Testing
   @Test(arguments: [
     "layout/Note/1", "seed", "format", "index/Ticket/\(FieldSchema.id(forName: "seat"))",
   ])
-  func `a description that is gone or cut off is found`(entry: String) throws {
-    for isGone in [true, false] {
+  func `a missing or truncated schema entry is reported`(entry: String) throws {
+    for isMissing in [true, false] {
       let damaged = try DamagedStore()
       let store = try damaged.open()
       try damaged.edit("store", .bytes) { tx, table in
         let key = Array(entry.utf8)
-        if isGone {
+        if isMissing {
           try tx.delete(key.span, in: table)
         } else {
           try tx.put([1].span, for: key.span, in: table)
         }
       }
       let report = try store.verify()
-      // Without its description an index is none, and nothing is said of its table.
-      let isSeen = !(isGone && entry.hasPrefix("index"))
-      #expect((report.problemCount > 0) == isSeen, "\(entry) \(isGone)")
+      // The table of an index without a description is ignored.
+      let isReported = !(isMissing && entry.hasPrefix("index"))
+      #expect((report.problemCount > 0) == isReported, "\(entry) \(isMissing)")
     }
   }
 
-  @Test func `a cancelled verification ends`() async throws {
+  @Test func `cancelling the task or throwing from the progress closure stops verification`() async throws {
     let damaged = try DamagedStore()
     let store = try damaged.open()
     let task = Task {
@@ -262,7 +262,7 @@ import Testing
     #expect(throws: Stop.self) { try store.verify { _ in throw Stop() } }
   }
 
-  @Test func `flipped bytes anywhere in the file end no process`() throws {
+  @Test func `flipped bytes anywhere in the file never crash verification`() throws {
     let damaged = try DamagedStore()
     let url = URL(filePath: damaged.path + "/data.mdb")
     let bytes = try Data(contentsOf: url)
@@ -274,7 +274,7 @@ import Testing
       var changed = bytes
       let page = Int.random(in: 0..<bytes.count / 4_096, using: &generator) * 4_096
       for _ in 0..<4 {
-        // Headers of pages more often than what lies in them.
+        // Changes page headers more often than page contents.
         let range = Bool.random(using: &generator) ? 0..<24 : 0..<4_096
         changed[page + Int.random(in: range, using: &generator)] ^=
           UInt8.random(in: 1...255, using: &generator)

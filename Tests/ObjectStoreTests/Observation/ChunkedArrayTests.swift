@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 127, 128, 129, 255, 256, 1_000, 5_000])
-  func `it has its elements in order, in pieces of one size`(count: Int) {
+  func `a new array keeps the order and uses chunks of 128 elements`(count: Int) {
     let array = ChunkedArray(0..<count)
     #expect(elements(array) == Array(0..<count))
     #expect(array.chunks.dropLast().allSatisfy { $0.count == 128 })
@@ -21,8 +21,8 @@ import Testing
     }
   }
 
-  /// Random edits of all kinds, at the ends of pieces too, against an array.
-  @Test(arguments: 0..<8) func `edits do what they do to an array`(seed: UInt64) {
+  /// Compares random edits, including those at chunk boundaries, with the same edits of an array.
+  @Test(arguments: 0..<8) func `edits have the same result as on an array`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var array = ChunkedArray<Int>()
     var model: [Int] = []
@@ -31,14 +31,14 @@ import Testing
       var edited: [Int] = []
       let likelihood = [2, 20, 200].randomElement(using: &random) ?? 2
       for position in 0...model.count {
-        func isTime() -> Bool { Int.random(in: 0..<likelihood, using: &random) == 0 }
-        while (model.count < 2_000 && isTime()) || (model.isEmpty && edits.count < 300) {
+        func chooses() -> Bool { Int.random(in: 0..<likelihood, using: &random) == 0 }
+        while (model.count < 2_000 && chooses()) || (model.isEmpty && edits.count < 300) {
           let element = Int.random(in: 0..<1_000_000, using: &random)
           edits.append(Edit(position: position, kind: .insert(element)))
           edited.append(element)
         }
         guard position < model.count else { break }
-        switch isTime() ? Int.random(in: 0..<3, using: &random) : 3 {
+        switch chooses() ? Int.random(in: 0..<3, using: &random) : 3 {
         case 0 where round % 4 != 0, 1: edits.append(Edit(position: position, kind: .remove))
         case 2:
           edits.append(Edit(position: position, kind: .replace(-position)))
@@ -50,8 +50,8 @@ import Testing
       model = edited
       #expect(elements(array).elementsEqual(model))
       #expect(array.chunks.allSatisfy { !$0.isEmpty && $0.count < 256 })
-      // Never many small pieces: two neighbours together are more than one piece's worth, or one
-      // of them has not been touched since.
+      // Small chunks are merged: two neighbours together hold more than one chunk's worth, unless
+      // neither was edited.
       #expect(array.chunks.count <= 2 + model.count / 16)
       var start = 0
       for (chunk, known) in zip(array.chunks, array.starts) {
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a copy keeps what it had`() {
+  @Test func `editing a copy does not change the original`() {
     let before = ChunkedArray(0..<1_000)
     var after = before
     after.apply([Edit(position: 500, kind: .replace(-1)), Edit(position: 999, kind: .remove)])
@@ -69,7 +69,7 @@ import Testing
     #expect(after[500] == -1 && after.count == 999)
   }
 
-  @Test func `one edit makes one piece anew`() {
+  @Test func `an edit copies only the chunk that it changes`() {
     let before = ChunkedArray(0..<10_000)
     var after = before
     after.apply([Edit(position: 5_000, kind: .replace(-1))])
@@ -92,16 +92,16 @@ import Testing
     }
   }
 
-  /// Every order of every choice of five ids, from one order to each.
-  @Test func `deletions and insertions lead from any order to any other, and are the fewest`() {
+  /// Tests the differences between `[1, 2, 3, 4]` and every permutation of every subset of five ids.
+  @Test func `the deletions and insertions are minimal and produce the new order`() {
     let old: [UInt64] = [1, 2, 3, 4]
     for choice in 0..<32 {
       let ids = (0..<5).filter { choice & 1 << $0 != 0 }.map { UInt64($0 + 1) }
       for new in permutations(ids) {
         let difference = ResultDifference(from: old, to: new)
         var result = old
-        for place in difference.deletions.reversed() { result.remove(at: place) }
-        for place in difference.insertions { result.insert(new[place], at: place) }
+        for offset in difference.deletions.reversed() { result.remove(at: offset) }
+        for offset in difference.insertions { result.insert(new[offset], at: offset) }
         #expect(result == new)
         #expect(difference.kept.map { old[$0.old] } == difference.kept.map { new[$0.new] })
         #expect(difference.kept.count == longestCommon(old, new))

@@ -18,14 +18,14 @@ import Testing
     return [.init(model: "Everything \(id)", layoutNumber: 0, changes: changes)]
   }
 
-  /// An observer reads the number of the last commit and then waits; a commit may come between.
-  @Test func `a commit made before the wait began ends the wait`() async throws {
+  /// A commit may happen after an observer has read the last commit number and before it waits.
+  @Test func `waiting for a commit that was already made returns immediately`() async throws {
     let before = try store.changeCount()
     try await store.write { try $0.insert(Everything(id: 1)) }
     await store.feed.wait(after: before)
   }
 
-  @Test func `a wait without a new commit ends with the next one`() async throws {
+  @Test func `a wait ends with the next commit`() async throws {
     let store = store
     let registration = store.feed.register(ObserverID())
     let before = try store.changeCount()
@@ -35,8 +35,8 @@ import Testing
     _ = registration
   }
 
-  @Test func `commits are told in their order, whichever thread published first`() throws {
-    let registration = store.feed.register(ObserverID())
+  @Test func `commits are delivered in order, independent of the order of publishing`() throws {
+    let lease = store.feed.lease(ObserverID())
     let last = try store.changeCount()
     for number in [last + 2, last + 1, last + 4, last + 3] {
       store.feed.publish(number, models(number))
@@ -49,7 +49,7 @@ import Testing
     _ = registration
   }
 
-  @Test func `a suppressed commit is known until a look reaches it, and while it is published`()
+  @Test func `a suppressed commit is kept until the observer has read past it`()
     throws
   {
     let observer = ObserverID()

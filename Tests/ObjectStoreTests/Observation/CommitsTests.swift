@@ -19,7 +19,7 @@ import Testing
 
   private func writeNothing() throws { try store.write { _ in } }
 
-  @Test func `each commit is told, that of another store value too`() async throws {
+  @Test func `every commit is delivered, including commits of another store instance`() async throws {
     let other = try ObjectStore(at: folder.path, models: [Everything.self])
     var commits = store.commits.makeAsyncIterator()
     var last = try #require(try await commits.next())
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `many commits are one element for who was busy`() async throws {
+  @Test func `commits made between two reads are delivered as one element`() async throws {
     var commits = store.commits.makeAsyncIterator()
     let first = try #require(try await commits.next())
     for id in Int64(1)...10 { try write(id, to: store) }
@@ -40,7 +40,7 @@ import Testing
     #expect(try await commits.next() == first + 11)
   }
 
-  @Test func `what changes nothing is no commit`() async throws {
+  @Test func `a write without changes is not delivered`() async throws {
     var commits = store.commits.makeAsyncIterator()
     let first = try #require(try await commits.next())
     try writeNothing()
@@ -48,7 +48,7 @@ import Testing
     #expect(try await commits.next() == first + 1)
   }
 
-  @Test func `it ends with the task, and with observations`() async throws {
+  @Test func `the sequence ends when its task is cancelled or observations end`() async throws {
     let store = store
     let reader = Task {
       var count = 0
