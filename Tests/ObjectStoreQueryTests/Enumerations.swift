@@ -4,7 +4,7 @@ enum Colour: String, FieldValue, CaseIterable {
   case red, green, blue
 }
 
-/// Its order is not that of its raw values.
+/// An enumeration whose order differs from the order of its raw values.
 enum Priority: String, FieldValue, Comparable, CaseIterable {
   case low, medium, high
 

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a collection that is not there meets no condition on elements`() throws {
+  @Test func `a nil collection matches no condition on elements`() throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path, models: [Listed.self])
     try store.write { tx in

@@ -2,7 +2,7 @@ import Foundation
 import ObjectStore
 import TestSupport
 
-/// The same condition for the store and in plain Swift.
+/// A random condition, as a store predicate and as a Swift closure.
 struct Condition<M: SampleModel> {
   var predicate: Query<M>.Condition
   var test: (Row) -> Bool
@@ -110,7 +110,7 @@ struct Condition<M: SampleModel> {
         row.level.map { $0 < level } ?? false
       }
     case 23:
-      // What is no time is neither before nor after another, as with numbers.
+      // A NaN date is neither before nor after another date, as with numbers.
       return Condition("date >= \(seconds)", column.date >= date) { row in
         row.date.map { $0.timeIntervalSinceReferenceDate >= seconds } ?? false
       }
@@ -125,11 +125,11 @@ struct Condition<M: SampleModel> {
     }
   }
 
-  private static func before(_ left: String, _ right: String) -> Bool {
+  private static func isBefore(_ left: String, _ right: String) -> Bool {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
 
-  private static func same(_ left: String, _ right: String) -> Bool {
+  private static func isEqual(_ left: String, _ right: String) -> Bool {
     left.utf8.elementsEqual(right.utf8)
   }
 
@@ -147,15 +147,15 @@ struct Condition<M: SampleModel> {
     let folded = part.lowercased()
     switch Int.random(in: 0..<18, using: &random) {
     case 0, 1:
-      return Condition("name == \(short)", column.name == name) { same($0.name, name) }
-    case 2: return Condition("name != \(short)", column.name != name) { !same($0.name, name) }
-    case 3: return Condition("name < \(short)", column.name < name) { before($0.name, name) }
-    case 4: return Condition("name <= \(short)", column.name <= name) { !before(name, $0.name) }
-    case 5: return Condition("name > \(short)", column.name > name) { before(name, $0.name) }
-    case 6: return Condition("name >= \(short)", column.name >= name) { !before($0.name, name) }
+      return Condition("name == \(short)", column.name == name) { isEqual($0.name, name) }
+    case 2: return Condition("name != \(short)", column.name != name) { !isEqual($0.name, name) }
+    case 3: return Condition("name < \(short)", column.name < name) { isBefore($0.name, name) }
+    case 4: return Condition("name <= \(short)", column.name <= name) { !isBefore(name, $0.name) }
+    case 5: return Condition("name > \(short)", column.name > name) { isBefore(name, $0.name) }
+    case 6: return Condition("name >= \(short)", column.name >= name) { !isBefore($0.name, name) }
     case 7:
       return Condition("name in [\(short), a]", column.name.isIn([name, "a"])) {
-        same($0.name, name) || same($0.name, "a")
+        isEqual($0.name, name) || isEqual($0.name, "a")
       }
     case 8:
       return Condition("name has prefix \(short)", column.name.hasPrefix(name)) {
@@ -178,10 +178,10 @@ struct Condition<M: SampleModel> {
       return Condition(
         "name is \(short) in any case",
         column.name.equals(name, .caseInsensitive)
-      ) { same($0.name.lowercased(), name.lowercased()) }
+      ) { isEqual($0.name.lowercased(), name.lowercased()) }
     case 13:
       return Condition("nick == \(short)", column.nick == name) { row in
-        row.nick.map { same($0, name) } ?? false
+        row.nick.map { isEqual($0, name) } ?? false
       }
     case 14: return Condition("nick == nil", column.nick == nil) { $0.nick == nil }
     case 15: return Condition("nick != nil", column.nick != nil) { $0.nick != nil }
@@ -191,7 +191,7 @@ struct Condition<M: SampleModel> {
       }
     default:
       return Condition("nick >= \(short)", column.nick >= name) { row in
-        row.nick.map { !before($0, name) } ?? false
+        row.nick.map { !isBefore($0, name) } ?? false
       }
     }
   }
@@ -231,7 +231,7 @@ struct Condition<M: SampleModel> {
     switch Int.random(in: 0..<12, using: &random) {
     case 0...2:
       return Condition("tags has \(tag.prefix(3))", column.tags.contains(tag)) {
-        $0.tags.contains { same($0, tag) }
+        $0.tags.contains { isEqual($0, tag) }
       }
     case 3:
       return Condition("marks has \(mark)", column.marks.contains(mark)) { $0.marks.contains(mark) }

@@ -2,7 +2,7 @@ import Foundation
 import ObjectStore
 import TestSupport
 
-/// The same order for the store and in plain Swift.
+/// A random order, as a store query and as Swift comparisons.
 struct RandomOrder<M: SampleModel> {
   private(set) var query: Query<M>
   private(set) var text = ""
@@ -12,12 +12,12 @@ struct RandomOrder<M: SampleModel> {
 
   init(_ query: Query<M>) { self.query = query }
 
-  /// The rows, which are in the order in which they were stored, sorted.
+  /// Returns the rows, which must be in insertion order, in this order.
   func sorted(_ rows: [Row]) -> [Row] {
     rows.enumerated().sorted { left, right in
       for compare in compare {
-        let standing = compare(left.element, right.element)
-        if standing != 0 { return standing < 0 }
+        let comparison = compare(left.element, right.element)
+        if comparison != 0 { return comparison < 0 }
       }
       return isReversed ? left.offset > right.offset : left.offset < right.offset
     }
@@ -54,7 +54,7 @@ struct RandomOrder<M: SampleModel> {
       let direction = Self.direction(&random)
       query = query.order(computing: { $0.row.id % 5 }, direction)
       hasComputed = true
-      note("computed", direction) { Self.compare($0.id % 5, $1.id % 5) }
+      record("computed", direction) { Self.compare($0.id % 5, $1.id % 5) }
     }
   }
 
@@ -66,7 +66,7 @@ struct RandomOrder<M: SampleModel> {
   ) {
     let direction = Self.direction(&random)
     query = query.order(by: column, direction)
-    note(text, direction, compare)
+    record(text, direction, compare)
   }
 
   private mutating func add<Value: FieldValue>(
@@ -77,10 +77,10 @@ struct RandomOrder<M: SampleModel> {
   ) {
     let direction = Self.direction(&random)
     query = query.order(by: column, direction)
-    note(text, direction, compare)
+    record(text, direction, compare)
   }
 
-  private mutating func note(
+  private mutating func record(
     _ text: String,
     _ direction: SortDirection,
     _ compare: @escaping (Row, Row) -> Int

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite struct RandomQueryTests {
-  /// Seeds that never change, and one of this run.
+  /// Seven fixed seeds and a random one.
   static let seeds: [UInt64] = [1, 2, 3, 4, 5, 6, 7, UInt64.random(in: 8 ... .max)]
-  /// In all more than 100,000; `DLSTORE_QUERIES` asks for fewer, as the sanitizers do.
+  /// More than 100,000 queries in total. `DLSTORE_QUERIES` reduces the number, for sanitizer runs.
   static let queriesPerSeed =
     ProcessInfo.processInfo.environment["DLSTORE_QUERIES"].flatMap { Int($0) } ?? 12_800
 
   @Test(arguments: seeds)
-  func `every query finds what a filter of an array finds`(seed: UInt64) throws {
+  func `every random query returns the same as filtering and sorting an array`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var count = 0
     while count < Self.queriesPerSeed {
@@ -25,7 +25,7 @@ import Testing
     #expect(count >= Self.queriesPerSeed)
   }
 
-  private struct Undone: Error {}
+  private struct Rollback: Error {}
 
   private func run<M: SampleModel>(
     _ model: M.Type,
@@ -48,16 +48,16 @@ import Testing
     var count = 0
     for _ in 0..<4 {
       let before = rows
-      let isUndone = random.chance(30)
+      let isRolledBack = random.chance(30)
       do {
         try store.write { tx in
           for _ in 0..<Int.random(in: 0...15, using: &random) {
             try change(&rows, &nextID, &tx, M.self, &random)
           }
           for _ in 0..<40 { try check(tx, rows, M.self, &random, seed, &count) }
-          if isUndone { throw Undone() }
+          if isRolledBack { throw Rollback() }
         }
-      } catch is Undone {
+      } catch is Rollback {
         rows = before
       }
       try store.read { tx in
@@ -87,7 +87,7 @@ import Testing
       let index = Int.random(in: rows.indices, using: &random)
       let rank = random.element(Samples.ranks)
       let row = rows[index]
-      // An update writes the default where there was no value.
+      // An update stores the default of a missing value.
       rows[index].rank = rank
       rows[index].ratio = row.ratio ?? 0
       _ = try tx.update(M.self, row.id) { object in
@@ -142,7 +142,7 @@ import Testing
         found.append(object.row.id)
         return found.count < 3
       }
-      expect(found, Array(expected.prefix(3)), "walk")
+      expect(found, Array(expected.prefix(3)), "forEach")
     default: expect(try tx.fetch(query).map(\.row.id), expected, "fetch")
     }
     guard let problem else { return }
@@ -164,7 +164,7 @@ import Testing
     repeat {
       let page = try tx.page(query, size: size, after: token)
       ids += page.objects.map(\.row.id)
-      // As it is when it went to another program and came back.
+      // Round-trips the token through its string form.
       token = try page.next.map { try #require(PageToken($0.description)) }
     } while token != nil
     return ids

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Values that are near each other and near the limits of keys.
+/// Sample values that are close to each other and close to the limits of keys.
 enum Samples {
   static let ranks = [-3, -2, -1, 0, 1, 2, 3, 255, 256, Int.min, Int.max]
   static let ratios: [Double] = [

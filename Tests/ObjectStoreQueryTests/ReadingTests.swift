@@ -3,7 +3,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// Views, aggregates, groups, snapshots, and changes by query.
+/// Tests views, aggregates, groups, pages, snapshots, and changes by query.
 @Suite struct ReadingTests {
   let folder: TemporaryFolder
   let store: ObjectStore
@@ -18,7 +18,7 @@ import Testing
     var random = SplitMix64(seed: 5)
     rows = (0..<150).map { id in
       var row = random.row(id)
-      // Few enough bits that sums neither overflow nor round.
+      // Small values, so that sums neither overflow nor round.
       row.rank = Int.random(in: -50...50, using: &random)
       return row
     }
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a field that the object was stored without is said to be missing`() throws {
+  @Test func `reading a field that the record lacks throws missingField`() throws {
     let other = try TemporaryFolder()
     let old = try ObjectStore(at: other.path, models: [OldSample<BareSample>.self])
     try old.write { try $0.insert(OldSample<BareSample>(row: Row())) }
@@ -64,7 +64,7 @@ import Testing
         try tx.withView(BareSample.self, 0) { view in try view.ratio }
       }
       #expect(error?.code == .missingField)
-      // The rank is among the cold fields there, and the nick among the hot ones.
+      // In the stored layout, `rank` is a cold field and `nick` is a hot one.
       let rank = try tx.withView(BareSample.self, 0) { try $0.rank }
       let nick = try tx.withView(BareSample.self, 0) { try $0.nick }
       #expect(rank == 0)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `an object that must be there and is not throws`() throws {
+  @Test func `find throws notFound for a missing object`() throws {
     try store.read { tx throws in
       #expect(try tx.find(BareSample.self, 3).row == rows[3])
       let error = #expect(throws: StoreError.self) { try tx.find(BareSample.self, -3) }
@@ -111,13 +111,13 @@ import Testing
     }
   }
 
-  @Test func `aggregates are those of an array, with an index and without`() throws {
+  @Test func `aggregates match those of an array, with and without an index`() throws {
     try aggregates(BareSample.self)
     try aggregates(SingleSample.self)
     try aggregates(CompoundSample.self)
   }
 
-  @Test func `a sum that does not fit its type throws`() throws {
+  @Test func `a sum that exceeds its type throws overflow`() throws {
     try store.read { tx throws in
       let error = #expect(throws: StoreError.self) {
         let levels = BareSample.where { $0.level == 127 }
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `groups are those of an array, with an index and without`() throws {
+  @Test func `groups match those of an array, with and without an index`() throws {
     try groups(BareSample.self)
     try groups(SingleSample.self)
     try groups(CompoundSample.self)
@@ -163,7 +163,7 @@ import Testing
 
   // MARK: Pages
 
-  @Test func `pages leave nothing out when objects come and go`() throws {
+  @Test func `pages skip no object while objects are inserted and deleted`() throws {
     let query = SingleSample.all.order(by: \.rank, .descending)
     var seen: Set<Int> = []
     var token: PageToken?
@@ -172,7 +172,7 @@ import Testing
       let page = try store.read { try $0.page(query, size: 10, after: token) }
       #expect(seen.isDisjoint(with: page.objects.map(\.row.id)))
       seen.formUnion(page.objects.map(\.row.id))
-      // The last of the page goes, and another comes in front.
+      // Deletes the last object of the page and inserts one before all others.
       if let last = page.objects.last {
         try store.write { tx in
           try tx.delete(SingleSample.self, last.row.id)
@@ -188,7 +188,7 @@ import Testing
     #expect(seen == Set(rows.map(\.id)))
   }
 
-  @Test func `a token is a text, and of one order alone`() throws {
+  @Test func `a page token round-trips as a string and is valid for one order only`() throws {
     let query = BareSample.all.order(by: \.name)
     let page = try store.read { try $0.page(query, size: 3) }
     let token = try #require(page.next)
@@ -210,7 +210,7 @@ import Testing
 
   // MARK: Snapshots
 
-  @Test func `a frozen snapshot sees one commit until it is closed`() async throws {
+  @Test func `a snapshot reads one commit until it is closed`() async throws {
     let snapshot = try store.snapshot()
     try await store.write { _ = try $0.delete(BareSample.all) }
     #expect(try await store.read { try $0.count(BareSample.all) } == 0)
@@ -236,7 +236,7 @@ import Testing
 
   // MARK: Cancellation
 
-  @Test func `a read ends when its task is cancelled`() async throws {
+  @Test func `a read throws CancellationError when its task is cancelled`() async throws {
     try await store.write { tx in
       for id in 1_000..<3_000 {
         var row = Row()
@@ -245,7 +245,7 @@ import Testing
       }
     }
     let task = Task {
-      // The task cancels itself, so that the read begins after it for certain.
+      // The task cancels itself, so that the read starts after the cancellation.
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       return try store.read { try $0.fetch(BareSample.where { $0.name.contains("q") }).count }
     }
@@ -255,7 +255,7 @@ import Testing
 
   // MARK: Changes by query
 
-  @Test func `an update by query changes what matched before it began`() throws {
+  @Test func `an update by query changes the objects that matched when it started`() throws {
     let count = try store.write { tx in
       try tx.update(SingleSample.where { $0.rank > 0 }) { object in
         var row = object.row
@@ -274,7 +274,7 @@ import Testing
 
   // MARK: Plans
 
-  @Test func `a large scan is told from a small one and from a list of everything`() throws {
+  @Test func `only a filtered or sorted scan of many objects is a large scan`() throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path, models: [BareSample.self])
     try store.write { tx in

@@ -1,11 +1,11 @@
 import Foundation
 import ObjectStore
 
-/// A row as a query sees it: what the store has, `nil` for what it does not have.
+/// The values of an object as a query sees them; `nil` for fields that the record lacks.
 struct Row: Equatable, Sendable {
   var id = 0
   var rank = 0
-  /// Rows of the old layout have none.
+  /// `nil` in rows of the old layout.
   var ratio: Double?
   var flag = false
   var level: Int8?
@@ -119,13 +119,13 @@ extension SampleModel {
   }
 }
 
-/// No index at all.
+/// A model without indexes.
 struct BareSample: SampleModel {
   static let schema = makeSchema("Bare")
   let row: Row
 }
 
-/// An index on every field.
+/// A model with an index on every field.
 struct SingleSample: SampleModel {
   static let schema = makeSchema(
     "Single",
@@ -137,7 +137,7 @@ struct SingleSample: SampleModel {
   let row: Row
 }
 
-/// Indexes over several numbers, and with a collection.
+/// A model with compound indexes of numbers and collections.
 struct CompoundSample: SampleModel {
   static let schema = makeSchema(
     "Compound",
@@ -152,7 +152,7 @@ struct CompoundSample: SampleModel {
   let row: Row
 }
 
-/// Indexes over several texts, which are cut early.
+/// A model with compound indexes of several strings, which are truncated early.
 struct TextSample: SampleModel {
   static let schema = makeSchema(
     "Text",
@@ -165,7 +165,7 @@ struct TextSample: SampleModel {
   let row: Row
 }
 
-/// The model as it was before: without a ratio, and with a rank that lies among the cold fields.
+/// The old layout of a model: without `ratio`, and with `rank` as a cold field.
 struct OldSample<New: SampleModel>: Model {
   struct Columns: Sendable {}
   static var columns: Columns { Columns() }
@@ -193,7 +193,7 @@ struct OldSample<New: SampleModel>: Model {
   init(row: Row) { self.row = row }
 
   init(from record: borrowing RecordView) throws(RecordError) {
-    // Only written.
+    // Objects of the old layout are only written.
     throw RecordError(.invalidValue)
   }
 

@@ -32,29 +32,29 @@ import Testing
   }
 
   @Test(arguments: [StoreOptions.Access.readOnly, .readWrite])
-  func `a store that must exist is not made`(access: StoreOptions.Access) throws {
+  func `opening a missing store without create throws notFound`(access: StoreOptions.Access) throws {
     #expect(code(folder.path + "/none", access) == .notFound)
     #expect(code(folder.path, access) == .notFound)
     try write([])
     #expect(code(folder.path, access) == .notFound)
   }
 
-  @Test func `a store is made where an empty file is`() throws {
+  @Test func `a store is created in place of an empty file`() throws {
     try write([])
     #expect(code(folder.path) == nil)
   }
 
-  @Test func `a new store leaves nothing beside its files, also of a process that was killed`()
+  @Test func `creating a store removes the temporary files of a killed process`()
     throws
   {
-    // No process has such a number.
+    // No process has this id.
     try folder.makeFile("data.mdb.new-99999999-1/data.mdb", "the first bytes of a store")
     try folder.makeFile("data.mdb.new-99999999-1/lock.mdb")
     #expect(code(folder.path) == nil)
     #expect(try folder.names().allSatisfy { !$0.hasPrefix("data.mdb.") })
   }
 
-  @Test func `processes and threads that make a store at the same time share one`() throws {
+  @Test func `threads that create the same store concurrently share it`() throws {
     let path = folder.path + "/store"
     DispatchQueue.concurrentPerform(iterations: 8) { number in
       do {
@@ -68,21 +68,21 @@ import Testing
     #expect(try store.read { tx in try tx.count(Everything.all) } == 8)
   }
 
-  @Test func `a file in the place of a folder is named so`() throws {
+  @Test func `a file in place of a folder throws cannotCreate`() throws {
     try write([1], to: "file")
     #expect(code(folder.path + "/file") == .cannotCreate)
     #expect(code(folder.path + "/file/below") == .cannotCreate)
   }
 
   @Test(arguments: [StoreOptions.Access.readOnly, .readWrite, .create])
-  func `what is no store is called damaged`(access: StoreOptions.Access) throws {
+  func `opening a file that is not a store throws damaged`(access: StoreOptions.Access) throws {
     try write([1, 2, 3])
     #expect(code(folder.path, access) == .damaged)
     try write((0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     #expect(code(folder.path, access) == .damaged)
   }
 
-  @Test func `a foreign LMDB file is left alone`() throws {
+  @Test func `opening an LMDB file of another program throws damaged`() throws {
     do {
       let environment = try Environment.open(folder.path)
       var transaction = try environment.beginWrite()
@@ -92,7 +92,7 @@ import Testing
     #expect(code(folder.path) == .damaged)
   }
 
-  @Test func `a format of the future is refused`() throws {
+  @Test func `a newer format version throws tooNew`() throws {
     #expect(code(folder.path) == nil)
     do {
       let environment = try Environment.open(folder.path)
@@ -106,18 +106,18 @@ import Testing
   }
 
   @Test(arguments: ["format", "seed", "epoch", "layout/Everything/1"])
-  func `a description that is cut off is called damaged`(key: String) throws {
+  func `a truncated schema entry throws damaged`(key: String) throws {
     #expect(code(folder.path) == nil)
     let environment = try Environment.open(folder.path)
     var transaction = try environment.beginWrite()
     let database = try transaction.makeDatabase("store")
-    let nothing: [UInt8] = [1]
-    try transaction.put(nothing.span, for: Array(key.utf8).span, in: database)
+    let truncated: [UInt8] = [1]
+    try transaction.put(truncated.span, for: Array(key.utf8).span, in: database)
     try transaction.commit()
     #expect(code(folder.path) == .damaged)
   }
 
-  @Test func `a damaged record is named, and the others are read`() throws {
+  @Test func `reading a damaged record throws damaged with its id, and others can be read`() throws {
     let store = try ObjectStore(at: folder.path, models: [Everything.self])
     try store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
     let environment = try Environment.open(folder.path)
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can become another user"))
-  func `what may not be read or written is called so`() async throws {
+  func `opening a store without permission throws permissionDenied`() async throws {
     let folder = folder
     do { _ = try ObjectStore(at: folder.path, models: [Everything.self]) }
     unsafe chmod(folder.path, 0o755)

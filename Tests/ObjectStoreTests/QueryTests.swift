@@ -44,7 +44,7 @@ import Testing
     )
   }
 
-  /// The same condition on either model, and in plain Swift.
+  /// The same condition for the indexed model, for the model without indexes, and in Swift.
   private struct Condition: Sendable {
     var indexed: Predicate<Item>
     var plain: Predicate<PlainItem>
@@ -55,7 +55,7 @@ import Testing
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
 
-  private static func isSame(_ left: String, _ right: String) -> Bool {
+  private static func isEqual(_ left: String, _ right: String) -> Bool {
     left.utf8.elementsEqual(right.utf8)
   }
 
@@ -98,7 +98,7 @@ import Testing
       }
     case 9:
       return Condition(indexed: indexed.name == name, plain: plain.name == name) {
-        Self.isSame($0.name, name)
+        Self.isEqual($0.name, name)
       }
     case 10:
       return Condition(indexed: indexed.name < name, plain: plain.name < name) {
@@ -130,7 +130,7 @@ import Testing
       }
     case 17:
       return Condition(indexed: indexed.nick == name, plain: plain.nick == name) {
-        $0.nick.map { Self.isSame($0, name) } ?? false
+        $0.nick.map { Self.isEqual($0, name) } ?? false
       }
     case 18:
       return Condition(indexed: indexed.nick == nil, plain: plain.nick == nil) { $0.nick == nil }
@@ -142,7 +142,7 @@ import Testing
       return Condition(indexed: indexed.age != rank, plain: plain.age != rank) { $0.age != rank }
     case 21:
       return Condition(indexed: indexed.tags.contains(name), plain: plain.tags.contains(name)) {
-        $0.tags.contains { Self.isSame($0, name) }
+        $0.tags.contains { Self.isEqual($0, name) }
       }
     case 22:
       return Condition(indexed: indexed.marks.contains(score), plain: plain.marks.contains(score)) {
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `an index gives what a scan gives and what Swift gives`(seed: UInt64) throws {
+  func `an index query returns the same as a scan and a Swift filter`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed + 10)
     try store.read { tx in
       for _ in 0..<400 {
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `indexes follow changes and deletions`() throws {
+  @Test func `indexes are updated by changes and deletions`() throws {
     var random = SeededGenerator(seed: 99)
     var left = Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0) })
     for round in 0..<40 {
@@ -213,12 +213,12 @@ import Testing
     }
     for name in Self.names {
       let found = try store.read { try $0.fetch(Item.where { $0.tags.contains(name) }).map(\.id) }
-      let expected = left.values.filter { $0.tags.contains { Self.isSame($0, name) } }.map(\.id)
+      let expected = left.values.filter { $0.tags.contains { Self.isEqual($0, name) } }.map(\.id)
       #expect(found.sorted() == expected.sorted())
     }
   }
 
-  @Test func `explain names the index that promises least`() throws {
+  @Test func `explain names the most selective index`() throws {
     func plan(_ query: Query<Item>) throws -> String {
       try store.read { try $0.explain(query).description }
     }
@@ -253,7 +253,7 @@ import Testing
     #expect(!plain.isLargeScan)
   }
 
-  @Test func `an order, an offset and a limit pick a page`() throws {
+  @Test func `order, offset and limit select a page`() throws {
     let sorted = items.sorted { ($0.rank, -$0.id) < ($1.rank, -$1.id) }
     let query = Item.all.order(computing: { $0.rank }).order(by: \.id, .descending)
     func page(_ query: Query<Item>) throws -> [Int] {
@@ -271,7 +271,7 @@ import Testing
     #expect(try store.read { try $0.first(query.limit(0)) } == nil)
   }
 
-  @Test func `a walk stops when it is told to`() throws {
+  @Test func `forEach stops when the body returns false`() throws {
     var seen: [Int] = []
     try store.read { tx in
       try tx.forEach(Item.all) { item in
@@ -283,7 +283,7 @@ import Testing
   }
 }
 
-/// SplitMix64: the same numbers at each run.
+/// A SplitMix64 generator, which produces the same numbers in each run.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -19,7 +19,7 @@ import Testing
     )
   }
 
-  @Test func `a read-only open beside a writer of one process sees its commits and writes nothing`()
+  @Test func `a read-only store sees the commits of a writer in the same process`()
     throws
   {
     let writer = try open(.readWrite)
@@ -31,12 +31,12 @@ import Testing
     let error = #expect(throws: StoreError.self) { try reader.write { _ in } }
     #expect(error?.code == .permissionDenied)
     #expect(throws: StoreError.self) { try reader.importJSONLines(from: "/dev/null") }
-    // The refusal was the reader's own.
+    // The writer is not affected by the refused write of the reader.
     try writer.write { tx in try tx.insert(Ticket(id: 3, seat: "3", row: 0)) }
     #expect(try reader.changeCount() == writer.changeCount())
   }
 
-  @Test func `observers of a read-only open hear the writer of their process`() async throws {
+  @Test func `a read-only store observes the commits of a writer in the same process`() async throws {
     let writer = try open(.readWrite)
     let reader = try open(.readOnly)
     var changes = reader.observe(Ticket.all).makeAsyncIterator()
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [StoreOptions.Access.create, .readWrite])
-  func `a writer is refused while its process has the store open for reading alone`(
+  func `opening for writing throws busy while the process has the store open read-only`(
     access: StoreOptions.Access
   ) throws {
     do {
@@ -61,7 +61,7 @@ import Testing
       )
       #expect(try reader.read { try $0.count(Ticket.all) } == 1)
     }
-    // Once it is gone, nothing is in the way.
+    // Succeeds after the reader is released.
     try open(access).write { tx in try tx.insert(Ticket(id: 2, seat: "2", row: 0)) }
   }
 }

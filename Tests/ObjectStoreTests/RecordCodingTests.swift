@@ -9,7 +9,7 @@ import Testing
 
   private struct Parts: Equatable {
     var cold: [UInt8]
-    /// A chunk with the hot part of the one object.
+    /// A chunk that contains only the hot part of the object.
     var hot: [UInt8]
   }
 
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// Puts the checksum of the only part of a chunk right.
+  /// Recomputes the checksum of the only part of a chunk.
   private func sealPart(_ hot: inout [UInt8], id: UInt64) {
     let start = HotChunk.headerSize + HotChunk.checksumSize
     guard hot.count >= start else { return }
@@ -64,8 +64,8 @@ import Testing
     hot = writer.bytes
   }
 
-  /// As a point lookup reads, which looks at no part but its own.
-  private func decodeAlone(_ parts: Parts, id: UInt64) throws -> Everything {
+  /// Decodes as a point lookup does, which checks only the part of its own object.
+  private func decodeByLookup(_ parts: Parts, id: UInt64) throws -> Everything {
     try unsafe parts.cold.withUnsafeBytes { cold in
       try unsafe parts.hot.withUnsafeBytes { hot in
         let view = unsafe try RecordView(
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  /// Puts the checksum right, so that what lies behind it is put to the test.
+  /// Recomputes the checksum, so that the decoder checks the contents.
   private func sealed(_ bytes: [UInt8], seed: UInt64) -> [UInt8] {
     guard bytes.count >= 4 else { return bytes }
     var writer = ByteWriter()
@@ -91,19 +91,19 @@ import Testing
     return writer.bytes
   }
 
-  @Test(arguments: [Everything(), .full]) func `a record gives back its object`(
+  @Test(arguments: [Everything(), .full]) func `a record decodes to its object`(
     object: Everything
   ) throws {
     #expect(try decode(encode(object, id: 5), id: 5) == object)
   }
 
-  @Test func `the bytes are those of the format, for ever`() {
+  @Test func `the bytes of a record match the documented format`() {
     let parts = encode(.full, id: 5)
     #expect(hex(parts.cold) == Self.goldenCold)
     #expect(hex(parts.hot) == Self.goldenHot)
   }
 
-  @Test func `the description of a layout is that of the format, for ever`() throws {
+  @Test func `the bytes of a layout match the documented format`() throws {
     let layout = RecordLayout(
       ModelSchema(
         name: "Note",
@@ -121,7 +121,7 @@ import Testing
     #expect(decoded == layout)
   }
 
-  @Test func `every flipped bit is found`() throws {
+  @Test func `decoding throws for every flipped bit`() throws {
     let parts = encode(.full, id: 5)
     for bit in 0..<parts.cold.count * 8 {
       var damaged = parts
@@ -132,60 +132,60 @@ import Testing
       var damaged = parts
       damaged.hot[bit / 8] ^= 1 << UInt8(bit % 8)
       #expect(throws: RecordError.self) { try decode(damaged, id: 5) }
-      // The checksum of the chunk is not looked at.
+      // A point lookup ignores the checksum of the chunk.
       if bit < 32 {
-        #expect(try decodeAlone(damaged, id: 5) == .full)
+        #expect(try decodeByLookup(damaged, id: 5) == .full)
       } else {
-        #expect(throws: RecordError.self) { try decodeAlone(damaged, id: 5) }
+        #expect(throws: RecordError.self) { try decodeByLookup(damaged, id: 5) }
       }
     }
   }
 
-  /// Chunks of five objects of neighbours: in the even form, and in the uneven one.
+  /// Tests chunks of five objects, with parts of the same size and of different sizes.
   @Test(arguments: [true, false])
-  func `a flipped bit gives a lookup of one object its own bytes or an error`(
-    isEven: Bool
+  func `a point lookup in a chunk with a flipped bit returns the original part or throws`(
+    hasEqualSizes: Bool
   ) throws {
     let ids: [UInt64] = [0, 3, 4, 30, 31]
     let builder = HotChunkBuilder()
     var own: [UInt64: [UInt8]] = [:]
     for id in ids {
-      let size = isEven ? 9 : 5 + Int(id % 3)
+      let size = hasEqualSizes ? 9 : 5 + Int(id % 3)
       let part = (0..<size).map { UInt8(truncatingIfNeeded: $0 * 7 ^ Int(id)) }
       own[id] = part
-      let layoutNumber: UInt16 = isEven ? 3 : 3 + UInt16(id % 2)
+      let layoutNumber: UInt16 = hasEqualSizes ? 3 : 3 + UInt16(id % 2)
       try unsafe part.withUnsafeBytes {
         unsafe try builder.set($0, layoutNumber: layoutNumber, of: id)
       }
     }
     builder.seal(number: 0)
-    let whole = unsafe Array(builder.view.bytes)
-    #expect(unsafe (builder.view.stride > 0) == isEven)
+    let intact = unsafe Array(builder.view.bytes)
+    #expect(unsafe (builder.view.stride > 0) == hasEqualSizes)
     var refused = 0
-    for bit in 0..<whole.count * 8 {
-      var bytes = whole
+    for bit in 0..<intact.count * 8 {
+      var bytes = intact
       bytes[bit / 8] ^= 1 << UInt8(bit % 8)
       unsafe bytes.withUnsafeBytes { bytes in
         unsafe #expect(throws: RecordError.self) { unsafe try HotChunkView(bytes, number: 0) }
         for id in ids {
           do {
             guard let part = unsafe try HotChunkView(measured: bytes).checkedPart(of: id) else {
-              // The bit that says that there is one.
+              // The flipped bit is the presence bit of this part.
               #expect(bit == 32 + Int(id))
               continue
             }
             #expect(unsafe Array(part.bytes) == own[id])
-            #expect(unsafe part.layoutNumber == (isEven ? 3 : 3 + UInt16(id % 2)))
+            #expect(unsafe part.layoutNumber == (hasEqualSizes ? 3 : 3 + UInt16(id % 2)))
           } catch {
             refused += 1
           }
         }
       }
     }
-    #expect(refused > whole.count * 8 / 2)
+    #expect(refused > intact.count * 8 / 2)
   }
 
-  @Test func `a hot part under the id of another is found out`() throws {
+  @Test func `a hot part under the id of another object throws checksumMismatch`() throws {
     var parts = encode(.full, id: 5)
     // Object 6 instead of object 5.
     parts.hot[4] = 1 << 6
@@ -196,19 +196,19 @@ import Testing
     }
   }
 
-  @Test func `a record under the id of another is found out`() {
+  @Test func `a record under the id of another object throws checksumMismatch`() {
     #expect(throws: RecordError(.checksumMismatch)) { try decode(encode(.full, id: 5), id: 6) }
   }
 
-  @Test func `a hot part of another layout is found out`() throws {
+  @Test func `a hot part with an unknown layout number throws unknownLayout`() throws {
     var parts = encode(.full, id: 5)
     parts.hot[8] = 4
     parts.hot = sealed(parts.hot, seed: 0)
     #expect(throws: RecordError(.unknownLayout)) { try decode(parts, id: 5) }
   }
 
-  /// Ten thousand records with wrong bytes and right checksums: none may trap.
-  @Test(arguments: 0..<10) func `bytes of any kind are read or refused`(seed: UInt64) throws {
+  /// Decodes ten thousand damaged records with correct checksums; none may trap.
+  @Test(arguments: 0..<10) func `random changes with correct checksums are decoded or refused`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var extras = ByteWriter()
     extras.write(9 as UInt32)
@@ -216,10 +216,10 @@ import Testing
     extras.writeSized("int64")
     extras.write(8 as UInt32)
     extras.write(-1 as Int64)
-    let whole = encode(.full, id: 5, extras: extras.bytes)
+    let intact = encode(.full, id: 5, extras: extras.bytes)
     var readable = 0
     for _ in 0..<1_000 {
-      var parts = whole
+      var parts = intact
       mutate(&parts.cold, &random)
       if Bool.random(using: &random) { mutate(&parts.hot, &random) }
       parts.cold = sealed(parts.cold, seed: 5)
@@ -243,7 +243,7 @@ import Testing
         readable += 1
       } catch is RecordError {}
       do {
-        _ = try decodeAlone(parts, id: 5)
+        _ = try decodeByLookup(parts, id: 5)
       } catch is RecordError {}
     }
     #expect((1..<1_000).contains(readable))
@@ -263,11 +263,11 @@ import Testing
     }
   }
 
-  @Test func `layouts of any bytes are read or refused`() {
+  @Test func `random changes of a layout are decoded or refused`() {
     var random = SeededGenerator(seed: 4)
-    let whole = Self.layout.encoded
+    let intact = Self.layout.encoded
     for _ in 0..<5_000 {
-      var bytes = whole
+      var bytes = intact
       mutate(&bytes, &random)
       _ = unsafe bytes.withUnsafeBytes { bytes in
         var reader = unsafe ByteReader(bytes)

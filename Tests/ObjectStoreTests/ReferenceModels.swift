@@ -1,7 +1,7 @@
 import Foundation
 import ObjectStore
 
-/// What the models of the reference tests refer to.
+/// The model to which the other models of the reference tests refer.
 struct City: Model, Hashable {
   struct Columns: Sendable {
     let name = Column<City, String>(position: 0)
@@ -27,7 +27,7 @@ struct City: Model, Hashable {
   }
 }
 
-/// Makes a model of each delete rule.
+/// A delete rule as a type, for models that are generic over their rule.
 protocol RuleTag: Sendable, SendableMetatype {
   static var rule: DeleteRule { get }
 }
@@ -37,7 +37,7 @@ enum Cascade: RuleTag { static var rule: DeleteRule { .cascade } }
 enum Deny: RuleTag { static var rule: DeleteRule { .deny } }
 enum Keep: RuleTag { static var rule: DeleteRule { .keep } }
 
-/// Refers to cities in each way in which a field can, under one rule.
+/// A model that refers to cities by an optional, an array and a set, all with the same rule.
 struct Visit<Rule: RuleTag>: Model, Equatable {
   struct Columns: Sendable {
     let id = Column<Visit, Int>(position: 0)
@@ -103,7 +103,7 @@ struct Visit<Rule: RuleTag>: Model, Equatable {
   }
 }
 
-/// Must refer to a city.
+/// A model with a required reference to a city.
 struct House<Rule: RuleTag>: Model, Equatable {
   struct Columns: Sendable {
     let id = Column<House, Int>(position: 0)
@@ -141,7 +141,7 @@ struct House<Rule: RuleTag>: Model, Equatable {
   }
 }
 
-/// Has a number for its key: 0 and -0 are two keys.
+/// A model with a floating-point key, for which 0 and -0 are different keys.
 struct Level: Model {
   struct Columns: Sendable {}
   static let columns = Columns()
@@ -164,7 +164,7 @@ struct Level: Model {
   }
 }
 
-/// Goes with its level.
+/// A model that is deleted with its level.
 struct Gauge: Model {
   struct Columns: Sendable {}
   static let columns = Columns()
@@ -196,7 +196,7 @@ struct Gauge: Model {
   }
 }
 
-/// Refers to others of its kind: one takes it along, the other holds on to it.
+/// A model that refers to itself: `parent` cascades, `friend` denies.
 struct Node: Model, Equatable {
   struct Columns: Sendable {
     let id = Column<Node, Int>(position: 0)
@@ -238,7 +238,7 @@ struct Node: Model, Equatable {
   }
 }
 
-/// ``Visit`` of a program that does not know the references.
+/// The `Visit` model of a program without the reference fields.
 struct OldVisit<Rule: RuleTag>: Model {
   struct Columns: Sendable {}
 
@@ -268,7 +268,7 @@ struct OldVisit<Rule: RuleTag>: Model {
   }
 }
 
-/// ``Visit`` of a program that knows one of the references, and a field that the others do not.
+/// The `Visit` model of a program with one of the reference fields and one additional field.
 struct ListVisit: Model {
   struct Columns: Sendable {}
 
@@ -300,7 +300,7 @@ struct ListVisit: Model {
   }
 }
 
-/// ``House`` of a program that kept the city's name as a text.
+/// The `House` model of a program that stores the name of the city as a string.
 struct OldHouse: Model {
   struct Columns: Sendable {}
 

@@ -20,8 +20,8 @@ import Testing
   private static let a = Reference<City>("a")
   private static let b = Reference<City>("b")
 
-  /// What a visit can hold on to city `a` with, alone or beside another.
-  private enum Way: CaseIterable {
+  /// The field by which a visit refers to cities.
+  private enum ReferenceField: CaseIterable {
     case one, list, set
 
     func visit<Rule: RuleTag>(_ rule: Rule.Type, to cities: [Reference<City>]) -> Visit<Rule> {
@@ -33,14 +33,14 @@ import Testing
     }
   }
 
-  /// Stores a visit to the cities `a`, `b` and `a` and deletes `a`; what is then there of it.
+  /// Stores a visit to the cities `a`, `b` and `a`, deletes `a`, and returns the visit and the error.
   private func visit<Rule: RuleTag>(
     _ rule: Rule.Type,
-    _ way: Way
+    _ field: ReferenceField
   ) throws -> (visit: Visit<Rule>?, code: StoreError.Code?) {
     let store = try open(Visit<Rule>.self)
     try store.write { tx in
-      try tx.insert(way.visit(rule, to: [Self.a, Self.b, Self.a]))
+      try tx.insert(field.visit(rule, to: [Self.a, Self.b, Self.a]))
       try tx.insert(City("a"))
       try tx.insert(City("b"))
       try tx.insert(Visit<Rule>(id: 2, one: Self.b, list: [Self.b], set: [Self.b]))
@@ -52,13 +52,13 @@ import Testing
       code = error.code
     }
     return try store.read { tx throws in
-      // What refers to others stays as it was.
+      // A visit that refers only to `b` does not change.
       #expect(
         try tx.get(Visit<Rule>.self, 2)
           == Visit(id: 2, one: Self.b, list: [Self.b], set: [Self.b])
       )
       #expect(try tx.contains(City.self, "a") == (code != nil))
-      // The index says the same.
+      // The index agrees with the object.
       let found = try tx.count(Query(Visit<Rule>.columns.set.contains(Self.a)))
       let visit = try tx.get(Visit<Rule>.self, 1)
       #expect(found == (visit?.set.contains(Self.a) == true ? 1 : 0))
@@ -68,34 +68,34 @@ import Testing
 
   // MARK: Rules
 
-  @Test(arguments: Way.allCases)
-  private func `a nullified reference goes`(way: Way) throws {
-    let rest: [Reference<City>] = way == .one ? [] : [Self.b]
-    let result = try visit(Nullify.self, way)
-    #expect(result.visit == way.visit(Nullify.self, to: rest) && result.code == nil)
+  @Test(arguments: ReferenceField.allCases)
+  private func `deleting the target removes a nullify reference`(field: ReferenceField) throws {
+    let rest: [Reference<City>] = field == .one ? [] : [Self.b]
+    let result = try visit(Nullify.self, field)
+    #expect(result.visit == field.visit(Nullify.self, to: rest) && result.code == nil)
   }
 
-  @Test(arguments: Way.allCases)
-  private func `a cascade takes the object that refers along`(way: Way) throws {
-    let result = try visit(Cascade.self, way)
+  @Test(arguments: ReferenceField.allCases)
+  private func `deleting the target deletes an object with a cascade reference`(field: ReferenceField) throws {
+    let result = try visit(Cascade.self, field)
     #expect(result.visit == nil && result.code == nil)
   }
 
-  @Test(arguments: Way.allCases)
-  private func `a denial keeps both objects`(way: Way) throws {
-    let result = try visit(Deny.self, way)
-    #expect(result.visit == way.visit(Deny.self, to: [Self.a, Self.b, Self.a]))
+  @Test(arguments: ReferenceField.allCases)
+  private func `deleting the target of a deny reference throws referenced`(field: ReferenceField) throws {
+    let result = try visit(Deny.self, field)
+    #expect(result.visit == field.visit(Deny.self, to: [Self.a, Self.b, Self.a]))
     #expect(result.code == .referenced)
   }
 
-  @Test(arguments: Way.allCases)
-  private func `a kept reference dangles`(way: Way) throws {
-    let result = try visit(Keep.self, way)
-    #expect(result.visit == way.visit(Keep.self, to: [Self.a, Self.b, Self.a]))
+  @Test(arguments: ReferenceField.allCases)
+  private func `deleting the target leaves a keep reference dangling`(field: ReferenceField) throws {
+    let result = try visit(Keep.self, field)
+    #expect(result.visit == field.visit(Keep.self, to: [Self.a, Self.b, Self.a]))
     #expect(result.code == nil)
   }
 
-  @Test func `a reference that must be there cascades, denies or is kept`() throws {
+  @Test func `a required reference cascades, denies or is kept`() throws {
     let store = try open(House<Cascade>.self, House<Deny>.self, House<Keep>.self)
     try store.write { tx in
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `the rule follows from the field unless it is given`() {
+  @Test func `the default rule is deny for required fields and nullify for others`() {
     let required = FieldSchema("a", Reference<City>.self)
     let optional = FieldSchema("b", Reference<City>.self, isOptional: true)
     let list = FieldSchema("c", [Reference<City>].self)
@@ -130,7 +130,7 @@ import Testing
 
   // MARK: Chains
 
-  @Test func `a cascade goes through long chains and ends in cycles`() throws {
+  @Test func `a cascade follows long chains and stops at cycles`() throws {
     let store = try open(Node.self)
     let count = 3_000
     try store.write { tx in
@@ -141,7 +141,7 @@ import Testing
     #expect(try store.read { try $0.fetch(Node.all) } == [Node(id: count)])
   }
 
-  @Test func `a denial inside a cascade leaves everything as it was`() throws {
+  @Test func `a denied deletion inside a cascade undoes the whole cascade`() throws {
     let store = try open(Node.self)
     let nodes = [
       Node(id: 1), Node(id: 2, parent: 1), Node(id: 3, parent: 2), Node(id: 4, friend: 3),
@@ -157,7 +157,7 @@ import Testing
     #expect(try store.read { try $0.fetch(Node.all) } == nodes)
   }
 
-  @Test func `what is deleted along denies nothing`() throws {
+  @Test func `objects deleted by the cascade do not deny it`() throws {
     let store = try open(Node.self)
     try store.write { tx in
       try tx.insert(Node(id: 1))
@@ -169,29 +169,29 @@ import Testing
     #expect(try store.read { try $0.count(Node.all) } == 0)
   }
 
-  @Test func `a reference from before a nested write is looked at after it`() throws {
+  @Test func `a reference made before a nested write is checked at the end of the outer write`() throws {
     let store = try open(House<Deny>.self)
-    for whenAdded in 0..<3 {
-      let error = Result {
+    for stage in 0..<3 {
+      let result = Result {
         try store.write { tx in
-          try tx.insert(House<Deny>(id: whenAdded, city: Reference("city \(whenAdded)")))
+          try tx.insert(House<Deny>(id: stage, city: Reference("city \(stage)")))
           try tx.nested { inner in
-            try inner.insert(City("other \(whenAdded)"))
-            if whenAdded == 1 { try inner.insert(City("city 1")) }
+            try inner.insert(City("other \(stage)"))
+            if stage == 1 { try inner.insert(City("city 1")) }
           }
-          if whenAdded == 2 { try tx.insert(City("city 2")) }
+          if stage == 2 { try tx.insert(City("city 2")) }
         }
       }
-      switch error {
-      case .success: #expect(whenAdded > 0)
+      switch result {
+      case .success: #expect(stage > 0)
       case .failure(let error):
-        #expect((error as? StoreError)?.code == .danglingReference && whenAdded == 0)
+        #expect((error as? StoreError)?.code == .danglingReference && stage == 0)
       }
     }
     #expect(try store.read { try $0.count(Query<House<Deny>>()) } == 2)
   }
 
-  @Test func `a write that fails undoes its cascades`() throws {
+  @Test func `a failed write undoes its cascades`() throws {
     let store = try open(House<Cascade>.self)
     try store.write { tx in
       try tx.insert(City("a"))
@@ -209,7 +209,7 @@ import Testing
     #expect(try store.read { try $0.contains(City.self, "a") })
   }
 
-  @Test func `a query's deletion follows references too`() throws {
+  @Test func `deleting by query applies the delete rules`() throws {
     let store = try open(House<Cascade>.self)
     try store.write { tx in
       for name in ["a", "b"] { try tx.insert(City(name)) }
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test func `keys that are cut in the index are told apart`() throws {
+  @Test func `keys that are truncated in the index are distinguished`() throws {
     let long = String(repeating: "x", count: 600)
     let store = try open(House<Cascade>.self)
     try store.write { tx in
@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test func `numbers that sort alike and are two keys are told apart`() throws {
+  @Test func `the keys 0.0 and -0.0 are distinguished`() throws {
     let store = try open(Gauge.self)
     try store.write { tx in
       for (id, height) in [0.0, -0.0].enumerated() {
@@ -248,20 +248,20 @@ import Testing
 
   // MARK: Nothing dangles
 
-  @Test func `of several references to nothing each is refused`() throws {
+  @Test func `each of several dangling references is checked`() throws {
     let store = try open(Visit<Nullify>.self)
-    for there in ["a", "b"] {
+    for existing in ["a", "b"] {
       let error = #expect(throws: StoreError.self) {
         try store.write { tx in
           try tx.insert(Visit<Nullify>(id: 1, one: Self.a, list: [Self.b]))
-          try tx.insert(City(there))
+          try tx.insert(City(existing))
         }
       }
       #expect(error?.code == .danglingReference)
     }
   }
 
-  @Test func `objects that refer to each other are added in any order`() throws {
+  @Test func `objects that refer to each other can be inserted in any order`() throws {
     let store = try open(Node.self)
     try store.write { tx in
       try tx.insert(Node(id: 1, parent: 2))
@@ -270,7 +270,7 @@ import Testing
     #expect(try store.read { try $0.count(Node.all) } == 2)
   }
 
-  @Test func `a reference to nothing is refused at the end of the write`() throws {
+  @Test func `a dangling reference throws danglingReference at the end of the write`() throws {
     let store = try open(House<Deny>.self, Visit<Nullify>.self)
     let error = try #require(throws: StoreError.self) {
       try store.write { tx in try tx.insert(House<Deny>(id: 7, city: Reference("gone"))) }
@@ -292,7 +292,7 @@ import Testing
     #expect(try store.read { try $0.count(City.all) + $0.count(House<Deny>.all) } == 0)
   }
 
-  @Test func `an update is checked as an insertion is`() throws {
+  @Test func `an update to a dangling reference throws`() throws {
     let store = try open(House<Deny>.self)
     try store.write { tx in
       try tx.insert(City("a"))
@@ -309,7 +309,7 @@ import Testing
     #expect(try store.read { try $0.get(House<Deny>.self, 1)?.city } == Self.b)
   }
 
-  @Test func `what is put right or deleted before the end is not refused`() throws {
+  @Test func `a dangling reference that is fixed before the end of the write is accepted`() throws {
     let store = try open(House<Deny>.self)
     try store.write { tx in
       try tx.insert(City("a"))
@@ -321,7 +321,7 @@ import Testing
     #expect(try store.read { try $0.fetch(House<Deny>.all).map(\.city) } == [Self.a])
   }
 
-  @Test func `a kept reference may name nothing`() throws {
+  @Test func `a keep reference may dangle`() throws {
     let store = try open(Visit<Keep>.self)
     try store.write { tx in try tx.insert(Visit<Keep>(id: 1, one: Self.a, list: [Self.b])) }
     try store.read { tx throws in
@@ -331,7 +331,7 @@ import Testing
     }
   }
 
-  @Test func `a nested write that is undone leaves nothing to refuse`() throws {
+  @Test func `references of a rolled-decoded nested write are not checked`() throws {
     struct Stop: Error {}
     let store = try open(House<Deny>.self)
     try store.write { tx in
@@ -351,7 +351,7 @@ import Testing
     #expect(try store.read { try $0.fetch(House<Deny>.all).map(\.id) } == [3])
   }
 
-  @Test func `a deletion that a nested write undoes is undone with its cascades`() throws {
+  @Test func `rolling decoded a nested write restores deleted objects and references`() throws {
     struct Stop: Error {}
     let store = try open(House<Cascade>.self, Visit<Nullify>.self)
     try store.write { tx in
@@ -375,7 +375,7 @@ import Testing
 
   // MARK: Reading
 
-  @Test func `references are followed in their order`() throws {
+  @Test func `fetching references returns objects in reference order`() throws {
     let store = try open(Visit<Nullify>.self)
     try store.write { tx in
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
@@ -389,7 +389,7 @@ import Testing
     }
   }
 
-  @Test func `an inverse finds what refers, through the index`() throws {
+  @Test func `an inverse query finds the referring objects by index`() throws {
     let one = Inverse(\Visit<Nullify>.Columns.one)
     let list = Inverse(\Visit<Nullify>.Columns.list)
     let set = Inverse(\Visit<Nullify>.Columns.set)
@@ -424,7 +424,7 @@ import Testing
     }
   }
 
-  @Test func `a reference is coded as its key`() throws {
+  @Test func `a reference is encoded as its key`() throws {
     let data = try JSONEncoder().encode(["city": Self.a])
     #expect(String(decoding: data, as: UTF8.self) == #"{"city":"a"}"#)
     #expect(try JSONDecoder().decode([String: Reference<City>].self, from: data)["city"] == Self.a)
@@ -434,13 +434,13 @@ import Testing
 
   // MARK: Programs of different versions
 
-  @Test func `a model is opened with those to which it refers`() throws {
+  @Test func `opening a model also opens the models to which it refers`() throws {
     let store = try open(House<Deny>.self)
     try store.write { tx in try tx.insert(City("a")) }
     #expect(try store.read { try $0.count(City.all) } == 1)
   }
 
-  @Test func `a program that does not know what refers is told what to open`() throws {
+  @Test func `a program without a cascading model cannot delete the target`() throws {
     try open(House<Cascade>.self, House<Keep>.self).write { tx in
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
       try tx.insert(House<Cascade>(id: 1, city: Self.a))
@@ -459,7 +459,7 @@ import Testing
     #expect(try other.read { try $0.fetch(City.all) } == [City("a")])
   }
 
-  @Test func `a program that has the store open is bound by rules that come later`() throws {
+  @Test func `a rule added by another program applies to an open store`() throws {
     let other = try open(City.self)
     try other.write { tx in try tx.insert(City("a")) }
     try open(House<Cascade>.self).write { tx in
@@ -471,7 +471,7 @@ import Testing
     #expect(error.code == .referenced)
   }
 
-  @Test func `an older program that does not know the field is bound by its rule`() throws {
+  @Test func `a rule applies to programs that do not know the field`() throws {
     try open(Visit<Cascade>.self, Visit<Nullify>.self).write { tx in
       for name in ["a", "b"] { try tx.insert(City(name)) }
       try tx.insert(Visit<Cascade>(id: 1, list: [Self.a]))
@@ -489,14 +489,13 @@ import Testing
     #expect(error.code == .referenced)
   }
 
-  @Test func `a reference goes from a record without what a newer program wrote there`() throws {
+  @Test func `only a program that knows all reference fields can nullify them`() throws {
     try open(Visit<Nullify>.self).write { tx in
       try tx.insert(City("a"))
       try tx.insert(Visit<Nullify>(id: 1, one: Self.a, list: [Self.a]))
     }
     try open(ListVisit.self).write { tx in _ = try tx.update(ListVisit.self, 1) { $0.tag = 7 } }
-    // Both fields lose the city; the one that this program knows, and the other in what it carries
-    // along, by the program that knows it.
+    // The older program cannot nullify `one`, which it does not know, so its deletion is refused.
     let error = #expect(throws: StoreError.self) {
       try open(ListVisit.self).write { tx in _ = try tx.delete(City.self, "a") }
     }
@@ -508,7 +507,7 @@ import Testing
     #expect(other?.tag == 7 && other?.list == [])
   }
 
-  @Test func `a text becomes a reference without a migration`() throws {
+  @Test func `a string field becomes a reference without a migration`() throws {
     try open(OldHouse.self).write { tx in
       try tx.insert(OldHouse(id: 1, city: "a"))
       try tx.insert(OldHouse(id: 2, city: "gone"))
@@ -516,13 +515,13 @@ import Testing
     let store = try open(House<Cascade>.self)
     try store.write { tx in
       try tx.insert(City("a"))
-      // What dangled before is left alone.
+      // References that dangled before are not changed.
       _ = try tx.delete(City.self, "a")
     }
     #expect(try store.read { try $0.fetch(House<Cascade>.all).map(\.id) } == [2])
   }
 
-  @Test func `only a newer schema changes a rule, or drops it`() throws {
+  @Test func `only a newer schema version changes or drops a rule`() throws {
     try open(Visit<Nullify>.self).write { tx in
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
       try tx.insert(Visit<Nullify>(id: 1, list: [Self.a, Self.b]))
@@ -541,14 +540,14 @@ import Testing
     #expect(metadata.isEmpty)
   }
 
-  @Test func `a rule lies in the store as the format says`() throws {
+  @Test func `the bytes of a rule match the documented format`() throws {
     let rule = ReferenceRule(model: "M", fieldID: 7, target: "City", onDelete: .cascade)
     #expect(rule.encoded == [1, 2, 4, 0, 0, 0] + Array("City".utf8))
-    let back = try unsafe rule.encoded.withUnsafeBytes { bytes in
+    let decoded = try unsafe rule.encoded.withUnsafeBytes { bytes in
       var reader = unsafe ByteReader(bytes)
       return try ReferenceRule(model: "M", fieldID: 7, encoded: &reader)
     }
-    #expect(back == rule)
+    #expect(decoded == rule)
     for bytes in [[], [2, 2, 0, 0, 0, 0], [1, 9, 0, 0, 0, 0], [1, 2, 4, 0, 0, 0]] as [[UInt8]] {
       #expect(throws: RecordError.self) {
         try unsafe bytes.withUnsafeBytes { bytes in
@@ -560,7 +559,7 @@ import Testing
   }
 }
 
-/// ``Visit`` under the name of the one that nullifies, with another rule.
+/// A model with the name of `Visit<Nullify>` and the rule deny.
 struct DenyingVisit: Model {
   struct Columns: Sendable {}
 

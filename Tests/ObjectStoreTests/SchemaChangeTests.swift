@@ -3,7 +3,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// One program's idea of a note: the fields beside the key are of its own choosing.
+/// A version of the model `Note`. Versions share the primary key and have different fields.
 protocol Note: Model where PrimaryKey == Int, Columns == NoteColumns {
   var id: Int { get }
 }
@@ -40,7 +40,7 @@ struct OldNote: Note, Equatable {
   }
 }
 
-/// Has more fields, in another order, with an index on one and `text` among the hot ones.
+/// A version with more fields in another order, two indexes, and `text` as a hot field.
 struct NewNote: Note, Equatable {
   static let schema = noteSchema(
     FieldSchema("stars", Int.self, isIndexed: true),
@@ -91,7 +91,7 @@ struct NewNote: Note, Equatable {
   }
 }
 
-/// Calls `text` something else, and dropped the rest.
+/// A version that renames `text` and lacks the other fields.
 struct RenamedNote: Note, Equatable {
   static let schema = noteSchema(
     FieldSchema("body", String.self, id: FieldSchema.id(forName: "text"))
@@ -110,7 +110,7 @@ struct RenamedNote: Note, Equatable {
   }
 }
 
-/// Stores a number where the others store a text.
+/// A version in which `text` is an integer.
 struct OtherNote: Note {
   static let schema = noteSchema(FieldSchema("text", Int.self))
   var id: Int
@@ -152,19 +152,19 @@ struct OtherNote: Note {
     link: "there"
   )
 
-  @Test func `records written before a field existed give its default`() throws {
+  @Test func `a record written before a field existed decodes with its default`() throws {
     try open(OldNote.self).write { try $0.insert(OldNote(id: 1, text: "milk")) }
     let note = try open(NewNote.self).read { try $0.get(NewNote.self, 1) }
     #expect(note == NewNote(id: 1, stars: 3, tags: [], text: "milk", size: -1, link: "unset"))
   }
 
-  @Test func `fields that an older program does not know survive its writes`() throws {
+  @Test func `unknown fields survive the writes of an older program`() throws {
     try open(NewNote.self).write { try $0.insert(full) }
     try open(OldNote.self).write { _ = try $0.update(OldNote.self, 1) { $0.text = "old" } }
     var expected = full
     expected.text = "old"
     #expect(try open(NewNote.self).read { try $0.get(NewNote.self, 1) } == expected)
-    // And twice more, from a record that carries them along already.
+    // Twice more, now with a record that already carries unknown fields.
     try open(OldNote.self).write { _ = try $0.update(OldNote.self, 1) { $0.text = "older" } }
     try open(OldNote.self).write { _ = try $0.upsert(OldNote(id: 1, text: "oldest")) }
     expected.text = "oldest"
@@ -176,7 +176,7 @@ struct OtherNote: Note {
     #expect(try open(NewNote.self).read { try $0.get(NewNote.self, 1) } == expected)
   }
 
-  @Test func `an older program keeps the indexes of fields that it does not know`() throws {
+  @Test func `an older program maintains the indexes of unknown fields`() throws {
     let old = try open(OldNote.self)
     let new = try open(NewNote.self)
     try new.write { try $0.insert(full) }
@@ -198,7 +198,7 @@ struct OtherNote: Note {
     #expect(try new.read { try $0.fetch(Query(stars == 5)) } == [])
   }
 
-  @Test func `an older program that comes later drops no index`() throws {
+  @Test func `an older program does not drop indexes`() throws {
     let new = try open(NewNote.self)
     try new.write { try $0.insert(full) }
     _ = try open(OldNote.self)
@@ -211,7 +211,7 @@ struct OtherNote: Note {
     }
   }
 
-  @Test func `a new index is built over the records that are there`() throws {
+  @Test func `a new index is built from the existing records`() throws {
     try open(OldNote.self).write { tx in
       for id in 0..<200 { try tx.insert(OldNote(id: id, text: "\(id)")) }
     }
@@ -225,7 +225,7 @@ struct OtherNote: Note {
     }
   }
 
-  @Test func `an index larger than the map is built`() throws {
+  @Test func `an index larger than the map can be built`() throws {
     let small = StoreOptions(mapSize: 1 << 20)
     let long = String(repeating: "k", count: 400)
     do {
@@ -241,7 +241,7 @@ struct OtherNote: Note {
     #expect(try store.read { try $0.count(Query(text == long + "7")) } == 10)
   }
 
-  @Test func `a newer schema version drops indexes that it does not want`() throws {
+  @Test func `a newer schema version drops indexes that it does not declare`() throws {
     try open(NewNote.self).write { try $0.insert(full) }
     try open(RenamedNote.self, StoreOptions(schemaVersion: 2)).write { tx in
       _ = try tx.update(RenamedNote.self, 1) { $0.body = "renamed" }
@@ -256,13 +256,13 @@ struct OtherNote: Note {
     #expect(try open(RenamedNote.self).read { try $0.get(RenamedNote.self, 1)?.body } == "milk")
   }
 
-  @Test func `a field of another type is refused`() throws {
+  @Test func `changing the type of a field throws schemaMismatch`() throws {
     _ = try open(OldNote.self)
     let error = #expect(throws: StoreError.self) { _ = try open(OtherNote.self) }
     #expect(error?.code == .schemaMismatch)
   }
 
-  @Test func `a store of a later version opens for reading alone`() throws {
+  @Test func `a store of a later schema version opens read-only`() throws {
     try open(OldNote.self, StoreOptions(schemaVersion: 3)).write {
       try $0.insert(OldNote(id: 1, text: "milk"))
     }
@@ -273,7 +273,7 @@ struct OtherNote: Note {
     #expect(error?.code == .permissionDenied)
   }
 
-  @Test func `a program that a later version overtakes stops writing`() throws {
+  @Test func `a write after another program raised the schema version throws tooNew`() throws {
     let store = try open(OldNote.self, StoreOptions(schemaVersion: 1))
     try store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
     _ = try open(NewNote.self, StoreOptions(schemaVersion: 2))
@@ -284,7 +284,7 @@ struct OtherNote: Note {
     #expect(try store.read { try $0.get(OldNote.self, 1)?.text } == "milk")
   }
 
-  @Test func `a store that has never seen a model reads as empty`() async throws {
+  @Test func `a model that the store does not have yet reads as empty`() async throws {
     do {
       try await open(OldNote.self).write { try $0.insert(OldNote(id: 1, text: "milk")) }
     }
@@ -301,7 +301,7 @@ struct OtherNote: Note {
       #expect(object == nil && objects.isEmpty && count == 0)
       #expect(note?.text == "milk")
     }
-    // Another program brings the model in while this one is open.
+    // Another program adds the model while this store is open.
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       let store = try ObjectStore(at: path, models: [Everything.self])
       try store.write { try $0.insert(Everything.full) }

@@ -20,7 +20,7 @@ import Testing
     try store.read { try $0.get(Everything.self, key) }
   }
 
-  @Test func `an object comes back as it was, with every type of field`() throws {
+  @Test func `an object with every type of field round-trips`() throws {
     let plain = Everything(id: 2)
     try store.write { tx in
       try tx.insert(Everything.full)
@@ -33,14 +33,14 @@ import Testing
     #expect(try store.read { try $0.fetch(Everything.all) } == [.full, plain])
   }
 
-  @Test func `folders are made for their owner alone`() throws {
+  @Test func `new folders have permissions 0700`() throws {
     for path in ["/a", "/a/b"] {
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + path)
       #expect(attributes[.posixPermissions] as? Int == 0o700)
     }
   }
 
-  @Test func `a second insert of one key is refused, an upsert replaces`() throws {
+  @Test func `inserting an existing key throws duplicateKey, and upserting replaces it`() throws {
     try store.write { try $0.insert(Everything(id: 1, text: "old")) }
     let error = #expect(throws: StoreError.self) {
       try store.write { try $0.insert(Everything(id: 1, text: "new")) }
@@ -52,7 +52,7 @@ import Testing
     #expect(try store.read { try $0.count(Everything.all) } == 2)
   }
 
-  @Test func `an update changes the object, and says whether there is one`() throws {
+  @Test func `update changes the object and returns whether it exists`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let found = try store.write { try $0.update(Everything.self, 1) { $0.received += 5 } }
     let missing = try store.write { try $0.update(Everything.self, 2) { $0.received += 5 } }
@@ -60,7 +60,7 @@ import Testing
     #expect(try get(1)?.received == 5)
   }
 
-  @Test func `an update may not change the primary key`() throws {
+  @Test func `an update of the primary key throws keyChanged`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let error = #expect(throws: StoreError.self) {
       try store.write { _ = try $0.update(Everything.self, 1) { $0.id = 2 } }
@@ -69,7 +69,7 @@ import Testing
     #expect(try get(1) != nil)
   }
 
-  @Test func `what is deleted is gone, by key and by query`() throws {
+  @Test func `deleting by key and by query removes the objects`() throws {
     try store.write { tx in for id in 1...10 { try tx.insert(Everything(id: Int64(id))) } }
     #expect(try store.write { try $0.delete(Everything.self, 3) })
     #expect(try store.write { try $0.delete(Everything.self, 3) } == false)
@@ -77,7 +77,7 @@ import Testing
     #expect(try store.read { try $0.fetch(Everything.all).map(\.id) } == [1, 2, 4, 5])
   }
 
-  @Test func `a write that throws leaves nothing`() throws {
+  @Test func `a write that throws is rolled back`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     #expect(throws: Failure.self) {
       try store.write { tx in
@@ -89,7 +89,7 @@ import Testing
     #expect(try store.read { try $0.fetch(Everything.all).map(\.id) } == [1])
   }
 
-  @Test func `a write reads itself`() throws {
+  @Test func `a write sees its own changes`() throws {
     let count = try store.write { tx in
       try tx.insert(Everything(id: 1))
       return try tx.count(Everything.all)
@@ -97,7 +97,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test func `a write inside a write is refused`() throws {
+  @Test func `beginning a write inside a write throws wouldDeadlock`() throws {
     let error = #expect(throws: StoreError.self) {
       try store.write { tx in
         try tx.insert(Everything(id: 1))
@@ -108,7 +108,7 @@ import Testing
     #expect(try store.read { try $0.count(Everything.all) } == 0)
   }
 
-  @Test func `an update that changes nothing writes nothing`() throws {
+  @Test func `an update without changes makes no commit`() throws {
     try store.write { try $0.insert(Everything.full) }
     let before = try store.changeCount()
     try store.write { _ = try $0.upsert(Everything.full) }
@@ -118,7 +118,7 @@ import Testing
     #expect(try store.changeCount() == before + 1)
   }
 
-  @Test func `a change of a hot field leaves the cold bytes alone`() throws {
+  @Test func `changing a hot field does not rewrite the cold part`() throws {
     try store.write { try $0.insert(Everything.full) }
     let before = try parts(ofFirst: "Everything")
     try store.write { _ = try $0.update(Everything.self, 7) { $0.received = 9 } }
@@ -137,7 +137,7 @@ import Testing
     return (try first(model), try first(model + "/hot"))
   }
 
-  @Test func `ids are never given twice`() throws {
+  @Test func `object ids are never reused`() throws {
     func ids() throws -> [UInt64] {
       let transaction = try store.environment.beginRead()
       let database = try #require(try transaction.openDatabase("Everything", keys: .integers))
@@ -159,12 +159,12 @@ import Testing
     #expect(try ids() == [7])
   }
 
-  @Test func `keys of one hash are told apart`() throws {
+  @Test func `keys with the same hash are distinguished`() throws {
     try store.write { tx in
       try tx.insert(Everything(id: 1, text: "one"))
       try tx.insert(Everything(id: 2, text: "two"))
     }
-    // As if both keys had the hash of the first: its list names both objects.
+    // Simulates that both keys have the hash of the first key: its list has both objects.
     let schema = try StoreOpening.readSchema(of: store.environment, models: [Everything.self])
     let tables = try #require(try schema.tables(of: Everything.self))
     var key = ByteWriter()
@@ -188,14 +188,14 @@ import Testing
     #expect(left == 8)
   }
 
-  @Test func `a model that the store was not opened with is refused`() throws {
+  @Test func `reading a model that was not passed to open throws unknownModel`() throws {
     let error = #expect(throws: StoreError.self) {
       try store.read { try $0.count(Item.all) }
     }
     #expect(error?.code == .unknownModel)
   }
 
-  @Test func `async twins do the same`() async throws {
+  @Test func `the asynchronous overloads read, write and roll back`() async throws {
     let added = try await store.write { try $0.upsert(Everything(id: 1, text: "a")) }
     #expect(added)
     let text = try await store.read { try $0.get(Everything.self, 1)?.text }

@@ -10,11 +10,11 @@ import Testing
       ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
     ] as [(String, UInt64)]
   )
-  func `hashes are those of the specification`(text: String, hash: UInt64) {
+  func `hashes match the specification`(text: String, hash: UInt64) {
     #expect(XXHash64.hash(Array(text.utf8), seed: 0) == hash)
   }
 
-  @Test func `another seed gives another hash`() {
+  @Test func `different seeds give different hashes`() {
     #expect(XXHash64.hash([1, 2, 3], seed: 1) != XXHash64.hash([1, 2, 3], seed: 2))
   }
 }

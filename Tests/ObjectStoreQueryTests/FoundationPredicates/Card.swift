@@ -2,7 +2,7 @@ import Foundation
 import ObjectStore
 import TestSupport
 
-/// A model that says which field each of its properties is.
+/// A model that implements `fieldPosition(of:)`, which Foundation predicates need.
 struct Card: Model, Equatable {
   struct Columns: Sendable {}
 
@@ -106,7 +106,7 @@ struct Card: Model, Equatable {
 }
 
 extension Card {
-  static let texts =
+  static let strings =
     Samples.names + [
       "K", "\u{212A}", "\u{212A}elvin", "Kelvin", ";", "\u{37E}", "a\u{301}", "\u{E1}", "a\r\n",
       "a\r",
@@ -118,13 +118,13 @@ extension Card {
     card.rank = random.element(Samples.ranks)
     card.ratio = random.element(Samples.ratios)
     card.isOpen = random.chance(50)
-    card.text = random.element(texts)
-    card.nick = random.optional(texts)
+    card.text = random.element(strings)
+    card.nick = random.optional(strings)
     card.level = random.optional([-1, 0, 1, 2, 3])
     card.date = random.element(Samples.dates)
     card.end = random.optional(Samples.dates)
     card.suit = random.element(Suit.allCases)
-    for _ in 0..<Int.random(in: 0...3, using: &random) { card.tags.insert(random.element(texts)) }
+    for _ in 0..<Int.random(in: 0...3, using: &random) { card.tags.insert(random.element(strings)) }
     for _ in 0..<Int.random(in: 0...3, using: &random) {
       card.marks.append(random.element(Samples.ratios))
     }

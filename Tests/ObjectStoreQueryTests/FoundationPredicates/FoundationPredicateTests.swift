@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: RandomQueryTests.seeds)
-  func `a translated predicate finds what it evaluates to`(seed: UInt64) throws {
+  func `a translated predicate finds the objects for which it evaluates to true`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<5 {
       let cards = (0..<40).map { Card.random($0, &random) }
@@ -21,7 +21,7 @@ import Testing
         try tx.delete(Card.all)
         for card in cards { try tx.insert(card) }
       }
-      // What is compared to has been stored, and is what a query sees.
+      // Evaluates the predicate on stored values, which are the values that a query sees.
       let stored = try store.read { try $0.fetch(Card.all) }
       for number in 0..<100 {
         let predicate = RandomFoundationPredicate.make(&random)
@@ -30,7 +30,7 @@ import Testing
         let found = try store.read { try $0.fetch(query).map(\.id) }
         guard found != expected else { continue }
         let plan = try store.read { try $0.explain(query) }
-        Issue.record("seed \(seed), \(number): \(found), not \(expected): \(predicate) by \(plan)")
+        Issue.record("seed \(seed), \(number): \(found), not \(expected): \(predicate) with \(plan)")
       }
     }
   }
@@ -49,11 +49,11 @@ import Testing
     }
   }
 
-  @Test func `indexes serve what they serve of other conditions`() throws {
-    let cut = Date.now
+  @Test func `translated predicates use the same indexes as other conditions`() throws {
+    let date = Date.now
     let names = ["a", "b"]
     #expect(try isIndexed(#Predicate { $0.rank == 3 && $0.isOpen }))
-    #expect(try isIndexed(#Predicate { $0.date >= cut }))
+    #expect(try isIndexed(#Predicate { $0.date >= date }))
     #expect(try isIndexed(#Predicate { $0.text == "plain" }))
     #expect(try isIndexed(#Predicate { $0.text.starts(with: "plain") }))
     #expect(try isIndexed(#Predicate { names.contains($0.text) }))
@@ -62,13 +62,13 @@ import Testing
     #expect(try isIndexed(#Predicate { $0.tags.contains { $0 == "a" } }))
     #expect(try isIndexed(#Predicate { ($0.level ?? 0) > 3 }))
     #expect(try explain(#Predicate { $0.id == 3 }) == .primaryKeys(1))
-    // Other bytes may be the same text.
+    // These strings have canonically equivalent strings with other bytes.
     #expect(try explain(#Predicate { $0.text == "Kelvin" }) == .scan)
     #expect(try explain(#Predicate { $0.text == "é" }) == .scan)
     #expect(try explain(#Predicate { $0.text < "plain" }) == .scan)
   }
 
-  // MARK: What is refused
+  // MARK: Unsupported predicates
 
   private func expectRefusal(
     _ predicate: FoundationPredicate<Card>,
@@ -82,7 +82,7 @@ import Testing
     #expect(error?.message.contains(name) == true, sourceLocation: sourceLocation)
   }
 
-  @Test func `what cannot be translated is named`() {
+  @Test func `an unsupported expression throws unsupportedPredicate with its name`() {
     expectRefusal(#Predicate { $0.rank + 1 > 4 }, "Arithmetic")
     expectRefusal(#Predicate { $0.size.width > 4 }, "KeyPath<KeyPath<Variable<Card>, Size>, Int>")
     expectRefusal(#Predicate { $0.text == $0.note }, "Equal")
@@ -93,14 +93,14 @@ import Testing
     expectRefusal(#Predicate { $0.rank == 1 || $0.rank / 2 == 3 }, "IntDivision")
   }
 
-  @Test func `a model that does not say which fields its properties are has no predicates`() {
+  @Test func `a model without field positions throws unsupportedPredicate`() {
     let error = #expect(throws: StoreError.self) {
       try Query(translating: #Predicate<Town> { $0.size > 3 })
     }
     #expect(error?.code == .unsupportedPredicate)
   }
 
-  @Test func `what is constant is computed once`() throws {
+  @Test func `constant expressions are computed once`() throws {
     struct Limits: Codable { var most = 3 }
     let limits = Limits()
     try store.write { tx in

@@ -2,7 +2,7 @@ import Foundation
 import ObjectStore
 import TestSupport
 
-/// Predicates as people write them, with random values.
+/// A generator of typical Foundation predicates with random values.
 enum RandomFoundationPredicate {
   static func make(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
     switch Int.random(in: 0..<13, using: &random) {
@@ -14,9 +14,9 @@ enum RandomFoundationPredicate {
     }
   }
 
-  /// The macro cannot put predicates into others here, so these are written out.
+  /// Written out, because the macro cannot compose predicates here.
   private static func composed(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
-    let text = random.element(Card.texts)
+    let text = random.element(Card.strings)
     let rank = random.element(Samples.ranks)
     let ratio = random.element(Samples.ratios)
     let level = Int.random(in: -2...4, using: &random)
@@ -76,9 +76,9 @@ enum RandomFoundationPredicate {
   }
 
   private static func text(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
-    let text = random.element(Card.texts)
+    let text = random.element(Card.strings)
     let part = random.element(["", "a", "k", "K", "e", "\u{301}", "\r", "s", text])
-    let texts = [text, "a", "Kelvin"]
+    let strings = [text, "a", "Kelvin"]
     switch Int.random(in: 0..<10, using: &random) {
     case 0, 1: return #Predicate { $0.text == text }
     case 2: return #Predicate { $0.text != text }
@@ -86,14 +86,14 @@ enum RandomFoundationPredicate {
     case 4: return #Predicate { $0.text >= text }
     case 5: return #Predicate { $0.text.contains(part) }
     case 6: return #Predicate { $0.text.starts(with: part) }
-    case 7: return #Predicate { texts.contains($0.text) }
+    case 7: return #Predicate { strings.contains($0.text) }
     case 8: return #Predicate { $0.text.isEmpty }
     default: return #Predicate { $0.text.count > 2 }
     }
   }
 
   private static func optional(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
-    let text = random.element(Card.texts)
+    let text = random.element(Card.strings)
     let level = Int.random(in: -2...4, using: &random)
     let date = random.element(Samples.dates)
     let none: Int? = random.chance(50) ? nil : level
@@ -122,7 +122,7 @@ enum RandomFoundationPredicate {
   }
 
   private static func collection(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
-    let text = random.element(Card.texts)
+    let text = random.element(Card.strings)
     let mark = random.element(Samples.ratios)
     let count = Int.random(in: 0...3, using: &random)
     switch Int.random(in: 0..<12, using: &random) {

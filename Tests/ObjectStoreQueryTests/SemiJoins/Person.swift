@@ -1,6 +1,6 @@
 import ObjectStore
 
-/// Refers in every way there is, to what need not be there.
+/// A model with every kind of reference, all of which may dangle.
 struct Person: Model, Equatable {
   struct Columns: Sendable {
     let id = Column<Person, Int>(position: 0)

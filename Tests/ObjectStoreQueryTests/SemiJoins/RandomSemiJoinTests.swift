@@ -3,16 +3,16 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// Conditions across references, against the same in plain Swift.
+/// Compares conditions across references with the same conditions in Swift.
 @Suite struct RandomSemiJoinTests {
-  /// In all more than 6,000 queries; `DLSTORE_QUERIES` asks for fewer.
+  /// At least 8,000 queries in total. `DLSTORE_QUERIES` reduces the number.
   static let queriesPerSeed =
     ProcessInfo.processInfo.environment["DLSTORE_QUERIES"].flatMap { Int($0) } ?? 1_000
 
-  private struct Undone: Error {}
+  private struct Rollback: Error {}
 
   @Test(arguments: RandomQueryTests.seeds)
-  func `a condition across references finds what a filter finds`(seed: UInt64) throws {
+  func `a condition across references returns the same as filtering an array`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var count = 0
     while count < Self.queriesPerSeed {
@@ -31,9 +31,9 @@ import Testing
                 for _ in 0..<2 { try check(tx, world, &random, seed, &count) }
               }
             }
-            if random.chance(20) { throw Undone() }
+            if random.chance(20) { throw Rollback() }
           }
-        } catch is Undone {
+        } catch is Rollback {
           world = before
         }
         try store.read { tx in
@@ -51,11 +51,11 @@ import Testing
     _ seed: UInt64,
     _ count: inout Int
   ) throws {
-    let hops = Int.random(in: 1...3, using: &random)
+    let depth = Int.random(in: 1...3, using: &random)
     count += 1
     switch Int.random(in: 0..<5, using: &random) {
     case 0..<3:
-      let condition = Related<Person>.person(&random, hops: hops)
+      let condition = RelatedCondition<Person>.person(&random, depth: depth)
       try check(tx, condition, world.people, world, seed) { $0.id }
       let query = Query(condition.predicate)
       let expected = world.people.filter { condition.test(world, $0) }
@@ -68,17 +68,17 @@ import Testing
       let ages = try tx.fetch(query) { try $0.age }
       #expect(ages == expected.map(\.age), "seed \(seed): \(condition.text)")
     case 3:
-      let condition = Related<Town>.town(&random, hops: hops)
+      let condition = RelatedCondition<Town>.town(&random, depth: depth)
       try check(tx, condition, world.towns, world, seed) { $0.name }
     default:
-      let condition = Related<Lap>.lap(&random, hops: hops)
+      let condition = RelatedCondition<Lap>.lap(&random, depth: depth)
       try check(tx, condition, world.laps, world, seed) { $0.time.bitPattern }
     }
   }
 
   private func check<M: Model, Key: Equatable>(
     _ tx: borrowing some ObjectReader & ~Copyable,
-    _ condition: Related<M>,
+    _ condition: RelatedCondition<M>,
     _ all: [M],
     _ world: World,
     _ seed: UInt64,
@@ -88,7 +88,7 @@ import Testing
     let expected = all.filter { condition.test(world, $0) }.map(key)
     let found = try tx.fetch(query).map(key)
     let plan = try tx.explain(query)
-    #expect(found == expected, "seed \(seed): \(condition.text) by \(plan)")
+    #expect(found == expected, "seed \(seed): \(condition.text) with \(plan)")
     #expect(try tx.count(query) == expected.count, "seed \(seed): \(condition.text)")
     #expect(try tx.exists(query) == !expected.isEmpty, "seed \(seed): \(condition.text)")
     #expect(

@@ -11,7 +11,7 @@ import Testing
     store = try ObjectStore(at: folder.path, models: World.models)
   }
 
-  @Test func `a change of what is referred to alone is told`() async throws {
+  @Test func `a change of only the referenced object is delivered`() async throws {
     try await store.write { tx in
       for name in ["a", "b"] { try tx.insert(Town(name)) }
       for id in 0..<4 { try tx.insert(Person(id, home: id < 2 ? "a" : "b")) }
@@ -26,7 +26,7 @@ import Testing
     #expect(try await changes.next()?.deletions == [0, 1])
   }
 
-  @Test func `a change through an inverse is told`() async throws {
+  @Test func `a change through an inverse is delivered`() async throws {
     try await store.write { tx in
       for name in ["a", "b"] { try tx.insert(Town(name)) }
     }
@@ -40,7 +40,7 @@ import Testing
     #expect(change.deletions == [0] && change.insertions == [0])
   }
 
-  @Test func `a change that decides nothing is not told`() async throws {
+  @Test func `a change that does not affect the condition is not delivered`() async throws {
     try await store.write { tx in
       try tx.insert(Town("a"))
       try tx.insert(Person(1, home: "a"))
@@ -48,7 +48,7 @@ import Testing
     var changes = store.observe(Person.where { $0.home.matches { $0.size < 5 } })
       .makeAsyncIterator()
     #expect(try await changes.next()?.snapshot.count == 1)
-    // Neither a field of which nothing is asked, nor one more town, nor another that meets it.
+    // None of these affects the result: another field, a value that still matches, a new town.
     try await store.write { tx in
       try tx.update(Town.self, "a") { $0.mayor = Reference(1) }
       try tx.update(Town.self, "a") { $0.size = 4 }
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4 as Range<UInt64>, [true, false])
-  func `every element leads from the last result to this one`(
+  func `applying each change to the previous result yields the new result`(
     seed: UInt64,
     isOther: Bool
   ) async throws {
@@ -69,26 +69,26 @@ import Testing
       isOther ? try ObjectStore(at: folder.path, models: World.models) : store
     var world = World()
     try change(&world, writer, count: 60, &random)
-    var people: [Watcher<Person>] = []
-    var towns: [Watcher<Town>] = []
+    var people: [ReplayingObserver<Person>] = []
+    var towns: [ReplayingObserver<Town>] = []
     for number in 0..<12 {
-      var query = Query(Related<Person>.person(&random, hops: 1 + number % 3).predicate)
+      var query = Query(RelatedCondition<Person>.person(&random, depth: 1 + number % 3).predicate)
       if number % 4 == 1 { query = query.order(by: \.age, .descending) }
       if number % 4 == 2 { query = query.order(by: \.age).limit(4) }
-      people.append(try await Watcher(query, store))
-      let condition = Related<Town>.town(&random, hops: 1 + number % 3)
-      towns.append(try await Watcher(Query(condition.predicate), store))
+      people.append(try await ReplayingObserver(query, store))
+      let condition = RelatedCondition<Town>.town(&random, depth: 1 + number % 3)
+      towns.append(try await ReplayingObserver(Query(condition.predicate), store))
     }
     for _ in 0..<60 {
       try change(&world, writer, count: Int.random(in: 1...3, using: &random), &random)
       for index in people.indices where random.chance(70) {
-        try await people[index].look(store)
+        try await people[index].check(store)
       }
       for index in towns.indices where random.chance(70) {
-        try await towns[index].look(store)
+        try await towns[index].check(store)
       }
     }
-    #expect(people.map(\.told).reduce(0, +) > 50 && towns.map(\.told).reduce(0, +) > 20)
+    #expect(people.map(\.changeCount).reduce(0, +) > 50 && towns.map(\.changeCount).reduce(0, +) > 20)
   }
 
   private func change(
@@ -103,12 +103,12 @@ import Testing
   }
 }
 
-/// Looks at a query, and at whether each element leads from the one before to what there is.
-private struct Watcher<M: Model & Equatable> {
+/// An observer of a query that replays each change and compares the result with the query.
+private struct ReplayingObserver<M: Model & Equatable> {
   let query: Query<M>
   var changes: ResultChanges<M>.Iterator
   var last: [M]
-  var told = 0
+  var changeCount = 0
 
   init(_ query: Query<M>, _ store: ObjectStore) async throws {
     self.query = query
@@ -116,17 +116,17 @@ private struct Watcher<M: Model & Equatable> {
     last = Array(try #require(try await changes.next()).snapshot)
   }
 
-  mutating func look(_ store: ObjectStore) async throws {
+  mutating func check(_ store: ObjectStore) async throws {
     let query = query
     let now = try await store.read { try $0.fetch(query) }
     guard now != last else { return }
     let change = try #require(try await changes.next())
-    told += 1
+    changeCount += 1
     #expect(Array(change.snapshot) == now)
     var replayed = last
-    for place in change.deletions.reversed() { replayed.remove(at: place) }
-    for place in change.insertions { replayed.insert(change.snapshot[place], at: place) }
-    for place in change.modifications { replayed[place] = change.snapshot[place] }
+    for offset in change.deletions.reversed() { replayed.remove(at: offset) }
+    for offset in change.insertions { replayed.insert(change.snapshot[offset], at: offset) }
+    for offset in change.modifications { replayed[offset] = change.snapshot[offset] }
     #expect(replayed == now)
     last = now
   }

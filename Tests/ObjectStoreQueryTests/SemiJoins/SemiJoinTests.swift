@@ -32,7 +32,7 @@ import Testing
 
   // MARK: Plans
 
-  @Test func `the other model is asked by its own plan, and the index of the reference after`()
+  @Test func `a semi-join plans the other model separately, then uses the reference index`()
     throws
   {
     try fill(towns: 50, people: 500)
@@ -49,7 +49,7 @@ import Testing
     #expect(plan.description.hasSuffix("; home among 3 from Town (index (size), range)"))
   }
 
-  @Test func `a compound index that begins with the reference serves both conditions`() throws {
+  @Test func `a compound index that starts with the reference is used for both conditions`() throws {
     try fill(towns: 50, people: 500)
     let plan = try explain(Person.where { $0.home.matches { $0.size == 3 } && $0.age == 4 })
     guard case .orderedIndex(let use) = plan.access else {
@@ -63,7 +63,7 @@ import Testing
     #expect(ordered.isOrderServed)
   }
 
-  @Test func `through an inverse the objects are looked up by their keys`() throws {
+  @Test func `a condition on an inverse looks up objects by primary key`() throws {
     try fill(towns: 50, people: 500)
     let plan = try explain(Query(Town.residents.anyMatch { $0.id < 3 }))
     #expect(plan.access == .primaryKeys(3))
@@ -73,7 +73,7 @@ import Testing
     )
   }
 
-  @Test func `when most objects are to be expected, each is looked at`() throws {
+  @Test func `a semi-join that matches most objects scans them`() throws {
     try fill(towns: 2_000, people: 2_000)
     let most = Person.where { $0.home.matches { $0.size >= 0 } }
     #expect(try explain(most).access == .scan)
@@ -81,24 +81,24 @@ import Testing
     #expect(try store.read { try $0.count(most) } == 2_000)
     let some = Person.where { $0.home.matches { $0.size < 1_000 } }
     guard case .index = try explain(some).access else {
-      Issue.record("no index")
+      Issue.record("the plan uses no index")
       return
     }
     #expect(try store.read { try $0.count(some) } == 1_000)
   }
 
-  @Test func `what finds nothing there reads nothing here`() throws {
+  @Test func `a semi-join without matches in the other model reads nothing`() throws {
     try fill(towns: 5, people: 10)
-    let nobody = Person.where { $0.home.matches { $0.size > 100 } }
-    #expect(try explain(nobody).access == .nothing)
-    #expect(try explain(!nobody).isExact)
-    #expect(try store.read { try $0.count(!nobody) } == 10)
+    let none = Person.where { $0.home.matches { $0.size > 100 } }
+    #expect(try explain(none).access == .nothing)
+    #expect(try explain(!none).isExact)
+    #expect(try store.read { try $0.count(!none) } == 10)
     let plan = try explain(Person.where { $0.home.matches { $0.mayor.matches { $0.age == 1 } } })
     #expect(plan.access == .nothing)
     #expect(plan.semiJoins.first?.plan.semiJoins.first?.plan.model == "Person")
   }
 
-  @Test func `a large scan at the other end is told`() throws {
+  @Test func `a large scan of the other model is reported`() throws {
     try fill(towns: 10, people: 1_500)
     #expect(try explain(Query(Town.residents.anyMatch { $0.age == 3 })).isLargeScan)
     #expect(try !explain(Query(Town.residents.anyMatch { $0.home == Reference("3") })).isLargeScan)
@@ -106,7 +106,7 @@ import Testing
 
   // MARK: Writes
 
-  @Test func `a write sees across references what it has not committed`() throws {
+  @Test func `a semi-join inside a write sees uncommitted changes`() throws {
     try fill(towns: 3, people: 6)
     try store.write { tx in
       try tx.update(Town.self, "1") { $0.size = 70 }
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `objects are changed and deleted across references`() throws {
+  @Test func `objects can be updated and deleted by a condition across references`() throws {
     try fill(towns: 3, people: 6)
     try store.write { tx in
       let small = Person.where { $0.home.matches { $0.size == 0 } }
@@ -128,13 +128,13 @@ import Testing
     }
   }
 
-  @Test func `a model with which the store was not opened is an error`() throws {
-    struct Stranger: Model {
-      struct Columns: Sendable { let home = Column<Stranger, Reference<Town>>(position: 1) }
+  @Test func `a semi-join with a model that was not passed to open throws unknownModel`() throws {
+    struct Unopened: Model {
+      struct Columns: Sendable { let home = Column<Unopened, Reference<Town>>(position: 1) }
       static var columns: Columns { Columns() }
       static var schema: ModelSchema {
         ModelSchema(
-          name: "Stranger",
+          name: "Unopened",
           fields: [
             FieldSchema("id", Int.self, isPrimaryKey: true),
             FieldSchema("home", Reference<Town>.self),
@@ -145,9 +145,9 @@ import Testing
       init(from record: borrowing RecordView) throws(RecordError) {}
       func encode(to record: inout RecordEncoder) {}
     }
-    let strangers = Inverse(\Stranger.Columns.home)
+    let unopened = Inverse(\Unopened.Columns.home)
     let error = #expect(throws: StoreError.self) {
-      try store.read { try $0.count(Query(strangers.anyMatch { _ in .all })) }
+      try store.read { try $0.count(Query(unopened.anyMatch { _ in .all })) }
     }
     #expect(error?.code == .unknownModel)
   }

@@ -1,6 +1,6 @@
 import ObjectStore
 
-/// Refers to others of its kind and to people, who refer to it in every way there is.
+/// A model that refers to itself and to people, who refer to it by every kind of reference.
 struct Town: Model, Equatable {
   struct Columns: Sendable {
     let name = Column<Town, String>(position: 0)
@@ -47,7 +47,7 @@ struct Town: Model, Equatable {
   }
 }
 
-/// One object of few fields, whose keys are numbers of which two can be equal and not the same.
+/// A small model with floating-point keys, among which 0 and -0 are equal but distinct.
 struct Lap: Model, Equatable {
   struct Columns: Sendable {
     let time = Column<Lap, Double>(position: 0)

@@ -1,7 +1,7 @@
 import ObjectStore
 import TestSupport
 
-/// What the store should hold, in the order in which the objects were first stored.
+/// The expected objects of the store, in insertion order.
 struct World {
   var people: [Person] = []
   var towns: [Town] = []
@@ -23,14 +23,14 @@ struct World {
     towns.first { $0.name == reference.key }
   }
 
-  /// Keys are the same when their bytes are: 0 and -0 are two.
+  /// Keys are compared by their bytes, so 0 and -0 are different.
   func lap(_ reference: Reference<Lap>?) -> Lap? {
     laps.first { $0.time.bitPattern == reference?.key.bitPattern }
   }
 
   // MARK: Changing
 
-  /// Does one thing to the world and to the store.
+  /// Makes one random change to the world and to the store.
   mutating func change(
     in tx: inout StoreTransaction,
     _ random: inout SplitMix64
@@ -60,7 +60,7 @@ struct World {
   ) throws {
     var person = Person(Int.random(in: 0..<25, using: &random), home: random.element(Self.names))
     person.age = Int.random(in: 0..<6, using: &random)
-    // Some are the person itself, and some are nobody.
+    // The boss may be the person itself or a missing object.
     if random.chance(70) { person.boss = Reference(Int.random(in: 0..<30, using: &random)) }
     for _ in 0..<Int.random(in: 0...2, using: &random) {
       person.visited.append(Reference(random.element(Self.names)))

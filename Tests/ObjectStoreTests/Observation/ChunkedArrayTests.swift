@@ -50,8 +50,8 @@ import Testing
       model = edited
       #expect(elements(array).elementsEqual(model))
       #expect(array.chunks.allSatisfy { !$0.isEmpty && $0.count < 256 })
-      // Small chunks are merged: two neighbours together hold more than one chunk's worth, unless
-      // neither was edited.
+      // An edited chunk that fits into the previous one is merged with it, so there are few small
+      // chunks.
       #expect(array.chunks.count <= 2 + model.count / 16)
       var start = 0
       for (chunk, known) in zip(array.chunks, array.starts) {

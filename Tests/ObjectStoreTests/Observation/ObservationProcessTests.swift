@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStore
 
-// One after another: waiting for a process takes a thread from the tests, and some of these
+// Serialized, because waiting for a child process blocks a thread, and some of these child
 // processes wait for their test.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ObservationProcessTests {
   let folder: TemporaryFolder
@@ -15,8 +15,8 @@ import Testing
     store = try ObjectStore(at: folder.path, models: [Everything.self])
   }
 
-  // The observer is the process of its own: here other tests have the threads.
-  @Test func `commits of another process are told, and soon`() async throws {
+  // The observer runs in the child process, because other tests occupy the threads of this one.
+  @Test func `commits of another process are delivered within a tenth of a second`() async throws {
     let path = folder.path
     async let child: Void = {
       await #expect(processExitsWith: .success) { [path = path as String] in
@@ -32,7 +32,7 @@ import Testing
           delays.append(Date().timeIntervalSince(written))
           makeFile(path + "/seen\(id)")
         }
-        // Looking once a second would take half a second. The commit itself is in the time, too.
+        // Polling once a second would take half a second. The delay includes the commit itself.
         #expect(delays.sorted()[10] < 0.1)
       }
     }()
@@ -45,7 +45,7 @@ import Testing
 
   private func write(_ object: Everything) throws { try store.write { try $0.insert(object) } }
 
-  @Test func `another store value of the process is told of`() async throws {
+  @Test func `commits of another store instance in the same process are delivered`() async throws {
     let other = try ObjectStore(at: folder.path, models: [Everything.self])
     var changes = store.observe(Everything.all).makeAsyncIterator()
     _ = try await changes.next()
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a commit whose writer was killed before it could tell is noticed`() async throws {
+  @Test func `a commit whose writer was killed before notifying is delivered`() async throws {
     var changes = store.observe(Everything.all).makeAsyncIterator()
     _ = try await changes.next()
     async let child: Void = {
@@ -72,7 +72,7 @@ import Testing
     await child
   }
 
-  @Test func `a writer that is killed inside a write is not told of, and the next one is`()
+  @Test func `after a writer is killed inside a write, the next commit is delivered`()
     async throws
   {
     var changes = store.observe(Everything.all).makeAsyncIterator()
@@ -92,7 +92,7 @@ import Testing
     #expect(change.snapshot.map(\.id) == [2] && change.insertions == [0])
   }
 
-  @Test func `a process that may only read observes one that writes`() async throws {
+  @Test func `a read-only process observes the commits of another process`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     let path = folder.path
     async let child: Void = {
@@ -106,7 +106,7 @@ import Testing
         #expect(change?.deletions == [0] && change?.insertions == [0])
       }
     }()
-    // Without blocking a thread that the other process is waited for on.
+    // Yields instead of blocking, because the wait for the child process needs a thread.
     while !FileManager.default.fileExists(atPath: path + "/observing") { await Task.yield() }
     try await store.write { tx in
       try tx.delete(Everything.self, 1)
@@ -115,7 +115,7 @@ import Testing
     await child
   }
 
-  @Test func `many processes that write are all seen to the end`() async throws {
+  @Test func `an observer sees the final state of several writing processes`() async throws {
     let path = folder.path
     async let children: Void = withTaskGroup { group in
       for number in 0..<3 {

@@ -4,25 +4,26 @@ import Testing
 
 @testable import ObjectStore
 
-/// Random writes against observers of many kinds, each compared to running its query again.
+/// Compares observers of many kinds of queries with the results of those queries after random
+/// writes.
 @Suite(.timeLimit(.minutes(5))) struct ObservationPropertyTests {
   private struct Failure: Error {}
 
-  /// Where the writes come from, and what the observer can know of them.
+  /// The store instance that writes, which determines what an observer knows about a commit.
   enum Source: CaseIterable {
-    /// The store value that observes: changes are handed over.
+    /// The observing instance, which passes the changes on.
     case own
-    /// Another one with a history.
+    /// Another instance with a history.
     case other
-    /// Another one with a short history, which a slow reader outlives.
+    /// Another instance with a short history, which expires for a slow reader.
     case short
-    /// Another one without: the query is run again.
+    /// Another instance without a history, so that the query runs again.
     case none
-    /// Some of each.
+    /// A random instance for each write.
     case mixed
   }
 
-  /// One query, and whether a change of an object's other fields is to be told.
+  /// A query, and the observed fields, or `nil` for all fields.
   private struct Subject {
     var name: String
     var query: Query<Everything>
@@ -57,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: Source.allCases, 0..<3)
-  func `every element leads from the last result to this one`(
+  func `applying each change to the previous result yields the new result`(
     source: Source,
     seed: UInt64
   ) async throws {
@@ -86,12 +87,12 @@ import Testing
         }
       try write(to: writer, &random)
       for index in observers.indices where Int.random(in: 0..<3, using: &random) > 0 {
-        try await observers[index].look(store)
+        try await observers[index].check(store)
       }
     }
-    for index in observers.indices { try await observers[index].look(store) }
-    let told = observers.map(\.told)
-    #expect(told.allSatisfy { $0 > 10 })
+    for index in observers.indices { try await observers[index].check(store) }
+    let counts = observers.map(\.changeCount)
+    #expect(counts.allSatisfy { $0 > 10 })
   }
 
   private func write(to store: ObjectStore, _ random: inout SplitMix64) throws {
@@ -138,7 +139,7 @@ import Testing
     let subject: Subject
     var changes: ResultChanges<Everything>.Iterator
     var last: [Everything]
-    var told = 0
+    var changeCount = 0
 
     init(_ subject: Subject, _ store: ObjectStore) async throws {
       self.subject = subject
@@ -149,37 +150,37 @@ import Testing
       last = Array(try #require(try await changes.next()).snapshot)
     }
 
-    /// Whether an element must come.
-    private func isTold(_ now: [Everything]) -> Bool {
+    /// Returns whether the observer must deliver a change.
+    private func expectsChange(_ now: [Everything]) -> Bool {
       guard subject.fields != nil else { return now != last }
-      // The fields that it observes, and those that decide on the order.
+      // The observed fields, and the fields that determine the order.
       return !now.elementsEqual(last) {
         $0.id == $1.id && $0.text == $1.text && $0.received == $1.received
       }
     }
 
-    mutating func look(_ store: ObjectStore) async throws {
+    mutating func check(_ store: ObjectStore) async throws {
       let query = subject.query
       let now = try await store.read { try $0.fetch(query) }
-      guard isTold(now) else { return }
+      guard expectsChange(now) else { return }
       let change = try #require(try await changes.next())
-      told += 1
+      changeCount += 1
       let name = Comment(rawValue: subject.name)
       #expect(Array(change.snapshot) == now, name)
       #expect(change.snapshot.indices.map { change.snapshot[$0] } == now, name)
       var replayed = last
-      for place in change.deletions.reversed() { replayed.remove(at: place) }
-      for place in change.insertions { replayed.insert(change.snapshot[place], at: place) }
+      for offset in change.deletions.reversed() { replayed.remove(at: offset) }
+      for offset in change.insertions { replayed.insert(change.snapshot[offset], at: offset) }
       #expect(Set(change.modifications).isDisjoint(with: change.insertions), name)
       if subject.fields != nil {
-        // What is not observed is shown without being told.
+        // Changes of other fields appear in the snapshot, but not in the modifications.
         #expect(replayed.map(\.id) == now.map(\.id), name)
-        for place in replayed.indices where !change.modifications.contains(place) {
-          #expect(replayed[place].text == now[place].text, name)
-          #expect(replayed[place].received == now[place].received, name)
+        for offset in replayed.indices where !change.modifications.contains(offset) {
+          #expect(replayed[offset].text == now[offset].text, name)
+          #expect(replayed[offset].received == now[offset].received, name)
         }
       } else {
-        for place in change.modifications { replayed[place] = change.snapshot[place] }
+        for offset in change.modifications { replayed[offset] = change.snapshot[offset] }
         #expect(replayed == now, name)
       }
       last = now

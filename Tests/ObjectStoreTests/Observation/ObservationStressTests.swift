@@ -3,7 +3,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// Many tasks that write at once, in shared commits, and many that follow.
+/// Tests several observers while several tasks write in shared commits.
 @Suite(.timeLimit(.minutes(5))) struct ObservationStressTests {
   private struct Failure: Error {}
 
@@ -15,7 +15,7 @@ import Testing
     store = try ObjectStore(at: folder.path, models: [Everything.self])
   }
 
-  @Test func `followers of many writers each replay the result to its end`() async throws {
+  @Test func `observers of concurrent writers replay every change up to the final result`() async throws {
     let queries = [
       Everything.all,
       Everything.where { $0.small > 2 || $0.id < 0 },
@@ -25,7 +25,7 @@ import Testing
     ]
     try await withThrowingTaskGroup { group in
       for query in queries {
-        group.addTask { try await follow(query) }
+        group.addTask { try await observe(query) }
       }
       try await withThrowingTaskGroup { writers in
         for seed in UInt64(0)..<6 {
@@ -33,7 +33,7 @@ import Testing
         }
         try await writers.waitForAll()
       }
-      // What every follower waits for: first in each order that has a limit.
+      // The object that ends every observer: it sorts first in the query with a limit.
       try await store.write { _ = try $0.upsert(Everything(id: -1, small: 9, received: -1)) }
       try await group.waitForAll()
     }
@@ -65,13 +65,13 @@ import Testing
     }
   }
 
-  private func follow(_ query: Query<Everything>) async throws {
+  private func observe(_ query: Query<Everything>) async throws {
     var result: [Everything] = []
     for try await change in store.observe(query) {
       if change.isInitial { result = Array(change.snapshot) }
-      for place in change.deletions.reversed() { result.remove(at: place) }
-      for place in change.insertions { result.insert(change.snapshot[place], at: place) }
-      for place in change.modifications { result[place] = change.snapshot[place] }
+      for offset in change.deletions.reversed() { result.remove(at: offset) }
+      for offset in change.insertions { result.insert(change.snapshot[offset], at: offset) }
+      for offset in change.modifications { result[offset] = change.snapshot[offset] }
       #expect(result == Array(change.snapshot))
       if result.contains(where: { $0.id == -1 }) { break }
     }

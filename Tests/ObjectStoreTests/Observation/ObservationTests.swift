@@ -5,7 +5,7 @@ import Testing
 @testable import LMDB
 @testable import ObjectStore
 
-@Suite(.timeLimit(.minutes(5))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(5))) struct StoreObservationTests {
   let folder: TemporaryFolder
   let store: ObjectStore
 
@@ -14,7 +14,7 @@ import Testing
     store = try ObjectStore(at: folder.path, models: [Everything.self, Item.self])
   }
 
-  @Test func `the first element is the result as it is`() async throws {
+  @Test func `the first element is the current result`() async throws {
     try await store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
     var changes = store.observe(Everything.where { $0.id != 2 }).makeAsyncIterator()
     let first = try #require(try await changes.next())
@@ -24,7 +24,7 @@ import Testing
     #expect(try first.token == store.historyToken())
   }
 
-  @Test func `an element tells what came, went and changed`() async throws {
+  @Test func `an element lists insertions, deletions and modifications`() async throws {
     try await store.write { tx in for id in 1...5 { try tx.insert(Everything(id: Int64(id))) } }
     var changes = store.observe(Everything.where { $0.received < 10 }).makeAsyncIterator()
     _ = try await changes.next()
@@ -43,7 +43,7 @@ import Testing
     #expect(!change.isInitial)
   }
 
-  @Test func `commits between two looks are one element`() async throws {
+  @Test func `commits between two reads are delivered as one element`() async throws {
     var changes = store.observe(Everything.all).makeAsyncIterator()
     _ = try await changes.next()
     for id in Int64(1)...20 { try await store.write { try $0.insert(Everything(id: id)) } }
@@ -52,7 +52,7 @@ import Testing
     #expect(change.insertions == Array(0..<19) && change.deletions == [])
   }
 
-  @Test func `a commit that does not concern the result is not told`() async throws {
+  @Test func `a commit that does not affect the result is not delivered`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     var changes = store.observe(Everything.where { $0.id < 10 }).makeAsyncIterator()
     _ = try await changes.next()
@@ -62,7 +62,7 @@ import Testing
     #expect(try await changes.next()?.insertions == [1])
   }
 
-  @Test func `a change of other fields than those asked for is not told, but shown`() async throws {
+  @Test func `a change of an unobserved field appears in the snapshot without an element`() async throws {
     try await store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
     let fields: [PartialKeyPath<Everything.Columns>] = [\.text, \.hotNote]
     var changes = store.observe(Everything.all, fields: fields).makeAsyncIterator()
@@ -76,7 +76,7 @@ import Testing
     #expect(change.snapshot.map(\.count) == [0, 0, 7])
   }
 
-  @Test func `a reader that waits is woken`() async throws {
+  @Test func `a waiting observer is resumed by a commit`() async throws {
     try await withThrowingTaskGroup { group in
       for _ in 0..<8 {
         group.addTask {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `it ends when its task is cancelled, whenever that is`() async throws {
+  @Test func `an observation ends when its task is cancelled at any time`() async throws {
     for yields in 0..<20 {
       let task = Task {
         var count = 0
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `it ends when observations are ended`() async throws {
+  @Test func `an observation ends when endObservations is called`() async throws {
     let task = Task {
       for try await _ in store.observe(Everything.all) {}
     }
@@ -122,14 +122,14 @@ import Testing
     #expect(try await changes.next() == nil)
   }
 
-  @Test func `it ends with the error when reading fails, and stays ended`() async throws {
+  @Test func `an observation throws when reading fails, and then ends`() async throws {
     var changes = store.observe(OldNote.where { _ in .all }).makeAsyncIterator()
     let error = await #expect(throws: StoreError.self) { try await changes.next() }
     #expect(error?.code == .unknownModel)
     #expect(try await changes.next() == nil)
   }
 
-  @Test func `it holds no snapshot between elements`() async throws {
+  @Test func `an observation holds no snapshot between elements`() async throws {
     var changes = store.observe(Everything.all).makeAsyncIterator()
     _ = try await changes.next()
     for round in 0..<200 {
@@ -137,12 +137,12 @@ import Testing
         _ = try tx.upsert(Everything(id: 1, text: String(repeating: "\(round)", count: 20_000)))
       }
     }
-    // Pages are used again, which a snapshot that is open prevents.
+    // Free pages are reused, which an open snapshot would prevent.
     #expect(try store.environment.statistics().usedSize < 2 << 20)
     #expect(try await changes.next()?.insertions == [0])
   }
 
-  @Test func `a commit too large to remember is told exactly`() async throws {
+  @Test func `a commit beyond the change limit is delivered exactly`() async throws {
     let count = Int64(ChangeLog.limit) + 1
     try await store.write { try $0.insert(Everything(id: -2)) }
     var changes = store.observe(Everything.where { $0.id < 10 }).makeAsyncIterator()
@@ -155,14 +155,14 @@ import Testing
     #expect(try await one.next()?.object?.id == 3)
   }
 
-  @Test func `one object is told of when it comes, changes and goes`() async throws {
+  @Test func `an object observation delivers insertion, changes and deletion`() async throws {
     var changes = store.observe(Everything.self, 5).makeAsyncIterator()
     let first = try #require(try await changes.next())
     #expect(first.object == nil)
     try await store.write { try $0.insert(Everything(id: 4)) }
     try await store.write { try $0.insert(Everything(id: 5, text: "a")) }
-    let came = try #require(try await changes.next())
-    #expect(came.object?.text == "a" && came.changedFields == .all)
+    let inserted = try #require(try await changes.next())
+    #expect(inserted.object?.text == "a" && inserted.changedFields == .all)
     try await store.write { _ = try $0.update(Everything.self, 4) { $0.text = "b" } }
     try await store.write { _ = try $0.update(Everything.self, 5) { $0.received = 5 } }
     try await store.write { _ = try $0.update(Everything.self, 5) { $0.note = "n" } }
@@ -175,11 +175,11 @@ import Testing
     }
     #expect(try await changes.next()?.object?.text == "another")
     try await store.write { _ = try $0.delete(Everything.self, 5) }
-    let gone = try #require(try await changes.next())
-    #expect(gone.object == nil)
+    let deleted = try #require(try await changes.next())
+    #expect(deleted.object == nil)
   }
 
-  @Test func `one object is followed where there is no history`() async throws {
+  @Test func `an object observation works without a history`() async throws {
     let options = StoreOptions(historyLimit: .off)
     let other = try ObjectStore(at: folder.path, models: [Everything.self], options: options)
     var changes = store.observe(Everything.self, 5).makeAsyncIterator()
@@ -191,7 +191,7 @@ import Testing
     #expect(try await changes.next()?.changedFields.names == ["flag"])
   }
 
-  @MainActor @Test func `a live query has the objects as they are`() async throws {
+  @MainActor @Test func `a live query follows the result and ends when it is released`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     var query: LiveQuery<Everything>? = LiveQuery(Everything.all, in: store)
     #expect(query?.isLoaded == false)
@@ -200,25 +200,24 @@ import Testing
     try await store.write { try $0.insert(Everything(id: 2)) }
     await until { query?.objects.count == 2 }
     #expect(query?.error == nil)
-    weak let gone = query
+    weak let released = query
     query = nil
-    #expect(gone == nil)
+    #expect(released == nil)
     await until { !store.feed.isObserved }
   }
 
-  @MainActor @Test func `a live query tells what ended it`() async throws {
+  @MainActor @Test func `a live query has the error that ended it`() async throws {
     let query = LiveQuery(Query<OldNote>(), in: store)
     await until { query.error != nil }
     #expect(query.error?.code == .unknownModel && !query.isLoaded)
   }
 
-  /// Returns once the condition holds, looking whenever something that it reads has changed, and
-  /// in any case again and again.
+  /// Returns when the condition holds, and yields between checks.
   @MainActor private func until(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }
   }
 
-  @Test func `nothing is kept for observers when there are none`() async throws {
+  @Test func `the commit feed keeps no commits without observers`() async throws {
     do {
       var changes = store.observe(Everything.all).makeAsyncIterator()
       _ = try await changes.next()

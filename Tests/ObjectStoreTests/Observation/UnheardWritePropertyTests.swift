@@ -3,8 +3,8 @@ import Testing
 
 @testable import ObjectStore
 
-/// Random writes, of some of which the observers do not hear.
-@Suite(.timeLimit(.minutes(5))) struct UnheardWritePropertyTests {
+/// Tests observers with random writes, some of which suppress the notification of the observers.
+@Suite(.timeLimit(.minutes(5))) struct SuppressedNotificationPropertyTests {
   private static let queries: [Query<Everything>] = [
     Everything.all,
     Everything.where { $0.small > 1 },
@@ -14,7 +14,7 @@ import Testing
   ]
 
   @Test(arguments: 0..<6 as Range<UInt64>)
-  func `every element leads from its base to what there is, and the base from the last`(
+  func `each change leads from its base to the result, and the base has the suppressed writes`(
     seed: UInt64
   ) async throws {
     let folder = try TemporaryFolder()
@@ -23,21 +23,21 @@ import Testing
     let other = try ObjectStore(at: folder.path, models: [Everything.self])
     var observers: [Observer] = []
     for query in Self.queries { observers.append(try await Observer(query, store)) }
-    let names = Set(observers.map(\.name))
-    // An object that comes back under its key is another one, so none does.
+    let identifiers = Set(observers.map(\.identifier))
+    // A key is never reused, because an object inserted again under its key is a different object.
     for nextID in Int64(0)..<300 {
       let before = try all(in: store)
-      let isHeard = Bool.random(using: &random)
-      let writer = isHeard && Bool.random(using: &random) ? other : store
-      try write(to: writer, without: isHeard ? [] : names, nextID, &random)
+      let isNotified = Bool.random(using: &random)
+      let writer = isNotified && Bool.random(using: &random) ? other : store
+      try write(to: writer, without: isNotified ? [] : identifiers, nextID, &random)
       let now = try all(in: store)
       let changed = Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }
       for index in observers.indices {
-        observers[index].note(changed, isHeard: isHeard)
-        if Int.random(in: 0..<4, using: &random) == 0 { try await observers[index].look(store) }
+        observers[index].note(changed, isNotified: isNotified)
+        if Int.random(in: 0..<4, using: &random) == 0 { try await observers[index].check(store) }
       }
     }
-    for observer in observers { #expect(observer.told > 3) }
+    for observer in observers { #expect(observer.changeCount > 3) }
   }
 
   private func all(in store: ObjectStore) throws -> [Int64: Everything] {
@@ -76,48 +76,48 @@ import Testing
 
   private struct Observer {
     let query: Query<Everything>
-    let name: ObserverID
+    let identifier: ObserverID
     var changes: ResultChanges<Everything>.Iterator
     var last: [Everything]
-    /// What commits have changed since, of which it hears and of which it does not.
-    var heard: Set<Int64> = []
-    var unheard: Set<Int64> = []
-    var told = 0
+    /// The ids changed since the last element by commits with and without a notification.
+    var notified: Set<Int64> = []
+    var suppressed: Set<Int64> = []
+    var changeCount = 0
 
     init(_ query: Query<Everything>, _ store: ObjectStore) async throws {
       self.query = query
       let sequence = store.observe(query)
-      name = sequence.observer
+      identifier = sequence.observer
       changes = sequence.makeAsyncIterator()
       last = Array(try #require(try await changes.next()).snapshot)
     }
 
-    mutating func note(_ ids: Set<Int64>, isHeard: Bool) {
-      if isHeard { heard.formUnion(ids) } else { unheard.formUnion(ids) }
+    mutating func note(_ ids: Set<Int64>, isNotified: Bool) {
+      if isNotified { notified.formUnion(ids) } else { suppressed.formUnion(ids) }
     }
 
-    mutating func look(_ store: ObjectStore) async throws {
+    mutating func check(_ store: ObjectStore) async throws {
       let query = query
       let now = try await store.read { try $0.fetch(query) }
-      let own = unheard.subtracting(heard)
+      let own = suppressed.subtracting(notified)
       let base = last.filter { !own.contains($0.id) } + now.filter { own.contains($0.id) }
-      // Without a commit of which it hears nothing is told, not even what follows for others.
-      guard !heard.isEmpty, sorted(base) != sorted(now) else { return }
+      // Without a notified commit there is no element, even if suppressed commits changed the result.
+      guard !notified.isEmpty, sorted(base) != sorted(now) else { return }
       let change = try #require(try await changes.next())
-      told += 1
+      changeCount += 1
       #expect(Array(change.snapshot) == now)
       #expect(sorted(Array(change.base)) == sorted(base))
       var replayed = Array(change.base)
-      for place in change.deletions.reversed() { replayed.remove(at: place) }
-      for place in change.insertions { replayed.insert(change.snapshot[place], at: place) }
-      for place in change.modifications {
-        #expect(!own.contains(change.snapshot[place].id))
-        replayed[place] = change.snapshot[place]
+      for offset in change.deletions.reversed() { replayed.remove(at: offset) }
+      for offset in change.insertions { replayed.insert(change.snapshot[offset], at: offset) }
+      for offset in change.modifications {
+        #expect(!own.contains(change.snapshot[offset].id))
+        replayed[offset] = change.snapshot[offset]
       }
       #expect(replayed == now)
       last = now
-      heard = []
-      unheard = []
+      notified = []
+      suppressed = []
     }
 
     private func sorted(_ objects: [Everything]) -> [Everything] {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ObjectStore
 
-/// Writes of which some observers do not hear.
-@Suite(.timeLimit(.minutes(2))) struct UnheardWriteTests {
+/// Tests writes that do not notify some observers.
+@Suite(.timeLimit(.minutes(2))) struct SuppressedNotificationTests {
   let folder: TemporaryFolder
   let store: ObjectStore
 
@@ -26,7 +26,7 @@ import Testing
 
   // MARK: One query
 
-  @Test func `what it does not hear of is in the base of what it hears of next`() async throws {
+  @Test func `a suppressed change is part of the base of the next element`() async throws {
     let sequence = store.observe(Everything.all)
     var changes = sequence.makeAsyncIterator()
     _ = try await changes.next()
@@ -35,27 +35,27 @@ import Testing
       try tx.delete(Everything.self, 2)
       try tx.update(Everything.self, 1) { $0.text = "own" }
     }
-    try rename(3, to: "heard")
+    try rename(3, to: "other")
     let change = try #require(try await changes.next())
     #expect(ids(change.base) == [1, 3, 4, 5, 6] && change.base[0].text == "own")
     #expect(change.modifications == [1])
     #expect(change.insertions.isEmpty && change.deletions.isEmpty)
-    #expect(change.snapshot[1].text == "heard")
+    #expect(change.snapshot[1].text == "other")
   }
 
-  @Test func `one that waits is not woken for good by what it does not hear of`() async throws {
+  @Test func `a waiting observer receives no element for suppressed writes`() async throws {
     let sequence = store.observe(Everything.all)
-    let (looks, continuation) = AsyncStream.makeStream(of: ResultChange<Everything>.self)
+    let (elements, continuation) = AsyncStream.makeStream(of: ResultChange<Everything>.self)
     let reader = Task {
       for try await change in sequence { continuation.yield(change) }
     }
-    var iterator = looks.makeAsyncIterator()
+    var iterator = elements.makeAsyncIterator()
     _ = await iterator.next()
     for number in 1...20 {
       try rename(1, to: "own \(number)", without: [sequence.observer])
-      try rename(2, to: "heard \(number)")
+      try rename(2, to: "other \(number)")
       let change = try #require(await iterator.next())
-      // However the reader's looks fell between the writes, it is told of the second alone.
+      // Independent of when the observer reads, it receives only the second write.
       #expect(change.modifications == [1])
       #expect(change.snapshot[0].text == "own \(number)")
       #expect(change.base[0].text == "own \(number)")
@@ -64,11 +64,11 @@ import Testing
     _ = await reader.result
   }
 
-  @Test func `what others have changed too is told`() async throws {
+  @Test func `a suppressed change of an object that others changed is delivered`() async throws {
     let sequence = store.observe(Everything.all)
     var changes = sequence.makeAsyncIterator()
     _ = try await changes.next()
-    try rename(1, to: "heard")
+    try rename(1, to: "other")
     try rename(1, to: "own", without: [sequence.observer])
     try rename(2, to: "own", without: [sequence.observer])
     let change = try #require(try await changes.next())
@@ -76,25 +76,25 @@ import Testing
     #expect(change.base[0].text.isEmpty && change.base[1].text == "own")
   }
 
-  @Test func `other observers hear of it, each copy and iterator of the sequence does not`()
+  @Test func `suppression applies to all iterators of the sequence and to no other observer`()
     async throws
   {
-    let named = store.observe(Everything.all)
+    let suppressed = store.observe(Everything.all)
     let other = store.observe(Everything.all)
-    #expect(named.observer != other.observer)
-    var iterators = [named, named].map { $0.makeAsyncIterator() }
-    var hearing = other.makeAsyncIterator()
+    #expect(suppressed.observer != other.observer)
+    var iterators = [suppressed, suppressed].map { $0.makeAsyncIterator() }
+    var otherIterator = other.makeAsyncIterator()
     for index in iterators.indices { _ = try await iterators[index].next() }
-    _ = try await hearing.next()
-    try rename(1, to: "own", without: [named.observer])
-    #expect(try await hearing.next()?.modifications == [0])
-    try rename(2, to: "heard")
+    _ = try await otherIterator.next()
+    try rename(1, to: "own", without: [suppressed.observer])
+    #expect(try await otherIterator.next()?.modifications == [0])
+    try rename(2, to: "other")
     for index in iterators.indices {
       #expect(try await iterators[index].next()?.modifications == [1])
     }
   }
 
-  @Test func `a query that is run again keeps to it`() async throws {
+  @Test func `suppression applies to a query that runs again`() async throws {
     let sequence = store.observe(Everything.all.order(by: \.text).limit(3))
     var changes = sequence.makeAsyncIterator()
     #expect(ids(try #require(try await changes.next()).snapshot) == [1, 2, 3])
@@ -107,7 +107,7 @@ import Testing
     #expect(change.deletions == [0] && change.insertions == [1, 2])
   }
 
-  @Test func `it is known after more commits than are remembered, and beside those of others`()
+  @Test func `suppression works across more commits than the feed keeps`()
     async throws
   {
     let other = try ObjectStore(at: folder.path, models: [Everything.self])
@@ -115,12 +115,12 @@ import Testing
     var changes = sequence.makeAsyncIterator()
     _ = try await changes.next()
     for number in 1...100 { try rename(1, to: "own \(number)", without: [sequence.observer]) }
-    try await other.write { try $0.update(Everything.self, 2) { $0.text = "heard" } }
+    try await other.write { try $0.update(Everything.self, 2) { $0.text = "other" } }
     let change = try #require(try await changes.next())
     #expect(change.modifications == [1] && change.base[0].text == "own 100")
   }
 
-  @Test func `without a history, what cannot be told apart is told`() async throws {
+  @Test func `without a history, changes that cannot be attributed are delivered`() async throws {
     let store = try ObjectStore(
       at: folder.path,
       models: [Everything.self],
@@ -134,54 +134,54 @@ import Testing
         try tx.update(Everything.self, 1) { $0.text = "own \(number)" }
       }
     }
-    try await store.write { try $0.update(Everything.self, 2) { $0.text = "heard" } }
+    try await store.write { try $0.update(Everything.self, 2) { $0.text = "other" } }
     let change = try #require(try await changes.next())
     #expect(change.modifications == [0, 1] && change.base[0].text.isEmpty)
   }
 
   // MARK: One object, and commits
 
-  @Test func `an observed object keeps to it`() async throws {
+  @Test func `suppression applies to object observations`() async throws {
     let sequence = store.observe(Everything.self, 1)
-    var looks = sequence.makeAsyncIterator()
-    _ = try await looks.next()
+    var elements = sequence.makeAsyncIterator()
+    _ = try await elements.next()
     try rename(1, to: "own", without: [sequence.observer])
     try rename(2, to: "another")
     try await store.write { try $0.update(Everything.self, 1) { $0.small = 9 } }
-    let look = try #require(try await looks.next())
-    #expect(look.object?.text == "own" && look.object?.small == 9)
-    #expect(look.changedFields.contains(\.small) && !look.changedFields.contains(\.text))
+    let element = try #require(try await elements.next())
+    #expect(element.object?.text == "own" && element.object?.small == 9)
+    #expect(element.changedFields.contains(\.small) && !element.changedFields.contains(\.text))
     try await store.write(withoutNotifying: [sequence.observer]) { tx in
       try tx.delete(Everything.self, 1)
     }
     try await store.write { try $0.insert(Everything(id: 1)) }
-    #expect(try await looks.next()?.object == Everything(id: 1))
+    #expect(try await elements.next()?.object == Everything(id: 1))
   }
 
-  @Test func `commits keep to it`() async throws {
+  @Test func `suppression applies to the commits sequence`() async throws {
     let sequence = store.commits
     var commits = sequence.makeAsyncIterator()
     let first = try #require(try await commits.next())
     try rename(1, to: "own", without: [sequence.observer])
-    try rename(1, to: "heard")
+    try rename(1, to: "other")
     #expect(try await commits.next() == first + 2)
     for number in 1...3 { try rename(1, to: "own \(number)", without: [sequence.observer]) }
-    try rename(1, to: "heard again")
+    try rename(1, to: "other again")
     #expect(try await commits.next() == first + 6)
   }
 
   // MARK: Commits
 
-  @Test func `writes that wait share a commit only with those of which the same do not hear`()
+  @Test func `queued writes share a commit only if they suppress the same observers`()
     async throws
   {
     let sequence = store.observe(Everything.all)
     var changes = sequence.makeAsyncIterator()
     _ = try await changes.next()
     let store = store
-    let plug = Plug()
+    let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await plug.hold(store, in: &group)
+      await blocker.hold(store, in: &group)
       for number in 0..<60 {
         let observers: Set<ObserverID> = number.isMultiple(of: 2) ? [sequence.observer] : []
         group.addTask {
@@ -190,7 +190,7 @@ import Testing
           }
         }
       }
-      await plug.release(store, waiting: 60)
+      await blocker.release(store, waiting: 60)
       try await group.waitForAll()
     }
     let change = try #require(try await changes.next())
@@ -199,7 +199,7 @@ import Testing
     #expect(change.insertions.allSatisfy { change.snapshot[$0].id % 2 == 1 })
   }
 
-  @Test func `a write that fails is not announced, and a commit that fails is taken back`()
+  @Test func `a failed write is not announced, and a failed commit is withdrawn`()
     async throws
   {
     struct Failure: Error {}

@@ -35,48 +35,48 @@ import Testing
 
   // MARK: The same as one after another
 
-  @Test func `batches of upserts are as upserts one after another`() throws {
+  @Test func `a batch of upserts has the same result as single upserts`() throws {
     let (batched, single) = (try makeStore("batched"), try makeStore("single"))
     var random = SplitMix64(seed: 9)
     for round in 0..<40 {
       let start = (try batched.historyToken(), try single.historyToken())
-      // Some twice, some there and some new; a few of those that are there stay as they are.
+      // Contains repeated, existing and new items; some existing items do not change.
       let items = (0..<Int.random(in: 0...150, using: &random)).map { _ in
         item(Int.random(in: 0...300, using: &random), &random)
       }
-      let gone = Int.random(in: 0...300, using: &random)
+      let deletedID = Int.random(in: 0...300, using: &random)
       let added = try batched.write(durability: .deferred) { tx in
-        try tx.delete(Item.self, gone)
+        try tx.delete(Item.self, deletedID)
         let half = items.count / 2
         return try tx.upsert(contentsOf: items[..<half])
           + tx.upsert(contentsOf: items[half...].lazy.map { $0 })
       }
       let expected = try single.write(durability: .deferred) { tx in
-        try tx.delete(Item.self, gone)
+        try tx.delete(Item.self, deletedID)
         return try items.reduce(0) { try $0 + (tx.upsert($1) ? 1 : 0) }
       }
       #expect(added == expected)
-      // In the order of ids, so that new objects have come in the same order.
+      // Fetched in id order, so this also compares the order of insertion.
       let (found, wanted) = (
         try batched.read { try $0.fetch(Item.all) },
         try single.read { try $0.fetch(Item.all) }
       )
       try #require(found == wanted, "round \(round)")
-      guard case .changes(let told) = try batched.changes(since: start.0, of: Item.self),
-        case .changes(let meant) = try single.changes(since: start.1, of: Item.self)
+      guard case .changes(let actual) = try batched.changes(since: start.0, of: Item.self),
+        case .changes(let wanted) = try single.changes(since: start.1, of: Item.self)
       else {
-        Issue.record("the history reaches so far")
+        Issue.record("the history has expired")
         return
       }
-      #expect(told.inserted == meant.inserted)
-      #expect(told.deleted == meant.deleted)
-      #expect(told.updated.map(\.object) == meant.updated.map(\.object))
-      #expect(told.updated.map(\.fields) == meant.updated.map(\.fields))
+      #expect(actual.inserted == wanted.inserted)
+      #expect(actual.deleted == wanted.deleted)
+      #expect(actual.updated.map(\.object) == wanted.updated.map(\.object))
+      #expect(actual.updated.map(\.fields) == wanted.updated.map(\.fields))
     }
     #expect(try batched.verify().isSound)
   }
 
-  @Test func `of several objects of one key the last stays`() throws {
+  @Test func `the last of several objects with the same key is stored`() throws {
     let store = try makeStore()
     let added = try store.write { tx in
       try tx.insert(Everything(id: 1, text: "old"))
@@ -86,11 +86,11 @@ import Testing
       ])
     }
     #expect(added == 1)
-    let texts = try store.read { try $0.fetch(Everything.all).map(\.text) }
-    #expect(texts == ["c", "d"])
+    let values = try store.read { try $0.fetch(Everything.all).map(\.text) }
+    #expect(values == ["c", "d"])
   }
 
-  @Test func `objects are inserted in the order in which they come`() throws {
+  @Test func `objects are inserted in input order`() throws {
     let store = try makeStore()
     let ids = (1...3_000).map { Int64($0 * 7_919 % 3_001) }
     try store.write { tx in try tx.insert(contentsOf: ids.map { Everything(id: $0) }) }
@@ -98,7 +98,7 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `nothing is a batch too`() throws {
+  @Test func `an empty batch changes nothing`() throws {
     let store = try makeStore()
     let added = try store.write { tx in
       try tx.insert(contentsOf: [Everything]())
@@ -111,7 +111,7 @@ import Testing
   // MARK: Refused
 
   @Test(arguments: [[1, 2, 3, 9], [1, 2, 3, 1]])
-  func `a key that is there already is refused, and those before it are added`(
+  func `an existing key throws duplicateKey after the preceding objects were added`(
     _ ids: [Int64]
   ) throws {
     let store = try makeStore()
@@ -131,12 +131,12 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `a batch may hand a unique value from one object on to the next`() throws {
+  @Test func `a batch can move a unique value from one object to another`() throws {
     let store = try makeStore()
     try store.write { tx in
       try tx.insert(contentsOf: (1...9).map { Ticket(id: $0, seat: "\($0)", row: 1) })
     }
-    // Against the order of ids: each takes the seat that the one before has just left.
+    // In descending id order, each ticket takes the seat that the previous one has just left.
     try store.write { tx in
       let moved = (1...9).reversed().map { Ticket(id: $0, seat: "\($0 + 1)", row: 1) }
       try tx.upsert(contentsOf: moved)
@@ -152,10 +152,10 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `keys of one hash are told apart`() throws {
+  @Test func `keys with the same hash are distinguished`() throws {
     let store = try makeStore()
     try store.write { try $0.insert(Everything(id: 1, text: "one")) }
-    // As if the keys 2 and 3 had the hash of the first.
+    // Simulates that keys 2 and 3 have the same hash as key 1.
     let schema = try StoreOpening.readSchema(of: store.environment, models: [Everything.self])
     let tables = try #require(try schema.tables(of: Everything.self))
     var transaction = try store.environment.beginWrite()
@@ -177,9 +177,9 @@ import Testing
       ])
       #expect(added == 1)
     }
-    let texts = try store.read { tx in
+    let values = try store.read { tx in
       try (1...3).map { try tx.get(Everything.self, $0)?.text }
     }
-    #expect(texts == ["one", "second", "three"])
+    #expect(values == ["one", "second", "three"])
   }
 }

@@ -9,7 +9,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
   let name: String
   let column: any PartialKeyPath<Everything.Columns> & Sendable
   let isHot: Bool
-  /// Makes the field one of a few values.
+  /// Sets the field to the value for a small number.
   let set: @Sendable (inout Everything, Int) -> Void
   let copy: @Sendable (inout Everything, Everything) -> Void
   let isSame: @Sendable (Everything, Everything) -> Bool
@@ -70,7 +70,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     try store.read { try $0.get(Everything.self, key) }
   }
 
-  /// What the write of an edited copy is refused with.
+  /// Expects the write to throw `conflict` without a commit, and returns the cause.
   private func conflict(_ body: (inout StoreTransaction) throws -> Void) throws -> UpdateConflict? {
     let before = try store.changeCount()
     let error = #expect(throws: StoreError.self) { try store.write(body) }
@@ -79,13 +79,13 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     return error?.cause as? UpdateConflict
   }
 
-  @Test func `the fields are all of the model's`() {
+  @Test func `the edits cover every field of the model`() {
     #expect(FieldEdit.all.map(\.name) == Everything.schema.fields.dropFirst().map(\.name))
     #expect(FieldEdit.all.map(\.isHot) == Everything.schema.fields.dropFirst().map(\.isHot))
   }
 
   @Test(arguments: FieldEdit.all)
-  func `an edit of an object that nobody has changed is written, that field alone`(
+  func `an edit of an unchanged object writes only the edited field`(
     edit: FieldEdit
   ) throws {
     let original = Everything(id: 7)
@@ -96,20 +96,20 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     try store.write { try $0.update(original, to: edited) }
     #expect(try get(7) == edited)
     guard case .changes(let changes) = try store.changes(since: token, of: Everything.self) else {
-      Issue.record("the history has ended")
+      Issue.record("the history has expired")
       return
     }
     #expect(changes.updated.map(\.fields.names) == [[edit.name]])
   }
 
   @Test(arguments: FieldEdit.all)
-  func `an edit of an object that somebody has changed is refused, and says in what`(
+  func `an edit of a changed object throws conflict with the changed fields`(
     edit: FieldEdit
   ) throws {
     let original = Everything(id: 7)
-    var others = original
-    edit.set(&others, 5)
-    try store.write { try $0.insert(others) }
+    var stored = original
+    edit.set(&stored, 5)
+    try store.write { try $0.insert(stored) }
     var edited = original
     edited.text = "edited"
     edited.received = 99
@@ -121,10 +121,10 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
       isDeleted: false
     )
     #expect(conflict == expected)
-    #expect(try get(7) == others)
+    #expect(try get(7) == stored)
   }
 
-  @Test func `the message says what to do`() throws {
+  @Test func `the conflict message names the fields and the remedy`() throws {
     try store.write { try $0.insert(Everything(id: 7, text: "a", received: 1)) }
     let error = #expect(throws: StoreError.self) {
       try store.write { try $0.update(Everything(id: 7), to: Everything(id: 7)) }
@@ -137,7 +137,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     )
   }
 
-  @Test func `an edit of an object that is gone is refused, whatever is checked`() throws {
+  @Test func `an edit of a deleted object throws conflict, whatever columns are checked`() throws {
     let original = Everything(id: 7)
     let expected = UpdateConflict(model: "Everything", key: "7", fields: [], isDeleted: true)
     #expect(try conflict { try $0.update(original, to: .full) } == expected)
@@ -145,7 +145,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     #expect(try conflict { try $0.update(original, to: .full, checking: [\.age]) } == expected)
   }
 
-  @Test func `values are compared: what was changed back is unchanged`() throws {
+  @Test func `an object that was changed back to the same values is unchanged`() throws {
     try store.write { try $0.insert(Everything.full) }
     try store.write { tx in
       try tx.delete(Everything.self, 7)
@@ -157,7 +157,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     #expect(try get(7) == edited)
   }
 
-  @Test func `what is no number is the same as itself`() throws {
+  @Test func `NaN is not a conflict with NaN`() throws {
     let original = Everything(id: 7, ratio: .nan, score: -.infinity)
     try store.write { try $0.insert(original) }
     var edited = original
@@ -166,21 +166,21 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     #expect(try get(7)?.text == "edited")
   }
 
-  @Test func `an edit of nothing writes nothing`() throws {
+  @Test func `an edit without changes writes nothing`() throws {
     try store.write { try $0.insert(Everything.full) }
     let before = try store.changeCount()
     try store.write { try $0.update(.full, to: .full as Everything) }
     #expect(try store.changeCount() == before)
   }
 
-  @Test func `the primary key cannot be edited`() throws {
+  @Test func `editing the primary key throws keyChanged`() throws {
     try store.write { try $0.insert(Everything.full) }
     var edited = Everything.full
     edited.id = 8
     for columns in [nil, [], [\.text]] as [[PartialKeyPath<Everything.Columns>]?] {
       let error = #expect(throws: StoreError.self) {
         try store.write { tx in
-          // Makes the checked one merge.
+          // Another field differs, so that the update with checked columns merges.
           try tx.update(Everything.self, 7) { $0.received += columns == nil ? 0 : 1 }
           if let columns {
             try tx.update(.full, to: edited, checking: columns)
@@ -195,7 +195,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     #expect(try get(8) == nil)
   }
 
-  @Test func `an edit sees what its own transaction has written`() throws {
+  @Test func `an edit sees the writes of its own transaction`() throws {
     try store.write { try $0.insert(Everything.full) }
     var first = Everything.full
     first.received = 1
@@ -221,21 +221,21 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     for round in 0..<2_000 {
       var original = Everything(id: Int64(round))
       for edit in FieldEdit.all { edit.set(&original, .random(in: 0..<4, using: &generator)) }
-      var (others, edited) = (original, original)
+      var (stored, edited) = (original, original)
       for edit in FieldEdit.all where Int.random(in: 0..<5, using: &generator) == 0 {
-        edit.set(&others, .random(in: 0..<4, using: &generator))
+        edit.set(&stored, .random(in: 0..<4, using: &generator))
       }
       for edit in FieldEdit.all where Int.random(in: 0..<5, using: &generator) == 0 {
         edit.set(&edited, .random(in: 0..<4, using: &generator))
       }
       let checked = FieldEdit.all.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }
-      try store.write(durability: .deferred) { try $0.insert(others) }
+      try store.write(durability: .deferred) { try $0.insert(stored) }
 
-      // What is expected, by the values alone.
-      let conflicting = checked.filter { !$0.isSame(original, others) }.map(\.name)
+      // Computes the expected result from the values.
+      let conflicting = checked.filter { !$0.isSame(original, stored) }.map(\.name)
       var expected = edited
       for edit in FieldEdit.all where edit.isSame(original, edited) {
-        edit.copy(&expected, others)
+        edit.copy(&expected, stored)
       }
       let columns = checked.map { $0.column as PartialKeyPath<Everything.Columns> }
       if conflicting.isEmpty {
@@ -247,7 +247,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
       } else {
         let conflict = try conflict { try $0.update(original, to: edited, checking: columns) }
         #expect(conflict?.fields == conflicting)
-        #expect(try get(original.id) == others)
+        #expect(try get(original.id) == stored)
         conflicts += 1
       }
     }
@@ -255,18 +255,18 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     #expect(try ObjectStore.verify(at: folder.path).isSound)
   }
 
-  @Test func `fields from the 64th on are told apart`() throws {
+  @Test func `fields beyond the 64th are compared individually`() throws {
     let store = try ObjectStore(at: folder.path("wide"), models: [Wide.self])
     let original = Wide(id: 1)
-    var others = original
-    others.values[66] = "others"
-    try store.write { [others] in try $0.insert(others) }
+    var stored = original
+    stored.values[66] = "stored"
+    try store.write { [stored] in try $0.insert(stored) }
     var edited = original
     edited.values[67] = "edited"
     try store.write { [edited] in
       try $0.update(original, to: edited, checking: [\.v67])
     }
-    #expect(try store.read { try $0.find(Wide.self, 1).values[66] } == "others")
+    #expect(try store.read { try $0.find(Wide.self, 1).values[66] } == "stored")
     #expect(try store.read { try $0.find(Wide.self, 1).values[67] } == "edited")
     let error = #expect(throws: StoreError.self) {
       try store.write { [edited] in
@@ -278,7 +278,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
 
   // MARK: Programs of different versions
 
-  @Test func `a field that the record does not have is as its default`() throws {
+  @Test func `a missing field compares equal to its default`() throws {
     let path = folder.path("notes")
     let old = try ObjectStore(at: path, models: [OldNote.self])
     try old.write { try $0.insert(OldNote(id: 1, text: "old")) }
@@ -294,7 +294,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     #expect(try other.read { try $0.find(StarredNote.self, 1) } == edited)
   }
 
-  @Test func `fields of newer programs are not looked at, and stay`() throws {
+  @Test func `unknown fields are not compared and keep their values`() throws {
     let path = folder.path("notes")
     let new = try ObjectStore(at: path, models: [StarredNote.self])
     try new.write { try $0.insert(StarredNote(id: 1, stars: 2, text: "old")) }
@@ -310,7 +310,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
 
   // MARK: Reading
 
-  @Test func `what has changed since a copy was read can be asked for`() throws {
+  @Test func `changedFields lists the fields that differ from a copy`() throws {
     try store.write { try $0.insert(Everything.full) }
     var copy = Everything.full
     #expect(try store.read { try $0.changedFields(since: .full as Everything)?.names } == [])
@@ -320,7 +320,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
     #expect(try store.read { try $0.changedFields(since: copy)?.contains(\.tags) } == true)
     #expect(try store.read { try $0.changedFields(since: copy)?.isEmpty } == false)
     #expect(try store.read { try $0.changedFields(since: Everything(id: 8)) } == nil)
-    // A write sees its own.
+    // A write transaction sees its own changes.
     try store.write { tx in
       try tx.update(Everything.self, 7) { $0.received += 1 }
       #expect(try tx.changedFields(since: Everything.full)?.names == ["received"])
@@ -330,7 +330,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
   // MARK: Side by side
 
   @Test(.timeLimit(.minutes(5)))
-  func `of edits that race, each is made once and none is lost`() async throws {
+  func `concurrent edits are each applied exactly once`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     let conflicts = try await withThrowingTaskGroup(of: Int.self) { group in
       for task in 0..<4 {
@@ -363,7 +363,7 @@ struct FieldEdit: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// ``OldNote`` with a field more, before the one that it has.
+/// ``OldNote`` with an additional field before its existing one.
 private struct StarredNote: Note, Equatable {
   static let schema = noteSchema(
     FieldSchema("stars", Int.self),
@@ -392,7 +392,7 @@ private struct StarredNote: Note, Equatable {
   }
 }
 
-/// A model with more fields than a word has bits.
+/// A model with more than 64 fields.
 private struct Wide: Model, Equatable {
   struct Columns: Sendable {
     let v66 = Column<Wide, String>(position: 67)

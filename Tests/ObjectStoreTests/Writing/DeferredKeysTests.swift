@@ -4,16 +4,16 @@ import Testing
 @testable import LMDB
 @testable import ObjectStore
 
-@Suite struct DeferredKeysTests {
-  /// Where the hashes of a case lie: all over, at both ends, or close together.
+@Suite struct PendingKeysTests {
+  /// The distribution of the hashes: uniform, at both ends of the range, or close together.
   enum Spread: CaseIterable {
-    case even
+    case uniform
     case ends
     case close
 
     func hash(_ random: inout SplitMix64) -> UInt64 {
       switch self {
-      case .even: random.next()
+      case .uniform: random.next()
       case .ends: Bool.random(using: &random) ? random.next() >> 50 : ~(random.next() >> 50)
       case .close: 0x8000_0000_0000_0000 | random.next() >> 48
       }
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: Spread.allCases)
-  func `keys are found while they wait, and are stored in order`(_ spread: Spread) throws {
+  func `pending keys can be found and are flushed in order`(_ spread: Spread) throws {
     let folder = try TemporaryFolder()
     let environment = try Environment.open(folder.path)
     var transaction = try environment.beginWrite()

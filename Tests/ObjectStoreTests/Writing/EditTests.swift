@@ -20,7 +20,7 @@ import Testing
 
   // MARK: The same as an update
 
-  @Test func `edits of any fields are as updates of them`() throws {
+  @Test func `edits have the same result as updates`() throws {
     let (edited, updated) = (try makeStore("edited"), try makeStore("updated"))
     let ids = Int64(1)...70
     for store in [edited, updated] {
@@ -36,7 +36,7 @@ import Testing
       try edited.write(durability: .deferred) { tx in
         for (id, change) in changes {
           try tx.edit(Everything.self, id) { change.apply(to: &$0) }
-          // What was put off must be seen at once.
+          // A read must see the deferred changes.
           if oneByOne { _ = try tx.get(Everything.self, id) }
         }
       }
@@ -50,19 +50,19 @@ import Testing
         try updated.read { try $0.fetch(Everything.all) }
       )
       try #require(all.0 == all.1)
-      guard case .changes(let told) = try edited.changes(since: start.0, of: Everything.self),
+      guard case .changes(let actual) = try edited.changes(since: start.0, of: Everything.self),
         case .changes(let expected) = try updated.changes(since: start.1, of: Everything.self)
       else {
-        Issue.record("the history reaches so far")
+        Issue.record("the history has expired")
         return
       }
-      #expect(told.updated.map(\.object) == expected.updated.map(\.object))
-      #expect(told.updated.map(\.fields) == expected.updated.map(\.fields))
+      #expect(actual.updated.map(\.object) == expected.updated.map(\.object))
+      #expect(actual.updated.map(\.fields) == expected.updated.map(\.fields))
     }
     #expect(try edited.verify().isSound)
   }
 
-  @Test func `indexes follow an edit`() throws {
+  @Test func `an edit updates the indexes`() throws {
     let store = try makeStore()
     var random = SplitMix64(seed: 3)
     let items = (1...50).map { id in
@@ -105,7 +105,7 @@ import Testing
 
   // MARK: Reading and setting
 
-  @Test func `an editor reads what it has set, and of several values the last counts`() throws {
+  @Test func `an editor reads the values it has set, and the last value wins`() throws {
     let store = try makeStore()
     try store.write { try $0.insert(Everything(id: 1, text: "old", received: 5, note: "n")) }
     try store.write { tx in
@@ -126,7 +126,7 @@ import Testing
     #expect(found == Everything(id: 1, text: "new", received: 7, hotNote: "hot"))
   }
 
-  @Test func `setting what is there changes nothing, and is no commit`() throws {
+  @Test func `setting the current value makes no commit`() throws {
     let store = try makeStore()
     try store.write { try $0.insert(Everything(id: 1, text: "old", received: 5)) }
     let count = try store.changeCount()
@@ -144,15 +144,15 @@ import Testing
     #expect(try store.changeCount() == count)
   }
 
-  @Test func `an edit of what is not there says so`() throws {
+  @Test func `editing a missing object returns false`() throws {
     let store = try makeStore()
     try store.write { tx in
-      let isThere = try tx.edit(Everything.self, 1) { _ in Issue.record("nothing is there") }
-      #expect(!isThere)
+      let exists = try tx.edit(Everything.self, 1) { _ in Issue.record("the object is missing") }
+      #expect(!exists)
     }
   }
 
-  @Test func `an edit that throws, or gives another key, leaves the object as it was`() throws {
+  @Test func `an edit that throws or changes the key does not change the object`() throws {
     let store = try makeStore()
     let object = Everything(id: 1, text: "old", received: 5)
     try store.write { tx in
@@ -170,7 +170,7 @@ import Testing
         }
       }
       #expect(error?.code == .keyChanged)
-      // What one edit has set is not that of the next.
+      // Values set by a failed edit are not visible to the next edit.
       var received: Int64 = 0
       try tx.edit(Everything.self, 1) { received = try $0.received }
       #expect(received == 5)
@@ -181,7 +181,7 @@ import Testing
   // MARK: Other layouts
 
   @Test
-  func `an edit keeps the fields that the program does not know, and has defaults of new ones`()
+  func `an edit keeps unknown fields and reads defaults of new fields`()
     throws
   {
     let path = folder.path("labels") as String
@@ -212,7 +212,7 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test func `an edit inside a nested write that throws is undone with it`() throws {
+  @Test func `an edit inside a nested write is rolled back with it`() throws {
     let store = try makeStore()
     try store.write { tx in
       try tx.insert(Everything(id: 1, received: 1))
@@ -232,7 +232,7 @@ import Testing
 
 // MARK: Changes
 
-/// A change of some fields, for an object and for an editor.
+/// A random change of some fields, which can be applied to an object and to an editor.
 private struct EverythingChange: Sendable {
   var received: Int64?
   var text: String?

@@ -27,13 +27,13 @@ import Testing
     try store.read { Set(try $0.fetch(Everything.all).map(\.id)) }
   }
 
-  @Test func `writes that wait share one commit, and one that throws is undone alone`()
+  @Test func `queued writes share one commit, and a write that throws is rolled back alone`()
     async throws
   {
     let before = try store.changeCount()
-    let plug = Plug()
+    let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await plug.hold(store, in: &group)
+      await blocker.hold(store, in: &group)
       for id in Int64(0)..<100 {
         group.addTask {
           do {
@@ -49,46 +49,46 @@ import Testing
           }
         }
       }
-      await plug.release(store, waiting: 100)
+      await blocker.release(store, waiting: 100)
       try await group.waitForAll()
     }
     #expect(try store.changeCount() == before + 1)
     #expect(try keys() == Set((0..<100).filter { !$0.isMultiple(of: 7) } + [1_000]))
   }
 
-  @Test func `a batch is bounded, and what is left shares the next commit`() async throws {
+  @Test func `a batch has a maximum size, and the remaining writes share the next commit`() async throws {
     let before = try store.changeCount()
-    let count = WriteQueue.maximumBatchSize + 10
-    let plug = Plug()
+    let count = WriteQueue.largestBatch + 10
+    let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await plug.hold(store, in: &group)
+      await blocker.hold(store, in: &group)
       for id in 0..<count {
         group.addTask { try await store.write { try $0.insert(Everything(id: Int64(id))) } }
       }
-      await plug.release(store, waiting: count)
+      await blocker.release(store, waiting: count)
       try await group.waitForAll()
     }
     #expect(try store.changeCount() == before + 2)
     #expect(try keys().count == count)
   }
 
-  @Test func `a write that is cancelled before it begins does not run`() async throws {
-    let plug = Plug()
+  @Test func `a write that is cancelled while queued does not run`() async throws {
+    let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await plug.hold(store, in: &group)
+      await blocker.hold(store, in: &group)
       let cancelled = Task { try await store.write { try $0.insert(Everything(id: 1)) } }
       group.addTask { try await store.write { try $0.insert(Everything(id: 2)) } }
       while store.writes.count < 2 { await Task.yield() }
       cancelled.cancel()
-      // It ends before the write that it waits for does.
+      // The cancelled task ends although the blocking write is still running.
       await #expect(throws: CancellationError.self) { try await cancelled.value }
-      await plug.release(store, waiting: 1)
+      await blocker.release(store, waiting: 1)
       try await group.waitForAll()
     }
     #expect(try keys() == [2])
   }
 
-  @Test func `a task that is cancelled already does not write`() async throws {
+  @Test func `a write in a cancelled task does not run`() async throws {
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       try await store.write { try $0.insert(Everything(id: 1)) }
@@ -97,21 +97,21 @@ import Testing
     #expect(try keys() == [])
   }
 
-  @Test func `one that finds the map full fails alone, and the others are written`() async throws {
+  @Test func `a write that exceeds the map fails alone, and the others are committed`() async throws {
     let store = try ObjectStore(
       at: folder.path + "/small",
       models: [Everything.self],
       options: StoreOptions(mapSize: 1 << 20)
     )
-    let plug = Plug()
+    let blocker = WriteBlocker()
     let errors = Errors()
     try await withThrowingTaskGroup { group in
-      await plug.hold(store, in: &group)
+      await blocker.hold(store, in: &group)
       for id in Int64(0)..<6 {
         group.addTask {
           do {
             try await store.write { tx in
-              // The larger one never fits, the other one as soon as the map has grown.
+              // Object 2 never fits. Object 4 fits after the map has grown.
               let size = id == 2 ? 3 << 20 : id == 4 ? 1_200_000 : 10_000
               try tx.insert(Everything(id: id, text: String(repeating: "x", count: size)))
             }
@@ -119,10 +119,10 @@ import Testing
             await errors.add(error.code, of: id)
           }
         }
-        // In this order.
+        // Queues the writes in the order of their ids.
         while store.writes.count <= id { await Task.yield() }
       }
-      await plug.release(store, waiting: 6)
+      await blocker.release(store, waiting: 6)
       try await group.waitForAll()
     }
     #expect(await errors.byID == [2: .full])
@@ -130,8 +130,8 @@ import Testing
     #expect(keys == [0, 1, 3, 4, 5])
   }
 
-  /// A limit on the size of files makes the commit fail after each of the writes has run.
-  @Test func `a commit that fails fails every write that shares it`() async throws {
+  /// A limit on the file size makes the commit fail after all writes have run.
+  @Test func `a failed commit fails every write that shares it`() async throws {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       signal(SIGXFSZ, SIG_IGN)
       let store = try ObjectStore(at: path, models: [Everything.self])
@@ -142,9 +142,9 @@ import Testing
       unsafe getrlimit(resource, &unlimited)
       var limit = unlimited
       limit.rlim_cur = rlim_t(try FileSize.of(path + "/data.mdb"))
-      let (plug, errors) = (Plug(), Errors())
+      let (blocker, errors) = (WriteBlocker(), Errors())
       try await withThrowingTaskGroup { group in
-        await plug.hold(store, in: &group)
+        await blocker.hold(store, in: &group)
         for id in Int64(0)..<5 {
           group.addTask {
             do {
@@ -157,7 +157,7 @@ import Testing
           }
         }
         unsafe setrlimit(resource, &limit)
-        await plug.release(store, waiting: 5)
+        await blocker.release(store, waiting: 5)
         try await group.waitForAll()
       }
       #expect(await errors.byID.keys.sorted() == [0, 1, 2, 3, 4])
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `a store that is open for reading refuses every write that waits`() async throws {
+  @Test func `a read-only store refuses every queued write`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     let path = folder.path
     await #expect(processExitsWith: .success) { [path = path as String] in
@@ -192,17 +192,17 @@ import Testing
     }
   }
 
-  @Test(arguments: Durability.allCases) func `a write of any durability is there`(
+  @Test(arguments: Durability.allCases) func `a write of any durability can be read`(
     durability: Durability
   ) async throws {
     try await store.write(durability: durability) { try $0.insert(Everything(id: 1)) }
-    try writeNow(durability)
+    try writeSynchronously(durability)
     #expect(try keys() == [1, 2])
     try store.sync()
     try store.checkPages()
   }
 
-  private func writeNow(_ durability: Durability) throws {
+  private func writeSynchronously(_ durability: Durability) throws {
     try store.write(durability: durability) { try $0.insert(Everything(id: 2)) }
   }
 
@@ -212,8 +212,8 @@ import Testing
       ([.deferred, .deferred], "deferred"),
     ] as [([Durability], String)]
   )
-  func `the commit of a batch has the greatest durability that one of it asks for`(
-    asked: [Durability],
+  func `a shared commit has the strongest durability of its writes`(
+    requested: [Durability],
     expected: String
   ) async throws {
     let log = RecordingLog()
@@ -222,23 +222,23 @@ import Testing
       models: [Everything.self],
       options: StoreOptions(logger: log.logger)
     )
-    let plug = Plug()
+    let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await plug.hold(store, in: &group)
-      for (id, durability) in asked.enumerated() {
+      await blocker.hold(store, in: &group)
+      for (id, durability) in requested.enumerated() {
         group.addTask {
           try await store.write(durability: durability) {
             try $0.insert(Everything(id: Int64(id)))
           }
         }
       }
-      await plug.release(store, waiting: asked.count)
+      await blocker.release(store, waiting: requested.count)
       try await group.waitForAll()
     }
     #expect(log.entries("writes shared a commit").map { $0.metadata["durability"] } == [expected])
   }
 
-  @Test func `writes of one task happen in order, among those of others`() async throws {
+  @Test func `the writes of one task run in order among concurrent writes`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     try await withThrowingTaskGroup { group in
       for task in Int64(0)..<8 {

@@ -15,7 +15,7 @@ import Testing
 
   private func all() throws -> [Everything] { try store.read { try $0.fetch(Everything.all) } }
 
-  @Test func `a nested write that throws is undone alone`() throws {
+  @Test func `a nested write that throws rolls back only its own changes`() throws {
     try store.write { tx in
       try tx.insert(Everything(id: 1, received: 1))
       #expect(throws: Failure.self) {
@@ -34,7 +34,7 @@ import Testing
     #expect(try all() == [Everything(id: 1, received: 1), Everything(id: 3), Everything(id: 4)])
   }
 
-  @Test func `a nested write and the one around it read each other's hot fields`() throws {
+  @Test func `a nested write and the outer write read each other's hot fields`() throws {
     try store.write { tx in
       for id in 1...40 { try tx.insert(Everything(id: Int64(id), received: 1)) }
       let sum = try tx.nested { tx in
@@ -49,7 +49,7 @@ import Testing
     #expect(try all().map(\.received).reduce(0, +) == 519)
   }
 
-  @Test func `ids that an undone write gave are not mixed up with later ones`() throws {
+  @Test func `ids assigned by a rolled-back write are not confused with later ids`() throws {
     try store.write { tx in
       try tx.insert(Everything(id: 1))
       for round in 0..<5 {
@@ -66,7 +66,7 @@ import Testing
     #expect(try all().count == 8)
   }
 
-  @Test func `writes nest to any depth, and each throws alone`() throws {
+  @Test func `writes nest 20 levels deep, and each rolls back on its own`() throws {
     func write(_ depth: Int64, _ tx: inout StoreTransaction) throws {
       try tx.insert(Everything(id: depth))
       if depth < 20 { try? tx.nested { try write(depth + 1, &$0) } }
@@ -76,7 +76,7 @@ import Testing
     #expect(try all().map(\.id) == Array(1...10))
   }
 
-  @Test func `only a nested write that succeeds makes the outer one changed`() throws {
+  @Test func `hasChanges is set only by a nested write that succeeds`() throws {
     try store.write { tx in
       try? tx.nested { tx in
         try tx.insert(Everything(id: 1))
@@ -89,8 +89,8 @@ import Testing
     }
   }
 
-  /// A hundred nested writes of random depth, each with its chance to throw, against a dictionary.
-  @Test(arguments: 0..<10) func `a random history of nested writes is that of a dictionary`(
+  /// Compares nested writes of random depth, which throw at random, with a dictionary.
+  @Test(arguments: 0..<10) func `random nested writes match a dictionary`(
     seed: UInt64
   ) throws {
     var random = SplitMix64(seed: seed)
@@ -117,8 +117,8 @@ import Testing
         default:
           guard depth < 4 else { continue }
           var inner = objects
-          let isDone: Void? = try? tx.nested { try write(depth + 1, &inner, &$0, &random) }
-          if isDone != nil { objects = inner }
+          let result: Void? = try? tx.nested { try write(depth + 1, &inner, &$0, &random) }
+          if result != nil { objects = inner }
         }
       }
       if depth > 0, Int.random(in: 0..<3, using: &random) == 0 { throw Failure() }

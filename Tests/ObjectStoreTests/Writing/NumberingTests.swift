@@ -3,7 +3,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// Primary keys that the store gives.
+/// Tests primary keys that the store assigns.
 @Suite struct NumberingTests {
   private let folder: TemporaryFolder
 
@@ -25,19 +25,19 @@ import Testing
     }
   }
 
-  @Test func `keys count up from one, over writes and opens`() throws {
+  @Test func `keys are assigned from 1 across writes and opens`() throws {
     #expect(try add(to: open(), 3) == [1, 2, 3])
     #expect(try add(to: open(), 2) == [4, 5])
   }
 
-  @Test func `a key is not given again when its object is deleted`() throws {
+  @Test func `the key of a deleted object is not reused`() throws {
     let store = try open()
     #expect(try add(to: store, 2) == [1, 2])
     try store.write { tx in _ = try tx.delete(Ticket.all) }
     #expect(try add(to: store) == [3])
   }
 
-  @Test func `keys that are given and not used are gone, unless the write fails`() throws {
+  @Test func `unused keys are not reassigned unless their write fails`() throws {
     struct Failure: Error {}
     let store = try open()
     let unused = try store.write { tx in
@@ -63,16 +63,16 @@ import Testing
     }
   }
 
-  @Test func `keys that were chosen by hand are passed over`() throws {
+  @Test func `keys that are already in use are skipped`() throws {
     let store = try open()
     try store.write { tx in
       for id in [2, 3, 7, 1_000] { try tx.insert(Ticket(id: id, seat: "\(id)", row: 0)) }
     }
-    // Four objects there are, so the first is the fifth.
+    // The store has four objects, so the first assigned key is 5.
     #expect(try add(to: store, 3) == [5, 6, 8])
   }
 
-  @Test func `each model counts by itself, and ends with its type`() throws {
+  @Test func `each model has its own counter, which ends at the maximum of the key type`() throws {
     let store = try open()
     #expect(try add(to: store) == [1])
     try store.write { tx in
@@ -83,14 +83,14 @@ import Testing
       }
       do {
         _ = try tx.nextKey(for: Seat.self)
-        Issue.record("there is a key beyond the last one")
+        Issue.record("nextKey returned a key beyond Int8.max")
       } catch let error as StoreError {
         #expect(error.code == .full)
       }
     }
   }
 
-  @Test func `what was counted outlasts a compaction and a repair`() throws {
+  @Test func `the key counter survives compaction and repair`() throws {
     do {
       let store = try open()
       _ = try add(to: store, 3)
@@ -108,7 +108,7 @@ import Testing
   }
 }
 
-/// A model whose keys are soon used up.
+/// A model with only 127 positive keys.
 private struct Seat: Model {
   struct Columns: Sendable {}
   static let columns = Columns()

@@ -3,25 +3,25 @@ import Synchronization
 
 @testable import ObjectStore
 
-/// A write that keeps others waiting until it is let go.
-final class Plug: Sendable {
-  private let isIn = Atomic(false)
-  private let isOut = DispatchSemaphore(value: 0)
+/// A write that blocks the write queue until it is released.
+final class WriteBlocker: Sendable {
+  private let isRunning = Atomic(false)
+  private let released = DispatchSemaphore(value: 0)
 
-  /// Begins the write, and returns once it runs.
+  /// Starts the write, and returns when it is running.
   func hold(_ store: ObjectStore, in group: inout ThrowingTaskGroup<Void, any Error>) async {
     group.addTask {
       try await store.write { _ in
-        self.isIn.store(true, ordering: .releasing)
-        self.isOut.wait()
+        self.isRunning.store(true, ordering: .releasing)
+        self.released.wait()
       }
     }
-    while !isIn.load(ordering: .acquiring) { await Task.yield() }
+    while !isRunning.load(ordering: .acquiring) { await Task.yield() }
   }
 
-  /// Lets go once so many writes wait.
+  /// Waits until `count` writes are queued, and then ends the blocking write.
   func release(_ store: ObjectStore, waiting count: Int) async {
     while store.writes.count < count { await Task.yield() }
-    isOut.signal()
+    released.signal()
   }
 }

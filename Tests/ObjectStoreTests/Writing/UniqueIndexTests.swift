@@ -31,7 +31,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `nil in any field of a unique index over several exempts the object`() throws {
+  @Test func `nil in any field of a compound unique index exempts the object`() throws {
     let owner = "a\0b"
     #expect(try !isRefused(Badge(id: 1, owner: owner, building: 1, floor: "f")))
     #expect(try isRefused(Badge(id: 2, owner: owner, building: 1, floor: "f")))
@@ -45,7 +45,7 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test func `a unique index that is built over objects with nil accepts them`() throws {
+  @Test func `rebuilding a unique index accepts several objects with nil`() throws {
     try store.write { tx in for id in 1...5 { try tx.insert(Badge(id: id, floor: "f")) } }
     #expect(try store.rebuildIndexes() == 15)
   }

@@ -11,16 +11,16 @@ import Testing
   }
 
   @Test func `each hash is looked up once, in order`() {
-    var asked: [UInt64] = []
+    var lookups: [UInt64] = []
     var batch = batch([5, .max, 3, 5, 0, 5])
-    batch.resolveIDs { hash in
-      asked.append(hash)
+    batch.locate { hash in
+      lookups.append(hash)
       return 0
     }
-    #expect(asked == [0, 3, 5, .max])
+    #expect(lookups == [0, 3, 5, .max])
   }
 
-  @Test func `what is there comes first, by its id, and what is new as it was given`() {
+  @Test func `existing objects are ordered by id, followed by new objects in input order`() {
     var batch = batch([40, 30, 20, 10, 50])
     batch.resolveIDs { [40: 7, 20: 9, 50: 2][$0] ?? 0 }
     batch.sortByID()
@@ -31,7 +31,7 @@ import Testing
     #expect(batch.entries.map(\.position) == [0, 1, 2, 3, 4])
   }
 
-  @Test func `those of one hash are marked, and stay in their order`() {
+  @Test func `objects with the same hash are marked as repeated and keep their order`() {
     var batch = batch([8, 1, 8, 2, 1, 8])
     batch.resolveIDs { $0 == 8 ? 3 : 0 }
     batch.sortByID()
@@ -40,7 +40,7 @@ import Testing
     #expect(batch.entries.map(\.id) == [3, 3, 3, 0, 0, 0])
   }
 
-  @Test func `any batch keeps its objects, each with what was found for it`() {
+  @Test func `a random batch keeps every object with its hash and id`() {
     var random = SplitMix64(seed: 3)
     for _ in 0..<500 {
       let hashes = (0..<Int.random(in: 0...40, using: &random)).map { _ in
