@@ -5,7 +5,7 @@ import Migrations
 import ObjectStore
 import Testing
 
-/// The files that keep the schema, where the sources are.
+/// The checked-in files that record the schema.
 enum SchemaFiles {
   private static let package = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -13,7 +13,7 @@ enum SchemaFiles {
   static let frozenFolder = package.appending(path: "Migrations/Schemas")
   static let released = package.appending(path: "Tests/MigrationsTests/released.sha256")
 
-  /// The models of today.
+  /// The schema of the current models.
   static var current: SchemaLock {
     SchemaLock(
       version: DownloadMigrations.currentVersion,
@@ -22,8 +22,8 @@ enum SchemaFiles {
     )
   }
 
-  /// Whether the files are to be written, and not compared.
-  static let areRecorded = ProcessInfo.processInfo.environment["DLSTORE_RECORD_SCHEMA"] == "1"
+  /// Whether the tests write the files instead of comparing them.
+  static let isRecording = ProcessInfo.processInfo.environment["DLSTORE_RECORD_SCHEMA"] == "1"
 
   static func frozen(_ version: UInt32) -> URL {
     let digits = "\(version)"
@@ -31,7 +31,7 @@ enum SchemaFiles {
     return frozenFolder.appending(path: "\(zeros)\(digits).json")
   }
 
-  /// A value as the files have it: sorted keys, a line a value.
+  /// Encodes a value in the format of the files: JSON with sorted keys and one value per line.
   static func text(of value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -47,7 +47,7 @@ enum SchemaFiles {
       .joined()
   }
 
-  /// The digests of the frozen files by their names, as `sha256sum` writes them.
+  /// Returns the digests of the frozen files by file name, read from `released.sha256`.
   static func releasedDigests() throws -> [String: String] {
     let lines = try String(contentsOf: released, encoding: .utf8).split(separator: "\n")
     let pairs = try lines.map { line in
@@ -58,7 +58,7 @@ enum SchemaFiles {
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
-  /// Writes the lock; freezes the current version when it is not frozen, and notes its digest.
+  /// Writes the lock file. If the current version is not frozen, freezes it and records its digest.
   static func record() throws {
     try text(of: current).write(to: lock)
     let version = DownloadMigrations.currentVersion

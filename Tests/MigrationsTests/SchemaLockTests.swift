@@ -4,13 +4,15 @@ import Migrations
 import ObjectStore
 import Testing
 
-/// Run with `DLSTORE_RECORD_SCHEMA=1`, writes the files instead of comparing them.
+/// Compares the current models with the recorded schema.
+///
+/// With `DLSTORE_RECORD_SCHEMA=1`, writes the files instead.
 @Suite(.serialized) struct SchemaLockTests {
   init() throws {
-    if SchemaFiles.areRecorded { try SchemaFiles.record() }
+    if SchemaFiles.isRecording { try SchemaFiles.record() }
   }
 
-  @Test func `the lock describes the models of today`() throws {
+  @Test func `the lock file describes the current models`() throws {
     let lock = try JSONDecoder().decode(
       SchemaLock.self,
       from: Data(contentsOf: SchemaFiles.lock)
@@ -18,8 +20,8 @@ import Testing
     #expect(
       lock == SchemaFiles.current,
       """
-      The models and Migrations/schema.lock.json differ. If the change is meant, see \
-      Migrations/README.md for what it asks for, then run `make schema`.
+      The models differ from Migrations/schema.lock.json. If the change is intended, follow \
+      Migrations/README.md, then run `make schema`.
       """
     )
     #expect(
@@ -28,7 +30,7 @@ import Testing
     )
   }
 
-  @Test func `the newest frozen schema is that of the models of today`() throws {
+  @Test func `the newest frozen schema describes the current models`() throws {
     let version = DownloadMigrations.currentVersion
     let frozen = try JSONDecoder().decode(
       FrozenSchema.self,
@@ -37,16 +39,16 @@ import Testing
     #expect(
       frozen.schema == SchemaFiles.current,
       """
-      The models differ from version \(version) as it is frozen. Add one to \
-      DownloadMigrations.currentVersion and run `make schema`; only if version \(version) was never \
-      released, delete its file in Migrations/Schemas first instead.
+      The models differ from the frozen version \(version). Increment \
+      DownloadMigrations.currentVersion and run `make schema`. Only if version \(version) was never \
+      released, delete its file in Migrations/Schemas instead of incrementing the version.
       """
     )
     let next = SchemaFiles.frozen(version + 1).path
     #expect(!FileManager.default.fileExists(atPath: next), "\(next) is newer than the program")
   }
 
-  @Test func `every frozen schema names the one before it`() throws {
+  @Test func `every frozen schema has the digest of the previous one`() throws {
     var previous: String?
     for version in 1...DownloadMigrations.currentVersion {
       let bytes = try Data(contentsOf: SchemaFiles.frozen(version))
@@ -58,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `no frozen schema has changed, and none is missing`() throws {
+  @Test func `no frozen schema is changed or missing`() throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: SchemaFiles.frozenFolder.path)
     let digests = try names.reduce(into: [String: String]()) { digests, name in
       let bytes = try Data(contentsOf: SchemaFiles.frozenFolder.appending(path: name))
@@ -66,12 +68,12 @@ import Testing
     }
     #expect(
       try digests == SchemaFiles.releasedDigests(),
-      "A file in Migrations/Schemas is not the one that was released: put it back."
+      "Migrations/Schemas differs from the released files: restore them."
     )
     #expect(digests.count == Int(DownloadMigrations.currentVersion))
   }
 
-  @Test func `that there is no predecessor is written down`() throws {
+  @Test func `the first frozen schema has an explicit null for its predecessor`() throws {
     let frozen = FrozenSchema(previous: nil, schema: SchemaFiles.current)
     let text = String(decoding: try SchemaFiles.text(of: frozen), as: UTF8.self)
     #expect(text.contains("\"previous\" : null"))
@@ -80,13 +82,13 @@ import Testing
 
   // MARK: Ids
 
-  @Test func `no id is used twice or after it was retired`() {
+  @Test func `field ids are unique and retired ids are not reused`() {
     for model in SchemaFiles.current.models {
       let ids = model.fields.map(\.id)
       #expect(Set(ids).count == ids.count, "\(model.name)")
       #expect(Set(ids).isDisjoint(with: model.retiredIDs), "\(model.name)")
       #expect(Set(model.retiredIDs).count == model.retiredIDs.count, "\(model.name)")
-      // An id that follows from a name would change with the name.
+      // An id that is derived from a name changes with the name.
       #expect(ids.allSatisfy { $0 > 0 && $0 < 1 << 31 }, "\(model.name) has a field without an id")
     }
     let names = Set(SchemaFiles.current.models.map(\.name))
@@ -94,19 +96,19 @@ import Testing
     #expect(names.count == SchemaFiles.current.models.count)
   }
 
-  @Test func `an id that was ever released keeps its type or is retired`() throws {
+  @Test func `a released id keeps its type or is retired`() throws {
     for version in 1...DownloadMigrations.currentVersion {
       let bytes = try Data(contentsOf: SchemaFiles.frozen(version))
       let frozen = try JSONDecoder().decode(FrozenSchema.self, from: bytes)
       for model in frozen.schema.models {
-        let today = try #require(
+        let current = try #require(
           SchemaFiles.current.models.first { $0.name == model.name },
-          "the model \(model.name) is gone, and with it what stores have of it"
+          "the model \(model.name) is missing, so stores would lose its objects"
         )
-        #expect(Set(model.retiredIDs).isSubset(of: today.retiredIDs), "\(model.name)")
+        #expect(Set(model.retiredIDs).isSubset(of: current.retiredIDs), "\(model.name)")
         for field in model.fields {
-          let now = today.fields.first { $0.id == field.id }
-          let isRetired = today.retiredIDs.contains(field.id)
+          let now = current.fields.first { $0.id == field.id }
+          let isRetired = current.retiredIDs.contains(field.id)
           #expect((now == nil) == isRetired, "\(model.name).\(field.name), id \(field.id)")
           #expect(now == nil || now?.type == field.type, "\(model.name).\(field.name)")
           #expect(now == nil || now?.primaryKey == field.primaryKey, "\(model.name).\(field.name)")
@@ -115,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a change of any part of a field is a change of the schema`() {
+  @Test func `changing any attribute of a field changes the schema`() {
     let current = SchemaFiles.current
     let changes: [(inout SchemaLock.FieldEntry) -> Void] = [
       { $0.id += 1_000 }, { $0.name += "x" }, { $0.type = "int8" }, { $0.optional.toggle() },
@@ -128,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `models and fields are in an order of their own, not that of the code`() {
+  @Test func `models and fields are sorted, independent of their order in code`() {
     let models = DownloadStore.models.map { $0.schema }
     let reversed = SchemaLock(
       version: DownloadMigrations.currentVersion,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadStore
 
-/// What a program that knows nothing but ids and types reads of a ``DownloadRecord``.
+/// The fields of a ``DownloadRecord``, read by their ids and types only.
 private struct RecordByIDs: Model {
   struct Columns {}
   static let columns = Columns()
@@ -53,7 +53,7 @@ private struct RecordByIDs: Model {
     ]
   )
 
-  /// The values as text, the first being that of the id 1.
+  /// The values as strings, in the order of their ids, starting with id 1.
   var values: [String]
   var primaryKey: String { values[0] }
 
@@ -100,7 +100,7 @@ private struct RecordByIDs: Model {
   }
 
   func encode(to record: inout RecordEncoder) {
-    preconditionFailure("only ever read")
+    preconditionFailure("RecordByIDs is read-only")
   }
 
   private static func seconds(_ date: Date?) -> String {
@@ -109,7 +109,7 @@ private struct RecordByIDs: Model {
 }
 
 @Suite struct StoredLayoutTests {
-  @Test func `a stored record is found by its ids alone`() throws {
+  @Test func `every field of a stored record can be read by its id`() throws {
     let folder = try TemporaryFolder()
     let moment = Date(timeIntervalSince1970: 1_000)
     var record = DownloadRecord(
@@ -172,12 +172,12 @@ private struct RecordByIDs: Model {
     )
   }
 
-  @Test func `the hand-written ids are all there are`() {
+  @Test func `the test covers every field id of the record`() {
     let written = Set(RecordByIDs.schema.fields.map(\.id))
     #expect(written == Set(DownloadRecord.schema.fields.map(\.id)))
   }
 
-  @Test func `a store says which version wrote it`() throws {
+  @Test func `a store records the schema version that wrote it`() throws {
     let folder = try TemporaryFolder()
     _ = try DownloadStore(at: folder.path)
     let older = try ObjectStore(

@@ -3,7 +3,7 @@ import Testing
 @testable import ObjectStoreMacros
 
 @Suite struct EmbeddedMacroTests {
-  @Test func `each kind of field is read and written in order`() {
+  @Test func `the expansion reads and writes each kind of field in order`() {
     let result = MacroExpander(
       expanding: """
         @Embedded(name: "Place")
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: ["@Indexed", "@PrimaryKey", "@Hot", "@Unique", "@Field(id: 1)"])
-  func `a marker of models is refused`(_ attribute: String) throws {
+  func `a model attribute in an embedded struct is refused`(_ attribute: String) throws {
     let name = try #require(attribute.dropFirst().split(separator: "(").first)
     let marker = try #require(Marker(rawValue: String(name)))
     let result = MacroExpander(expanding: "@Embedded struct Address { \(attribute) var a: Int }")
@@ -70,7 +70,7 @@ import Testing
     #expect(result.fixes == [.init(message: "remove @\(name)", code: "var a: Int")])
   }
 
-  @Test func `what cannot be stored in a model cannot be embedded`() {
+  @Test func `properties that cannot be stored in a model cannot be embedded`() {
     let result = MacroExpander(
       expanding: "@Embedded struct Address<T> { var a = 0; lazy var b: Int = 0; var c: [Int?] }"
     )

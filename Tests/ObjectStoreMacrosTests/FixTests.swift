@@ -2,7 +2,7 @@ import Testing
 
 @testable import ObjectStoreMacros
 
-@Suite struct FixTests {
+@Suite struct FixItTests {
   @Test(arguments: [
     ("@Hot var a: Int { 0 }", "remove @Hot", "var a: Int { 0 }"),
     ("@Transient @Indexed var a = 0", "remove @Indexed", "@Transient var a = 0"),
@@ -17,7 +17,7 @@ import Testing
     ("@OnDelete(.deny) var a: Int", "remove @OnDelete", "var a: Int"),
     ("@OnDelete(.nullify) var a: Reference<B>", "make it 'Reference<B>?'", "Reference<B>?"),
   ])
-  func `a problem with a property comes with what to do`(
+  func `a diagnostic on a property has a fix-it`(
     _ property: String,
     _ message: String,
     _ code: String
@@ -26,7 +26,7 @@ import Testing
     #expect(MacroExpander(expanding: source).fixes == [.init(message: message, code: code)])
   }
 
-  @Test func `a property named id is offered as the primary key`() {
+  @Test func `a fix-it marks a property named id as the primary key`() {
     #expect(
       MacroExpander(expanding: "@Model struct Note {\n  public var id: Int\n}").fixes == [
         .init(message: "mark it with @PrimaryKey", code: "@PrimaryKey public var id: Int")
@@ -35,7 +35,7 @@ import Testing
     #expect(MacroExpander(expanding: "@Model struct Note { var a: Int }").fixes.isEmpty)
   }
 
-  @Test func `a marker outside a model is offered to be removed`() {
+  @Test func `a fix-it removes an attribute outside a model`() {
     #expect(
       MacroExpander(expanding: "struct Note { @Hot var a: Int = 0 }").fixes == [
         .init(message: "remove @Hot", code: "")

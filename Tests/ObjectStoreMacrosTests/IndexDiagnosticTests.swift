@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct IndexDiagnosticTests {
   @Test(arguments: ["#Index", "#Unique"])
-  func `an index over several fields is described`(_ macro: String) {
+  func `a compound index is part of the schema`(_ macro: String) {
     let result = MacroExpander(
       expanding: """
         @Model struct Note {
@@ -33,13 +33,13 @@ import Testing
   }
 
   @Test(arguments: [#"["a"]"#, #"fields"#, #"[]"#, #"[\.a.count]"#, #"[\.[0]]"#])
-  func `an index is a list of key paths`(_ list: String) {
+  func `an index that is not a list of key paths is refused`(_ list: String) {
     let found = problems(among: "#Index<Note>(\(list))")
     #expect(found.map(\.message) == [ModelDiagnostic.indexNotLiteral.message])
   }
 
   @Test(arguments: ["c", "transient", "computed"])
-  func `an index has stored fields`(_ name: String) {
+  func `an index on a property that is not stored is refused`(_ name: String) {
     #expect(
       problems(
         among: #"#Index<Note>([\.\#(name)]); @Transient var transient = 0; var computed: Int { 0 }"#
@@ -47,7 +47,7 @@ import Testing
     )
   }
 
-  @Test func `an index has a field once, one collection, and eight fields at most`() {
+  @Test func `an index with repeated fields, two collections or nine fields is refused`() {
     #expect(
       problems(among: #"#Index<Note>([\.a, \.b, \.a])"#) == [
         .init(.repeatedInIndex(field: "a"), at: #"\.a"#)
@@ -74,7 +74,7 @@ import Testing
     #expect(problems(among: "#Index<Note>([\(eight)])\n\(fields)").isEmpty)
   }
 
-  @Test func `two indexes over the same fields are refused`() {
+  @Test func `two indexes on the same fields are refused`() {
     let first = #"#Index<Note>([\.a, \.b])"#
     let second = #"#Unique<Note>([\.a, \.b])"#
     #expect(

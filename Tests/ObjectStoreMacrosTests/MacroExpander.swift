@@ -6,7 +6,7 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
 
-/// The macros under the names that source code uses.
+/// The macros by their names in source code.
 let modelMacros: [String: MacroSpec] = {
   let markers = ["PrimaryKey", "Indexed", "Hot", "Transient", "Field", "OnDelete"]
   let specs = markers.map { ($0, MacroSpec(type: MarkerMacro.self)) }
@@ -15,12 +15,12 @@ let modelMacros: [String: MacroSpec] = {
       "Model": MacroSpec(type: ModelMacro.self, conformances: ["Model"]),
       "Embedded": MacroSpec(type: EmbeddedMacro.self, conformances: ["FieldValue"]),
       "Index": MacroSpec(type: IndexMacro.self),
-      // Of this name there are two: the one on a property, and the one inside the model.
+      // Two macros have this name: an attribute of a property, and a declaration in a model.
       "Unique": MacroSpec(type: UniqueMacros.self),
     ]) { $1 }
 }()
 
-/// `@Unique` and `#Unique`, which the compiler tells apart and the test's expander does not.
+/// `@Unique` and `#Unique`, which the test expander looks up by the same name.
 private enum UniqueMacros: PeerMacro, DeclarationMacro {
   static func expansion(
     of node: AttributeSyntax,
@@ -38,14 +38,14 @@ private enum UniqueMacros: PeerMacro, DeclarationMacro {
   }
 }
 
-/// Source code after the expansion of the model macros.
+/// The result of expanding the model macros in source code.
 struct MacroExpander {
   let expansion: String
   let problems: [Problem]
-  /// What is offered to do about them.
+  /// The fix-its of the problems.
   let fixes: [Fix]
 
-  /// A change of source code.
+  /// A fix-it: its message and its replacement code.
   struct Fix: Hashable, CustomStringConvertible {
     let message: String
     let code: String
@@ -53,7 +53,7 @@ struct MacroExpander {
     var description: String { "\(message): \(code)" }
   }
 
-  /// Something that a macro reported, with the code to which it points.
+  /// A diagnostic of a macro: its message and the code to which it points.
   struct Problem: Hashable, CustomStringConvertible {
     let message: String
     let node: String

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct MarkerDiagnosticTests {
   @Test(arguments: Marker.allCases)
-  func `a marker on a computed or a static property is refused`(_ marker: Marker) {
+  func `an attribute on a computed or static property is refused`(_ marker: Marker) {
     let attribute = marker.attribute
     let problem = MacroExpander.Problem(.markerOnUnstored(marker: marker), at: attribute)
     #expect(problems(among: "\(attribute) var a: Int { 0 }") == [problem])
@@ -12,20 +12,20 @@ import Testing
   }
 
   @Test(arguments: Marker.allCases)
-  func `a marker on a method is refused`(_ marker: Marker) {
+  func `an attribute on a method is refused`(_ marker: Marker) {
     let problem = MacroExpander.Problem(.markerOnUnstored(marker: marker), at: marker.attribute)
     #expect(problems(among: "\(marker.attribute) func f() {}") == [problem])
   }
 
   @Test(arguments: Marker.allCases)
-  func `a marker outside a model is refused`(_ marker: Marker) {
+  func `an attribute outside a model is refused`(_ marker: Marker) {
     let source = "struct Note { \(marker.attribute) var a: Int = 0 }"
     let problem = MacroExpander.Problem(.markerOutsideModel(marker: marker), at: marker.attribute)
     #expect(MacroExpander(expanding: source).problems == [problem])
   }
 
   @Test(arguments: ["@Indexed", "@Hot", "@Field(id: 1)", "@PrimaryKey"])
-  func `a transient property has no other marker`(_ attribute: String) throws {
+  func `another attribute on a transient property is refused`(_ attribute: String) throws {
     let name = try #require(attribute.dropFirst().split(separator: "(").first)
     let marker = try #require(Marker(rawValue: String(name)))
     #expect(
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: ["var a: Int", "let a: Int?", "let a: Int"])
-  func `a transient property starts from a value`(_ property: String) {
+  func `a transient property without an initial value is refused`(_ property: String) {
     #expect(
       problems(among: "@Transient \(property)") == [
         .init(.transientWithoutValue(property: "a"), at: "a")
@@ -45,12 +45,12 @@ import Testing
   }
 
   @Test(arguments: ["-1", "4294967296", "limit", #""7""#])
-  func `an explicit id is a literal of 32 bits`(_ id: String) {
+  func `an explicit id that is not a 32-bit literal is refused`(_ id: String) {
     #expect(problems(among: "@Field(id: \(id)) var a: Int") == [.init(.idNotLiteral, at: id)])
   }
 
   @Test(arguments: [#""""#, #""a\(1)""#, "oldName"])
-  func `an old name is a literal with something in it`(_ name: String) {
+  func `an old name that is empty or not a literal is refused`(_ name: String) {
     #expect(
       problems(among: "@Field(renamedFrom: \(name)) var a: Int") == [
         .init(.oldNameNotLiteral, at: name)
@@ -58,7 +58,7 @@ import Testing
     )
   }
 
-  @Test func `a field has one explicit id`() {
+  @Test func `a second explicit id of a field is refused`() {
     #expect(
       problems(among: #"@Field(id: 1) @Field(renamedFrom: "b") var a: Int"#) == [
         .init(.severalIDs(field: "a"), at: #"@Field(renamedFrom: "b")"#)
@@ -66,7 +66,7 @@ import Testing
     )
   }
 
-  @Test func `a marker may name its module`() {
+  @Test func `an attribute may be qualified with its module`() {
     let source = """
       @ObjectStoreModel.Model struct Note {
         @ObjectStoreModel.PrimaryKey var id: Int

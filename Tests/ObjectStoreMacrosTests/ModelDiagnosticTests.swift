@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [#""""#, #""a\(1)""#, "oldName"])
-  func `a stored name must be a literal with something in it`(_ name: String) {
+  func `a stored name that is empty or not a literal is refused`(_ name: String) {
     let source = "@Model(name: \(name)) struct Note { @PrimaryKey var id: Int }"
     #expect(problems(in: source) == [.init(.modelNameNotLiteral, at: name)])
   }
@@ -42,7 +42,7 @@ import Testing
     )
   }
 
-  @Test func `no field has the name of a key of several`() {
+  @Test func `a field named primaryKey beside a compound key is refused`() {
     #expect(
       problems(among: "@PrimaryKey var a: Int; var primaryKey: Int") == [
         .init(.compositeKeyNameTaken, at: "primaryKey")
@@ -51,7 +51,7 @@ import Testing
     #expect(problems(in: "@Model struct Note { @PrimaryKey var primaryKey: Int }").isEmpty)
   }
 
-  @Test func `each part of a primary key is neither optional nor hot nor unique by itself`() {
+  @Test func `optional, hot and unique parts of a primary key are refused`() {
     #expect(
       problems(among: "@PrimaryKey var a: Int?; @PrimaryKey @Hot @Unique var b: Int") == [
         .init(.optionalPrimaryKey(field: "a"), at: "@PrimaryKey"),
@@ -132,7 +132,7 @@ import Testing
     "@OnDelete(.deny) var a: Owner",
     "@Field(id: 0) var a: Int", "@Field(id: 0xFFFF_FFFF) var a: Int", "func f() { var x = 0 }",
   ])
-  func `a property that can be stored, or need not be, is accepted`(_ property: String) {
+  func `a property that can be stored or is not stored is accepted`(_ property: String) {
     #expect(problems(among: property).isEmpty)
   }
 
@@ -140,14 +140,14 @@ import Testing
     "@Field(id: 7) var a: Int; @Field(id: 0x7) var b: Int",
     "@Field(id: 7) var a: Int; @Field(id: 7) var b: Int",
   ])
-  func `two fields of one explicit id are refused`(_ properties: String) {
+  func `two fields with the same explicit id are refused`(_ properties: String) {
     let problem = ModelDiagnostic.sameID(field: "b", other: "a", id: 7)
     let found = problems(among: properties)
     #expect(found.map(\.message) == [problem.message])
     #expect(found.allSatisfy { $0.node.hasPrefix("@Field(id:") })
   }
 
-  @Test func `two fields whose names have one hash are refused`() {
+  @Test func `two fields whose names have the same hash are refused`() {
     let id = FieldID.number(forName: "liquid")
     #expect(
       problems(among: "var costarring: Int; var liquid: Int") == [
@@ -156,7 +156,7 @@ import Testing
     )
   }
 
-  @Test func `a field cannot be renamed from one that is still there`() {
+  @Test func `a field cannot be renamed from an existing field`() {
     let id = FieldID.number(forName: "a")
     #expect(
       problems(among: #"var a: Int; @Field(renamedFrom: "a") var b: Int"#) == [
@@ -165,7 +165,7 @@ import Testing
     )
   }
 
-  @Test func `all problems are reported at once`() {
+  @Test func `all problems are reported in one expansion`() {
     let found = problems(among: "var a = 0; lazy var b: Int = 0; @Hot var c: Int { 0 }")
     #expect(found.count == 3)
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import ObjectStoreMacros
 
 @Suite struct ModelExpansionTests {
-  @Test func `each kind of field is described, read and written`() {
+  @Test func `each kind of field is declared, read and written`() {
     expectExpansion(
       """
       @Model
@@ -136,7 +136,7 @@ import Testing
     )
   }
 
-  @Test func `a key of several properties is a type and a field of its own`() {
+  @Test func `a compound key becomes a type and a field`() {
     let result = MacroExpander(
       expanding: """
         @Model
@@ -255,7 +255,7 @@ import Testing
     )
   }
 
-  @Test func `a struct in another type keeps inside what names the types beside it`() {
+  @Test func `a nested struct declares members that use sibling types inside the struct`() {
     expectExpansion(
       """
       package enum Library {
@@ -315,7 +315,7 @@ import Testing
     )
   }
 
-  @Test func `names that would clash, and one that is given, are kept`() {
+  @Test func `reserved property names and an explicit conformance are kept`() {
     expectExpansion(
       """
       @Model(name: "Old")
@@ -391,7 +391,7 @@ import Testing
     ("package", "public", "package "), ("", "public", ""), ("internal", "internal", ""),
     ("fileprivate", "public", "fileprivate "), ("private", "", "fileprivate "),
   ])
-  func `a column is seen as far as its property and the struct`(
+  func `a column has the narrower access level of its property and the struct`(
     struct: String,
     property: String,
     column: String
@@ -403,14 +403,14 @@ import Testing
     #expect(result.expansion.contains("\n    \(column)let id = Column<Note, Int>(position: 0)\n"))
   }
 
-  @Test func `a struct has the access level of the extension around it`() {
+  @Test func `a struct has the access level of its enclosing extension`() {
     let result = MacroExpander(
       expanding: "public extension Library { @Model struct Note {\n@PrimaryKey var id: Int\n} }"
     )
     #expect(result.expansion.contains("public nonisolated static let schema"))
   }
 
-  @Test func `the conformance is available where the struct is`() {
+  @Test func `the conformance has the availability of the struct`() {
     let result = MacroExpander(
       expanding: """
         @available(macOS 26, *)

@@ -3,9 +3,9 @@ import SwiftParser
 import SwiftSyntax
 import Testing
 
-/// A record type of this package in macro form, and the checked-in file that it expands to.
+/// A `.model` template of a record type, and its checked-in expansion.
 ///
-/// The expansion is checked in so that users of the package need not build the macro.
+/// The expansion is checked in, so that users of the package do not build the macro.
 struct RecordTemplate: Sendable, CustomTestStringConvertible {
   let name: String
 
@@ -13,7 +13,7 @@ struct RecordTemplate: Sendable, CustomTestStringConvertible {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Sources/DownloadStore/Records", directoryHint: .isDirectory)
 
-  /// The templates in the sources of the download store.
+  /// The templates of the download store.
   static let all: [RecordTemplate] = {
     let files = try? FileManager.default.contentsOfDirectory(
       at: folder,
@@ -25,7 +25,7 @@ struct RecordTemplate: Sendable, CustomTestStringConvertible {
       .sorted { $0.name < $1.name }
   }()
 
-  /// Whether the run is to write the expansions rather than to check them.
+  /// Whether the tests write the expansions instead of comparing them.
   static var isUpdating: Bool {
     ProcessInfo.processInfo.environment["DLSTORE_RECORD_MODELS"] == "1"
   }
@@ -34,13 +34,13 @@ struct RecordTemplate: Sendable, CustomTestStringConvertible {
 
   private var expansionURL: URL { Self.folder.appending(path: "\(name).swift") }
 
-  /// The template, expanded, under a line that says where it comes from.
+  /// Returns the expansion of the template, with a header comment that names its source.
   func expanded() throws -> String {
     let url = Self.folder.appending(path: "\(name).model")
     return try Self.expand(try String(contentsOf: url, encoding: .utf8), name: name)
   }
 
-  /// The checked-in expansion.
+  /// Reads the checked-in expansion.
   func checkedIn() throws -> String {
     try String(contentsOf: expansionURL, encoding: .utf8)
   }
@@ -60,7 +60,7 @@ struct RecordTemplate: Sendable, CustomTestStringConvertible {
     return header + "\n" + result.expansion.trimmingCharacters(in: .newlines) + "\n"
   }
 
-  /// The tokens and the comments of a file, which its formatting leaves as they are.
+  /// Returns the tokens and comments of a file, which do not depend on its formatting.
   static func contents(of source: String) -> [String] {
     Parser.parse(source: source).tokens(viewMode: .sourceAccurate)
       .flatMap { token in
@@ -70,7 +70,7 @@ struct RecordTemplate: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A template that the macro refuses.
+/// The diagnostics of a template that the macro refuses.
 struct ExpansionFailure: Error, CustomStringConvertible {
   let problems: [MacroExpander.Problem]
 

@@ -1,29 +1,29 @@
 import Testing
 
 @Suite struct RecordTemplateTests {
-  @Test func `there are templates`() {
+  @Test func `the templates are found`() {
     #expect(!RecordTemplate.all.isEmpty)
   }
 
   @Test(arguments: RecordTemplate.all)
-  func `the checked-in expansion is that of the template`(_ template: RecordTemplate) throws {
+  func `the checked-in expansion matches the template`(_ template: RecordTemplate) throws {
     let expansion = try template.expanded()
     if RecordTemplate.isUpdating { try template.write(expansion) }
     let expected = RecordTemplate.contents(of: expansion)
     let actual = RecordTemplate.contents(of: try template.checkedIn())
-    // The first difference says more than two whole files.
+    // Reports the first difference instead of two complete files.
     let isCurrent = expected == actual
     let difference = zip(expected, actual).first { $0 != $1 }
     #expect(
       isCurrent,
       """
-      \(template.name).swift is not what \(template.name).model expands to: run `make models`. \
-      The first difference: \(difference.map { "expected \($0), found \($1)" } ?? "the length")
+      \(template.name).swift is not the expansion of \(template.name).model: run `make models`. \
+      First difference: \(difference.map { "expected \($0), found \($1)" } ?? "the length")
       """
     )
   }
 
-  @Test func `comments and other declarations of a template survive`() throws {
+  @Test func `the expansion keeps comments and other declarations`() throws {
     let template = """
       // A comment at the top.
 
@@ -84,13 +84,13 @@ import Testing
     #expect(expansion.contains("\n/// Something else.\nenum Other {\n  case one\n}\n"))
   }
 
-  @Test func `a template that is no model is refused`() {
+  @Test func `a template with an invalid model throws`() {
     #expect(throws: ExpansionFailure.self) {
       try RecordTemplate.expand("@Model struct Note { var id: Int64 }", name: "Note")
     }
   }
 
-  @Test func `formatting is no difference, but a token or a comment is`() {
+  @Test func `the comparison ignores formatting, but not tokens and comments`() {
     let contents = RecordTemplate.contents(of: "/// One.\nlet a = [1, 2] // Two.")
     #expect(contents == RecordTemplate.contents(of: "  /// One.\nlet a\n =  [1,2]\n// Two."))
     #expect(contents != RecordTemplate.contents(of: "/// One.\nlet a = [1, 3] // Two."))

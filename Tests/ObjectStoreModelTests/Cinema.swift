@@ -1,7 +1,7 @@
 import Foundation
 import ObjectStoreModel
 
-/// Models that refer to each other, with a key of several properties and embedded values.
+/// Models with references, a compound key and embedded values.
 enum Cinema {
   @Embedded
   struct Address: Hashable {
@@ -42,7 +42,7 @@ extension Cinema.Hall {
   static let seats = Inverse(\Cinema.Seat.Columns.hall)
 }
 
-/// Kept as JSON.
+/// A value that is stored as JSON.
 struct Options: JSONFieldValue, Equatable {
   var isLoud: Bool
   var names: [String: [Int]]

@@ -20,7 +20,7 @@ import Testing
     try body(store)
   }
 
-  @Test func `embedded values, decimals, URLs and JSON come back`() throws {
+  @Test func `embedded values, decimals, URLs and JSON values round-trip`() throws {
     try withStore { store in
       let film = Film(title: "F", options: Options(isLoud: true, names: ["a": [1]]))
       try store.write { tx in
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a key of several properties finds one object`() throws {
+  @Test func `a compound key finds its object`() throws {
     try withStore { store in
       let seats = (1...3).map { Cinema.Seat(hall: one, number: $0, label: "A\($0)") }
       try store.write { tx in
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a predicate of Foundation finds objects of a model that a macro has made`() throws {
+  @Test func `a Foundation predicate works with a macro-generated model`() throws {
     try withStore { store in
       let seats = (1...3).map { Cinema.Seat(hall: one, number: $0, label: "A\($0)") }
       try store.write { tx in
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `unique values are unique, alone and together`() throws {
+  @Test func `single and compound unique indexes refuse duplicates`() throws {
     try withStore { store in
       try store.write { tx in
         try tx.insert(hall)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `references to objects with a key of several properties are kept`() throws {
+  @Test func `references to objects with compound keys follow their delete rules`() throws {
     try withStore { store in
       var first = Cinema.Seat(hall: one, number: 1, label: "A")
       var second = Cinema.Seat(hall: one, number: 2, label: "B")

@@ -2,7 +2,7 @@ import Foundation
 import ObjectStoreModel
 import Testing
 
-/// Fields of the later types in records that were written without them.
+/// Tests fields that were added to a model after its records were written.
 @Suite struct LaterFieldTests {
   private let folder = FileManager.default.temporaryDirectory
     .appending(path: "LaterFieldTests-\(UUID().uuidString)").path
@@ -11,14 +11,14 @@ import Testing
     try ObjectStore(at: folder, models: [model])
   }
 
-  @Test func `a field that was added later has its default`() throws {
+  @Test func `a field that was added later is read as its default`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try open(BareParcel.self).write { tx in try tx.insert(BareParcel(id: 1)) }
     let store = try open(Parcel.self)
     let found = try store.read { try $0.get(Parcel.self, 1) }
     #expect(found == Parcel(id: 1, from: nil))
     #expect(found?.weight == 1.25 && found?.to.street == "here" && found?.from == nil)
-    // In an index it counts as having no value until it is written again.
+    // The index has no entry for the field until the object is written again.
     try store.write { tx in
       let heavy = Parcel.where { $0.weight > 1 }
       let count = try tx.count(heavy)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `nil in a field that may no longer be nil is its default`() throws {
+  @Test func `nil in a field that is no longer optional is read as its default`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try open(VagueParcel.self).write { tx in
       try tx.insert(VagueParcel(id: 1))
@@ -42,7 +42,7 @@ import Testing
     #expect(found[1] == Parcel(id: 2, weight: 3, to: Place(street: "there"), tags: ["a"]))
   }
 
-  @Test func `another key of several properties is another key`() throws {
+  @Test func `a compound key with another order throws schemaMismatch, and one with renamed parts does not`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try open(RowThenColumn.self).write { tx in try tx.insert(RowThenColumn(row: 1, column: 2)) }
     let error = #expect(throws: StoreError.self) { try open(ColumnThenRow.self) }

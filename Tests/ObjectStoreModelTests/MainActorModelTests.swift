@@ -4,7 +4,7 @@ import ObjectStoreModel
 import Testing
 
 @Suite struct MainActorModelTests {
-  @Test func `a model of a main actor module is used from anywhere`() {
+  @Test func `a model of a MainActor module can be used from any isolation`() {
     #expect(schemaOfTrack() == Track.schema)
     #expect(
       Track.schema
@@ -21,13 +21,13 @@ import Testing
     #expect(Track.columns.playCount.position == 2)
   }
 
-  @Test func `a model inside a type of a main actor module is used from anywhere`() {
+  @Test func `a nested model of a MainActor module can be used from any isolation`() {
     let medium: Column<Shelf.Album, Shelf.Medium> = Shelf.Album.columns.medium
     #expect(Shelf.Album.schema.fields[medium.position].name == "medium")
     #expect(Shelf.Album.schema.fields[medium.position].type == .signed(bits: 64))
   }
 
-  @Test func `keys, indexes and embedded values of a main actor module are used anywhere`() async {
+  @Test func `keys, indexes and embedded values of a MainActor module can be used anywhere`() async {
     let list = await MainActor.run { Playlist(owner: "a", name: "b") }
     #expect(list.primaryKey == keyOfPlaylist("a", "b"))
     #expect(Playlist.schema.fields.map(\.name).last == "primaryKey")
@@ -37,7 +37,7 @@ import Testing
     #expect(inverse(of: Reference(UUID())).limit == nil)
   }
 
-  @Test func `the key of an object is read off the main actor`() async {
+  @Test func `the primary key of an object can be read off the main actor`() async {
     let id = UUID()
     let track = await MainActor.run { Track(id: id) }
     #expect(track.primaryKey == id)

@@ -1,7 +1,7 @@
 package import Foundation
 package import ObjectStoreModel
 
-/// A model whose type has another name than its objects in the store.
+/// A model whose stored name differs from the name of its type.
 @Model(name: "Note")
 package struct Memo {
   @PrimaryKey package var primaryKey: UUID
@@ -9,7 +9,7 @@ package struct Memo {
   var `default`: String = "default"
   fileprivate var draft: String = ""
 
-  // Uses the import for the compiler's sake: it does not see that the expansion does, and warns
+  // Uses the import explicitly, because the compiler ignores its use in the expansion and warns
   // (swiftlang/swift#86376).
   package static func field(of column: Column<Memo, UUID>) -> FieldSchema {
     schema.fields[column.position]

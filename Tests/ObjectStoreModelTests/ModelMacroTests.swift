@@ -35,7 +35,7 @@ import Testing
     #expect(names == ["url", "priority", "history"])
   }
 
-  @Test func `the memberwise initializer and the other members stay`() {
+  @Test func `the memberwise initializer and other members are kept`() {
     let download = Download(url: "https://example.com", created: .distantPast)
     #expect(download.primaryKey == "https://example.com")
     #expect(download.priority == 5)
@@ -43,7 +43,7 @@ import Testing
     #expect(Download.limit == 3)
   }
 
-  @Test func `a model may have another name in the store`() {
+  @Test func `a model can have a different stored name`() {
     #expect(
       Memo.schema
         == ModelSchema(
@@ -60,7 +60,7 @@ import Testing
     #expect(Memo.field(of: Memo.columns.primaryKey).isPrimaryKey)
   }
 
-  @Test func `a struct may declare the conformance itself`() {
+  @Test func `a struct can declare the conformance itself`() {
     #expect(Marked(id: 3).primaryKey == 3)
     #expect(
       Marked.schema
@@ -71,7 +71,7 @@ import Testing
     )
   }
 
-  @Test func `a model in another type has fields of the types beside it`() {
+  @Test func `a nested model can have fields of sibling types`() {
     let binding: Column<Library.Book, Library.Binding> = Library.Book.columns.binding
     #expect(binding.position == 1)
     #expect(
@@ -89,7 +89,7 @@ import Testing
     #expect(Library.Reader.schema.fields.map(\.isOptional) == [false, true])
   }
 
-  @Test func `a type that only a file can see may be a model`() {
+  @Test func `a file-private type can be a model`() {
     #expect(Secret.columns.text.position == 1)
     #expect(Vault.Secret.schema.fields.map(\.name) == ["id"])
   }

@@ -6,7 +6,7 @@ import Testing
   private let folder = FileManager.default.temporaryDirectory
     .appending(path: "ModelRoundTripTests-\(UUID().uuidString)").path
 
-  @Test func `what is stored of an object comes back`() throws {
+  @Test func `the stored properties of an object round-trip`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var download = Download(url: "https://example.com/a", created: .distantPast)
     download.state = .done
@@ -26,13 +26,13 @@ import Testing
     let found = try store.read { snapshot in
       try snapshot.get(Download.self, download.url)
     }
-    // What is not stored starts from its default.
+    // Transient properties have their default.
     download.isSelected = false
     download.badge = nil
     #expect(found == download)
   }
 
-  @Test func `a record of an earlier schema is read with defaults and under new names`() throws {
+  @Test func `a record of an earlier schema is read with defaults and new names`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try withEarlierStore { store in
       try store.write { transaction in
@@ -48,7 +48,7 @@ import Testing
     )
   }
 
-  // The store is closed on return.
+  /// Opens a store with the earlier schema, which is closed on return.
   private func withEarlierStore(_ body: (ObjectStore) throws -> Void) throws {
     try body(try ObjectStore(at: folder, models: [EarlierEntry.self]))
   }

@@ -1,7 +1,7 @@
 import Foundation
 import ObjectStoreModel
 
-/// One of each kind of field.
+/// A model with every kind of field.
 @Model
 struct Download: Equatable {
   @PrimaryKey var url: String
