@@ -13,7 +13,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     try environment.write { transaction in
       for key in 0..<500 { try transaction.put("value \(key)", for: "key \(key)", in: database) }
     }
@@ -43,7 +43,7 @@ import Testing
 
   private func write(_ sync: CommitSync) throws {
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     var transaction = try environment.beginWrite()
     try transaction.put("\(sync)", for: "last", in: database)
     try transaction.commit(sync)
@@ -65,7 +65,8 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `opening a file with an unknown modification time checks every page`(isReadOnly: Bool) throws {
+  func `opening a file with an unknown modification time checks every page`(isReadOnly: Bool) throws
+  {
     try damage()
     let error = #expect(throws: LMDBError.self) {
       try Environment.open(folder.path, options: EnvironmentOptions(isReadOnly: isReadOnly))
@@ -73,7 +74,8 @@ import Testing
     #expect(error?.code == .corrupted)
   }
 
-  @Test func `opening a copy with the modification time of the original checks every page`() throws {
+  @Test func `opening a copy with the modification time of the original checks every page`() throws
+  {
     try damageSilently()
     let time = try FileTime(of: file)
     let copy = file + ".copy"

@@ -12,7 +12,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     environment = try Environment.open(folder.path)
-    database = try environment.database("texts")
+    database = try environment.database("strings")
   }
 
   private func write(_ text: String, _ sync: CommitSync) throws {
@@ -52,7 +52,7 @@ import Testing
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [path = path as String, text = "\(sync)" as String] in
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       for number in 0..<50 {
         var transaction = try environment.beginWrite()
         try transaction.put(text, for: "\(number)", in: database)
@@ -61,7 +61,7 @@ import Testing
       kill(getpid(), SIGKILL)
     }
     #expect(try environment.beginRead().count(of: database) == 50)
-    #expect(try environment.text(for: "49", in: database) == "\(sync)")
+    #expect(try environment.string(for: "49", in: database) == "\(sync)")
     try environment.checkPages()
   }
 

@@ -13,7 +13,7 @@ import Testing
     folder = try TemporaryFolder()
     backups = try TemporaryFolder()
     environment = try Environment.open(folder.path)
-    database = try environment.database("texts")
+    database = try environment.database("strings")
   }
 
   private var copyPath: String { backups.path("data.mdb") }
@@ -33,20 +33,22 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     let copy = try Environment.open(backups.path)
     try copy.checkPages()
-    let texts = try copy.database("texts")
+    let strings = try copy.database("strings")
     let copied = try copy.beginRead()
     let original = try environment.beginRead()
-    #expect(try copied.keys(of: texts) == original.keys(of: database))
-    #expect(try copied.text(for: "large", in: texts) == original.text(for: "large", in: database))
-    try copy.write { try $0.put("", for: "later", in: texts) }
-    #expect(try environment.text(for: "later", in: database) == nil)
+    #expect(try copied.keys(of: strings) == original.keys(of: database))
+    #expect(
+      try copied.string(for: "large", in: strings) == original.string(for: "large", in: database)
+    )
+    try copy.write { try $0.put("", for: "later", in: strings) }
+    #expect(try environment.string(for: "later", in: database) == nil)
   }
 
   @Test(arguments: [false, true])
   func `an empty environment can be copied`(compacting: Bool) throws {
     let empty = try TemporaryFolder()
     try Environment.open(empty.path).copy(to: copyPath, compacting: compacting)
-    #expect(try Environment.open(backups.path).beginRead().openDatabase("texts") == nil)
+    #expect(try Environment.open(backups.path).beginRead().openDatabase("strings") == nil)
   }
 
   @Test func `a compacted copy has no free pages`() throws {
@@ -142,11 +144,11 @@ import Testing
         try environment.copy(to: path + "/data.mdb", compacting: compacting)
         let copy = try Environment.open(path)
         try copy.checkPages()
-        let texts = try copy.database("texts")
+        let strings = try copy.database("strings")
         let snapshot = try copy.beginRead()
-        let first = try snapshot.text(for: "0", in: texts)
+        let first = try snapshot.string(for: "0", in: strings)
         for key in stride(from: 0, to: 2_000, by: 7) {
-          #expect(try snapshot.text(for: "\(key)", in: texts) == first)
+          #expect(try snapshot.string(for: "\(key)", in: strings) == first)
         }
       }
       group.cancelAll()

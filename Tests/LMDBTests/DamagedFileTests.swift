@@ -15,7 +15,7 @@ import Testing
     folder = try TemporaryFolder()
     do {
       let environment = try Environment.open(folder.path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       for round in 0..<4 {
         try environment.write { transaction in
           for key in 0..<Self.keyCount {
@@ -48,13 +48,14 @@ import Testing
   @Test func `an intact file passes the check, with and without free pages`() throws {
     let environment = try Environment.open(folder.path)
     try environment.checkPages()
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     try environment.write { try $0.removeAll(in: database) }
     try environment.checkPages()
   }
 
   @Test(arguments: [false, true])
-  func `opening a truncated file throws unless only free pages are missing`(isReadOnly: Bool) throws {
+  func `opening a truncated file throws unless only free pages are missing`(isReadOnly: Bool) throws
+  {
     let options = EnvironmentOptions(isReadOnly: isReadOnly)
     var refused = 0
     for count in stride(from: 2, to: pageCount(), by: 3) {
@@ -64,7 +65,7 @@ import Testing
         let environment = try Environment.open(folder.path, options: options)
         try environment.checkPages()
         let snapshot = try environment.beginRead()
-        let database = try #require(try snapshot.openDatabase("texts"))
+        let database = try #require(try snapshot.openDatabase("strings"))
         #expect(try snapshot.keys(of: database).count == Self.keyCount)
       } catch let error as LMDBError {
         #expect(error.meansDamage)
@@ -78,7 +79,7 @@ import Testing
     let size = Int64(intact.count)
     do {
       let environment = try Environment.open(folder.path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       try environment.write { try $0.removeAll(in: database) }
       for number in 0..<5 {
         try environment.write { try $0.put("\(number)", for: "last", in: database) }
@@ -90,8 +91,8 @@ import Testing
     let readOnly = EnvironmentOptions(isReadOnly: true)
     do { _ = try Environment.open(folder.path, options: readOnly) }
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
-    #expect(try environment.text(for: "last", in: database) == "4")
+    let database = try environment.database("strings")
+    #expect(try environment.string(for: "last", in: database) == "4")
     let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect((attributes[.size] as? Int64 ?? 0) >= size)
   }
@@ -150,13 +151,14 @@ import Testing
     try time.set(file)
     await #expect(processExitsWith: .signal(SIGABRT)) { [path = folder.path as String] in
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       _ = try environment.beginRead().keys(of: database)
     }
   }
 
   /// Changes header fields of random pages, including the meta pages.
-  @Test func `a file with changed page headers is refused or can be read and written`() async throws {
+  @Test func `a file with changed page headers is refused or can be read and written`() async throws
+  {
     var random = SplitMix64(seed: 7)
     for _ in 0..<150 {
       var data = intact
@@ -168,7 +170,7 @@ import Testing
       try replaceFile(by: data)
       do {
         let environment = try Environment.open(folder.path)
-        let database = try environment.database("texts")
+        let database = try environment.database("strings")
         _ = try environment.beginRead().keys(of: database)
         try environment.write { transaction in
           for key in stride(from: 0, to: Self.keyCount, by: 3) {

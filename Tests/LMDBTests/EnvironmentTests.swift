@@ -37,7 +37,7 @@ import Testing
     }
     let second = try Environment.open(folder.path)
     let database = try second.database("a")
-    #expect(try second.text(for: "k", in: database) == "kept")
+    #expect(try second.string(for: "k", in: database) == "kept")
   }
 
   @Test func `a transaction keeps its environment open`() throws {
@@ -49,7 +49,7 @@ import Testing
     }
     let snapshot = try beginRead()
     let database = try #require(try snapshot.openDatabase("a"))
-    #expect(try snapshot.text(for: "k", in: database) == "kept")
+    #expect(try snapshot.string(for: "k", in: database) == "kept")
   }
 
   @Test func `a folder recreated at the same path is a different environment`() throws {

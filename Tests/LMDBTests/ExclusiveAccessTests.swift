@@ -12,7 +12,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     // Several commits, so that both meta pages are in use.
     for number in 0..<5 {
       try environment.write { transaction in
@@ -60,13 +60,15 @@ import Testing
       let environment = try Environment.open(folder.path)
       expectBusy { try Environment.withExclusiveAccess(to: folder.path) {} }
       // The failed attempt has not released the lock of the open environment.
-      try #expect(environment.beginRead().openDatabase("texts") != nil)
+      try #expect(environment.beginRead().openDatabase("strings") != nil)
     }
     #expect(try Environment.withExclusiveAccess(to: folder.path) { 42 } == 42)
     _ = try Environment.open(folder.path)
   }
 
-  @Test func `exclusive access throws busy while another process has the environment open`() async throws {
+  @Test func `exclusive access throws busy while another process has the environment open`()
+    async throws
+  {
     let path = folder.path
     let refusals = inThread {
       waitForFile(path + "/open")
@@ -123,10 +125,10 @@ import Testing
     try Environment.compact(folder.path)
     #expect(try size() * 5 < before)
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     #expect(try environment.beginRead().keys(of: database) == (0..<10).map { "\($0)" })
     try environment.write { try $0.put("later", for: "later", in: database) }
-    #expect(try environment.text(for: "later", in: database) == "later")
+    #expect(try environment.string(for: "later", in: database) == "later")
     try environment.checkPages()
     #expect(try folder.names() == ["data.mdb", "lock.mdb"])
   }
@@ -167,7 +169,7 @@ import Testing
         let environment = try Environment.open(path, options: options)
         let snapshot = try environment.beginRead()
         #expect(snapshot.id == 1)
-        let database = try #require(try snapshot.openDatabase("texts"))
+        let database = try #require(try snapshot.openDatabase("strings"))
         #expect(try snapshot.count(of: database) == 10)
         try snapshot.keepDatabases()
         guard !isReadOnly else { return }
@@ -175,7 +177,7 @@ import Testing
       }
       for try await _ in release {}
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       #expect(try environment.beginRead().count(of: database) == (isReadOnly ? 10 : 11))
       try environment.checkPages()
     }
@@ -190,7 +192,7 @@ import Testing
         }
       }
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       #expect(try environment.beginRead().count(of: database) == 10)
       try environment.write { try $0.put("later", for: "later", in: database) }
       #expect(try environment.beginRead().count(of: database) == 11)

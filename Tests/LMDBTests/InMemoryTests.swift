@@ -8,11 +8,11 @@ import Testing
   @Test func `an in-memory environment stores entries without a file`() throws {
     let environment = try Environment.openInMemory()
     #expect(!FileManager.default.fileExists(atPath: environment.path))
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     try environment.write { transaction in
       for number in 0..<1_000 { try transaction.put("v\(number)", for: "\(number)", in: database) }
     }
-    #expect(try environment.text(for: "999", in: database) == "v999")
+    #expect(try environment.string(for: "999", in: database) == "v999")
     try environment.checkPages()
     try environment.clearStaleReaders()
   }
@@ -20,16 +20,16 @@ import Testing
   @Test func `two in-memory environments are independent`() throws {
     let first = try Environment.openInMemory()
     let second = try Environment.openInMemory()
-    let database = try first.database("texts")
+    let database = try first.database("strings")
     try first.write { try $0.put("first", for: "a", in: database) }
-    #expect(try second.beginRead().openDatabase("texts") == nil)
+    #expect(try second.beginRead().openDatabase("strings") == nil)
   }
 
   @Test(arguments: CommitSync.allCases)
   func `commits of an in-memory environment are never synced`(sync: CommitSync) throws {
     let environment = try Environment.openInMemory()
     var transaction = try environment.beginWrite()
-    let database = try transaction.makeDatabase("texts")
+    let database = try transaction.makeDatabase("strings")
     try transaction.put("", for: "a", in: database)
     try transaction.commit(sync)
     #expect(try environment.syncFlags() & CommitSync.deferred.flags != 0)
@@ -39,7 +39,7 @@ import Testing
     let backups = try TemporaryFolder()
     do {
       let environment = try Environment.openInMemory(options: EnvironmentOptions(mapSize: 1 << 20))
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       let text = String(repeating: "x", count: 100_000)
       for number in 0..<50 {
         try environment.write { try $0.put(text, for: "\(number)", in: database) }
@@ -47,7 +47,7 @@ import Testing
       try environment.copy(to: backups.path("data.mdb"))
     }
     let copy = try Environment.open(backups.path)
-    let database = try copy.database("texts")
+    let database = try copy.database("strings")
     #expect(try copy.beginRead().count(of: database) == 50)
   }
 
@@ -67,13 +67,13 @@ import Testing
         group.addTask {
           for _ in 0..<200 {
             let snapshot = try environment.beginRead()
-            let first = try snapshot.text(for: "a", in: database)
-            #expect(try snapshot.text(for: "b", in: database) == first)
+            let first = try snapshot.string(for: "a", in: database)
+            #expect(try snapshot.string(for: "b", in: database) == first)
           }
         }
       }
       try await group.waitForAll()
     }
-    #expect(try environment.text(for: "a", in: database) == "200")
+    #expect(try environment.string(for: "a", in: database) == "200")
   }
 }

@@ -12,7 +12,11 @@ import Testing
   ]
 
   @Test(arguments: codes)
-  func `error codes have the values of the C library`(code: LMDBError.Code, raw: Int32, isDamage: Bool) {
+  func `error codes have the values of the C library`(
+    code: LMDBError.Code,
+    raw: Int32,
+    isDamage: Bool
+  ) {
     #expect(code.rawValue == raw)
     #expect(LMDBError(code, operation: "mdb_get").meansDamage == isDamage)
   }

@@ -31,7 +31,7 @@ import Testing
   @Test func `the lock file keeps its size while another process uses it`() async throws {
     let path = folder.path
     let environment = try Environment.open(path, options: EnvironmentOptions(maximumReaders: 8))
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     let size = try lockFileSize()
     let limit = try environment.statistics().maximumReaders
     await #expect(processExitsWith: .success) {
@@ -108,12 +108,11 @@ import Testing
         .contains { $0.contains("->") && $0.contains(":\(inode) ") }
     }
 
-    @Test func `a waiting process rejects the stale lock file of a killed process`() async throws
-    {
+    @Test func `a waiting process rejects the stale lock file of a killed process`() async throws {
       let path = folder.path
       do {
         let environment = try Environment.open(path)
-        let database = try environment.database("texts")
+        let database = try environment.database("strings")
         for number in 0..<5 {
           try environment.write { try $0.put("\(number)", for: "a", in: database) }
         }
@@ -141,8 +140,8 @@ import Testing
             let environment = try Environment.open(path)
             let snapshot = try environment.beginRead()
             #expect(snapshot.id == 1)
-            let database = try #require(try snapshot.openDatabase("texts"))
-            #expect(try snapshot.text(for: "a", in: database) == "4")
+            let database = try #require(try snapshot.openDatabase("strings"))
+            #expect(try snapshot.string(for: "a", in: database) == "4")
           }
         }
       }

@@ -35,7 +35,7 @@ import Testing
 
   @Test func `a map of 1 MiB grows beyond 64 MiB without a failed write`() throws {
     let environment = try Environment.open(folder.path, options: small)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     let failures = try fill(environment, database, count: 350, size: 200_000)
     #expect(failures == 0)
     let statistics = try environment.statistics()
@@ -47,15 +47,15 @@ import Testing
   @Test(.timeLimit(.minutes(5)))
   func `a write larger than the map succeeds after fewer than seven failures`() throws {
     let environment = try Environment.open(folder.path, options: small)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     #expect(try fill(environment, database, count: 1, size: 20 << 20) < 7)
-    #expect(try environment.text(for: "0", in: database)?.utf8.count == 20 << 20)
+    #expect(try environment.string(for: "0", in: database)?.utf8.count == 20 << 20)
   }
 
   @Test(.timeLimit(.minutes(5)))
   func `the map grows although there is always an open read transaction`() async throws {
     let environment = try Environment.open(folder.path, options: small)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     try await withThrowingTaskGroup { group in
       for _ in 0..<3 {
         group.addTask {
@@ -77,27 +77,27 @@ import Testing
   @Test(.timeLimit(.minutes(5)))
   func `a read adopts the larger map size of another process`() async throws {
     let environment = try Environment.open(folder.path, options: small)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     let path = folder.path
     await #expect(processExitsWith: .success) { [path = path as String] in
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       let text = String(repeating: "x", count: 8 << 20)
       try environment.write { try $0.put(text, for: "theirs", in: database) }
     }
-    #expect(try environment.text(for: "theirs", in: database)?.utf8.count == 8 << 20)
+    #expect(try environment.string(for: "theirs", in: database)?.utf8.count == 8 << 20)
     try environment.write { try $0.put("ours", for: "ours", in: database) }
-    #expect(try environment.text(for: "ours", in: database) == "ours")
+    #expect(try environment.string(for: "ours", in: database) == "ours")
   }
 
   @Test(.timeLimit(.minutes(5)))
   func `a write adopts the larger map size of another process`() async throws {
     let environment = try Environment.open(folder.path, options: small)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     let path = folder.path
     await #expect(processExitsWith: .success) { [path = path as String] in
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       let text = String(repeating: "x", count: 8 << 20)
       try environment.write { try $0.put(text, for: "theirs", in: database) }
     }

@@ -14,7 +14,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     environment = try Environment.open(folder.path)
-    database = try environment.database("texts")
+    database = try environment.database("strings")
   }
 
   private func keys() throws -> [String] {
@@ -38,14 +38,14 @@ import Testing
     let answer = try environment.write { transaction in
       try transaction.put("outer", for: "a", in: database)
       let answer = try transaction.nested { child in
-        #expect(try child.text(for: "a", in: database) == "outer")
+        #expect(try child.string(for: "a", in: database) == "outer")
         try child.put("inner", for: "a", in: database)
         try child.put("inner", for: "b", in: database)
-        #expect(try child.text(for: "a", in: database) == "inner")
+        #expect(try child.string(for: "a", in: database) == "inner")
         return 42
       }
-      #expect(try transaction.text(for: "a", in: database) == "inner")
-      #expect(try environment.text(for: "a", in: database) == nil)
+      #expect(try transaction.string(for: "a", in: database) == "inner")
+      #expect(try environment.string(for: "a", in: database) == nil)
       return answer
     }
     #expect(answer == 42)
@@ -60,10 +60,10 @@ import Testing
         try child.put("inner", for: "a", in: database)
         try child.put("inner", for: "b", in: database)
         try child.delete("kept", in: database)
-        #expect(try child.text(for: "kept", in: database) == nil)
+        #expect(try child.string(for: "kept", in: database) == nil)
       }
-      #expect(try transaction.text(for: "a", in: database) == "outer")
-      #expect(try transaction.text(for: "b", in: database) == nil)
+      #expect(try transaction.string(for: "a", in: database) == "outer")
+      #expect(try transaction.string(for: "b", in: database) == nil)
       try transaction.put("outer", for: "c", in: database)
       let existed = try transaction.nested { try $0.delete("c", in: database) }
       #expect(existed)
@@ -144,9 +144,9 @@ import Testing
     }
     let snapshot = try environment.beginRead()
     #expect(try snapshot.count(of: database) == count * 9 / 10)
-    #expect(try snapshot.text(for: "2", in: database) == "outer")
-    #expect(try snapshot.text(for: "3", in: database) == value)
-    #expect(try snapshot.text(for: "10", in: database) == nil)
+    #expect(try snapshot.string(for: "2", in: database) == "outer")
+    #expect(try snapshot.string(for: "3", in: database) == value)
+    #expect(try snapshot.string(for: "10", in: database) == nil)
     try environment.checkPages()
   }
 
@@ -190,7 +190,7 @@ import Testing
       let snapshot = try environment.beginRead()
       let keys = try snapshot.keys(of: database)
       #expect(keys == model.keys.sorted())
-      let differing = try keys.filter { try snapshot.text(for: $0, in: database) != model[$0] }
+      let differing = try keys.filter { try snapshot.string(for: $0, in: database) != model[$0] }
       #expect(differing == [])
     }
     try environment.checkPages()
@@ -209,12 +209,12 @@ import Testing
         return database
       }
     }
-    #expect(try environment.text(for: "a", in: made) == "inner")
+    #expect(try environment.string(for: "a", in: made) == "inner")
     #expect(try environment.beginRead().openDatabase("undone") == nil)
     let again = try environment.database("undone")
     try environment.write { try $0.put("later", for: "a", in: again) }
-    #expect(try environment.text(for: "a", in: again) == "later")
-    #expect(try environment.text(for: "a", in: made) == "inner")
+    #expect(try environment.string(for: "a", in: again) == "later")
+    #expect(try environment.string(for: "a", in: made) == "inner")
   }
 
   @Test func `rolling back a nested removeAll restores the entries`() throws {
@@ -231,7 +231,7 @@ import Testing
       var answers = [transaction.hasChanges]
       rollBack(in: &transaction) { try $0.put("", for: "a", in: database) }
       answers.append(transaction.hasChanges)
-      try transaction.nested { _ = try $0.text(for: "a", in: database) }
+      try transaction.nested { _ = try $0.string(for: "a", in: database) }
       answers.append(transaction.hasChanges)
       try transaction.nested { try $0.put("", for: "a", in: database) }
       return answers + [transaction.hasChanges]
@@ -265,7 +265,7 @@ import Testing
       small.path,
       options: EnvironmentOptions(mapSize: 1 << 20)
     )
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     let large = String(repeating: "x", count: 2 << 20)
     try environment.write { transaction in
       try transaction.put("outer", for: "a", in: database)
@@ -293,7 +293,7 @@ import Testing
     let path = folder.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       try environment.write { transaction in
         try transaction.put("outer", for: "a", in: database)
         try transaction.nested { try $0.put("inner", for: "b", in: database) }
@@ -305,7 +305,7 @@ import Testing
     }
     try environment.write { try $0.put("later", for: "c", in: database) }
     #expect(try keys() == ["a", "c"])
-    #expect(try environment.text(for: "a", in: database) == "old")
+    #expect(try environment.string(for: "a", in: database) == "old")
     try environment.checkPages()
   }
 }

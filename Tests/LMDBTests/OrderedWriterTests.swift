@@ -12,7 +12,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     environment = try Environment.open(folder.path)
-    database = try environment.database("texts")
+    database = try environment.database("strings")
   }
 
   private func entries() throws -> [String: String] {
@@ -20,7 +20,7 @@ import Testing
     let keys = try snapshot.keys(of: database)
     try #require(keys == keys.sorted())
     return Dictionary(
-      uniqueKeysWithValues: try keys.map { ($0, try snapshot.text(for: $0, in: database) ?? "") }
+      uniqueKeysWithValues: try keys.map { ($0, try snapshot.string(for: $0, in: database) ?? "") }
     )
   }
 
@@ -86,7 +86,7 @@ import Testing
   @Test(.timeLimit(.minutes(5))) func `a full map throws mapFull, rolls back and grows`() throws {
     let small = try TemporaryFolder()
     let environment = try Environment.open(small.path, options: .init(mapSize: 1 << 20))
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     let text = String(repeating: "x", count: 2 << 20)
     let put = {
       try environment.write { transaction in
@@ -96,10 +96,10 @@ import Testing
       }
     }
     #expect(throws: LMDBError(.mapFull, operation: "mdb_cursor_put")) { try put() }
-    #expect(try environment.text(for: "a", in: database) == nil)
+    #expect(try environment.string(for: "a", in: database) == nil)
     // Each write that fails with mapFull doubles the map.
     for _ in 0..<3 where (try? put()) != nil { break }
-    #expect(try environment.text(for: "b", in: database) == text)
+    #expect(try environment.string(for: "b", in: database) == text)
   }
 }
 

@@ -41,7 +41,7 @@ import Testing
   @Test func `the check passes after a large value was replaced by a smaller one`() throws {
     let folder = try TemporaryFolder()
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     try environment.write { transaction in
       try transaction.put(String(repeating: "x", count: 30_000), for: "key", in: database)
       try transaction.put(String(repeating: "x", count: 9_000), for: "key", in: database)

@@ -12,7 +12,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     environment = try Environment.open(folder.path)
-    database = try environment.database("texts")
+    database = try environment.database("strings")
   }
 
   @Test func `keys appended in order are read back`() throws {
@@ -25,7 +25,7 @@ import Testing
     }
     let snapshot = try environment.beginRead()
     #expect(try snapshot.keys(of: database) == keys)
-    #expect(try snapshot.text(for: "4711", in: database) == "v4711")
+    #expect(try snapshot.string(for: "4711", in: database) == "v4711")
     try environment.checkPages()
   }
 
@@ -43,7 +43,7 @@ import Testing
     #expect(answers == [true, false, true])
     let snapshot = try environment.beginRead()
     #expect(try snapshot.keys(of: database) == ["b", "c"])
-    #expect(try snapshot.text(for: "b", in: database) == "1")
+    #expect(try snapshot.string(for: "b", in: database) == "1")
   }
 
   @Test func `appending an empty key throws badValueSize`() throws {
@@ -82,11 +82,13 @@ import Testing
     #expect(try environment.beginRead().count(of: numbers) == written.count)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `appending to a full map throws mapFull, and the map grows`() throws {
+  @Test(.timeLimit(.minutes(5))) func `appending to a full map throws mapFull, and the map grows`()
+    throws
+  {
     let small = try TemporaryFolder()
     let options = EnvironmentOptions(mapSize: 1 << 20)
     let environment = try Environment.open(small.path, options: options)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     let text = String(repeating: "x", count: 2 << 20)
     var failures = 0
     while true {
@@ -99,6 +101,6 @@ import Testing
       }
     }
     #expect(failures > 0)
-    #expect(try environment.text(for: "a", in: database) == text)
+    #expect(try environment.string(for: "a", in: database) == text)
   }
 }

@@ -53,8 +53,8 @@ import Testing
           var seen = 0
           while seen < last {
             let snapshot = try environment.beginRead()
-            let number = Int(try snapshot.text(for: "a", in: database) ?? "0") ?? -1
-            #expect(Int(try snapshot.text(for: "b", in: database) ?? "0") == number)
+            let number = Int(try snapshot.string(for: "a", in: database) ?? "0") ?? -1
+            #expect(Int(try snapshot.string(for: "b", in: database) ?? "0") == number)
             #expect(number >= seen)
             seen = number
             await Task.yield()
@@ -79,7 +79,9 @@ import Testing
     #expect(try environment.clearStaleReaders() == 0)
   }
 
-  @Test func `a write with a requested reader check frees the slots of killed processes`() async throws {
+  @Test func `a write with a requested reader check frees the slots of killed processes`()
+    async throws
+  {
     let environment = try Environment.open(folder.path)
     _ = try environment.database("a")
     let path = folder.path

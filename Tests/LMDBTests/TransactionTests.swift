@@ -12,13 +12,13 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     environment = try Environment.open(folder.path)
-    database = try environment.database("texts")
+    database = try environment.database("strings")
   }
 
   @Test func `a committed value can be read`() throws {
     try environment.write { try $0.put("milk", for: "a", in: database) }
-    #expect(try environment.text(for: "a", in: database) == "milk")
-    #expect(try environment.text(for: "b", in: database) == nil)
+    #expect(try environment.string(for: "a", in: database) == "milk")
+    #expect(try environment.string(for: "b", in: database) == nil)
   }
 
   @Test func `a write transaction that throws is rolled back`() throws {
@@ -30,8 +30,8 @@ import Testing
         throw Failure()
       }
     }
-    #expect(try environment.text(for: "a", in: database) == "old")
-    #expect(try environment.text(for: "b", in: database) == nil)
+    #expect(try environment.string(for: "a", in: database) == "old")
+    #expect(try environment.string(for: "b", in: database) == nil)
   }
 
   @Test func `hasChanges is set only if a deletion finds the key`() throws {
@@ -44,29 +44,29 @@ import Testing
     let hasChanges = transaction.hasChanges
     #expect(wasDeleted && hasChanges)
     try transaction.commit()
-    #expect(try environment.text(for: "a", in: database) == nil)
+    #expect(try environment.string(for: "a", in: database) == nil)
   }
 
   @Test func `a snapshot does not see later commits`() throws {
     try environment.write { try $0.put("old", for: "a", in: database) }
     let snapshot = try environment.beginRead()
     try environment.write { try $0.put("new", for: "a", in: database) }
-    #expect(try snapshot.text(for: "a", in: database) == "old")
-    #expect(try environment.text(for: "a", in: database) == "new")
+    #expect(try snapshot.string(for: "a", in: database) == "old")
+    #expect(try environment.string(for: "a", in: database) == "new")
   }
 
   @Test func `only the write transaction itself sees its uncommitted values`() throws {
     try environment.write { transaction in
       try transaction.put("new", for: "a", in: database)
-      #expect(try transaction.text(for: "a", in: database) == "new")
-      #expect(try environment.text(for: "a", in: database) == nil)
+      #expect(try transaction.string(for: "a", in: database) == "new")
+      #expect(try environment.string(for: "a", in: database) == nil)
     }
   }
 
   @Test func `a write can begin while the same thread reads`() throws {
     let snapshot = try environment.beginRead()
     try environment.write { try $0.put("new", for: "a", in: database) }
-    #expect(try snapshot.text(for: "a", in: database) == nil)
+    #expect(try snapshot.string(for: "a", in: database) == nil)
   }
 
   @Test(.timeLimit(.minutes(5)))
@@ -78,7 +78,7 @@ import Testing
       try transaction.put("outer", for: "a", in: database)
     }
     try environment.write { try $0.put("later", for: "b", in: database) }
-    #expect(try environment.text(for: "a", in: database) == "outer")
+    #expect(try environment.string(for: "a", in: database) == "outer")
   }
 
   @Test func `keys are ordered by their bytes`() throws {
@@ -97,7 +97,9 @@ import Testing
     #expect(answers == [true, false])
   }
 
-  @Test(arguments: [0, 512]) func `a key that is empty or too long throws badValueSize`(count: Int) throws {
+  @Test(arguments: [0, 512]) func `a key that is empty or too long throws badValueSize`(
+    count: Int
+  ) throws {
     let key = String(repeating: "k", count: count)
     #expect(throws: LMDBError(.badValueSize, operation: "mdb_put")) {
       try environment.write { try $0.put("", for: key, in: database) }

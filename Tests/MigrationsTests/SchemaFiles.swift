@@ -58,7 +58,9 @@ enum SchemaFiles {
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
-  /// Writes the lock file. If the current version is not frozen, freezes it and records its digest.
+  /// Writes the lock file.
+  ///
+  /// If the current version is not frozen, freezes it and records its digest.
   static func record() throws {
     try text(of: current).write(to: lock)
     let version = DownloadMigrations.currentVersion

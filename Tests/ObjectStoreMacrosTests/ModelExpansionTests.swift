@@ -1,6 +1,5 @@
 import SwiftSyntax
 import SwiftSyntaxMacroExpansion
-import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
 @testable import ObjectStoreMacros
@@ -255,66 +254,6 @@ import Testing
     )
   }
 
-  @Test func `a nested struct declares members that use sibling types inside the struct`() {
-    expectExpansion(
-      """
-      package enum Library {
-        @Model
-        package struct Book {
-          @PrimaryKey package var id: ID
-        }
-      }
-      """,
-      is: """
-        package enum Library {
-          package struct Book {
-            package var id: ID
-
-            /// The stored fields, each under its name.
-            package nonisolated struct Columns: Sendable {
-              /// The field `id`.
-              package let id = Column<Book, ID>(position: 0)
-            }
-
-            /// The stored fields, for use in queries.
-            package nonisolated static let columns = Columns()
-
-            /// The name and the fields under which objects are stored.
-            package nonisolated static let schema = ModelSchema(
-              name: "Book",
-              fields: [
-                FieldSchema("id", ID.self, isPrimaryKey: true)
-              ]
-            )
-
-            /// The value of `id`, which tells one object from another.
-            package nonisolated var primaryKey: ID { id }
-          }
-        }
-
-        nonisolated extension Library.Book: Model {
-          /// Reads every stored field.
-          package init(from record: borrowing RecordView) throws(RecordError) {
-            id = try record.value(at: 0)
-          }
-
-          /// Writes every stored field.
-          package func encode(to record: inout RecordEncoder) {
-            record.encode(id)
-          }
-
-          /// Where the field of a property stands, for predicates of Foundation.
-          package static func fieldPosition(of property: PartialKeyPath<Library.Book>) -> Int? {
-            let properties: [PartialKeyPath<Library.Book>] = [
-              \\.id
-            ]
-            return properties.firstIndex(of: property)
-          }
-        }
-        """
-    )
-  }
-
   @Test func `reserved property names and an explicit conformance are kept`() {
     expectExpansion(
       """
@@ -382,71 +321,6 @@ import Testing
         }
         """,
       macros: modelMacros.merging(["Model": MacroSpec(type: ModelMacro.self)]) { $1 }
-    )
-  }
-
-  @Test(arguments: [
-    ("public", "public", "public "), ("public", "package", "package "), ("public", "", ""),
-    ("public", "private", "fileprivate "), ("public", "public private(set)", "public "),
-    ("package", "public", "package "), ("", "public", ""), ("internal", "internal", ""),
-    ("fileprivate", "public", "fileprivate "), ("private", "", "fileprivate "),
-  ])
-  func `a column has the narrower access level of its property and the struct`(
-    struct: String,
-    property: String,
-    column: String
-  ) {
-    let result = MacroExpander(
-      expanding: "@Model \(`struct`) struct Note {\n@PrimaryKey \(property) var id: Int\n}"
-    )
-    #expect(result.problems.isEmpty)
-    #expect(result.expansion.contains("\n    \(column)let id = Column<Note, Int>(position: 0)\n"))
-  }
-
-  @Test func `a struct has the access level of its enclosing extension`() {
-    let result = MacroExpander(
-      expanding: "public extension Library { @Model struct Note {\n@PrimaryKey var id: Int\n} }"
-    )
-    #expect(result.expansion.contains("public nonisolated static let schema"))
-  }
-
-  @Test func `the conformance has the availability of the struct`() {
-    let result = MacroExpander(
-      expanding: """
-        @available(macOS 26, *)
-        enum Library {
-          @available(iOS 26, *)
-          @Model struct Note {
-            @PrimaryKey var id: Int
-          }
-        }
-        """
-    )
-    #expect(
-      result.expansion.contains(
-        """
-        @available(iOS 26, *)
-        @available(macOS 26, *)
-        nonisolated extension Library.Note: Model {
-        """
-      )
-    )
-  }
-
-  private func expectExpansion(
-    _ source: String,
-    is expected: String,
-    macros: [String: MacroSpec] = modelMacros,
-    sourceLocation: Testing.SourceLocation = #_sourceLocation
-  ) {
-    assertMacroExpansion(
-      source,
-      expandedSource: expected,
-      macroSpecs: macros,
-      indentationWidth: .spaces(2),
-      failureHandler: { failure in
-        Issue.record(Comment(rawValue: failure.message), sourceLocation: sourceLocation)
-      }
     )
   }
 }

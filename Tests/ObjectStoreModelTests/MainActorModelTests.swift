@@ -27,7 +27,8 @@ import Testing
     #expect(Shelf.Album.schema.fields[medium.position].type == .signed(bits: 64))
   }
 
-  @Test func `keys, indexes and embedded values of a MainActor module can be used anywhere`() async {
+  @Test func `keys, indexes and embedded values of a MainActor module can be used anywhere`() async
+  {
     let list = await MainActor.run { Playlist(owner: "a", name: "b") }
     #expect(list.primaryKey == keyOfPlaylist("a", "b"))
     #expect(Playlist.schema.fields.map(\.name).last == "primaryKey")

@@ -6,12 +6,15 @@ import Testing
 @Suite struct RandomQueryTests {
   /// Seven fixed seeds and a random one.
   static let seeds: [UInt64] = [1, 2, 3, 4, 5, 6, 7, UInt64.random(in: 8 ... .max)]
-  /// More than 100,000 queries in total. `DLSTORE_QUERIES` reduces the number, for sanitizer runs.
+  /// More than 100,000 queries in total.
+  ///
+  /// `DLSTORE_QUERIES` reduces the number, for sanitizer runs.
   static let queriesPerSeed =
     ProcessInfo.processInfo.environment["DLSTORE_QUERIES"].flatMap { Int($0) } ?? 12_800
 
   @Test(arguments: seeds)
-  func `every random query returns the same as filtering and sorting an array`(seed: UInt64) throws {
+  func `every random query returns the same as filtering and sorting an array`(seed: UInt64) throws
+  {
     var random = SplitMix64(seed: seed)
     var count = 0
     while count < Self.queriesPerSeed {

@@ -72,7 +72,9 @@ import Testing
           Issue.record("\(one.number) and \(other.number) have a different order as bytes")
         }
         if (one.bytes == other.bytes) != (one.number == other.number) {
-          Issue.record("\(one.number) and \(other.number) are equal only as numbers or only as bytes")
+          Issue.record(
+            "\(one.number) and \(other.number) are equal only as numbers or only as bytes"
+          )
         }
       }
     }

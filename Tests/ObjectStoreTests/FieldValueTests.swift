@@ -65,7 +65,9 @@ import Testing
 
   @Test func `a truncated embedded value throws or uses defaults`() throws {
     let bytes = Address.full.storedBytes
-    let decodable = (0..<bytes.count).filter { (try? Address(stored: Array(bytes.prefix($0)))) != nil }
+    let decodable = (0..<bytes.count).filter {
+      (try? Address(stored: Array(bytes.prefix($0)))) != nil
+    }
     // The ends of the first, second and third field.
     #expect(decodable == [10, 16, 18])
   }
@@ -76,7 +78,8 @@ import Testing
     #expect(throws: RecordError(.invalidValue)) { try Address(stored: bytes) }
   }
 
-  @Test func `arrays of embedded values and dictionaries keyed by enumerations round-trip`() throws {
+  @Test func `arrays of embedded values and dictionaries keyed by enumerations round-trip`() throws
+  {
     let list = [Address.full, Address(street: "a", city: nil)]
     #expect(try [Address](stored: list.storedBytes) == list)
     let map: [Colour: [Address]] = [.red: list, .blue: []]

@@ -1,7 +1,9 @@
 import Foundation
 import ObjectStore
 
-/// A model with many indexes. ``PlainItem`` has the same fields without indexes.
+/// A model with many indexes.
+///
+/// ``PlainItem`` has the same fields without indexes.
 struct Item: Equatable, Sendable {
   var id: Int
   var rank: Int

@@ -32,7 +32,8 @@ import Testing
   }
 
   @Test(arguments: [StoreOptions.Access.readOnly, .readWrite])
-  func `opening a missing store without create throws notFound`(access: StoreOptions.Access) throws {
+  func `opening a missing store without create throws notFound`(access: StoreOptions.Access) throws
+  {
     #expect(code(folder.path + "/none", access) == .notFound)
     #expect(code(folder.path, access) == .notFound)
     try write([])
@@ -117,7 +118,8 @@ import Testing
     #expect(code(folder.path) == .damaged)
   }
 
-  @Test func `reading a damaged record throws damaged with its id, and others can be read`() throws {
+  @Test func `reading a damaged record throws damaged with its id, and others can be read`() throws
+  {
     let store = try ObjectStore(at: folder.path, models: [Everything.self])
     try store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
     let environment = try Environment.open(folder.path)

@@ -36,7 +36,8 @@ import Testing
     #expect(try reader.changeCount() == writer.changeCount())
   }
 
-  @Test func `a read-only store observes the commits of a writer in the same process`() async throws {
+  @Test func `a read-only store observes the commits of a writer in the same process`() async throws
+  {
     let writer = try open(.readWrite)
     let reader = try open(.readOnly)
     var changes = reader.observe(Ticket.all).makeAsyncIterator()

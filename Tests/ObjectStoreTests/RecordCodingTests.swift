@@ -208,7 +208,9 @@ import Testing
   }
 
   /// Decodes ten thousand damaged records with correct checksums; none may trap.
-  @Test(arguments: 0..<10) func `random changes with correct checksums are decoded or refused`(seed: UInt64) throws {
+  @Test(arguments: 0..<10) func `random changes with correct checksums are decoded or refused`(
+    seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed: seed)
     var extras = ByteWriter()
     extras.write(9 as UInt32)

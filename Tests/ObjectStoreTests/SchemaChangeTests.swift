@@ -3,7 +3,9 @@ import Testing
 
 @testable import ObjectStore
 
-/// A version of the model `Note`. Versions share the primary key and have different fields.
+/// A version of the model `Note`.
+///
+/// Versions share the primary key and have different fields.
 protocol Note: Model where PrimaryKey == Int, Columns == NoteColumns {
   var id: Int { get }
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Reads a store from outside: docs/format.md as a program, and so a check of that page.
+"""An independent reader of a store, which implements and so checks docs/format.md.
 
     read_store.py FOLDER
 
-Prints each record of each model as one line of JSON. Checks all that the page says can be checked;
-what is wrong goes to standard error, a line each. Needs Python 3.11 and the package lmdb.
+Prints each record of each model as one line of JSON. Checks everything that the page says can be
+checked, and prints each problem as a line on standard error. Needs Python 3.11 and the package
+lmdb.
 
-Exit status: 0 the store is sound, 65 it is damaged or of a later version, 66 there is none,
-64 wrong usage.
+Exit status: 0 if the store is valid, 65 if it is damaged or of a later version, 66 if there is no
+store, 64 for wrong usage.
 """
 
 import json
@@ -26,11 +27,11 @@ LONGEST_CONTENT = 440
 
 
 class Damage(Exception):
-    """Bytes that are not what the page promises."""
+    """Bytes that do not match the format."""
 
 
 class TooNew(Exception):
-    """Bytes that a later version wrote."""
+    """Bytes of a later format version."""
 
 
 # XXH64
@@ -88,7 +89,7 @@ def xxh64(data, seed=0):
 
 
 class Bytes:
-    """Values one after another."""
+    """A reader of consecutive values."""
 
     def __init__(self, data):
         self.data = data
@@ -116,15 +117,15 @@ class Bytes:
                 return found
         raise Damage("a number has more than 64 bits")
 
-    def sized_text(self):
-        return text(self.take(self.number("I")))
+    def sized_string(self):
+        return string(self.take(self.number("I")))
 
 
-def text(data):
+def string(data):
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Damage("a text is not UTF-8") from error
+        raise Damage("a string is not UTF-8") from error
 
 
 # Types
@@ -150,7 +151,7 @@ SCALARS = {
 
 
 def parse_type(name):
-    """A type as a tuple: its kind, and the types in it."""
+    """Returns a type as a tuple of its kind and its element types."""
     if name in SCALARS:
         return (name,)
     found = re.fullmatch(r"(array|set)<(.*)>", name, re.DOTALL)
@@ -174,13 +175,13 @@ def take_sized(reader, kind):
 
 
 def elements(data, kind):
-    """The bytes of the elements of an array or a set."""
+    """Returns the bytes of each element of an array or a set."""
     reader = Bytes(data)
     return [take_sized(reader, kind[1]) for _ in range(reader.number("I"))]
 
 
 def entries(data, kind):
-    """The bytes of the keys and values of a dictionary."""
+    """Returns the bytes of each key and value of a dictionary."""
     reader = Bytes(data)
     return [
         (take_sized(reader, kind[1]), take_sized(reader, kind[2]))
@@ -191,9 +192,9 @@ def entries(data, kind):
 def embedded_attempt(reader):
     return {
         "at": number(reader.number("d")),
-        "url": reader.sized_text(),
-        "code": reader.sized_text(),
-        "message": reader.sized_text(),
+        "url": reader.sized_string(),
+        "code": reader.sized_string(),
+        "message": reader.sized_string(),
         "received": reader.number("q"),
     }
 
@@ -207,7 +208,7 @@ def embedded_file_stamp(reader):
 
 
 def embedded_header_field(reader):
-    return {"name": reader.sized_text(), "value": reader.sized_text()}
+    return {"name": reader.sized_string(), "value": reader.sized_string()}
 
 
 EMBEDDED = {
@@ -218,12 +219,12 @@ EMBEDDED = {
 
 
 def number(value):
-    """JSON has no numbers for these."""
+    """Returns the number, or a string for infinity and NaN, which JSON does not support."""
     return value if math.isfinite(value) else repr(value)
 
 
 def value(data, kind):
-    """The value as JSON has it: bytes as hexadecimal digits, dates as their seconds."""
+    """Returns the value for JSON: bytes as hexadecimal digits, dates as seconds."""
     name = kind[0]
     size = width(kind)
     if size is not None and len(data) != size:
@@ -231,29 +232,29 @@ def value(data, kind):
     match name:
         case "bool":
             if data[0] > 1:
-                raise Damage("a truth value is neither 0 nor 1")
+                raise Damage("a Boolean is neither 0 nor 1")
             return data[0] == 1
         case "uuid":
             return str(uuid.UUID(bytes=data))
         case "decimal":
             return decimal(data)
         case "string":
-            return text(data)
+            return string(data)
         case "data":
             return data.hex()
         case "array":
             return [value(element, kind[1]) for element in elements(data, kind)]
         case "set":
             found = elements(data, kind)
-            # As they lie in the record: with their lengths before them, if they have any.
+            # The stored form: elements of variable size are preceded by their lengths.
             stored = [sized(element, kind[1]) for element in found]
-            if stored != sorted(stored) or has_twins(found, kind[1]):
+            if stored != sorted(stored) or has_duplicates(found, kind[1]):
                 raise Damage("a set is not sorted, or has an element twice")
             return [value(element, kind[1]) for element in found]
         case "dictionary":
             found = entries(data, kind)
             stored = [sized(key, kind[1]) + sized(item, kind[2]) for key, item in found]
-            if stored != sorted(stored) or has_twins([key for key, _ in found], kind[1]):
+            if stored != sorted(stored) or has_duplicates([key for key, _ in found], kind[1]):
                 raise Damage("a dictionary is not sorted, or has a key twice")
             pairs = [(value(key, kind[1]), value(item, kind[2])) for key, item in found]
             return dict(pairs) if kind[1] == ("string",) else [list(pair) for pair in pairs]
@@ -265,23 +266,23 @@ def value(data, kind):
 
 
 def decimal(data):
-    """The number as a text: JSON's readers would round it."""
+    """Returns the number as a string, because JSON readers would round it."""
     head, high, low, last = struct.unpack(">HQQB", data)
     is_negative = 0 < head < 32768
     if is_negative:
         head, high, low, last = struct.unpack(">HQQB", bytes(byte ^ 0xFF for byte in data))
     if head in (0, 32768):
         if high or low or last:
-            raise Damage("a decimal number without digits has some")
+            raise Damage("a zero or NaN decimal has digits")
         return "0" if head else "nan"
     if not 10**18 <= high < 10**19 or low >= 10**19 or last > 9:
-        raise Damage("the digits of a decimal number are none")
+        raise Damage("a decimal has invalid digits")
     digits = f"{high:019}{low:019}{last}".rstrip("0")
     return f"{'-' if is_negative else ''}{digits}e{head - 33280 - len(digits)}"
 
 
-def has_twins(found, kind):
-    """Of numbers NaN is no twin of NaN."""
+def has_duplicates(found, kind):
+    """Returns whether a value is repeated. NaN may be, so floating-point values are ignored."""
     return kind[0] not in ("float", "double", "date") and len(set(found)) != len(found)
 
 
@@ -325,12 +326,12 @@ def index_content(data, kind, longest):
     elif name.startswith("int"):
         content[0] ^= 0x80
     elif not name.startswith("uint"):
-        raise Damage(f"there is an index over {name}, which has none")
+        raise Damage(f"an index on {name}, which cannot be indexed")
     return bytes(content)
 
 
 class Index:
-    """An index as the store describes it: its fields by id, each with its type."""
+    """An index description: the ids and types of its fields."""
 
     def __init__(self, index_id, data):
         reader = Bytes(data)
@@ -339,28 +340,29 @@ class Index:
         flags = reader.number("B")
         self.is_unique = flags == 1
         self.fields = [
-            (reader.number("I"), parse_type(reader.sized_text())) for _ in range(reader.number("H"))
+            (reader.number("I"), parse_type(reader.sized_string()))
+            for _ in range(reader.number("H"))
         ]
         ids = [field for field, _ in self.fields]
         collections = [kind for _, kind in self.fields if kind[0] in ("array", "set")]
         if reader.left or flags > 1 or not 1 <= len(ids) <= 8 or len(set(ids)) != len(ids):
-            raise Damage("the description of an index is not what it should be")
+            raise Damage("the description of an index is invalid")
         if len(collections) > 1:
             raise Damage("an index has two collections")
         expected = ids[0] if len(ids) == 1 else fnv1a(b"".join(struct.pack("<I", i) for i in ids))
         if index_id != expected:
-            raise Damage(f"an index is named {index_id} and not {expected}")
+            raise Damage(f"an index has the id {index_id} instead of {expected}")
         widths = [width(self.element(kind)) for _, kind in self.fields]
         fixed = sum(size + 1 for size in widths if size is not None)
-        texts = widths.count(None)
-        self.longest = min(LONGEST_CONTENT, (503 - fixed) // texts - 11) if texts else 0
+        variable = widths.count(None)
+        self.longest = min(LONGEST_CONTENT, (503 - fixed) // variable - 11) if variable else 0
 
     @staticmethod
     def element(kind):
         return kind[1] if kind[0] in ("array", "set") else kind
 
     def pieces(self, data, kind):
-        """What keys have for one field: nothing, one piece, or one for each element."""
+        """Returns the key parts of one field: one part, or one part for each element."""
         if kind[0] in ("array", "set"):
             found = set(elements(data, kind)) if data is not None else set()
             return {b"\1" + index_content(one, kind[1], self.longest) for one in found}
@@ -369,13 +371,13 @@ class Index:
         return {b"\1" + index_content(data, kind, self.longest)}
 
     def keys(self, values):
-        """The keys of a record, without the object id, and whether all fields have a value."""
+        """Returns the keys of a record without the object id, and whether no field is nil."""
         found = {b""}
         for field, kind in self.fields:
             pieces = self.pieces(values.get(field), kind)
             found = {start + piece for start in found for piece in pieces}
-        is_whole = all(values.get(field) is not None for field, _ in self.fields)
-        return found, is_whole
+        is_complete = all(values.get(field) is not None for field, _ in self.fields)
+        return found, is_complete
 
 
 # Layouts and records
@@ -385,8 +387,8 @@ class Field:
     def __init__(self, reader):
         self.id = reader.number("I")
         self.flags = reader.number("B")
-        self.name = reader.sized_text()
-        self.type_name = reader.sized_text()
+        self.name = reader.sized_string()
+        self.type_name = reader.sized_string()
         self.type = parse_type(self.type_name)
         self.is_optional = bool(self.flags & 1)
         self.is_hot = bool(self.flags & 2)
@@ -405,7 +407,7 @@ class Layout:
         self.key = keys[0]
         for names in ([f.id for f in self.fields], [f.name for f in self.fields]):
             if len(set(names)) != len(names):
-                raise Damage("a layout has a field twice")
+                raise Damage("a layout has a repeated field")
         self.cold = [field for field in self.fields if not field.is_hot]
         self.hot = [field for field in self.fields if field.is_hot]
 
@@ -420,25 +422,25 @@ def header(part):
 
 
 def read_cold(part, fields, object_id):
-    """The bytes of each field of the cold part, None for nil, and the extras."""
+    """Returns the bytes of each field of the cold part, None for nil, and the extras."""
     checksum, _, flags = header(part)
     if checksum != xxh64(part[4:], object_id) & 0xFFFFFFFF:
-        raise Damage("the checksum does not fit")
+        raise Damage("the checksum does not match")
     values, rest = read_fields(part[8:], fields)
     if bool(rest) != (flags == 1) or flags > 1:
-        raise Damage("the cold part does not end where its heap does")
+        raise Damage("the cold part does not end with its heap")
     return values, rest
 
 
 def read_hot(part, fields):
     values, rest = read_fields(part, fields)
     if rest:
-        raise Damage("the hot part does not end where its heap does")
+        raise Damage("the hot part does not end with its heap")
     return values
 
 
 def read_fields(part, fields):
-    """The bytes of each field of a part, None for nil, and what comes after the heap."""
+    """Returns the bytes of each field of a part, None for nil, and the bytes after the heap."""
     reader = Bytes(part)
     presence = int.from_bytes(reader.take((len(fields) + 7) // 8), "little")
     if presence >> len(fields):
@@ -448,29 +450,29 @@ def read_fields(part, fields):
     start = 0
     values = {}
     for position, (field, slot, end) in enumerate(zip(fields, slots, ends)):
-        is_there = presence >> position & 1
+        is_present = presence >> position & 1
         if end is None:
             data = slot
         else:
             if end < start:
-                raise Damage("the ends decrease")
+                raise Damage("the end offsets decrease")
             data = reader.take(end - start)
             start = end
-        if not is_there and (any(data) if end is None else data):
-            raise Damage(f"{field.name} is nil, and has bytes")
-        if not is_there and not field.is_optional:
+        if not is_present and (any(data) if end is None else data):
+            raise Damage(f"{field.name} is nil but has bytes")
+        if not is_present and not field.is_optional:
             raise Damage(f"{field.name} has no value")
-        values[field.id] = data if is_there else None
+        values[field.id] = data if is_present else None
     return values, reader.take(reader.left)
 
 
 def read_chunk(data, number):
-    """The hot parts of 32 neighbours: object id to layout number and bytes."""
+    """Returns the hot parts of a chunk, by object id: layout number and bytes."""
     if len(data) < 12:
         raise Damage("a chunk has no header")
     checksum, presence, layout, size = struct.unpack_from("<IIHH", data)
     if checksum != xxh64(data[4:], number) & 0xFFFFFFFF:
-        raise Damage("the checksum does not fit")
+        raise Damage("the checksum does not match")
     objects = [32 * number + bit for bit in range(32) if presence >> bit & 1]
     if not objects:
         raise Damage("a chunk is empty")
@@ -482,21 +484,21 @@ def read_chunk(data, number):
         parts = [(reader.number("I"), layout, reader.take(size - 4)) for _ in objects]
     else:
         if layout:
-            raise Damage("a chunk has one layout and no size")
+            raise Damage("a chunk has a common layout but no common size")
         ends = [0] + [reader.number("I") for _ in objects]
         sizes = [end - start for start, end in zip(ends, ends[1:])]
         if min(sizes) < 6:
-            raise Damage("the ends of a chunk decrease")
+            raise Damage("the end offsets of a chunk decrease")
         parts = [(reader.number("I"), reader.number("H"), reader.take(size - 6)) for size in sizes]
         shapes = {(layout, len(part)) for _, layout, part in parts}
         if len(shapes) == 1 and 0 < len(parts[0][2]) <= 0xFFFF - 4:
-            raise Damage("the parts of a chunk do not differ, and it has no size")
+            raise Damage("the parts of a chunk have one size, but the chunk has no common size")
     if reader.left:
-        raise Damage("a chunk does not end where its parts do")
+        raise Damage("a chunk does not end with its last part")
     found = {}
     for object_id, (checksum, layout, part) in zip(objects, parts):
         if checksum != xxh64(part, object_id ^ layout << 48) & 0xFFFFFFFF:
-            raise Damage(f"the checksum of the part of object {object_id} does not fit")
+            raise Damage(f"the checksum of the part of object {object_id} does not match")
         found[object_id] = (layout, part)
     return found
 
@@ -507,17 +509,17 @@ def read_extras(data, known):
     types = {}
     while reader.left:
         field = reader.number("I")
-        is_there = reader.number("B")
-        types[field] = parse_type(reader.sized_text())
+        is_present = reader.number("B")
+        types[field] = parse_type(reader.sized_string())
         content = reader.take(reader.number("I"))
-        if field in known or field in values or is_there > 1 or (content and not is_there):
-            raise Damage("the extras are not what they should be")
-        values[field] = content if is_there else None
+        if field in known or field in values or is_present > 1 or (content and not is_present):
+            raise Damage("the extras are invalid")
+        values[field] = content if is_present else None
     return values, types
 
 
 class Model:
-    """One model of a store, and what is found while its records are read."""
+    """A model of a store: its layouts, indexes and records."""
 
     def __init__(self, store, name, layouts):
         self.store = store
@@ -527,9 +529,9 @@ class Model:
         self.types = {}
         for layout in layouts.values():
             for field in layout.fields:
-                about = (field.type_name, field.is_key)
-                if self.types.setdefault(field.id, about) != about:
-                    raise Damage(f"the layouts of {name} disagree about {field.name}")
+                declaration = (field.type_name, field.is_key)
+                if self.types.setdefault(field.id, declaration) != declaration:
+                    raise Damage(f"the layouts of {name} have different types for {field.name}")
         self.check_references()
         self.indexes = {}
         prefix = f"index/{name}/"
@@ -544,7 +546,7 @@ class Model:
             self.indexes[index_id] = index
         floor = store.description.get(f"floor/{name}")
         if floor is not None and len(floor) < 8:
-            raise Damage(f"floor/{name} is cut off")
+            raise Damage(f"floor/{name} is truncated")
 
     def check_references(self):
         prefix = f"reference/{self.name}/"
@@ -553,16 +555,16 @@ class Model:
                 reader = Bytes(data)
                 if reader.number("B") != CODING_VERSION or not 1 <= reader.number("B") <= 4:
                     raise TooNew("a reference has a later coding")
-                reader.sized_text()
+                reader.sized_string()
                 if reader.left or f"index/{self.name}/{key.removeprefix(prefix)}" not in (
                     self.store.description
                 ):
-                    raise Damage(f"{key} is not what it should be, or has no index")
+                    raise Damage(f"{key} is invalid or has no index")
 
     def read(self):
         store = self.store
         cold = store.integers(self.name)
-        hot, is_whole = self.hot_parts()
+        hot, is_readable = self.hot_parts()
         keys = {}
         wanted = {index: set() for index in self.indexes}
         taken = {index: {} for index in self.indexes}
@@ -575,7 +577,7 @@ class Model:
                 layout_number = header(part)[1]
                 layout = self.layouts.get(layout_number)
                 if layout is None:
-                    raise Damage("its layout is not described")
+                    raise Damage("its layout is missing")
                 if layout.hot:
                     used.add(object_id)
                 values, types = self.record(object_id, part, hot.get(object_id), layout)
@@ -587,7 +589,7 @@ class Model:
                 }
                 key = values[layout.key.id]
                 if key in primary_keys:
-                    raise Damage("another object has its primary key")
+                    raise Damage("another object has the same primary key")
                 primary_keys.add(key)
                 keys.setdefault(xxh64(key, store.seed), []).append(object_id)
                 for number, index in self.indexes.items():
@@ -601,7 +603,7 @@ class Model:
                             raise Damage(f"object {other} has its values in unique index {number}")
             except Damage as damage:
                 store.report(f"object {object_id} of {self.name}: {damage}")
-                is_whole = False
+                is_readable = False
                 continue
             store.lines += 1
             print(
@@ -616,31 +618,31 @@ class Model:
                     allow_nan=False,
                 )
             )
-        # What belongs to a record that cannot be read cannot be known.
-        if not is_whole:
+        # The entries that belong to an unreadable record are unknown.
+        if not is_readable:
             return
         for object_id in hot.keys() - used:
-            store.report(f"object {object_id} of {self.name}: a hot part that belongs to nothing")
+            store.report(f"object {object_id} of {self.name}: a hot part without a record")
         self.check_keys(keys)
         self.check_indexes(wanted)
 
     def hot_parts(self):
-        """Object id to layout number and bytes, and whether every chunk could be read."""
+        """Returns the hot parts by object id, and whether every chunk could be read."""
         parts = {}
-        is_whole = True
+        is_readable = True
         for number, data in self.store.integers(f"{self.name}/hot").items():
             try:
                 parts |= read_chunk(data, number)
             except Damage as damage:
                 self.store.report(f"chunk {number} of {self.name}/hot: {damage}")
-                is_whole = False
-        return parts, is_whole
+                is_readable = False
+        return parts, is_readable
 
     def record(self, object_id, cold, hot, layout):
         values, extras = read_cold(cold, layout.cold, object_id)
         if layout.hot:
             if hot is None:
-                raise Damage("the hot part is not there")
+                raise Damage("the hot part is missing")
             layout_number, part = hot
             if layout_number != header(cold)[1]:
                 raise Damage("the two parts have different layouts")
@@ -653,13 +655,15 @@ class Model:
         found = {}
         for hash_value, data in self.store.integers(f"{self.name}/keys").items():
             if not data or len(data) % 8:
-                self.store.report(f"{self.name}/keys: the entry {hash_value:016x} is cut off")
+                self.store.report(f"{self.name}/keys: the entry {hash_value:016x} is truncated")
                 continue
             found[hash_value] = sorted(struct.unpack(f"<{len(data) // 8}Q", data))
         for hash_value in sorted(found.keys() | wanted.keys()):
-            here, there = found.get(hash_value, []), sorted(wanted.get(hash_value, []))
-            if here != there:
-                self.store.report(f"{self.name}/keys: {hash_value:016x} has {here}, not {there}")
+            actual, expected = found.get(hash_value, []), sorted(wanted.get(hash_value, []))
+            if actual != expected:
+                self.store.report(
+                    f"{self.name}/keys: {hash_value:016x} has {actual}, not {expected}"
+                )
 
     def check_indexes(self, wanted):
         store = self.store
@@ -684,9 +688,9 @@ HISTORY_PIECE = 1984
 
 
 def check_changes(reader):
-    """What one commit changed, to the end."""
+    """Reads the changes of one commit to the end."""
     while reader.left:
-        text(reader.take(reader.varint()))
+        string(reader.take(reader.varint()))
         reader.varint()
         last = 0
         for _ in range(reader.varint() - 1):
@@ -694,7 +698,7 @@ def check_changes(reader):
             step = reader.varint()
             last += step
             if kind not in (1, 2, 3) or step == 0 or last >> 64:
-                raise Damage("a change is none")
+                raise Damage("a change is invalid")
             if kind == 2:
                 reader.varint()
             elif kind == 3:
@@ -708,9 +712,9 @@ class Store:
         self.problems = 0
         self.lines = 0
         with transaction.cursor() as cursor:
-            self.tables = {text(bytes(key)) for key in cursor.iternext(values=False)}
+            self.tables = {string(bytes(key)) for key in cursor.iternext(values=False)}
         self.description = {
-            text(key): data for key, data in self.table("store", integers=False).items()
+            string(key): data for key, data in self.table("store", integers=False).items()
         }
         if self.number("format", "I") > FORMAT:
             raise TooNew("the storage format is a later one")
@@ -720,12 +724,12 @@ class Store:
     def number(self, key, code):
         data = self.description.get(key)
         if data is None:
-            raise Damage(f"the entry {key!r} of the store is not there")
+            raise Damage(f"the entry {key!r} of the store is missing")
         return Bytes(data).number(code)
 
     def table(self, name, integers):
         if name not in self.tables:
-            raise Damage(f"the table {name!r} is not there")
+            raise Damage(f"the table {name!r} is missing")
         database = self.environment.open_db(
             name.encode(), txn=self.transaction, create=False, integerkey=integers
         )
@@ -737,7 +741,7 @@ class Store:
             return {bytes(key): bytes(data) for key, data in cursor}
 
     def integers(self, name):
-        """Keys are in the byte order of the machine."""
+        """Returns the entries of a table by integer key. Keys are in native byte order."""
         return {
             struct.unpack("=Q", key)[0]: data
             for key, data in self.table(name, integers=True).items()
@@ -755,7 +759,7 @@ class Store:
             pieces[number] = piece + 1
             entry += data
         if len(entries.get(0, b"")) != 28:
-            raise Damage("the history has no beginning")
+            raise Damage("the history has no floor entry")
         _, _, commits, total = struct.unpack("<QIQQ", entries.pop(0))
         for number, data in sorted(entries.items()):
             reader = Bytes(bytes(data))
@@ -764,10 +768,10 @@ class Store:
             reader.number("I")
             commits += 1
             if reader.number("Q") != commits:
-                self.report(f"commit {number} of the history: the commits do not add up")
+                self.report(f"commit {number} of the history: the commit sum is wrong")
             total += len(data)
             if reader.number("Q") != total:
-                self.report(f"commit {number} of the history: the bytes do not add up")
+                self.report(f"commit {number} of the history: the byte sum is wrong")
             try:
                 check_changes(reader)
             except Damage as damage:

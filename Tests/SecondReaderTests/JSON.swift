@@ -1,7 +1,7 @@
 import Foundation
 import ObjectStore
 
-/// A value of JSON, texts compared by their bytes.
+/// A JSON value, whose strings are compared by their bytes.
 enum JSON: Decodable, Equatable {
   case null
   case bool(Bool)
@@ -47,7 +47,7 @@ extension JSON {
     self = Int64(exactly: value).map { .integer($0) } ?? .large(UInt64(value))
   }
 
-  /// Decoding does not tell 7.0 from 7.
+  /// Creates an integer for an integral value, because decoding does not distinguish 7.0 from 7.
   init(_ value: Double) {
     self = Int64(exactly: value).map { .integer($0) } ?? .number(value)
   }
@@ -56,14 +56,14 @@ extension JSON {
 
   init(_ value: String) { self = .text(Text(bytes: Array(value.utf8))) }
 
-  /// Bytes are hexadecimal digits.
+  /// Creates a string of hexadecimal digits.
   init(_ value: Data) {
     self.init(value.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined())
   }
 
   init(_ values: [String]) { self = .list(values.map { JSON($0) }) }
 
-  /// Sets are in the order in which they are stored: by the little-endian lengths, then by bytes.
+  /// Creates a list in stored order: by the little-endian length, then by the bytes.
   init(_ values: Set<String>) {
     let stored = values.map { text in
       var writer = ByteWriter()
@@ -76,7 +76,7 @@ extension JSON {
     )
   }
 
-  /// The value, or null.
+  /// Returns the value, or null for `nil`.
   static func optional<Value>(_ value: Value?, _ make: (Value) -> JSON) -> JSON {
     value.map(make) ?? .null
   }

@@ -2,7 +2,7 @@ import DownloadStore
 import TestSupport
 
 extension DownloadRecord {
-  /// The fields as the second reader must print them.
+  /// The expected output of the second reader for the fields.
   var printed: [String: JSON] {
     [
       "allowsCellular": JSON(allowsCellular),

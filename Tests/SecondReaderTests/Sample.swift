@@ -126,8 +126,8 @@ extension Sample: Model {
 }
 
 extension Sample {
-  /// Two objects: one at the ends of every type, and one with as little as can be.
-  static let both = [
+  /// An object with boundary values in every field, and one with default values.
+  static let samples = [
     Sample(
       key: UUID(),
       truth: true,
@@ -156,7 +156,7 @@ extension Sample {
     Sample(key: UUID(), double: .infinity),
   ]
 
-  /// Numbers in the order of their bytes, the low ones first.
+  /// Returns numbers in the order of their little-endian bytes.
   private static func asStored(_ numbers: some Sequence<Int16>) -> [Int16] {
     numbers.sorted {
       UInt16(bitPattern: $0.littleEndian).byteSwapped
@@ -164,7 +164,7 @@ extension Sample {
     }
   }
 
-  /// The fields as the second reader must print them.
+  /// The expected output of the second reader for the fields.
   var printed: [String: JSON] {
     [
       "key": JSON(key.uuidString.lowercased()),
@@ -196,7 +196,7 @@ extension Sample {
   }
 }
 
-/// The same model in a program that knows two of its fields.
+/// The version of the model in a program that knows only two of its fields.
 struct OlderSample: Model {
   struct Columns: Sendable {}
 

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The reader in Python, as a process of its own.
+/// Runs the reader in Python in a child process.
 enum SecondReader {
-  /// What it printed, and how it ended.
+  /// The output and the exit status of the reader.
   struct Report {
     var lines: [Line]
     var problems: String
     var status: Int32
   }
 
-  /// One record.
+  /// A line of the output, which is one record.
   struct Line: Decodable, Equatable {
     var fields: [String: JSON]
     var layout: Int
@@ -19,22 +19,22 @@ enum SecondReader {
     var object: UInt64
   }
 
-  /// The folder of the package.
+  /// The root folder of the package.
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
-  /// Reads the store in a folder.
+  /// Reads the store in a folder with the Python reader.
   static func read(_ store: String) throws -> Report {
     let python = "\(root)/.build/python/bin/python3"
     try #require(
       FileManager.default.isExecutableFile(atPath: python),
-      "there is no Python with lmdb for the second reader: run .ci/install-python-lmdb"
+      "Python with lmdb is missing for the second reader: run .ci/install-python-lmdb"
     )
     let folder = try TemporaryFolder()
     let process = Process()
     process.executableURL = URL(filePath: python)
     process.arguments = ["-B", "\(root)/Tests/SecondReader/read_store.py", store]
-    // Files take any amount of text without anybody reading it.
+    // Redirects to files, because a pipe would block once its buffer is full.
     process.standardOutput = try handle("\(folder.path)/lines")
     process.standardError = try handle("\(folder.path)/problems")
     try process.run()

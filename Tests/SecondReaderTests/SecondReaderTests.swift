@@ -8,7 +8,7 @@ import Testing
 @Suite struct SecondReaderTests {
   private static let moment = Date(timeIntervalSinceReferenceDate: 700_000_000.123456)
 
-  /// Stores records by the operations of the store, and then with each field filled.
+  /// Creates a store with records added by `add`, one of which has a value in every field.
   private func makeStore(in folder: TemporaryFolder) throws -> DownloadStore {
     let store = try DownloadStore(at: folder.path, now: { Self.moment })
     try store.setRoot("/srv/downloads")
@@ -31,7 +31,7 @@ import Testing
       for number in stride(from: 0, to: 300, by: 3) {
         try tx.delete(DownloadRecord.self, "https://example.com/\(number).zip")
       }
-      // The last one too, whose id must not come again.
+      // Deletes the last record too, whose object id must not be reused.
       try tx.delete(DownloadRecord.self, "https://example.com/299.zip")
       for (number, state) in DownloadState.allCases.enumerated() {
         let url = "https://example.com/\(3 * number + 1).zip"
@@ -45,7 +45,7 @@ import Testing
     return store
   }
 
-  @Test func `each field of each record is what Swift has written`() throws {
+  @Test func `the second reader reads every field of every record`() throws {
     let folder = try TemporaryFolder()
     let store = try makeStore(in: folder)
     let report = try SecondReader.read(folder.path)
@@ -57,7 +57,7 @@ import Testing
     #expect(records.count == 201)
     #expect(lines.map(\.object).sorted() == lines.map(\.object))
     #expect(lines.last?.object == 302)
-    // Both are in the order of object ids.
+    // Both lists are in the order of object ids.
     for (line, record) in zip(lines, records) { #expect(line.fields == record.printed) }
     #expect(lines.count == records.count)
     #expect(
@@ -94,10 +94,10 @@ import Testing
     #expect(others == expected)
   }
 
-  @Test func `every type is read, and what an older program carries along`() throws {
+  @Test func `the second reader reads every type, and fields unknown to an older program`() throws {
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path, models: [Sample.self])
-    var samples = Sample.both
+    var samples = Sample.samples
     try store.write { tx in
       for sample in samples { try tx.insert(sample) }
     }
@@ -119,7 +119,7 @@ import Testing
     #expect(after.status == 0)
     #expect(after.lines.map(\.layout) == [2, 1, 2])
     var printed = samples.map(\.printed)
-    // A name is that of the newest layout.
+    // The field has the name of the newest layout.
     for index in printed.indices {
       printed[index]["caption"] = printed[index].removeValue(forKey: "text")
     }
@@ -128,7 +128,7 @@ import Testing
     #expect(try store.read { tx in try tx.get(Sample.self, samples[0].key) } == samples[0])
   }
 
-  @Test func `the example of the page is what a store holds`() throws {
+  @Test func `a store contains the example bytes of format.md`() throws {
     let page = try String(contentsOfFile: "\(SecondReader.root)/docs/format.md", encoding: .utf8)
     let example = try #require(page.components(separatedBy: "```").first { $0.hasPrefix("text") })
     let bytes = example.split(separator: "\n").dropFirst().flatMap { line in
@@ -143,23 +143,23 @@ import Testing
   }
 
   @Test(arguments: ["entity tag", "key", "hot"])
-  func `a flipped byte in a record is found`(place: String) throws {
+  func `the second reader finds a flipped byte in a record`(part: String) throws {
     let folder = try TemporaryFolder()
-    var mark = ByteWriter()
+    var pattern = ByteWriter()
     do {
       let store = try makeStore(in: folder)
       let record = try #require(try store.records(DownloadRecord.all).first)
-      switch place {
-      case "entity tag": mark.write((record.entityTag ?? "").utf8)
-      case "key": mark.write(record.url.utf8)
-      default: mark.write(record.resolvedBytes)
+      switch part {
+      case "entity tag": pattern.write((record.entityTag ?? "").utf8)
+      case "key": pattern.write(record.url.utf8)
+      default: pattern.write(record.resolvedBytes)
       }
     }
     let file = URL(filePath: "\(folder.path)/data.mdb")
     var bytes = try Data(contentsOf: file)
     var start = bytes.startIndex
-    // Pages that are not used any more may hold it too.
-    while let found = bytes.range(of: Data(mark.bytes), in: start..<bytes.endIndex) {
+    // Free pages may contain the pattern too.
+    while let found = bytes.range(of: Data(pattern.bytes), in: start..<bytes.endIndex) {
       bytes[found.upperBound - 1] ^= 0x10
       start = found.upperBound
     }
@@ -167,21 +167,21 @@ import Testing
     try bytes.write(to: file)
     let report = try SecondReader.read(folder.path)
     #expect(report.status == 65)
-    let damage = place == "hot" ? "chunk 0 of DownloadRecord/hot" : "object 1 of DownloadRecord"
-    #expect(report.problems.hasPrefix("damaged: \(damage): the checksum does not fit\n"))
-    // A chunk that cannot be read takes the hot parts of its 32 neighbours with it.
-    let lost = place == "hot" ? 21 : 1
-    #expect(report.problems.split(separator: "\n").count == (place == "hot" ? 1 + lost : lost))
+    let damage = part == "hot" ? "chunk 0 of DownloadRecord/hot" : "object 1 of DownloadRecord"
+    #expect(report.problems.hasPrefix("damaged: \(damage): the checksum does not match\n"))
+    // An unreadable chunk loses the hot parts of all of its objects.
+    let lost = part == "hot" ? 21 : 1
+    #expect(report.problems.split(separator: "\n").count == (part == "hot" ? 1 + lost : lost))
     #expect(report.lines.count { $0.model == "DownloadRecord" } == 201 - lost)
   }
 
-  @Test func `two objects of one value in a unique index are found`() throws {
+  @Test func `the second reader finds duplicates in a unique index`() throws {
     let folder = try TemporaryFolder()
     let store = try makeStore(in: folder)
     let environment = try Environment.open(store.path)
     var transaction = try environment.beginWrite()
     let database = try transaction.makeDatabase("store")
-    // The index on the state, described as one that it is not.
+    // Marks the index on `state`, which has duplicates, as unique.
     let key = Array("index/DownloadRecord/8".utf8)
     var description = try transaction.withValue(for: key.span, in: database) { value in
       guard let value else { return [UInt8]() }
@@ -200,7 +200,10 @@ import Testing
     ("DownloadRecord/hot", Database.Keys.integers), ("DownloadRecord/keys", .integers),
     ("DownloadRecord/index/8", .bytes), ("store", .bytes),
   ])
-  func `a table that lost its entries is found`(name: String, keys: Database.Keys) throws {
+  func `the second reader finds a table without its entries`(
+    name: String,
+    keys: Database.Keys
+  ) throws {
     let folder = try TemporaryFolder()
     let store = try makeStore(in: folder)
     let environment = try Environment.open(store.path)
@@ -214,11 +217,11 @@ import Testing
 }
 
 extension DownloadRecord {
-  /// Gives every field that `add` leaves empty a value.
+  /// Sets every field that `add` leaves empty.
   fileprivate mutating func fillAllFields() {
     received = 1 << 40
     expected = .max
-    entityTag = "\"an entity tag that is nowhere else\""
+    entityTag = "\"an entity tag that occurs only here\""
     lastModified = "Sat, 01 Jan 2000 00:00:00 GMT"
     resumeData = Data([0, 255, 1, 0])
     verifiedDigest = "sha256:" + String(repeating: "0", count: 64)

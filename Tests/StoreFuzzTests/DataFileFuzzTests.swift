@@ -6,20 +6,20 @@ import Testing
 @Suite struct DataFileFuzzTests {
   private static let corpus = FuzzCorpus("DataFileCorpus")
 
-  @Test func `there is a corpus`() {
+  @Test func `the corpus is found`() {
     #expect(Self.corpus.names.count > 20)
   }
 
-  /// In processes of their own, so that a signal fails one test and not the whole run.
+  /// Each input is checked in a child process, so that a signal fails only its own test.
   @Test(.timeLimit(.minutes(2)), arguments: corpus.names)
-  func `no input of the corpus ends a process`(name: String) async throws {
+  func `no input of the corpus crashes or violates a property`(name: String) async throws {
     let file = "\(Self.corpus.path)/\(name)"
     let run = try await FuzzProcess.run(DataFileFuzzer.name, [file])
     #expect(run.status == 0, "\(run.output)")
     #expect(run.output.hasPrefix(file + ": "))
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a run finds nothing`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a fuzzer run finds no violation`() async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
       DataFileFuzzer.name,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The inputs of a folder beside this file.
+/// The inputs in a folder next to this file.
 struct FuzzCorpus {
   let path: String
 
@@ -17,5 +17,5 @@ struct FuzzCorpus {
   }
 }
 
-/// Seconds for a run: some in the tests, a minute in CI (`make fuzz`).
+/// The duration of a fuzzer run in seconds: 3 by default, a minute in CI (`make fuzz`).
 let fuzzSeconds = ProcessInfo.processInfo.environment["DLSTORE_FUZZ_SECONDS"] ?? "3"

@@ -6,7 +6,7 @@ import Testing
 @Suite struct JSONLinesFuzzTests {
   private static let corpus = FuzzCorpus("JSONLinesCorpus")
 
-  @Test func `there is a corpus`() {
+  @Test func `the corpus is found`() {
     #expect(Self.corpus.names.count > 20)
   }
 
@@ -17,7 +17,7 @@ import Testing
     #expect(throws: Never.self) { try JSONLinesFuzzer(seed: 0).check(input) }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a run finds nothing`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a fuzzer run finds no violation`() async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
       JSONLinesFuzzer.name,

@@ -13,7 +13,9 @@ import Testing
   }
 
   @Test(arguments: RandomQueryTests.seeds)
-  func `a translated predicate finds the objects for which it evaluates to true`(seed: UInt64) throws {
+  func `a translated predicate finds the objects for which it evaluates to true`(
+    seed: UInt64
+  ) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<5 {
       let cards = (0..<40).map { Card.random($0, &random) }
@@ -30,7 +32,9 @@ import Testing
         let found = try store.read { try $0.fetch(query).map(\.id) }
         guard found != expected else { continue }
         let plan = try store.read { try $0.explain(query) }
-        Issue.record("seed \(seed), \(number): \(found), not \(expected): \(predicate) with \(plan)")
+        Issue.record(
+          "seed \(seed), \(number): \(found), not \(expected): \(predicate) with \(plan)"
+        )
       }
     }
   }

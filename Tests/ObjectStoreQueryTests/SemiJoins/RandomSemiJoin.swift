@@ -28,12 +28,14 @@ struct RelatedCondition<M: Model> {
     switch Int.random(in: 0..<8, using: &random) {
     case 0:
       let right = make(&random)
-      return RelatedCondition("(\(left.text) && \(right.text))", left.predicate && right.predicate) {
+      return RelatedCondition("(\(left.text) && \(right.text))", left.predicate && right.predicate)
+      {
         left.test($0, $1) && right.test($0, $1)
       }
     case 1:
       let right = make(&random)
-      return RelatedCondition("(\(left.text) || \(right.text))", left.predicate || right.predicate) {
+      return RelatedCondition("(\(left.text) || \(right.text))", left.predicate || right.predicate)
+      {
         left.test($0, $1) || right.test($0, $1)
       }
     case 2: return RelatedCondition("!(\(left.text))", !left.predicate) { !left.test($0, $1) }
@@ -168,7 +170,8 @@ extension RelatedCondition<Town> {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: return RelatedCondition("size >= \(size)", column.size >= size) { $1.size >= size }
         case 1: return RelatedCondition("size == \(size)", column.size == size) { $1.size == size }
-        case 2: return RelatedCondition("name \(name.count)", column.name == name) { $1.name == name }
+        case 2:
+          return RelatedCondition("name \(name.count)", column.name == name) { $1.name == name }
         default: return RelatedCondition("all", .all) { _, _ in true }
         }
       }

@@ -5,7 +5,9 @@ import Testing
 
 /// Compares conditions across references with the same conditions in Swift.
 @Suite struct RandomSemiJoinTests {
-  /// At least 8,000 queries in total. `DLSTORE_QUERIES` reduces the number.
+  /// At least 8,000 queries in total.
+  ///
+  /// `DLSTORE_QUERIES` reduces the number.
   static let queriesPerSeed =
     ProcessInfo.processInfo.environment["DLSTORE_QUERIES"].flatMap { Int($0) } ?? 1_000
 

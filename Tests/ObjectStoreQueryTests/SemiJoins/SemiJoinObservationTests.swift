@@ -88,7 +88,9 @@ import Testing
         try await towns[index].check(store)
       }
     }
-    #expect(people.map(\.changeCount).reduce(0, +) > 50 && towns.map(\.changeCount).reduce(0, +) > 20)
+    #expect(
+      people.map(\.changeCount).reduce(0, +) > 50 && towns.map(\.changeCount).reduce(0, +) > 20
+    )
   }
 
   private func change(

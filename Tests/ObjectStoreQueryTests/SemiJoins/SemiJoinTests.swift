@@ -49,7 +49,8 @@ import Testing
     #expect(plan.description.hasSuffix("; home among 3 from Town (index (size), range)"))
   }
 
-  @Test func `a compound index that starts with the reference is used for both conditions`() throws {
+  @Test func `a compound index that starts with the reference is used for both conditions`() throws
+  {
     try fill(towns: 50, people: 500)
     let plan = try explain(Person.where { $0.home.matches { $0.size == 3 } && $0.age == 4 })
     guard case .orderedIndex(let use) = plan.access else {

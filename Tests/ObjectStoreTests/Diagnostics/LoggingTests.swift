@@ -151,8 +151,7 @@ import Testing
     #expect(shared.map(\.metadata) == [["writes": "5", "durability": "full"]])
   }
 
-  @Test func `a large scan logs one warning per set of fields if the model has an index`() throws
-  {
+  @Test func `a large scan logs one warning per set of fields if the model has an index`() throws {
     let store = try open(Measure<Indexed>.self, Measure<Bare>.self)
     try store.write(durability: .deferred) { tx in
       for id in 0...StoreLog.scanWarningThreshold {

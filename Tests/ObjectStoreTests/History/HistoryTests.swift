@@ -296,7 +296,9 @@ import Testing
     #expect(try changes(since: later)?.inserted.map(\.id) == [3])
   }
 
-  @Test func `changes by a program with another schema are reported with this schema's fields`() async throws {
+  @Test func `changes by a program with another schema are reported with this schema's fields`()
+    async throws
+  {
     let store = try ObjectStore(at: folder.path("notes"), models: [OldNote.self])
     try await store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
     let token = try store.historyToken()
@@ -313,7 +315,9 @@ import Testing
   }
 
   /// Compares the store with a copy that is updated only from the history.
-  @Test(arguments: 0..<8) func `a copy updated from the history equals the store`(seed: UInt64) throws {
+  @Test(arguments: 0..<8) func `a copy updated from the history equals the store`(
+    seed: UInt64
+  ) throws {
     var random = SplitMix64(seed: seed)
     let store = try ObjectStore(
       at: folder.path("\(seed)"),

@@ -64,8 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a backup is synced before its rename, and the rename before it returns`() throws
-  {
+  @Test func `a backup is synced before its rename, and the rename before it returns`() throws {
     let store = try damaged.open()
     let target = damaged.folder.path("copy")
     try expectFailures(5) { try store.backup(to: target) }
@@ -79,8 +78,7 @@ import Testing
     #expect(try ObjectStore.verify(at: target).isSound)
   }
 
-  @Test func `an export is synced before it is linked, and the link before it returns`() throws
-  {
+  @Test func `an export is synced before it is linked, and the link before it returns`() throws {
     let store = try damaged.open()
     let target = damaged.folder.path("export.jsonl")
     try expectFailures(3) { try store.exportJSONLines(to: target) }

@@ -82,7 +82,9 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 1_000])
-  func `an import with a dangling reference stores nothing of its transaction`(linesPerTransaction: Int) throws {
+  func `an import with a dangling reference stores nothing of its transaction`(
+    linesPerTransaction: Int
+  ) throws {
     let path = try file(Self.visit(1, #""one":"b""#), Self.visit(2, #""one":"x""#), Self.city)
     let error = refusal(path, linesPerTransaction: linesPerTransaction)
     #expect(error?.line == 2)

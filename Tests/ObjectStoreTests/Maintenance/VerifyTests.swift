@@ -250,7 +250,9 @@ import Testing
     }
   }
 
-  @Test func `cancelling the task or throwing from the progress closure stops verification`() async throws {
+  @Test func `cancelling the task or throwing from the progress closure stops verification`()
+    async throws
+  {
     let damaged = try DamagedStore()
     let store = try damaged.open()
     let task = Task {

@@ -19,7 +19,8 @@ import Testing
 
   private func writeNothing() throws { try store.write { _ in } }
 
-  @Test func `every commit is delivered, including commits of another store instance`() async throws {
+  @Test func `every commit is delivered, including commits of another store instance`() async throws
+  {
     let other = try ObjectStore(at: folder.path, models: [Everything.self])
     var commits = store.commits.makeAsyncIterator()
     var last = try #require(try await commits.next())

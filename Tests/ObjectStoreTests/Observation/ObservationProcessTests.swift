@@ -16,7 +16,7 @@ import Testing
   }
 
   // The observer runs in the child process, because other tests occupy the threads of this one.
-  @Test func `commits of another process are delivered within a tenth of a second`() async throws {
+  @Test func `commits of another process are delivered promptly`() async throws {
     let path = folder.path
     async let child: Void = {
       await #expect(processExitsWith: .success) { [path = path as String] in

@@ -15,7 +15,9 @@ import Testing
     store = try ObjectStore(at: folder.path, models: [Everything.self])
   }
 
-  @Test func `observers of concurrent writers replay every change up to the final result`() async throws {
+  @Test func `observers of concurrent writers replay every change up to the final result`()
+    async throws
+  {
     let queries = [
       Everything.all,
       Everything.where { $0.small > 2 || $0.id < 0 },

@@ -56,7 +56,9 @@ import Testing
     #expect(try keys() == Set((0..<100).filter { !$0.isMultiple(of: 7) } + [1_000]))
   }
 
-  @Test func `a batch has a maximum size, and the remaining writes share the next commit`() async throws {
+  @Test func `a batch has a maximum size, and the remaining writes share the next commit`()
+    async throws
+  {
     let before = try store.changeCount()
     let count = WriteQueue.largestBatch + 10
     let blocker = WriteBlocker()
@@ -97,7 +99,8 @@ import Testing
     #expect(try keys() == [])
   }
 
-  @Test func `a write that exceeds the map fails alone, and the others are committed`() async throws {
+  @Test func `a write that exceeds the map fails alone, and the others are committed`() async throws
+  {
     let store = try ObjectStore(
       at: folder.path + "/small",
       models: [Everything.self],

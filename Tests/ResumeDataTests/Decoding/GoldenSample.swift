@@ -3,7 +3,7 @@ import Testing
 
 @testable import ResumeData
 
-/// Resume data that iOS 10 wrote, from the article about ZYLDownloader.
+/// Resume data written by iOS 10, from the article about ZYLDownloader.
 enum GoldenSample {
   static let bytes = fixture("ios10.plist")
   /// SHA-256 of the fixture; it must never change.
@@ -11,7 +11,7 @@ enum GoldenSample {
   static let url =
     "http://sbslive.cnrmobile.com/storage/storage2/18/01/18/46eeb50b3f21325a6f4bd0e8ba4d2357.3gp"
 
-  /// The archive of its current request, as a binary property list.
+  /// The archive of the current request, as a binary property list.
   static var requestBytes: [UInt8] {
     (try? PropertyList(bytes).dictionary?["NSURLSessionResumeCurrentRequest"]?.data) ?? []
   }

@@ -54,7 +54,7 @@ struct ResumeDataTests {
     #expect(sample.bytes == GoldenSample.bytes)
   }
 
-  @Test func `the golden sample is written as it was, but for the tabs that its article lost`()
+  @Test func `rewriting the golden sample changes only the tabs that the article lost`()
     throws
   {
     let written = try PropertyList(GoldenSample.bytes).encoded(as: .xml)
@@ -63,7 +63,7 @@ struct ResumeDataTests {
 
   // MARK: Keys
 
-  @Test func `each key is read in each form`() throws {
+  @Test func `every key is read in every form`() throws {
     let request = try URLRequestArchive(url: "http://a/0", method: "GET").encoded()
     let members: [(ResumeData.Key, PropertyList)] = [
       (.downloadURL, .string("http://a/1")), (.bytesReceived, .integer(1 << 40)),
@@ -94,7 +94,7 @@ struct ResumeDataTests {
     }
   }
 
-  @Test func `the URL of a request counts where none is named`() throws {
+  @Test func `the URL of the request is used if the download URL is missing`() throws {
     let request = try URLRequestArchive(url: "http://a/0").encoded()
     var members = Self.minimal
     members["NSURLSessionDownloadURL"] = nil
@@ -103,7 +103,7 @@ struct ResumeDataTests {
   }
 
   @Test
-  func `ZY41 ZY42 the partial file is named by version 1 as a path and by later ones as a name`()
+  func `ZY41 ZY42 version 1 has the path of the partial file, later versions its name`()
     throws
   {
     #expect(try decoded(Self.minimal).partialFileName == "CFNetworkDownload_abcdef.tmp")
@@ -115,7 +115,7 @@ struct ResumeDataTests {
 
   // MARK: Defects
 
-  @Test func `what the least resume data lacks is told and not fatal`() throws {
+  @Test func `missing optional keys are reported as defects and are not fatal`() throws {
     let data = try decoded(Self.minimal)
     #expect(data.defects.map(\.code) == [.missingVersion, .missingValidator])
     #expect(data.validity() == .valid)
@@ -143,7 +143,7 @@ struct ResumeDataTests {
       (.currentRequest, .data([1, 2, 3]), .unreadableRequest),
     ] as [(ResumeData.Key, PropertyList?, ResumeData.Defect.Code)]
   )
-  func `what is wrong is told`(
+  func `an invalid value is reported as a defect`(
     key: ResumeData.Key,
     value: PropertyList?,
     code: ResumeData.Defect.Code
@@ -151,27 +151,27 @@ struct ResumeDataTests {
     #expect(try decoded(key, value).defects.contains { $0.code == code })
   }
 
-  @Test(arguments: 1...4) func `versions that were seen are no defect`(version: Int) throws {
+  @Test(arguments: 1...4) func `known versions are not a defect`(version: Int) throws {
     let data = try decoded(.version, .integer(Int128(version)))
     #expect(data.version == Int64(version))
     #expect(data.defects.map(\.code) == [.missingValidator])
   }
 
-  @Test func `a path without a file name is no partial file`() throws {
+  @Test func `a path without a file name is an unsafe file name`() throws {
     var members = Self.minimal
     members["NSURLSessionResumeInfoTempFileName"] = nil
     members["NSURLSessionResumeInfoLocalPath"] = .string("/private/var/")
     #expect(try decoded(members).defects.first?.code == .unsafeFileName)
   }
 
-  @Test func `only GET can be resumed`() throws {
+  @Test func `a method other than GET is reported as a defect`() throws {
     let post = try URLRequestArchive(url: "http://a/1", method: "POST").encoded()
     let data = try decoded(.currentRequest, .data(post))
     #expect(data.defects.contains { $0.code == .notGET })
     #expect(data.validity() == .valid)
   }
 
-  @Test func `the worst defects come first`() throws {
+  @Test func `fatal defects are listed first`() throws {
     let data = try decoded(["NSURLSessionResumeInfoVersion": .string("4")])
     let codes = data.defects.map(\.code)
     #expect(codes.prefix(2) == [.missingURL, .missingFile])
@@ -180,7 +180,7 @@ struct ResumeDataTests {
 
   // MARK: Something else
 
-  @Test func `property lists of something else are no resume data`() throws {
+  @Test func `other property lists throw notResumeData`() throws {
     let lists: [PropertyList] = [
       .array([]), .string("x"), .dictionary([:]), .dictionary(["a": .integer(1)]),
     ]
@@ -197,20 +197,20 @@ struct ResumeDataTests {
   }
 
   @Test(arguments: ["", "not a property list", "{\"a\": 1}"])
-  func `other bytes are no property list`(text: String) {
+  func `other bytes throw notPropertyList`(text: String) {
     let error = #expect(throws: ResumeDataError.self) { try ResumeData(Array(text.utf8)) }
     #expect(error?.code == .notPropertyList)
   }
 
-  @Test func `the tiny blobs of iOS 12 are no resume data`() throws {
+  @Test func `the empty archives of iOS 12 are not resume data`() throws {
     var builder = KeyedArchiveBuilder()
     let root = try #require(builder.dictionary([:]).uid)
     let archive = builder.archive(root: root, under: .secure)
     let bytes = try archive.propertyList.encoded(as: .binary)
     #expect(throws: ResumeDataError.self) { try ResumeData(bytes) }
-    let nothing = KeyedArchive(objects: [.string("$null")], root: 0, under: .secure)
-    let none = try nothing.propertyList.encoded(as: .binary)
-    #expect(none.count < 200)
-    #expect(throws: ResumeDataError.self) { try ResumeData(none) }
+    let emptyArchive = KeyedArchive(objects: [.string("$null")], root: 0, under: .secure)
+    let emptyBytes = try emptyArchive.propertyList.encoded(as: .binary)
+    #expect(emptyBytes.count < 200)
+    #expect(throws: ResumeDataError.self) { try ResumeData(emptyBytes) }
   }
 }

@@ -27,12 +27,12 @@ struct KeyedArchiveTests {
       .dictionary(["$archiver": .string("NSKeyedArchiver"), "$top": .dictionary([:])]),
     ] as [PropertyList]
   )
-  func `what is no archive throws`(value: PropertyList) {
+  func `a property list that is not a keyed archive throws notKeyedArchive`(value: PropertyList) {
     let error = #expect(throws: ResumeDataError.self) { try KeyedArchive(value) }
     #expect(error?.code == .notKeyedArchive)
   }
 
-  @Test func `what an archive has besides stays`() throws {
+  @Test func `additional members of an archive are kept`() throws {
     let value = PropertyList.dictionary([
       "$archiver": .string("NSKeyedArchiver"), "$top": .dictionary([:]), "more": .integer(1),
       "$objects": .array([.string("$null")]),
@@ -40,7 +40,7 @@ struct KeyedArchiveTests {
     #expect(try KeyedArchive(value).propertyList == value)
   }
 
-  @Test func `the root has one of two names`() throws {
+  @Test func `the root is found under either of its two names, but not under both`() throws {
     #expect(try Self.archive([]).root == nil)
     #expect(try Self.archive([], top: ["root": .uid(1)]).root == 1)
     #expect(try Self.archive([], top: ["NSKeyedArchiveRootObjectKey": .uid(2)]).root == 2)
@@ -70,7 +70,7 @@ struct KeyedArchiveTests {
     #expect(throws: ResumeDataError.self) { try archive.number(.uid(1)) }
   }
 
-  @Test func `the class of what is unexpected is named`() throws {
+  @Test func `the error for an unexpected object names its class`() throws {
     let archive = try Self.archive([
       .dictionary(["$class": .uid(2)]), .dictionary(["$classname": .string("Gadget")]),
     ])
@@ -78,7 +78,7 @@ struct KeyedArchiveTests {
     #expect(error?.message.contains("Gadget") == true)
   }
 
-  @Test func `dictionaries are pairs of names and values`() throws {
+  @Test func `a dictionary is read from its keys and objects`() throws {
     let keys = PropertyList.array([.uid(2), .uid(3)])
     let dictionary = { (keys: PropertyList, values: [PropertyList]) in
       try Self.archive([
@@ -94,12 +94,12 @@ struct KeyedArchiveTests {
     #expect(throws: ResumeDataError.self) { try dictionary(.string("a"), []) }
   }
 
-  @Test func `a URL is resolved against its bases, which may not go round`() throws {
+  @Test func `a URL is resolved against its bases, and a cycle of bases throws`() throws {
     let url = { (base: UInt32, text: String) in
       PropertyList.dictionary(["NS.base": .uid(base), "NS.relative": .string(text)])
     }
     let archive = try Self.archive([
-      url(2, "../d"), url(3, "b/c"), url(0, "http://a/x"), url(4, "round"), .string("no URL"),
+      url(2, "../d"), url(3, "b/c"), url(0, "http://a/x"), url(4, "cycle"), .string("no URL"),
     ])
     #expect(try archive.urlText(.uid(1)) == "http://a/d")
     #expect(try archive.urlText(.uid(3)) == "http://a/x")
@@ -111,7 +111,7 @@ struct KeyedArchiveTests {
 
   // MARK: Changes
 
-  @Test func `a change of one member leaves what it shared`() throws {
+  @Test func `changing a member does not change an object that it shared`() throws {
     var archive = try Self.archive(
       [
         .dictionary([
@@ -124,13 +124,13 @@ struct KeyedArchiveTests {
     #expect(try archive.dictionary(.uid(1)) == ["a": .uid(5), "b": .uid(4)])
     #expect(archive.objects[4] == .string("shared"))
     #expect(archive.objects[5] == .string("own"))
-    // Now each has its own object, which is changed where it is.
+    // Each member has its own object now, which is changed in place.
     try archive.setMember("b", of: 1, to: .string("changed"))
     #expect(archive.objects[4] == .string("changed"))
     #expect(archive.objects.count == 6)
   }
 
-  @Test func `a member that is taken out leaves no value behind`() throws {
+  @Test func `removing a member also removes its value`() throws {
     var archive = try Self.archive([
       .dictionary(["NS.keys": .array([.uid(2)]), "NS.objects": .array([.uid(3)])]), .string("a"),
       .string("secret"),
@@ -145,7 +145,7 @@ struct KeyedArchiveTests {
     #expect(throws: ResumeDataError.self) { try archive.setMember("c", of: 2, to: nil) }
   }
 
-  @Test func `a member that refers to nothing gets an object`() throws {
+  @Test func `setting a member with a dangling reference adds an object`() throws {
     var archive = try Self.archive([
       .dictionary(["NS.keys": .array([.uid(2)]), "NS.objects": .array([.uid(99)])]), .string("a"),
     ])
@@ -154,7 +154,7 @@ struct KeyedArchiveTests {
     #expect(archive.objects[3] == .integer(1))
   }
 
-  @Test func `a new member does not become the object of a reference to nothing`() throws {
+  @Test func `a new object is not appended where a dangling reference would find it`() throws {
     var archive = try Self.archive(
       [
         .dictionary([
@@ -174,7 +174,9 @@ struct KeyedArchiveTests {
 
   // MARK: Building
 
-  @Test func `plain values are there once, and what is only equal stays apart`() throws {
+  @Test func `identical values are stored once, and values that are only equal are distinct`()
+    throws
+  {
     var builder = KeyedArchiveBuilder()
     let root = builder.dictionary([
       "a": .string("\u{E9}"), "b": .string("e\u{301}"), "c": .string("\u{E9}"), "d": .real(0),
@@ -192,7 +194,7 @@ struct KeyedArchiveTests {
 
   // MARK: Foundation
 
-  @Test func `Foundation unarchives what the builder makes`() throws {
+  @Test func `Foundation unarchives a built archive`() throws {
     var builder = KeyedArchiveBuilder()
     let root = builder.dictionary([
       "text": .string("a"), "number": .integer(7), "data": .data([1, 2]), "again": .string("a"),
@@ -210,7 +212,7 @@ struct KeyedArchiveTests {
     #expect(members["data"] as? Data == Data([1, 2]))
   }
 
-  @Test func `what Foundation archives is read`() throws {
+  @Test func `an archive made by Foundation is read`() throws {
     let url = try #require(URL(string: "b?c", relativeTo: URL(string: "http://a/x/")))
     let object: NSDictionary = ["url": url as NSURL, "number": 7, "data": Data([1, 2])]
     let data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)

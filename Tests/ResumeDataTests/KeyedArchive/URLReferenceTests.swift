@@ -21,11 +21,11 @@ struct URLReferenceTests {
     ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
     ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", "http:g"),
   ])
-  func `a reference is resolved as the RFC says`(reference: String, target: String) {
+  func `references are resolved as in RFC 3986`(reference: String, target: String) {
     #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q") == target)
   }
 
-  @Test func `a base without a path gives one`() {
+  @Test func `a reference is resolved against a base without a path`() {
     #expect(URLReference.resolve("g", against: "http://a") == "http://a/g")
     #expect(URLReference.resolve("g", against: "") == "g")
   }

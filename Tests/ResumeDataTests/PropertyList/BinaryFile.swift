@@ -1,13 +1,14 @@
-/// A binary property list put together by hand, right or wrong.
+/// A builder of binary property lists, valid or invalid.
 struct BinaryFile {
   var objects: [[UInt8]]
   var top = 0
   var offsetSize = 1
   var referenceSize = 1
-  /// What the trailer says in place of the truth.
+  /// The object count in the trailer, if it differs from the real one.
   var objectCount: Int?
+  /// The table offset in the trailer, if it differs from the real one.
   var tableOffset: Int?
-  /// What the table says in place of the truth.
+  /// The offsets in the table, if they differ from the real ones.
   var offsets: [Int]?
 
   init(_ objects: [UInt8]...) {
@@ -26,15 +27,15 @@ struct BinaryFile {
 
   var bytes: [UInt8] {
     var bytes = Array("bplist00".utf8)
-    var places: [Int] = []
+    var objectOffsets: [Int] = []
     for object in objects {
-      places.append(bytes.count)
+      objectOffsets.append(bytes.count)
       bytes += object
     }
     let table = bytes.count
-    for place in offsets ?? places { bytes += Self.bigEndian(place, offsetSize) }
+    for offset in offsets ?? objectOffsets { bytes += Self.bigEndian(offset, offsetSize) }
     bytes += [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)]
-    bytes += Self.bigEndian(objectCount ?? (offsets ?? places).count, 8)
+    bytes += Self.bigEndian(objectCount ?? (offsets ?? objectOffsets).count, 8)
     bytes += Self.bigEndian(top, 8)
     bytes += Self.bigEndian(tableOffset ?? table, 8)
     return bytes

@@ -38,12 +38,12 @@ struct BinaryPropertyListTests {
       ),
     ] as [([UInt8], PropertyList)]
   )
-  func `a value is written in the shortest way`(bytes: [UInt8], value: PropertyList) throws {
+  func `a value is written in its shortest encoding`(bytes: [UInt8], value: PropertyList) throws {
     #expect(try value.encoded(as: .binary) == BinaryFile(bytes).bytes)
     #expect(try PropertyList(BinaryFile(bytes).bytes) == value)
   }
 
-  @Test func `containers refer to their values`() throws {
+  @Test func `containers are read by object reference`() throws {
     let file = BinaryFile(
       [0xD2, 1, 2, 3, 4],
       [0x51, 0x61],
@@ -68,7 +68,7 @@ struct BinaryPropertyListTests {
   }
 
   @Test(arguments: [(300, 2), (66_000, 4)])
-  func `many objects take wider references`(count: Int, size: UInt8) throws {
+  func `more objects use wider references`(count: Int, size: UInt8) throws {
     let limits = PropertyListLimits(expandedByteCount: 8 << 20)
     let list = PropertyList.array((0..<count).map { .integer(Int128($0)) })
     let bytes = try list.encoded(as: .binary, limits: limits)
@@ -76,10 +76,10 @@ struct BinaryPropertyListTests {
     #expect(try PropertyList(bytes, limits: limits) == list)
   }
 
-  @Test func `equal values are written once`() throws {
+  @Test func `identical values are written once`() throws {
     let list = PropertyList.array(Array(repeating: .string("the same text"), count: 100))
     #expect(try list.encoded(as: .binary).count < 200)
-    // -0 and 0 are equal, and yet two values.
+    // -0 and 0 are equal, but different values.
     let zeros = try PropertyList.array([.real(0), .real(-0.0)]).encoded(as: .binary)
     #expect(try PropertyList(zeros).array?.last.map { "\($0)" } == "real(-0.0)")
   }
@@ -88,59 +88,59 @@ struct BinaryPropertyListTests {
 
   @Test(
     arguments: [
-      ("no object", BinaryFile().bytes),
+      ("no objects", BinaryFile().bytes),
       ("an unknown marker", BinaryFile([0x01]).bytes),
       ("a fill byte", BinaryFile([0x0F]).bytes),
       ("an integer of 32 bytes", BinaryFile([0x15] + [UInt8](repeating: 0, count: 32)).bytes),
-      ("an integer that is cut", BinaryFile([0x13, 0]).bytes),
-      ("a wide integer that is cut", BinaryFile([0x14] + [UInt8](repeating: 0, count: 15)).bytes),
+      ("a truncated integer", BinaryFile([0x13, 0]).bytes),
+      ("a truncated wide integer", BinaryFile([0x14] + [UInt8](repeating: 0, count: 15)).bytes),
       ("a real of 2 bytes", BinaryFile([0x21, 0, 0]).bytes),
       ("a date of 4 bytes", BinaryFile([0x32, 0, 0, 0, 0]).bytes),
-      ("data that is cut", BinaryFile([0x42, 0]).bytes),
-      ("text that is cut", BinaryFile([0x62, 0, 0x61]).bytes),
-      ("a count that is cut", BinaryFile([0x4F]).bytes),
-      ("a count that is no integer", BinaryFile([0x4F, 0x33]).bytes),
+      ("truncated data", BinaryFile([0x42, 0]).bytes),
+      ("a truncated string", BinaryFile([0x62, 0, 0x61]).bytes),
+      ("a truncated count", BinaryFile([0x4F]).bytes),
+      ("a count that is not an integer", BinaryFile([0x4F, 0x33]).bytes),
       ("a count of 16 bytes", BinaryFile([0x4F, 0x14] + [UInt8](repeating: 0, count: 16)).bytes),
-      ("a count beyond all", BinaryFile([0xAF, 0x13] + [UInt8](repeating: 0xFF, count: 8)).bytes),
+      ("a count of 2^64 - 1", BinaryFile([0xAF, 0x13] + [UInt8](repeating: 0xFF, count: 8)).bytes),
       ("a count of 2^62", BinaryFile([0x6F, 0x13, 0x40] + [UInt8](repeating: 0, count: 7)).bytes),
       ("ASCII above 127", BinaryFile([0x51, 0x80]).bytes),
       ("half a surrogate pair", BinaryFile([0x61, 0xD8, 0x3D]).bytes),
       ("a reference of 5 bytes", BinaryFile([0x84, 1, 0, 0, 0, 0]).bytes),
       ("a reference of 16 bytes", BinaryFile([0x8F] + [UInt8](repeating: 0, count: 16)).bytes),
       ("an ordered set", BinaryFile([0xB0]).bytes),
-      ("no such object", BinaryFile([0xA1, 1]).bytes),
-      ("an array that is cut", BinaryFile([0xA2, 0]).bytes),
-      ("a dictionary that is cut", BinaryFile([0xD1, 1], [0x50]).with { $0.tableOffset = 10 }),
-      ("a key that is no text", BinaryFile([0xD1, 1, 1], [0x09]).bytes),
-      ("a key that is there twice", BinaryFile([0xD2, 1, 1, 1, 1], [0x50]).bytes),
-      ("itself", BinaryFile([0xA1, 0]).bytes),
-      ("itself, further down", BinaryFile([0xA1, 1], [0xD1, 2, 0], [0x50]).bytes),
-      ("a top that is not there", BinaryFile([0x09]).with { $0.top = 1 }),
+      ("a reference to a missing object", BinaryFile([0xA1, 1]).bytes),
+      ("a truncated array", BinaryFile([0xA2, 0]).bytes),
+      ("a truncated dictionary", BinaryFile([0xD1, 1], [0x50]).with { $0.tableOffset = 10 }),
+      ("a key that is not a string", BinaryFile([0xD1, 1, 1], [0x09]).bytes),
+      ("a repeated key", BinaryFile([0xD2, 1, 1, 1, 1], [0x50]).bytes),
+      ("an array that contains itself", BinaryFile([0xA1, 0]).bytes),
+      ("an indirect cycle", BinaryFile([0xA1, 1], [0xD1, 2, 0], [0x50]).bytes),
+      ("a missing top object", BinaryFile([0x09]).with { $0.top = 1 }),
       ("more objects than offsets", BinaryFile([0x09]).with { $0.objectCount = 2 }),
-      ("objects without end", BinaryFile([0x09]).with { $0.objectCount = .max }),
+      ("an object count of Int.max", BinaryFile([0x09]).with { $0.objectCount = .max }),
       ("an offset in the header", BinaryFile([0x09]).with { $0.offsets = [0] }),
       ("an offset in the table", BinaryFile([0x09]).with { $0.offsets = [9] }),
       ("a table in the header", BinaryFile([0x09]).with { $0.tableOffset = 8 }),
       ("a table after the end", BinaryFile([0x09]).with { $0.tableOffset = 1_000 }),
-      ("offsets without a width", BinaryFile([0x09]).with { $0.offsetSize = 0 }),
-      ("references without a width", BinaryFile([0x09]).with { $0.referenceSize = 0 }),
+      ("offsets of 0 bytes", BinaryFile([0x09]).with { $0.offsetSize = 0 }),
+      ("references of 0 bytes", BinaryFile([0x09]).with { $0.referenceSize = 0 }),
       ("references of 9 bytes", BinaryFile([0x09]).with { $0.referenceSize = 9 }),
       ("nothing after the header", Array("bplist00".utf8)),
     ] as [(String, [UInt8])]
   )
-  func `damage throws`(what: String, bytes: [UInt8]) {
+  func `damage throws malformed`(damage: String, bytes: [UInt8]) {
     let error = #expect(throws: ResumeDataError.self) { try PropertyList(bytes) }
-    #expect(error?.code == .malformed, "\(what)")
+    #expect(error?.code == .malformed, "\(damage)")
   }
 
-  @Test func `every beginning of a property list throws`() {
+  @Test func `every truncation of a property list throws`() {
     let bytes = GoldenSample.requestBytes
     #expect(bytes.count == 1_944)
     let readable = bytes.indices.filter { (try? PropertyList(Array(bytes[..<$0]))) != nil }
     #expect(readable == [])
   }
 
-  @Test func `what is read of a damaged property list can be written`() {
+  @Test func `a damaged property list that can be read can be written`() {
     let bytes = GoldenSample.requestBytes
     var unwritable: [Int] = []
     var readCount = 0
@@ -175,13 +175,13 @@ struct BinaryPropertyListTests {
     }
   }
 
-  @Test func `a property list of too many bytes is not read`() {
+  @Test func `a property list with too many bytes throws tooLarge`() {
     let bytes = BinaryFile([0x09]).bytes
     #expect(code(bytes, PropertyListLimits(byteCount: bytes.count)) == nil)
     #expect(code(bytes, PropertyListLimits(byteCount: bytes.count - 1)) == Self.tooLarge)
   }
 
-  @Test func `depth is limited`() {
+  @Test func `nesting beyond the depth limit throws tooLarge`() {
     let chain = { (length: Int) in
       BinaryFile(objects: (1...length).map { [0xA1, UInt8($0)] } + [[0x09]])
         .with { $0.offsetSize = 2 }
@@ -192,8 +192,8 @@ struct BinaryPropertyListTests {
     #expect(code(chain(129), PropertyListLimits(depth: 1_000)) == Self.tooLarge)
   }
 
-  @Test func `depth counts below what was read before`() {
-    // Object 1 is 60 deep and read first; object 70 leads to it once more from 60 deep.
+  @Test func `the depth limit includes objects that were read before`() {
+    // Object 1 has a depth of 60 and is read first; object 70 refers to it from a depth of 60.
     var objects: [[UInt8]] = [[0xA2, 1, 70]]
     objects += (2...60).map { [0xA1, UInt8($0)] } + [[0x09]]
     objects += Array(repeating: [0x09], count: 70 - objects.count)
@@ -201,7 +201,7 @@ struct BinaryPropertyListTests {
     #expect(code(BinaryFile(objects: objects).with { $0.offsetSize = 2 }) == Self.tooLarge)
   }
 
-  @Test func `what doubles at each step is refused`() {
+  @Test func `exponential expansion throws tooLarge`() {
     let doubled = { (steps: Int) in
       BinaryFile(objects: (1...steps).map { [0xA2, UInt8($0), UInt8($0)] } + [[0x09]]).bytes
     }
@@ -209,8 +209,8 @@ struct BinaryPropertyListTests {
     #expect(code(doubled(60)) == Self.tooLarge)
   }
 
-  @Test func `objects that lie on top of each other are refused before they take memory`() {
-    // 10,000 arrays, all of them the same bytes: 60,000 references to the last object.
+  @Test func `overlapping objects throw tooLarge before memory is allocated`() {
+    // 10,000 arrays share the same bytes: 60,000 references to the last object.
     let count = 10_000
     let numbers =
       BinaryFile.bigEndian(count, 2) + (1...count).flatMap { BinaryFile.bigEndian($0, 2) }
@@ -220,15 +220,15 @@ struct BinaryPropertyListTests {
       [0xAF, 0x11] + BinaryFile.bigEndian(60_000, 2) + references,
       [0x09]
     ).with {
-      let place = 8 + 2 + numbers.count
+      let offset = 8 + 2 + numbers.count
       $0.referenceSize = 2
       $0.offsetSize = 4
-      $0.offsets = [8] + Array(repeating: place, count: count) + [place + 4 + references.count]
+      $0.offsets = [8] + Array(repeating: offset, count: count) + [offset + 4 + references.count]
     }
     #expect(code(bytes) == Self.tooLarge)
   }
 
-  @Test func `text that is shared a thousand times is refused`() {
+  @Test func `a large string with a thousand references throws tooLarge`() {
     let length = 1 << 16
     let text =
       [0x5F, 0x12] + BinaryFile.bigEndian(length, 4) + [UInt8](repeating: 97, count: length)

@@ -3,7 +3,7 @@ import ResumeData
 import TestSupport
 import Testing
 
-/// Random property lists, read and written by us and by Foundation.
+/// Compares our reader and writer with Foundation's, for random property lists.
 struct PropertyListOracleTests {
   private static let seeds: [UInt64] = Array(0..<300)
 
@@ -35,7 +35,7 @@ struct PropertyListOracleTests {
   }
 
   @Test(arguments: seeds)
-  func `what is written is read as it was`(seed: UInt64) throws {
+  func `written property lists round-trip`(seed: UInt64) throws {
     var random = RandomPropertyList(
       SplitMix64(seed: seed),
       .init(hasReferences: true, hasBinaryKinds: true)
@@ -62,7 +62,7 @@ struct PropertyListOracleTests {
       (0..<10).reduce(.data([UInt8](repeating: 9, count: 60))) { value, _ in .array([value]) },
     ] as [PropertyList]
   )
-  func `XML is the same, byte for byte`(value: PropertyList) throws {
+  func `our XML equals Foundation's byte for byte`(value: PropertyList) throws {
     let theirs = try PropertyListSerialization.data(
       fromPropertyList: FoundationValue.object(value),
       format: .xml,
@@ -73,9 +73,9 @@ struct PropertyListOracleTests {
   }
 }
 
-/// Property lists as Foundation's objects.
+/// Conversions between property lists and Foundation objects.
 enum FoundationValue {
-  struct NoPropertyList: Error {}
+  struct UnsupportedValue: Error {}
 
   static func object(_ value: PropertyList) throws -> Any {
     switch value {
@@ -88,13 +88,13 @@ enum FoundationValue {
     case .array(let values): try values.map(object)
     case .dictionary(let members):
       try Dictionary(uniqueKeysWithValues: members.entries.map { ($0.key, try object($0.value)) })
-    case .null, .uid, .set: throw NoPropertyList()
+    case .null, .uid, .set: throw UnsupportedValue()
     }
   }
 
   static func propertyList(_ object: Any) throws -> PropertyList {
     switch object {
-    // A number can be had as whatever it fits; only its own type tells what was read.
+    // An `NSNumber` casts to any numeric type that fits, so check the type of the object itself.
     case let value as Bool where type(of: object) == Bool.self: return .bool(value)
     case let value as NSNumber:
       let isReal = unsafe ["d", "f"].contains(String(cString: value.objCType))
@@ -109,7 +109,7 @@ enum FoundationValue {
         result[key] = try propertyList(value)
       }
       return .dictionary(result)
-    default: throw NoPropertyList()
+    default: throw UnsupportedValue()
     }
   }
 }

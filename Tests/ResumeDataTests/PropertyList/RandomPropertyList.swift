@@ -1,11 +1,13 @@
 import ResumeData
 
-/// Property lists, from the ends of each range as often as from between.
+/// A generator of random property lists.
+///
+/// Half of the numbers are boundary values.
 struct RandomPropertyList {
-  /// What a format can hold.
+  /// The kinds of values that a format supports.
   struct Kinds {
     var hasReferences = false
-    /// Sets and nothing, which XML does not have.
+    /// Sets and null, which XML does not support.
     var hasBinaryKinds = false
   }
 
@@ -50,20 +52,20 @@ struct RandomPropertyList {
   }
 
   private mutating func integer() -> Int128 {
-    let ends: [Int128] = [
+    let boundaries: [Int128] = [
       0, 1, -1, 127, 128, 255, 256, 65_535, 65_536, 1 << 31, 1 << 32, Int128(Int64.max),
       Int128(Int64.min), -128, -129,
     ]
     return number(0..<2) == 0
-      ? ends[number(0..<ends.count)] : Int128(Int64(bitPattern: generator.next()))
+      ? boundaries[number(0..<boundaries.count)] : Int128(Int64(bitPattern: generator.next()))
   }
 
   private mutating func real() -> Double {
-    let ends: [Double] = [
+    let boundaries: [Double] = [
       0.5, -0.25, 0.1, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
       1e21,
     ]
-    if number(0..<2) == 0 { return ends[number(0..<ends.count)] }
+    if number(0..<2) == 0 { return boundaries[number(0..<boundaries.count)] }
     let value = Double(bitPattern: generator.next())
     return value.isNaN ? 0.75 : value
   }

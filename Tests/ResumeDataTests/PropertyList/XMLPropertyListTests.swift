@@ -54,9 +54,9 @@ struct XMLPropertyListTests {
     #expect(try PropertyList(Self.document(content)) == value)
   }
 
-  @Test func `a number that is none is read as one`() throws {
+  @Test func `nan is read as NaN`() throws {
     guard case .real(let value) = try PropertyList(Self.document("<real>nan</real>")) else {
-      Issue.record("no real number")
+      Issue.record("the value is not a real number")
       return
     }
     #expect(value.isNaN)
@@ -68,7 +68,7 @@ struct XMLPropertyListTests {
     "<?xml version='1.0' encoding='utf-8' standalone='no'?><true/>",
     "<?xml version=\"1.0\" encoding = \"US-ASCII\" ?>\r\n<!DOCTYPE plist><true/>",
   ])
-  func `what stands around the value may vary`(text: String) throws {
+  func `optional prologs and comments around the value are accepted`(text: String) throws {
     #expect(try PropertyList(Array(text.utf8)) == .bool(true))
   }
 
@@ -96,36 +96,36 @@ struct XMLPropertyListTests {
     "<?xml version='1.0' encoding='UTF-16'?><true/>", "<string a='></string>",
     "<?xml version='1.0'?><!DOCTYPE plist [<!ENTITY a 'b'>]><string>&a;</string>",
   ])
-  func `damage throws`(text: String) {
+  func `damaged XML throws`(text: String) {
     let error = #expect(throws: ResumeDataError.self) { try PropertyList(Array(text.utf8)) }
     #expect(error?.code == (text.isEmpty ? .notPropertyList : .malformed))
   }
 
-  @Test func `text that is no UTF-8 throws`() {
+  @Test func `invalid UTF-8 throws`() {
     let bytes = Array("<string>".utf8) + [0xC3, 0x28] + Array("</string>".utf8)
     #expect(throws: ResumeDataError.self) { try PropertyList(bytes) }
   }
 
-  @Test func `a beginning of a property list throws`() throws {
+  @Test func `a truncated property list throws`() throws {
     let bytes = GoldenSample.bytes
     let counts = stride(from: 0, to: bytes.count, by: 7)
     let readable = counts.filter { (try? PropertyList(Array(bytes[..<$0]))) != nil }
     #expect(readable == [])
   }
 
-  @Test func `depth and size are limited`() {
+  @Test func `exceeding the depth or size limit throws tooLarge`() {
     let nested = { (count: Int) in
       String(repeating: "<array>", count: count) + String(repeating: "</array>", count: count)
     }
     #expect(throws: Never.self) { try PropertyList(Array(nested(64).utf8)) }
     let limits = PropertyListLimits(expandedByteCount: 1 << 12)
-    let texts = [
+    let documents = [
       nested(65), String(repeating: "<array>", count: 10_000),
       String(repeating: "<dict><key>a</key>", count: 10_000),
       "<array>" + String(repeating: "<true/>", count: 200) + "</array>",
       "<string>" + String(repeating: "a", count: 1 << 13) + "</string>",
     ]
-    for text in texts {
+    for text in documents {
       let error = #expect(throws: ResumeDataError.self) {
         try PropertyList(Array(text.utf8), limits: limits)
       }
@@ -135,7 +135,7 @@ struct XMLPropertyListTests {
 
   // MARK: Writing
 
-  @Test func `values are laid out as CoreFoundation does`() throws {
+  @Test func `values are formatted as CoreFoundation does`() throws {
     let value = PropertyList.dictionary([
       "array": .array([.bool(true), .array([]), .dictionary([:])]),
       "data": .data([UInt8](repeating: 0xFF, count: 52)), "date": .date(-26_438_401),
@@ -185,20 +185,20 @@ struct XMLPropertyListTests {
       .dictionary(["CF$UID": .integer(1)]),
     ] as [PropertyList]
   )
-  func `what XML cannot hold is refused`(value: PropertyList) {
+  func `values that XML cannot represent throw notRepresentable`(value: PropertyList) {
     let error = #expect(throws: ResumeDataError.self) { try value.encoded(as: .xml) }
     #expect(error?.code == .notRepresentable)
     #expect(throws: Never.self) { try value.encoded(as: .binary) }
   }
 
-  @Test func `a carriage return survives readers that turn it into a line feed`() throws {
+  @Test func `a carriage return is escaped, so it survives newline normalization`() throws {
     let bytes = try PropertyList.string("a\r\nb").encoded(as: .xml)
     #expect(!bytes.contains(0x0D))
     #expect(try PropertyList(bytes) == .string("a\r\nb"))
   }
 
-  /// 1900 is no leap year, and 2000 is one.
-  @Test func `the days from 1896 to 2004 follow each other`() throws {
+  /// 1900 is not a leap year, and 2000 is one.
+  @Test func `every day from 1896 to 2004 round-trips in order`() throws {
     let day = 86_400
     let first = -38_351 * day
     var last = ""

@@ -18,7 +18,7 @@ struct ConsumerTests {
 
   // MARK: iOS 10
 
-  @Test func `ZY47 ZY48 both requests of the golden sample are repaired, and nothing else`()
+  @Test func `ZY47 ZY48 repairing the golden sample changes only its two requests`()
     throws
   {
     let sample = try GoldenSample.resumeData()
@@ -42,7 +42,7 @@ struct ConsumerTests {
     #expect(try PropertyList(repaired.bytes) == .dictionary(expected))
   }
 
-  @Test func `ZY49 FK33 what is repaired once is repaired`() throws {
+  @Test func `ZY49 FK33 repairing twice changes nothing`() throws {
     let repaired = try GoldenSample.resumeData().prepared(for: .iOS10)
     #expect(try repaired.prepared(for: .iOS10).bytes == repaired.bytes)
     #expect(try ResumeData(repaired.bytes).prepared(for: .iOS10).bytes == repaired.bytes)
@@ -55,7 +55,7 @@ struct ConsumerTests {
     #expect(try data.prepared(for: .iOS10).bytes == data.bytes)
   }
 
-  @Test func `a request that cannot be read is not repaired, and the data stays`() throws {
+  @Test func `an unreadable request throws, and the data is not changed`() throws {
     let sample = try GoldenSample.resumeData()
     var dictionary = sample.dictionary
     try dictionary.set(.currentRequest, to: .data([1, 2, 3]))
@@ -68,7 +68,7 @@ struct ConsumerTests {
   // MARK: iOS 11
 
   @Test(arguments: [ResumeData.Form.xml, .binary])
-  func `FK33 the byte range is dropped for iOS 11, and nothing else`(form: ResumeData.Form) throws {
+  func `FK33 preparing for iOS 11 removes only the byte range`(form: ResumeData.Form) throws {
     let data = try Self.withByteRange(form)
     #expect(data.byteRange == "0-6")
     let repaired = try data.prepared(for: .iOS11)
@@ -80,7 +80,7 @@ struct ConsumerTests {
 
   // MARK: Version 1
 
-  @Test func `FK33 the path of version 1 moves with its folder`() throws {
+  @Test func `FK33 the path of version 1 is moved to the new folder`() throws {
     var draft = Self.draft
     draft.file = .localPath(
       "/var/mobile/Containers/Data/Application/OLD/tmp/CFNetworkDownload_x.tmp"
@@ -98,19 +98,19 @@ struct ConsumerTests {
     }
   }
 
-  @Test func `later versions have no path to move`() throws {
+  @Test func `later versions are not moved`() throws {
     let sample = try GoldenSample.resumeData()
     #expect(try sample.prepared(for: .version1(directory: "/new")).bytes == sample.bytes)
   }
 
-  @Test func `a path beside a file name does not move`() throws {
+  @Test func `a path is not moved if there is a file name`() throws {
     var members = try Self.draft.members(for: .xml)
     members[ResumeData.Key.localPath.rawValue] = .string("/old/CFNetworkDownload_x.tmp")
     let data = try ResumeData(ResumeDictionary(members, form: .xml))
     #expect(try data.prepared(for: .version1(directory: "/new")).bytes == data.bytes)
   }
 
-  @Test func `a path without a file name does not move`() throws {
+  @Test func `moving a path without a file name throws notRepairable`() throws {
     var members = try Self.draft.members(for: .xml)
     members[ResumeData.Key.temporaryFileName.rawValue] = nil
     members[ResumeData.Key.localPath.rawValue] = .string("/old/..")
@@ -130,7 +130,7 @@ struct ConsumerTests {
       (11, 3, .identity), (12, 0, .identity), (18, 0, .identity),
     ] as [(Int, Int, ResumeData.Consumer)]
   )
-  func `ZY52 the version of the system says what it needs`(
+  func `ZY52 the consumer follows from the system version`(
     major: Int,
     minor: Int,
     consumer: ResumeData.Consumer
@@ -138,15 +138,15 @@ struct ConsumerTests {
     #expect(ResumeData.Consumer(iOS: major, minor, directory: "/d") == consumer)
   }
 
-  @Test func `ZY52 a system that needs nothing gets the raw bytes`() throws {
+  @Test func `ZY52 a system without needs gets the original bytes`() throws {
     let sample = try GoldenSample.resumeData()
     #expect(try sample.prepared(for: .identity).bytes == GoldenSample.bytes)
   }
 
-  // MARK: Bytes that have arrived
+  // MARK: Received bytes
 
   @Test(arguments: ResumeData.Form.allCases)
-  func `ZY44 the count of bytes alone changes`(form: ResumeData.Form) throws {
+  func `ZY44 settingReceived changes only the byte count`(form: ResumeData.Form) throws {
     let data = try Self.withByteRange(form)
     let changed = try data.settingReceived(1 << 33)
     #expect(changed.received == 1 << 33)
@@ -155,7 +155,7 @@ struct ConsumerTests {
     #expect(throws: ResumeDataError.self) { try data.settingReceived(-1) }
   }
 
-  @Test func `ZY44 in the golden sample, too`() throws {
+  @Test func `ZY44 settingReceived changes only the byte count of the golden sample`() throws {
     let changed = try GoldenSample.resumeData().settingReceived(1_048_576)
     let text =
       String(decoding: GoldenSample.bytes, as: UTF8.self)
@@ -166,7 +166,7 @@ struct ConsumerTests {
 
   // MARK: Forms
 
-  @Test func `FK33 systems before iOS 12 get XML for a keyed archive`() throws {
+  @Test func `FK33 a keyed archive is converted to XML for systems before iOS 12`() throws {
     let data = try Self.withByteRange(.keyedArchive)
     #expect(try data.prepared(for: .iOS10).form == .xml)
     let repaired = try data.prepared(for: .iOS11)
@@ -176,19 +176,22 @@ struct ConsumerTests {
   }
 
   @Test(arguments: ResumeData.Form.allCases, ResumeData.Form.allCases)
-  func `each form converts to each and back`(from: ResumeData.Form, to: ResumeData.Form) throws {
-    // The fixture has lost its tabs: what we write is compared with what we write.
+  func `every form converts to every other form and back`(
+    from: ResumeData.Form,
+    to: ResumeData.Form
+  ) throws {
+    // The fixture has lost its tabs, so the comparison is with rewritten data.
     let sample = try GoldenSample.resumeData().settingReceived(1).converted(to: from)
     let converted = try sample.converted(to: to)
     #expect(converted.form == to)
     #expect(converted.currentRequest == sample.currentRequest)
     #expect(converted.entityTag == sample.entityTag)
-    let back = try converted.converted(to: from)
-    #expect(back.bytes == sample.bytes)
+    let restored = try converted.converted(to: from)
+    #expect(restored.bytes == sample.bytes)
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `many members convert in a time that follows their count`() throws {
+  func `converting many members takes linear time`() throws {
     var members = try Self.draft.members(for: .xml)
     for number in 0..<20_000 { members["member \(number)"] = .integer(Int128(number)) }
     let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
@@ -197,7 +200,7 @@ struct ConsumerTests {
     #expect(try converted.converted(to: .binary).bytes == data.bytes)
   }
 
-  @Test func `a dictionary does not become an object of a class`() throws {
+  @Test func `a dictionary that would decode as a class instance is not converted`() throws {
     let members: PropertyListDictionary = [
       ResumeData.Key.temporaryFileName.rawValue: .dictionary(["NS.string": .string("x.tmp")])
     ]
@@ -207,7 +210,7 @@ struct ConsumerTests {
     #expect(error?.code == .notRepresentable)
   }
 
-  @Test func `objects of classes stay where they are`() throws {
+  @Test func `class instances are kept in their archive and not converted`() throws {
     var builder = KeyedArchiveBuilder()
     let root = builder.reserve()
     let key = builder.plain(.string(ResumeData.Key.publishingURL.rawValue))

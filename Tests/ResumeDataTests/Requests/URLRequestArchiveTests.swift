@@ -25,7 +25,7 @@ struct URLRequestArchiveTests {
 
   // MARK: Properties
 
-  @Test func `the properties are the objects of their index`() {
+  @Test func `properties are read by their index`() {
     #expect(current.spelling == .keyed)
     #expect(current.objectCount == 22)
     #expect(current.url == GoldenSample.url)
@@ -47,7 +47,7 @@ struct URLRequestArchiveTests {
     #expect(original.headers == [])
   }
 
-  @Test func `the hash of the header is no field`() throws {
+  @Test func `the header hash is not a header field`() throws {
     let request = try URLRequestArchive(
       url: "http://a/",
       method: "GET",
@@ -56,26 +56,26 @@ struct URLRequestArchiveTests {
     #expect(request.headers == [.init(name: "A", value: "b")])
   }
 
-  @Test func `a header that spreads out is refused`() throws {
+  @Test func `an exponentially expanding header throws tooLarge`() throws {
     var archive = current.archive
     let fields = (0..<64).map { PropertyList.string("field \($0)") }
     let text = PropertyList.string(String(repeating: "x", count: 1 << 16))
-    let place = UInt32(archive.objects.count)
+    let index = UInt32(archive.objects.count)
     archive.objects += [
       text,
       .dictionary([
         "NS.keys": .array(fields),
-        "NS.objects": .array(Array(repeating: .uid(place), count: fields.count)),
+        "NS.objects": .array(Array(repeating: .uid(index), count: fields.count)),
       ]),
     ]
     var members = try #require(archive.objects[1].dictionary)
-    members["__nsurlrequest_proto_prop_obj_19"] = .uid(place + 1)
+    members["__nsurlrequest_proto_prop_obj_19"] = .uid(index + 1)
     archive.objects[1] = .dictionary(members)
     let error = #expect(throws: ResumeDataError.self) { try URLRequestArchive(archive) }
     #expect(error?.code == .tooLarge)
   }
 
-  @Test func `archives of something else are refused`() throws {
+  @Test func `other archives are refused`() throws {
     var builder = KeyedArchiveBuilder()
     let root = try #require(builder.dictionary(["a": .integer(1)]).uid)
     let error = #expect(throws: ResumeDataError.self) {
@@ -99,10 +99,10 @@ struct URLRequestArchiveTests {
     }
     #expect(after["$25"] == before["__nsurlrequest_proto_props"])
     #expect(after["$26"] == nil)
-    // The old names are gone, which the article's code leaves behind.
+    // The old names are removed, which the code of the article does not do.
     #expect(!after.entries.contains { $0.key.hasPrefix("__nsurlrequest") })
     #expect(after.entries.count == before.entries.count)
-    // All other members stay.
+    // All other members are kept.
     for name in ["$0", "$1", "$2", "$class", "startTimeoutTime", "allowedProtocolTypes"] {
       #expect(after[name] == before[name])
     }
@@ -120,7 +120,7 @@ struct URLRequestArchiveTests {
     #expect(numbered(try original.respelled(as: .unkeyed)) == expected(19))
   }
 
-  @Test func `the properties are the same in both spellings`() throws {
+  @Test func `both spellings have the same properties`() throws {
     for request in [current, original] {
       let repaired = try URLRequestArchive(request.respelled(as: .unkeyed).encoded())
       #expect(repaired.spelling == .unkeyed)
@@ -131,7 +131,7 @@ struct URLRequestArchiveTests {
     }
   }
 
-  @Test func `ZY49 a spelling that is right already stays as it is`() throws {
+  @Test func `ZY49 respelling to the same spelling changes nothing`() throws {
     for request in [current, original] {
       #expect(try request.respelled(as: .keyed) == request)
       let repaired = try request.respelled(as: .unkeyed)
@@ -139,26 +139,26 @@ struct URLRequestArchiveTests {
     }
   }
 
-  @Test func `the way back leads to the same archive`() throws {
+  @Test func `respelling back restores the archive`() throws {
     for request in [current, original] {
-      let back = try request.respelled(as: .unkeyed).respelled(as: .keyed)
-      #expect(back == request)
-      // Also in the order of the names, which equality leaves aside.
+      let restored = try request.respelled(as: .unkeyed).respelled(as: .keyed)
+      #expect(restored == request)
+      // Compares the order of the names too, which equality ignores.
       #expect(
-        back.archive.objects[1].dictionary?.entries
+        restored.archive.objects[1].dictionary?.entries
           == request.archive.objects[1].dictionary?.entries
       )
     }
   }
 
-  @Test func `a root under the wrong name alone is renamed`() throws {
+  @Test func `a root that has only the other name is renamed`() throws {
     var archive = try current.respelled(as: .unkeyed).archive
     archive.top = ["NSKeyedArchiveRootObjectKey": .uid(1)]
     let repaired = try URLRequestArchive(archive).respelled(as: .unkeyed)
     #expect(repaired.archive.top == ["root": .uid(1)])
   }
 
-  /// What the guards refuse, so that nothing is guessed.
+  /// Inconsistent members, for which the repair would have to guess.
   @Test(
     arguments: [
       ("$2", .integer(21)), ("$2", .integer(23)), ("$2", .integer(-1)), ("$2", .integer(1 << 80)),
@@ -167,13 +167,13 @@ struct URLRequestArchiveTests {
       ("__nsurlrequest_proto_prop_obj_x", .uid(0)), ("__nsurlrequest_proto_prop_obj_007", .uid(0)),
     ] as [(String, PropertyList?)]
   )
-  func `names that do not fit are not repaired`(name: String, value: PropertyList?) throws {
+  func `inconsistent member names throw notRepairable`(name: String, value: PropertyList?) throws {
     let request = try changed(current) { $0[name] = value }
     let error = #expect(throws: ResumeDataError.self) { try request.respelled(as: .unkeyed) }
     #expect(error?.code == .notRepairable)
   }
 
-  @Test func `a root that is not object 1 is not repaired`() throws {
+  @Test func `a root other than object 1 throws notRepairable`() throws {
     var archive = current.archive
     archive.objects.append(archive.objects[1])
     archive.top = ["NSKeyedArchiveRootObjectKey": .uid(UInt32(archive.objects.count - 1))]
@@ -182,14 +182,14 @@ struct URLRequestArchiveTests {
     #expect(error?.code == .notRepairable)
   }
 
-  @Test func `two roots are not repaired`() throws {
+  @Test func `an archive with two roots is not repaired`() throws {
     var archive = current.archive
     archive.top["root"] = .uid(1)
     let request = try URLRequestArchive(archive)
     #expect(throws: ResumeDataError.self) { try request.respelled(as: .unkeyed) }
   }
 
-  @Test func `an archive without properties is repaired without them`() throws {
+  @Test func `an archive without the properties member is repaired`() throws {
     let request = try changed(current) { $0["__nsurlrequest_proto_props"] = nil }
     let repaired = try request.respelled(as: .unkeyed)
     #expect(repaired.object(at: 21) == .uid(0))
@@ -197,26 +197,26 @@ struct URLRequestArchiveTests {
     #expect(try repaired.respelled(as: .keyed) == request)
   }
 
-  // MARK: Making
+  // MARK: Creation
 
-  @Test func `a request without parts of HTTP is made as iOS 10 made it`() throws {
+  @Test func `a request without HTTP properties equals the one of iOS 10`() throws {
     #expect(try URLRequestArchive(url: GoldenSample.url).archive == original.archive)
   }
 
-  @Test func `a request is read as it was made`() throws {
+  @Test func `a request round-trips`() throws {
     let headers = [
       URLRequestArchive.HeaderField(name: "Accept", value: "*/*"), .init(name: "X", value: "*/*"),
     ]
-    let made = try URLRequestArchive(url: "https://a/ü", method: "GET", headers: headers)
-    let read = try URLRequestArchive(made.encoded())
-    #expect(read == made)
+    let created = try URLRequestArchive(url: "https://a/ü", method: "GET", headers: headers)
+    let read = try URLRequestArchive(created.encoded())
+    #expect(read == created)
     #expect(read.url == "https://a/ü")
     #expect(read.headers == headers)
     #expect(read.objectCount == 22)
     #expect(try read.checkNames() == 22)
   }
 
-  @Test func `a request that makes no sense is not made`() {
+  @Test func `a request with inconsistent header fields throws`() {
     let field = URLRequestArchive.HeaderField(name: "A", value: "b")
     #expect(throws: ResumeDataError.self) { try URLRequestArchive(url: "a", headers: [field]) }
     #expect(throws: ResumeDataError.self) {

@@ -21,10 +21,10 @@ struct DraftTests {
   }()
 
   @Test(arguments: ResumeData.Form.allCases)
-  func `each form is read as it was made`(form: ResumeData.Form) throws {
-    let made = try ResumeData(Self.draft, form: form)
-    let read = try ResumeData(made.bytes)
-    #expect(read == made)
+  func `a draft round-trips in every form`(form: ResumeData.Form) throws {
+    let created = try ResumeData(Self.draft, form: form)
+    let read = try ResumeData(created.bytes)
+    #expect(read == created)
     #expect(read.form == form)
     #expect(read.url == "https://a/1?q=ü")
     #expect(read.received == 68_188)
@@ -38,7 +38,7 @@ struct DraftTests {
     #expect(read.validity() == .valid)
   }
 
-  @Test func `a path makes version 1, and a version that is given stays`() throws {
+  @Test func `a draft with a path has version 1 unless a version is given`() throws {
     var draft = Self.draft
     draft.file = .localPath("/tmp/x.tmp")
     #expect(try ResumeData(draft, form: .xml).version == 1)
@@ -48,7 +48,7 @@ struct DraftTests {
     #expect(try ResumeData(draft, form: .xml).version == 4)
   }
 
-  @Test func `the least of it is a URL, a count and a name`() throws {
+  @Test func `a minimal draft has a URL, a byte count, a file name and a version`() throws {
     let draft = ResumeData.Draft(url: "http://a/1", received: 0, file: .temporaryName("x.tmp"))
     let data = try ResumeData(draft, form: .xml)
     #expect(
@@ -59,7 +59,7 @@ struct DraftTests {
     )
   }
 
-  @Test func `the keyed archive has its root under the name that iOS 12 uses`() throws {
+  @Test func `the root of the keyed archive has the key of iOS 12`() throws {
     let data = try ResumeData(Self.draft, form: .keyedArchive)
     let archive = try KeyedArchive(PropertyList(data.bytes))
     #expect(archive.rootKeys == [.secure])
@@ -90,7 +90,7 @@ struct DraftTests {
     }
   }
 
-  @Test func `what no system could use is not made`() {
+  @Test func `an invalid draft throws invalidArgument`() {
     let make = { (change: (inout ResumeData.Draft) -> Void) in
       var draft = Self.draft
       change(&draft)
@@ -106,7 +106,7 @@ struct DraftTests {
     }
   }
 
-  @Test func `text that XML cannot hold is refused`() {
+  @Test func `a string that XML cannot represent throws notRepresentable`() {
     var draft = Self.draft
     draft.entityTag = "\u{1}"
     let error = #expect(throws: ResumeDataError.self) { try ResumeData(draft, form: .xml) }

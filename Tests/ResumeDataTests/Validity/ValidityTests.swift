@@ -19,12 +19,12 @@ struct ValidityTests {
     return try ResumeData(draft, form: .binary)
   }
 
-  @Test func `SC4 no bytes are none`() {
+  @Test func `SC4 missing or empty resume data has validity none`() {
     #expect(ResumeData.validity(of: nil) == .none)
     #expect(ResumeData.validity(of: []) == .none)
   }
 
-  @Test func `bytes of something else are corrupt`() {
+  @Test func `other bytes are corrupt`() {
     guard case .corrupt(let defect) = ResumeData.validity(of: [1, 2, 3]) else {
       Issue.record("not corrupt")
       return
@@ -43,7 +43,7 @@ struct ValidityTests {
       ("NSURLSessionResumeBytesReceived", .missingByteCount),
     ] as [(String, ResumeData.Defect.Code)]
   )
-  func `without a URL, a file or a count it is corrupt`(
+  func `resume data without a URL, file or byte count is corrupt`(
     key: String,
     code: ResumeData.Defect.Code
   ) throws {
@@ -57,7 +57,7 @@ struct ValidityTests {
     #expect(defect.code == code)
   }
 
-  @Test func `the size of the file counts where no count is told`() throws {
+  @Test func `the file size replaces a missing byte count`() throws {
     var members = try #require(try PropertyList(Self.data().bytes).dictionary)
     members["NSURLSessionResumeBytesReceived"] = nil
     let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
@@ -65,12 +65,12 @@ struct ValidityTests {
     #expect(data.validity(given: .init(temporaryFile: .missing)) == .temporaryFileMissing)
   }
 
-  /// The tags and dates of the data and of the record, and whether the data is stale.
+  /// The entity tags and dates of the data and of the record, and whether the data is stale.
   @Test(
     arguments: [
-      // Strong tags decide, whatever the dates say.
+      // Two strong tags decide, independent of the dates.
       ("\"1\"", "\"1\"", "Mon", "Tue", false), ("\"1\"", "\"2\"", "Mon", "Mon", true),
-      // Where one is weak, the dates decide.
+      // If one tag is weak, the dates decide.
       ("W/\"1\"", "\"1\"", "Mon", "Mon", false), ("W/\"1\"", "\"1\"", "Mon", "Tue", true),
       ("\"1\"", "W/\"1\"", "Mon", "Mon", false), ("\"1\"", "W/\"1\"", "Mon", "Tue", true),
       ("W/\"1\"", "W/\"1\"", "Mon", "Tue", true), ("W/\"1\"", "W/\"2\"", "Mon", "Mon", false),
@@ -91,7 +91,7 @@ struct ValidityTests {
     #expect(data.validity(given: facts) == (isStale ? .stale(.validator) : .valid))
   }
 
-  @Test func `the partial file must be there and have the bytes`() throws {
+  @Test func `the partial file must exist and have the received bytes`() throws {
     let data = try Self.data()
     #expect(data.validity(given: .init(temporaryFile: .missing)) == .temporaryFileMissing)
     #expect(data.validity(given: .init(temporaryFile: .present(byteCount: 100))) == .valid)
@@ -110,16 +110,16 @@ struct ValidityTests {
   @Test(
     arguments: [
       ("http://a/1", nil, true), ("http://a/2", nil, false), ("http://A/1", nil, false),
-      // After a redirect the record's URL is that of the first request.
+      // After a redirect, the URL of the record is that of the original request.
       ("http://first/", "http://first/", true), ("http://other/", "http://first/", false),
     ] as [(String, String?, Bool)]
   )
-  func `it is of the record's URL or stale`(url: String, original: String?, isValid: Bool) throws {
+  func `resume data of another URL is stale`(url: String, original: String?, isValid: Bool) throws {
     let data = try Self.data(original: original)
     #expect(data.validity(given: .init(url: url)) == (isValid ? .valid : .stale(.url)))
   }
 
-  @Test func `a URL that NSURL has escaped is the same`() throws {
+  @Test func `a URL that NSURL has percent-encoded is the same URL`() throws {
     let draft = ResumeData.Draft(
       url: "http://a/%C3%BC%20%7C",
       received: 1,
@@ -140,7 +140,7 @@ struct ValidityTests {
       (nil, "Mon", "\"1\"", nil, true), ("\"1\"", "Mon", nil, "Tue", false),
     ] as [(String?, String?, String?, String?, Bool)]
   )
-  func `it is of the record's version of the file or stale`(
+  func `resume data of another file version is stale`(
     tag: String?,
     date: String?,
     recordTag: String?,
@@ -152,7 +152,7 @@ struct ValidityTests {
     #expect(data.validity(given: facts) == (isValid ? .valid : .stale(.validator)))
   }
 
-  @Test func `corrupt comes before stale, and stale before missing`() throws {
+  @Test func `corrupt takes precedence over stale, and stale over a missing file`() throws {
     let facts = ResumeData.Facts(url: "http://b/", temporaryFile: .missing)
     #expect(try Self.data().validity(given: facts) == .stale(.url))
     let bytes = try PropertyList.dictionary(["NSURLSessionDownloadURL": .string("http://a/1")])

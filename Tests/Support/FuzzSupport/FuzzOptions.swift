@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What the command line asks for.
+/// The options of a fuzzer on the command line.
 struct FuzzOptions {
-  /// What a worker does wrong on purpose, to show that the supervisor notices it.
+  /// A deliberate failure of a worker, to test that the supervisor detects it.
   enum Fault: String {
     case trap
     case hang
@@ -10,7 +10,7 @@ struct FuzzOptions {
     case violation
   }
 
-  struct Mistake: Error, CustomStringConvertible {
+  struct UsageError: Error, CustomStringConvertible {
     var description: String
   }
 
@@ -22,9 +22,9 @@ struct FuzzOptions {
   var grows = false
   var fault: Fault?
   var files: [String] = []
-  /// The file between a worker and its supervisor; set in a worker.
+  /// The file in which a worker reports its state to the supervisor; set in a worker.
   var state: String?
-  /// How many inputs of the corpus earlier workers checked; set in a worker.
+  /// The number of corpus inputs that earlier workers checked; set in a worker.
   var skippedCount = 0
 
   init<F: Fuzzer>(_ arguments: [String], for fuzzer: F.Type) throws {
@@ -41,7 +41,7 @@ struct FuzzOptions {
       case "--grow": grows = true
       case "--fault": fault = Fault(rawValue: try Self.value(&rest, argument))
       case _ where argument.hasPrefix("--"):
-        throw Mistake(description: Self.usage(F.name, F.summary))
+        throw UsageError(description: Self.usage(F.name, F.summary))
       default: files.append(argument)
       }
     }
@@ -54,14 +54,15 @@ struct FuzzOptions {
            \(name) FILE...
 
     \(summary)
-    What crashes the worker, hangs it or breaks a property is saved in the folder for crashes, and
-    the exit code is 1. --grow adds inputs with a new outcome to the corpus. With files, checks just
-    these.
+    Saves inputs that crash the worker, hang it or violate a property in the folder for crashes, and
+    exits with 1. --grow adds inputs with a new outcome to the corpus. With files, checks only these.
     """
   }
 
   private static func value(_ rest: inout ArraySlice<String>, _ name: String) throws -> String {
-    guard let value = rest.popFirst() else { throw Mistake(description: "\(name) needs a value") }
+    guard let value = rest.popFirst() else {
+      throw UsageError(description: "\(name) needs a value")
+    }
     return value
   }
 
@@ -71,12 +72,12 @@ struct FuzzOptions {
   ) throws -> Number {
     let text = try value(&rest, name)
     guard let number = Number(text) else {
-      throw Mistake(description: "\(name) needs a number, not \(text)")
+      throw UsageError(description: "\(name) needs a number, not \(text)")
     }
     return number
   }
 
-  /// The inputs of the corpus, in the order of their names.
+  /// Returns the inputs of the corpus, sorted by file name.
   func corpusInputs() throws -> [[UInt8]] {
     guard let corpus else { return [] }
     let names = try FileManager.default.contentsOfDirectory(atPath: corpus).sorted()

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import TestSupport
 
-/// A built fuzzer as a process of its own, for tests.
+/// Runs a fuzzer executable in a child process, for tests.
 public enum FuzzProcess {
   /// Runs a fuzzer until it ends.
   ///
   /// - Parameters:
-  ///   - name: The executable, which is looked for beside the test program.
+  ///   - name: The executable, which is searched for next to the test program.
   ///   - arguments: Its arguments.
-  /// - Returns: The exit code, and what the fuzzer printed.
-  /// - Throws: An error of Foundation when the fuzzer cannot be started.
+  /// - Returns: The exit code and the standard output of the fuzzer.
+  /// - Throws: A Foundation error if the fuzzer cannot be found or started.
   public static func run(
     _ name: String,
     _ arguments: [String]
@@ -24,7 +24,7 @@ public enum FuzzProcess {
     return try await withCheckedThrowingContinuation { continuation in
       process.terminationHandler = { process in
         let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-        // The folder is needed until here.
+        // Keeps the folder until the output has been read.
         withExtendedLifetime(folder) {
           continuation.resume(returning: (process.terminationStatus, text))
         }
@@ -37,7 +37,7 @@ public enum FuzzProcess {
     }
   }
 
-  /// The program beside the test program.
+  /// Returns the URL of an executable in the folder of the test program or in a parent folder.
   private static func program(_ name: String) throws -> URL {
     let arguments = CommandLine.arguments
     var own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()

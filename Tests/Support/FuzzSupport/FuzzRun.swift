@@ -1,8 +1,9 @@
 internal import TestSupport
 
-/// A run over inputs that are made of a corpus.
+/// A run over mutated inputs of a corpus.
 ///
-/// Inputs with a new outcome join the corpus, so that the run gets deeper than chance would.
+/// Inputs with a new outcome are added to the corpus, so that the run reaches more code than with
+/// random changes of the original inputs.
 public struct FuzzRun<F: Fuzzer> {
   private var fuzzer: F
   private var random: SplitMix64
@@ -13,19 +14,19 @@ public struct FuzzRun<F: Fuzzer> {
   /// The number of different outcomes so far.
   public var outcomeCount: Int { seen.count }
 
-  /// Whether inputs of the corpus are still to come.
+  /// Whether inputs of the initial corpus remain.
   public var hasCorpusLeft: Bool { !pending.isEmpty }
 
-  /// The largest number of inputs in the corpus.
-  private static var largest: Int { 4_000 }
+  /// The maximum number of inputs in the corpus.
+  private static var maximumInputCount: Int { 4_000 }
 
-  /// Begins with a corpus, whose inputs come first as they are.
+  /// Creates a run that checks the corpus first, and then mutated inputs.
   ///
   /// - Parameters:
-  ///   - corpus: The inputs to begin with.
-  ///   - seed: What all changes follow from.
-  ///   - skipped: How many inputs of the corpus were checked by an earlier worker.
-  /// - Throws: What the fuzzer's `init` throws.
+  ///   - corpus: The initial inputs.
+  ///   - seed: The seed of the random generators.
+  ///   - skipped: The number of corpus inputs that an earlier worker checked.
+  /// - Throws: Any error of the fuzzer's `init(seed:)`.
   public init(corpus: [[UInt8]], seed: UInt64, skipping skipped: Int = 0) throws {
     fuzzer = try F(seed: seed)
     random = SplitMix64(seed: seed ^ 0xC0_FFEE)
@@ -33,22 +34,22 @@ public struct FuzzRun<F: Fuzzer> {
     pending = corpus.dropFirst(skipped).reversed()
   }
 
-  /// The next input.
+  /// Returns the next input.
   public mutating func next() -> [UInt8] {
     if let input = pending.popLast() { return input }
     let input = inputs.randomElement(using: &random) ?? []
     return fuzzer.mutated(input, with: inputs.randomElement(using: &random) ?? [])
   }
 
-  /// Checks an input and notes its outcome.
+  /// Checks an input and records its outcome.
   ///
-  /// - Returns: Whether no input before it had this outcome.
-  /// - Throws: What the fuzzer throws.
+  /// - Returns: Whether the outcome is new.
+  /// - Throws: Any error of the fuzzer's ``Fuzzer/check(_:)``.
   public mutating func check(_ input: [UInt8]) async throws -> Bool {
     let outcome = try await fuzzer.check(input)
-    // Numbers in messages would make each input a new one.
+    // Ignores digits, because numbers in messages would make every outcome new.
     guard seen.insert(outcome.filter { !$0.isNumber }).inserted else { return false }
-    if inputs.count < Self.largest { inputs.append(input) }
+    if inputs.count < Self.maximumInputCount { inputs.append(input) }
     return true
   }
 }

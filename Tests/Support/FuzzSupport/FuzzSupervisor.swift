@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Starts workers one after another, and saves the inputs that end them.
+/// Starts one worker after another, and saves the inputs that make them fail.
 struct FuzzSupervisor<F: Fuzzer> {
   let options: FuzzOptions
 
-  /// Runs until the time is up.
+  /// Runs workers until the time is up.
   ///
-  /// - Returns: The exit code: 0, or 1 when something was found.
+  /// - Returns: The exit code: 0, or 1 if an input failed.
   func run() throws -> Int32 {
     let state = FileManager.default.temporaryDirectory
       .appending(path: "\(F.name)-\(UUID().uuidString)").path
@@ -33,7 +33,7 @@ struct FuzzSupervisor<F: Fuzzer> {
       case .accepted: exits += 1
       case .failure(let failure):
         found += 1
-        try keep(last?.input ?? [], failure)
+        try save(last?.input ?? [], failure)
       }
       if found > 0, options.fault != nil { break }
       seed &+= 1
@@ -43,7 +43,7 @@ struct FuzzSupervisor<F: Fuzzer> {
     return found == 0 ? 0 : 1
   }
 
-  /// How a worker ended.
+  /// The way in which a worker ended.
   private enum End {
     case time
     case accepted
@@ -66,10 +66,10 @@ struct FuzzSupervisor<F: Fuzzer> {
     if let corpus = options.corpus { arguments += ["--corpus", corpus] }
     if let fault = options.fault { arguments += ["--fault", fault.rawValue] }
     if options.grows { arguments.append("--grow") }
-    // Not every system has this limit.
+    // Ignores errors, because not every system supports this limit.
     let limit = F.memoryLimit.map { "ulimit -v \($0) 2>/dev/null; " } ?? ""
     worker.arguments = ["-c", limit + "exec \"$@\"", "sh"] + arguments
-    // A worker that traps is to end at once.
+    // Without a backtrace, a worker that traps ends immediately.
     worker.environment = ProcessInfo.processInfo.environment
       .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
     try worker.run()
@@ -93,12 +93,12 @@ struct FuzzSupervisor<F: Fuzzer> {
     case (.exit, let code) where F.acceptedExitCodes.contains(code): return .accepted
     case (.exit, let code): return .failure("exit code \(code)")
     case (.uncaughtSignal, let signal): return .failure("signal \(signal)")
-    @unknown default: return .failure("an unknown end")
+    @unknown default: return .failure("unknown termination")
     }
   }
 
-  /// Saves and prints an input.
-  private func keep(_ input: [UInt8], _ failure: String) throws {
+  /// Saves an input to a file and prints it.
+  private func save(_ input: [UInt8], _ failure: String) throws {
     try FileManager.default.createDirectory(
       atPath: options.crashes,
       withIntermediateDirectories: true

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The process that may crash.
+/// The worker process, which may crash.
 struct FuzzWorker<F: Fuzzer> {
   let options: FuzzOptions
   let state: String
 
-  /// Runs until its time is up.
+  /// Checks inputs until the time is up and the whole corpus was checked.
   ///
-  /// - Returns: The exit code: 0, or 1 when a property does not hold.
+  /// - Returns: The exit code: 0, or 1 if a property is violated.
   func run() async throws -> Int32 {
     var run = try FuzzRun<F>(
       corpus: try options.corpusInputs(),
@@ -19,7 +19,7 @@ struct FuzzWorker<F: Fuzzer> {
     guard let file = FileHandle(forWritingAtPath: state) else { throw CocoaError(.fileNoSuchFile) }
     var count: UInt64 = 0
     var slowest = Duration.zero
-    // The corpus comes first, and all of it.
+    // Checks the whole corpus, even if the time is up.
     while clock.now < end || run.hasCorpusLeft {
       let input = run.next()
       count += 1
@@ -52,19 +52,19 @@ struct FuzzWorker<F: Fuzzer> {
 
   private func fail(_ fault: FuzzOptions.Fault) {
     switch fault {
-    case .trap: preconditionFailure("a trap on purpose")
+    case .trap: preconditionFailure("deliberate trap")
     case .hang: while true { Thread.sleep(forTimeInterval: 1) }
     case .memory:
       var blocks: [[UInt8]] = []
       while true { blocks.append([UInt8](repeating: 1, count: 1 << 26)) }
     case .violation:
-      print("violation: one on purpose")
+      print("violation: deliberate")
       exit(1)
     }
   }
 }
 
-/// Names for inputs that follow from their bytes (FNV-1a).
+/// File names of inputs, computed from their bytes (FNV-1a).
 enum FuzzInputName {
   static func name(of bytes: [UInt8]) -> String {
     let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {

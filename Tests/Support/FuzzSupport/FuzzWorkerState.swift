@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What a worker reports to its supervisor: the number of inputs it has begun, and the last one.
+/// The state that a worker reports to its supervisor: the number of inputs and the last input.
 ///
-/// It is kept in a file, which outlives the worker.
+/// The state is stored in a file, which survives a crash of the worker.
 struct FuzzWorkerState {
   var count: UInt64
   var input: [UInt8]
@@ -14,7 +14,9 @@ struct FuzzWorkerState {
     self.input = input
   }
 
-  /// Reads a file; `nil` when nothing whole is in it.
+  /// Reads a state from a file.
+  ///
+  /// Returns `nil` if the file is missing or incomplete.
   init?(ofFile path: String) {
     guard let data = try? Data(contentsOf: URL(filePath: path)), data.count >= Self.headerSize
     else {

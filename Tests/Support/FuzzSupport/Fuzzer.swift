@@ -1,60 +1,62 @@
 internal import Foundation
 
-/// What a fuzzer changes and what it checks; the rest of a fuzzer is in this module.
+/// The mutations and checks of a fuzzer.
+///
+/// This module implements the rest.
 ///
 /// To add a fuzzer:
 ///
-/// 1. Write a type that conforms to `Fuzzer`, in a library target of its own, so that tests can
-///    call ``check(_:)`` with each input of the committed corpus.
-/// 2. Add an executable target named like ``name`` whose `main.swift` is
+/// 1. Write a type that conforms to `Fuzzer` in its own library target, so that tests can call
+///    ``check(_:)`` with each input of the committed corpus.
+/// 2. Add an executable target with the name ``name`` whose `main.swift` is
 ///    `exit(await FuzzCommand.run(MyFuzzer.self))`.
 /// 3. Add both to `Package.swift`, a line to `make fuzz`, and a test that replays the corpus and
-///    calls ``FuzzProcess/run(_:_:)`` for some seconds.
+///    calls ``FuzzProcess/run(_:_:)`` for a few seconds.
 ///
-/// The executable is a supervisor that starts itself again as a worker, in a process of limited
-/// memory. The worker checks the corpus, then changed inputs. It writes each input to a file before
-/// it checks it, so that the supervisor can save the input that ends the worker by a signal, by an
-/// exit code that is not accepted, by a violated property or by standing still.
+/// The executable is a supervisor that starts itself again as a worker process with limited memory.
+/// The worker checks the corpus, then mutated inputs. It writes each input to a file before the
+/// check, so that the supervisor can save an input that ends the worker with a signal or an
+/// unaccepted exit code, violates a property, or hangs.
 public protocol Fuzzer {
   /// The name of the executable.
   static var name: String { get }
 
-  /// What the fuzzer does, in a sentence or two for `--help`.
+  /// A description of the fuzzer for `--help`, in one or two sentences.
   static var summary: String { get }
 
-  /// Exit codes with which code under test may end the worker.
+  /// The exit codes with which the code under test may end the worker.
   ///
-  /// The run goes on with a new worker. Empty by default.
+  /// The run continues with a new worker. Empty by default.
   static var acceptedExitCodes: Set<Int32> { get }
 
-  /// The address space of a worker in KiB, or `nil` for no limit; 1 GiB by default.
+  /// The limit of a worker's address space in KiB, or `nil` for no limit. 1 GiB by default.
   static var memoryLimit: Int? { get }
 
-  /// Begins at a seed, from which all changes follow.
+  /// Creates a fuzzer whose mutations are determined by a seed.
   init(seed: UInt64) throws
 
-  /// Returns an input that is like `input`, with parts of `other`.
+  /// Returns a mutation of `input`, which may contain parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8]
 
-  /// Gives an input to the code under test.
+  /// Runs the code under test with an input.
   ///
-  /// - Returns: A description of what the code did with the input. An input with a new description
-  ///   joins the corpus of the run; digits are ignored in the comparison.
-  /// - Throws: An error that describes the property that does not hold.
+  /// - Returns: A description of the outcome. An input with a new outcome is added to the corpus of
+  ///   the run; the comparison ignores digits.
+  /// - Throws: An error that describes the violated property.
   func check(_ input: [UInt8]) async throws -> String
 }
 
 extension Fuzzer {
-  /// None.
+  /// No exit codes are accepted.
   public static var acceptedExitCodes: Set<Int32> { [] }
 
-  /// 1 GiB.
+  /// The address space is limited to 1 GiB.
   public static var memoryLimit: Int? { 1_048_576 }
 }
 
-/// A property of the code under test that does not hold for an input.
+/// A violated property of the code under test.
 public struct FuzzViolation: Error, Sendable, CustomStringConvertible {
-  /// The property, and how it is violated.
+  /// The property and its violation.
   public var description: String
 
   /// Creates a violation.
@@ -65,9 +67,9 @@ public struct FuzzViolation: Error, Sendable, CustomStringConvertible {
 
 /// The command line of a fuzzer.
 public enum FuzzCommand {
-  /// Runs the supervisor, a worker or a check of single files, as the arguments say.
+  /// Runs the supervisor, a worker, or a check of single files, depending on the arguments.
   ///
-  /// - Returns: The exit code: 0, 1 when something was found, or 64 for wrong arguments.
+  /// - Returns: The exit code: 0, 1 if an input failed, or 64 for invalid arguments.
   public static func run<F: Fuzzer>(_ fuzzer: F.Type) async -> Int32 {
     do {
       let options = try FuzzOptions(Array(CommandLine.arguments.dropFirst()), for: fuzzer)
@@ -82,7 +84,7 @@ public enum FuzzCommand {
     }
   }
 
-  /// Checks files and prints each outcome.
+  /// Checks the files and prints each outcome.
   private static func check<F: Fuzzer>(
     _ options: FuzzOptions,
     _ fuzzer: F.Type

@@ -1,26 +1,28 @@
 internal import ResumeData
 internal import TestSupport
 
-/// Changes inputs at random: the values of property lists, the tags of XML, and bytes.
+/// Mutates inputs at random: values of property lists, XML tags, and bytes.
 struct Mutator {
   private var random: SplitMix64
   private var values: ValueMutator
 
+  /// The maximum size of an input in bytes.
+  ///
   /// Larger inputs would only be slower.
-  private static let largest = 1 << 15
+  private static let maximumSize = 1 << 15
 
-  /// Begins at a seed, from which all changes follow.
+  /// Creates a mutator whose mutations are determined by a seed.
   init(seed: UInt64) {
     random = SplitMix64(seed: seed)
     values = ValueMutator(seed: seed ^ 0x5EED)
   }
 
-  /// A number from 0 to below `count`.
+  /// Returns a random number from 0 up to, but not including, `count`.
   mutating func number(_ count: Int) -> Int {
     Int.random(in: 0..<max(1, count), using: &random)
   }
 
-  /// An input that is like `input`, with parts of `other`.
+  /// Returns a mutation of `input`, which may contain parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var bytes = input
     let kind = number(8)
@@ -29,10 +31,10 @@ struct Mutator {
     if kind > 3 || number(3) == 0 {
       for _ in 0...number(4) { changeBytes(&bytes, with: other) }
     }
-    return bytes.count > Self.largest ? Array(bytes[..<Self.largest]) : bytes
+    return bytes.count > Self.maximumSize ? Array(bytes[..<Self.maximumSize]) : bytes
   }
 
-  /// Changes values and writes the list, sometimes in the other format or as another form.
+  /// Changes values and encodes the list, sometimes in another format or form.
   private mutating func changedValues(_ bytes: [UInt8]) -> [UInt8]? {
     guard var list = try? PropertyList(bytes), let format = PropertyListFormat(of: bytes) else {
       return nil
@@ -48,7 +50,7 @@ struct Mutator {
 
   // MARK: Tags
 
-  /// Moves, doubles or drops what lies between two tags.
+  /// Moves, copies or removes the bytes between two tags, or inserts new ones.
   private mutating func changeTags(_ bytes: inout [UInt8]) {
     let tags = bytes.indices.filter { bytes[$0] == UInt8(ascii: "<") }
     guard tags.count > 2 else { return }
@@ -60,7 +62,7 @@ struct Mutator {
     case 0: bytes.removeSubrange(from..<to)
     case 1: bytes.insert(contentsOf: part, at: tags[number(tags.count)])
     case 2:
-      let texts = [
+      let fragments = [
         "<integer>", "0x7fffffffffffffffffffffff", "&#x110000;", "<![CDATA[", "]]>", "<!--",
         "</dict>",
         "<dict><key>CF$UID</key><integer>1</integer></dict>", "\u{FEFF}", "<real>nan</real>",
@@ -68,7 +70,10 @@ struct Mutator {
         "<integer>-9223372036854775808</integer>", "<real>-9223372036854775808</real>",
         "<real>-1e308</real>", "<!DOCTYPE a [", "<?x ?>",
       ]
-      bytes.insert(contentsOf: texts[number(texts.count)].utf8, at: tags[number(tags.count)])
+      bytes.insert(
+        contentsOf: fragments[number(fragments.count)].utf8,
+        at: tags[number(tags.count)]
+      )
     default:
       let depth = number(200)
       let nested =
@@ -90,31 +95,31 @@ struct Mutator {
       bytes = other
       return
     }
-    let place = number(bytes.count)
+    let offset = number(bytes.count)
     switch number(9) {
-    case 0: bytes[place] ^= 1 << UInt8(number(8))
-    case 1: bytes[place] = Self.interesting[number(Self.interesting.count)]
-    case 2: bytes[place] &+= UInt8(number(256))
-    case 3: bytes.removeSubrange(place..<min(bytes.count, place + 1 + number(16)))
+    case 0: bytes[offset] ^= 1 << UInt8(number(8))
+    case 1: bytes[offset] = Self.interesting[number(Self.interesting.count)]
+    case 2: bytes[offset] &+= UInt8(number(256))
+    case 3: bytes.removeSubrange(offset..<min(bytes.count, offset + 1 + number(16)))
     case 4:
-      let part = bytes[place..<min(bytes.count, place + 1 + number(64))]
+      let part = bytes[offset..<min(bytes.count, offset + 1 + number(64))]
       bytes.insert(contentsOf: part, at: number(bytes.count))
     case 5:
       let from = number(other.count)
       bytes.insert(
         contentsOf: other[from..<min(other.count, from + 1 + number(256))],
-        at: place
+        at: offset
       )
-    case 6: bytes.removeSubrange(place...)
+    case 6: bytes.removeSubrange(offset...)
     case 7: changeTrailer(&bytes)
     default:
-      for index in place..<min(bytes.count, place + 1 << number(4)) {
+      for index in offset..<min(bytes.count, offset + 1 << number(4)) {
         bytes[index] = Self.interesting[number(Self.interesting.count)]
       }
     }
   }
 
-  /// Changes a field of a binary property list's trailer, or an entry of its table.
+  /// Changes the trailer of a binary property list, or its offset table.
   private mutating func changeTrailer(_ bytes: inout [UInt8]) {
     let size = 32
     guard bytes.count > size else { return }

@@ -1,27 +1,26 @@
 internal import DownloadCommands
 internal import ResumeData
 
-/// What must hold of any bytes, resume data or not.
+/// Properties that must hold for any bytes, whether or not they are resume data.
 public enum ResumeDataProperties {
-  /// A property does not hold.
+  /// A violated property.
   public struct Violation: Error, Sendable, CustomStringConvertible {
-    /// Which, and how.
+    /// The property and its violation.
     public var description: String
   }
 
-  /// Reads bytes in every way and checks what comes of it.
+  /// Reads, writes, repairs and converts bytes, and checks the results.
   ///
-  /// - Returns: In words how the bytes were taken, so that inputs that are taken differently can be
-  ///   told apart.
+  /// - Returns: A description of the outcome, which distinguishes inputs that are handled differently.
   /// - Throws: ``Violation``.
   public static func check(_ bytes: [UInt8]) throws(Violation) -> String {
     guard
       case .success(let list) = result({ () throws(ResumeDataError) in try PropertyList(bytes) })
     else {
       guard case .corrupt = ResumeData.validity(of: bytes) else {
-        // Only no bytes at all are nothing.
+        // Only an empty input has validity `none`.
         try require(bytes.isEmpty, "bytes that cannot be read are not corrupt")
-        return "nothing"
+        return "empty"
       }
       return failure({ () throws(ResumeDataError) in _ = try PropertyList(bytes) })
     }
@@ -37,7 +36,7 @@ public enum ResumeDataProperties {
 
   // MARK: Property lists
 
-  /// What is read can be written, and is read again as it was.
+  /// Checks that the list can be written, and that reading and writing it again gives the same bytes.
   private static func checkWriting(_ list: PropertyList) throws(Violation) {
     for format in PropertyListFormat.allCases {
       let allowed: [ResumeDataError.Code] =
@@ -46,11 +45,11 @@ public enum ResumeDataProperties {
         try list.encoded(as: format)
       }
       guard let written else { continue }
-      // Sizes are counted a little differently by readers and writers.
-      let again = try value("reading what was written", [.tooLarge]) { () throws(ResumeDataError) in
+      // Readers and writers count sizes slightly differently, so `tooLarge` is allowed.
+      let again = try value("reading written data", [.tooLarge]) { () throws(ResumeDataError) in
         try PropertyList(written).encoded(as: format)
       }
-      try require(again == nil || again == written, "\(format) is not read as it was written")
+      try require(again == nil || again == written, "\(format) does not round-trip")
     }
   }
 
@@ -71,17 +70,19 @@ public enum ResumeDataProperties {
         words.append("not \(spelling)")
         continue
       }
-      try require(respelled.spelling == spelling, "a request is not spelt as it should be")
+      try require(respelled.spelling == spelling, "a respelled request has the wrong spelling")
       try require(respelled.url == request.url, "respelling changes the URL")
       try require(respelled.headers == request.headers, "respelling changes the header")
       let again = result({ () throws(ResumeDataError) in try respelled.respelled(as: spelling) })
-      try require(isEqual(again, respelled), "respelling twice does more")
+      try require(isEqual(again, respelled), "respelling is not idempotent")
       guard request.spelling != spelling else { continue }
       let back = result({ () throws(ResumeDataError) in
         try respelled.respelled(as: request.spelling)
       })
       guard case .success = back else {
-        throw Violation(description: "there is no way back from \(spelling)")
+        throw Violation(
+          description: "a request in the \(spelling) spelling cannot be respelled back"
+        )
       }
     }
     return words.joined(separator: " ")
@@ -95,7 +96,7 @@ public enum ResumeDataProperties {
     return bytes(of: other) == bytes(of: request)
   }
 
-  /// Not by equality, which a number that is none would spoil.
+  /// Returns the encoded request, for a comparison by bytes: NaN is not equal to itself.
   private static func bytes(of request: URLRequestArchive) -> [UInt8]? {
     try? request.encoded()
   }
@@ -114,7 +115,7 @@ public enum ResumeDataProperties {
   private static func checkResumeData(_ data: ResumeData) throws(Violation) -> String {
     try checkReport(data)
     for facts in facts {
-      try require(data.validity(given: facts) != .none, "resume data is none")
+      try require(data.validity(given: facts) != .none, "resume data has validity none")
     }
     var words = [data.form.rawValue] + data.defects.map(\.code.description)
     for consumer in consumers {
@@ -124,7 +125,7 @@ public enum ResumeDataProperties {
         try checkSame(prepared, data, "preparing")
         let again = result({ () throws(ResumeDataError) in try prepared.prepared(for: consumer) })
         guard case .success(let again) = again, again.bytes == prepared.bytes else {
-          throw Violation(description: "preparing for \(consumer) twice does more")
+          throw Violation(description: "preparing for \(consumer) is not idempotent")
         }
       }
     }
@@ -133,21 +134,21 @@ public enum ResumeDataProperties {
         () throws(ResumeDataError) in try data.converted(to: form)
       }
       guard let converted else { continue }
-      try require(converted.form == form, "the form is not what it should be")
-      try require(converted.received == data.received, "converting changes the count")
+      try require(converted.form == form, "converting results in the wrong form")
+      try require(converted.received == data.received, "converting changes the byte count")
       try checkSame(converted, data, "converting")
     }
-    let changed = try value("changing the count", [.tooLarge]) { () throws(ResumeDataError) in
+    let changed = try value("changing the byte count", [.tooLarge]) { () throws(ResumeDataError) in
       try data.settingReceived(12_345)
     }
     if let changed {
-      try require(changed.received == 12_345, "the count is not what it should be")
-      try checkSame(changed, data, "changing the count")
+      try require(changed.received == 12_345, "changing the byte count sets the wrong count")
+      try checkSame(changed, data, "changing the byte count")
     }
     return words.joined(separator: " ")
   }
 
-  /// What the command line prints ends, and holds nothing that steers a terminal.
+  /// Checks that reports of the command line contain no control characters of terminals.
   private static func checkReport(_ data: ResumeData) throws(Violation) {
     for revealsSecrets in [false, true] {
       let report = ResumeDataReport(of: data, revealsSecrets: revealsSecrets)
@@ -155,24 +156,24 @@ public enum ResumeDataProperties {
         let isSafe = text.unicodeScalars.allSatisfy {
           $0 == "\n" || ($0.properties.generalCategory != .control && !$0.properties.isBidiControl)
         }
-        try require(!text.isEmpty && isSafe, "a report holds what steers a terminal")
+        try require(!text.isEmpty && isSafe, "a report is empty or contains control characters")
       }
     }
   }
 
-  /// What was made of resume data is read, and says the same.
+  /// Checks that derived resume data can be read and has the same properties.
   private static func checkSame(
-    _ made: ResumeData,
+    _ derived: ResumeData,
     _ data: ResumeData,
     _ change: String
   ) throws(Violation) {
     let read = try value("reading after \(change)", [.tooLarge]) { () throws(ResumeDataError) in
-      try ResumeData(made.bytes)
+      try ResumeData(derived.bytes)
     }
     guard let read else { return }
-    for other in [made, read] {
-      try require(other.form == made.form, "\(change) makes another form")
-      try require(other.received == made.received, "\(change) loses the count")
+    for other in [derived, read] {
+      try require(other.form == derived.form, "\(change) changes the form")
+      try require(other.received == derived.received, "\(change) loses the byte count")
       try require(other.url == data.url, "\(change) changes the URL")
       try require(other.entityTag == data.entityTag, "\(change) changes the entity tag")
       try require(other.lastModified == data.lastModified, "\(change) changes the date")
@@ -201,16 +202,16 @@ public enum ResumeDataProperties {
     return "\(error.code) \(error.message)"
   }
 
-  /// The value, or `nil` for one of the errors that may be.
+  /// Returns the value, or `nil` if `body` throws one of the allowed errors.
   private static func value<Value>(
-    _ what: String,
+    _ operation: String,
     _ allowed: [ResumeDataError.Code],
     _ body: () throws(ResumeDataError) -> Value
   ) throws(Violation) -> Value? {
     switch result(body) {
     case .success(let value): return value
     case .failure(let error):
-      try require(allowed.contains(error.code), "\(what) throws \(error.code): \(error)")
+      try require(allowed.contains(error.code), "\(operation) throws \(error.code): \(error)")
       return nil
     }
   }

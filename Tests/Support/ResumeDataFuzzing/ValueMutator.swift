@@ -1,7 +1,7 @@
 internal import ResumeData
 internal import TestSupport
 
-/// Changes property lists by their values, with the words that readers look for.
+/// Mutates values of property lists, with strings that the readers search for.
 struct ValueMutator {
   private var random: SplitMix64
 
@@ -13,7 +13,7 @@ struct ValueMutator {
     Int.random(in: 0..<max(1, count), using: &random)
   }
 
-  private static let words: [String] =
+  private static let strings: [String] =
     ResumeData.Key.allCases.map(\.rawValue)
     + (0...25).map { "$\($0)" } + (0...22).map { "__nsurlrequest_proto_prop_obj_\($0)" } + [
       "__nsurlrequest_proto_props", "$null", "root", "NSKeyedArchiveRootObjectKey", "$objects",
@@ -29,14 +29,14 @@ struct ValueMutator {
     100_000, (1 << 63) - 1, -(1 << 63) - 1, (1 << 64) - 1, 1 << 64,
   ]
 
-  /// Where conversions to integers, and the magnitudes of these, overflow.
+  /// Numbers for which a conversion to an integer, or the magnitude of the result, overflows.
   private static let reals: [Double] = [
     0, -0.0, 1.5, 1e9, -1e12, 1e300, .nan, .infinity, -.infinity, 0x1p62, 0x1p63, -0x1p63,
     (0x1p63).nextDown, (-0x1p63).nextDown, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
     .leastNonzeroMagnitude,
   ]
 
-  private mutating func word() -> String { Self.words[number(Self.words.count)] }
+  private mutating func string() -> String { Self.strings[number(Self.strings.count)] }
 
   private mutating func scalar() -> PropertyList {
     switch number(10) {
@@ -47,25 +47,25 @@ struct ValueMutator {
     case 5: .date(Self.reals[number(Self.reals.count)])
     case 6: .data((0..<number(8)).map { UInt8($0) })
     case 7: .uid(UInt32(number(30)))
-    default: .string(word())
+    default: .string(string())
     }
   }
 
-  /// A list with one value changed, at any depth.
+  /// Returns a list in which one value at any depth is changed.
   mutating func changed(_ value: PropertyList) -> PropertyList {
     switch value {
     case .array(let values): return .array(changed(values))
     case .set(let values): return .set(changed(values))
     case .dictionary(let members): return .dictionary(changed(members))
     case .data(let bytes):
-      // Requests are property lists in data.
+      // Requests are property lists inside data values.
       guard number(4) > 0, let list = try? PropertyList(bytes) else { return scalar() }
       let inner = changed(changed(list))
       return (try? inner.encoded(as: .binary)).map(PropertyList.data) ?? value
     case .uid(let uid):
-      // Mostly another object, and now and then one that is not there.
-      let reach = number(8) == 0 ? 1_000 : Int(uid) + 4
-      return number(2) == 0 ? .uid(UInt32(number(reach))) : scalar()
+      // Usually refers to another object, sometimes to a missing one.
+      let limit = number(8) == 0 ? 1_000 : Int(uid) + 4
+      return number(2) == 0 ? .uid(UInt32(number(limit))) : scalar()
     case .null, .bool, .integer, .real, .date, .string: return scalar()
     }
   }
@@ -73,14 +73,14 @@ struct ValueMutator {
   private mutating func changed(_ values: [PropertyList]) -> [PropertyList] {
     guard !values.isEmpty else { return [scalar()] }
     var values = values
-    let place = number(values.count)
+    let index = number(values.count)
     switch number(12) {
-    case 0: values.remove(at: place)
-    case 1: values.append(values[place])
-    case 2: values.swapAt(place, number(values.count))
-    case 3: values[place] = .array([values[place]])
-    case 4: values.insert(scalar(), at: place)
-    default: values[place] = changed(values[place])
+    case 0: values.remove(at: index)
+    case 1: values.append(values[index])
+    case 2: values.swapAt(index, number(values.count))
+    case 3: values[index] = .array([values[index]])
+    case 4: values.insert(scalar(), at: index)
+    default: values[index] = changed(values[index])
     }
     return values
   }
@@ -88,14 +88,14 @@ struct ValueMutator {
   private mutating func changed(_ members: PropertyListDictionary) -> PropertyListDictionary {
     var members = members
     guard !members.entries.isEmpty, number(12) > 0 else {
-      members[word()] = scalar()
+      members[string()] = scalar()
       return members
     }
     let entry = members.entries[number(members.entries.count)]
     switch number(12) {
     case 0: members[entry.key] = nil
-    case 1: members.rename(entry.key, to: word())
-    case 2: members[word()] = entry.value
+    case 1: members.rename(entry.key, to: string())
+    case 2: members[string()] = entry.value
     case 3: members[entry.key] = .dictionary([entry.key: entry.value])
     case 4: members[entry.key] = scalar()
     default: members[entry.key] = changed(entry.value)

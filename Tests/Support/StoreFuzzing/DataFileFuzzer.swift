@@ -3,27 +3,27 @@ public import FuzzSupport
 internal import ObjectStore
 internal import TestSupport
 
-/// Changes the data file of a store and works with it.
+/// A fuzzer of damaged data files.
 ///
-/// An input is a list of ``FileEdit``. The file that they change is made by the worker, because
-/// files of LMDB are large and differ between machines.
+/// An input is a list of ``FileEdit``. The worker creates the file to which the edits apply, because
+/// LMDB files are large and differ between machines.
 public struct DataFileFuzzer: Fuzzer {
   /// The name of the executable.
   public static let name = "data-file-fuzz"
 
-  /// What the fuzzer does.
-  public static let summary = "Verifies, repairs, reads and writes stores with changed pages."
+  /// The description for `--help`.
+  public static let summary = "Verifies, repairs, reads and writes stores with damaged pages."
 
-  /// None: a store reserves far more address space than it uses.
+  /// Unlimited, because a store reserves far more address space than it uses.
   public static let memoryLimit: Int? = nil
 
   private var mutator: FileEditMutator
   private let folder: TemporaryFolder
   private let store: SampleStore
 
-  /// Makes the store that is damaged later.
+  /// Creates the store to which edits are applied later.
   ///
-  /// - Throws: ``StoreError``, or an error of the system.
+  /// - Throws: ``StoreError``, or a system error.
   public init(seed: UInt64) throws {
     folder = try TemporaryFolder(inMemory: true)
     store = try SampleStore(in: folder.path("base"))
@@ -35,13 +35,13 @@ public struct DataFileFuzzer: Fuzzer {
     mutator.mutated(input, with: other)
   }
 
-  /// Verifies and repairs a damaged store, and then works with it.
+  /// Verifies, repairs and uses a damaged store.
   ///
-  /// - Nothing that is done with a store ends the process: damage is an error or in a report.
-  /// - A repaired store passes the verification, but for references to objects that are lost.
-  /// - The process does not need more memory than the size of the file explains.
+  /// - No operation crashes the process: damage causes an error or is reported.
+  /// - A repaired store passes verification, except for references to lost objects.
+  /// - The memory use of the process stays below a limit.
   ///
-  /// - Throws: ``FuzzViolation``, or an error of the store that does not name damage.
+  /// - Throws: ``FuzzViolation``, or an error of the system or of verifying the repaired store.
   public func check(_ input: [UInt8]) throws -> String {
     let path = folder.path("store")
     let repaired = folder.path("repaired")
@@ -57,7 +57,7 @@ public struct DataFileFuzzer: Fuzzer {
     words += (report?.problemCounts ?? [:]).keys.map(\.rawValue).sorted()
     if let repair = try outcome(&words, { try ObjectStore.repair(at: path, into: repaired) }) {
       var problems = try ObjectStore.verify(at: repaired, limit: 1_000_000).problems
-      // What refers to an object that is lost still does.
+      // References to lost objects remain in an incomplete repair.
       if !repair.isComplete { problems.removeAll { $0.kind == .reference } }
       guard problems.isEmpty else {
         throw FuzzViolation("a repaired store has \(problems.prefix(3))")
@@ -65,21 +65,27 @@ public struct DataFileFuzzer: Fuzzer {
     }
     try outcome(&words, isSound: report?.isSound == true) { try SampleStore.use(path) }
     let memory = Self.peakMemory
-    guard memory < Self.mostMemory else { throw FuzzViolation("\(memory) KiB of memory were used") }
+    guard memory < Self.maximumMemory else {
+      throw FuzzViolation("\(memory) KiB of memory were used")
+    }
     return words.joined(separator: " ")
   }
 
-  /// KiB that a worker may have needed at most; the file has about one MiB.
-  private static let mostMemory = 512 << 10
+  /// The limit of a worker's peak memory in KiB.
+  ///
+  /// The file has about 1 MiB.
+  private static let maximumMemory = 512 << 10
 
-  /// The most memory that the process has had, in KiB; 0 where the system does not tell.
+  /// The peak memory of the process in KiB, or 0 if the system does not report it.
   private static var peakMemory: Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 
-  /// Notes whether the work succeeds, and allows errors that a damaged file may cause.
+  /// Runs an operation and records its outcome.
+  ///
+  /// Allows errors that a damaged file may cause.
   @discardableResult
   private func outcome<R>(
     _ words: inout [String],
@@ -95,10 +101,10 @@ public struct DataFileFuzzer: Fuzzer {
         .damaged, .notFound, .tooNew, .schemaMismatch, .duplicateKey, .danglingReference, .full,
         .unknownModel,
       ]
-      // A number that was changed can ask for too much memory.
-      let isAnything = !isSound && error.code == .other
-      guard isAnything || allowed.contains(error.code) else {
-        throw FuzzViolation("\(error.code) is no error of a damaged file: \(error)")
+      // A changed number can cause an allocation that fails.
+      let isAllocationFailure = !isSound && error.code == .other
+      guard isAllocationFailure || allowed.contains(error.code) else {
+        throw FuzzViolation("unexpected error \(error.code) for a damaged file: \(error)")
       }
       words.append("\(error.code)")
       return nil

@@ -1,8 +1,8 @@
 internal import TestSupport
 
-/// A change of a few bytes of a file; eight bytes in an input.
+/// A change of a few bytes of a file, encoded in eight bytes of an input.
 struct FileEdit {
-  /// What is done.
+  /// The kind of change.
   enum Kind: UInt8, CaseIterable {
     case setByte, setUInt16, setUInt32, setUInt64, setEnd, flipBit, copyPage, fillPage, truncate
   }
@@ -15,14 +15,16 @@ struct FileEdit {
   var offset: UInt16
   /// A byte, the low bits of a number, or a page.
   var value: UInt16
-  /// Whether the number is negative, so that its high bits are set.
+  /// Whether the high bits of the number are set.
+  ///
+  /// For `copyPage`, whether the copy gets its own page number.
   var isNegative = false
 
-  /// The edits of an input; an incomplete one at its end is left out.
+  /// Returns the edits of an input, without an incomplete one at its end.
   static func edits(of input: [UInt8]) -> [FileEdit] {
     stride(from: 0, to: input.count - size + 1, by: size).map { start in
-      func pair(_ place: Int) -> UInt16 {
-        UInt16(input[start + place]) | UInt16(input[start + place + 1]) << 8
+      func pair(_ offset: Int) -> UInt16 {
+        UInt16(input[start + offset]) | UInt16(input[start + offset + 1]) << 8
       }
       return FileEdit(
         kind: Kind.allCases[Int(input[start]) % Kind.allCases.count],
@@ -34,54 +36,54 @@ struct FileEdit {
     }
   }
 
-  /// The edit as part of an input.
+  /// The encoded edit.
   var bytes: [UInt8] {
     [kind.rawValue, isNegative ? 1 : 0]
       + [page, offset, value].flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
   }
 
-  /// Changes the bytes of a file.
+  /// Applies the edit to the bytes of a file.
   func apply(to file: inout [UInt8]) {
     let pageCount = file.count / Self.pageSize
     guard pageCount > 0 else { return }
     let start = Int(page) % pageCount * Self.pageSize
-    let place = start + Int(offset) % Self.pageSize
+    let offset = start + Int(offset) % Self.pageSize
     let number = isNegative ? ~UInt64(value) : UInt64(value)
     switch kind {
-    case .setByte: set(number, 1, at: place, &file)
-    case .setUInt16: set(number, 2, at: place, &file)
-    case .setUInt32: set(number, 4, at: place, &file)
-    case .setUInt64: set(number, 8, at: place, &file)
+    case .setByte: set(number, 1, at: offset, &file)
+    case .setUInt16: set(number, 2, at: offset, &file)
+    case .setUInt32: set(number, 4, at: offset, &file)
+    case .setUInt64: set(number, 8, at: offset, &file)
     case .setEnd: set(number, 2, at: start + Self.pageSize - 2 - Int(offset % 32), &file)
-    case .flipBit: file[place] ^= 1 << UInt8(value % 8)
+    case .flipBit: file[offset] ^= 1 << UInt8(value % 8)
     case .copyPage:
       let other = Int(value) % pageCount * Self.pageSize
       file.replaceSubrange(
         start..<start + Self.pageSize,
         with: Array(file[other..<other + Self.pageSize])
       )
-      // Often a copy has the right number: it is then a second way to the same pages.
+      // A copy with its own page number is a second path to the same child pages.
       if isNegative { set(UInt64(start / Self.pageSize), 8, at: start, &file) }
     case .fillPage:
-      for index in place..<start + Self.pageSize { file[index] = UInt8(truncatingIfNeeded: value) }
+      for index in offset..<start + Self.pageSize { file[index] = UInt8(truncatingIfNeeded: value) }
     case .truncate: file.removeLast(min(file.count - 1, Int(value)))
     }
   }
 
-  private func set(_ number: UInt64, _ count: Int, at place: Int, _ file: inout [UInt8]) {
-    for index in 0..<count where place + index < file.count {
-      file[place + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
+  private func set(_ number: UInt64, _ count: Int, at offset: Int, _ file: inout [UInt8]) {
+    for index in 0..<count where offset + index < file.count {
+      file[offset + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
     }
   }
 }
 
-/// Makes edits at random, most of them where a page has something that LMDB trusts.
+/// Generates random edits, mostly of page fields that LMDB trusts.
 struct FileEditMutator {
   private var random: SplitMix64
   private let file: [UInt8]
   private let pageCount: Int
 
-  private static let most = 12
+  private static let maximumEditCount = 12
 
   init(seed: UInt64, _ file: [UInt8]) {
     random = SplitMix64(seed: seed)
@@ -93,20 +95,20 @@ struct FileEditMutator {
     Int.random(in: 0..<max(1, count), using: &random)
   }
 
-  /// An input that is like `input`, with parts of `other`.
+  /// Returns a mutation of `input`, which may contain parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var edits = FileEdit.edits(of: input)
     switch number(6) {
     case 0 where !edits.isEmpty: edits.remove(at: number(edits.count))
     case 1: edits += FileEdit.edits(of: other).prefix(1 + number(3))
     case 2 where !edits.isEmpty:
-      let place = number(edits.count)
-      edits[place].value = value()
+      let offset = number(edits.count)
+      edits[offset].value = value()
     case 3: edits = []
     default: break
     }
     for _ in 0..<1 + number(2) { edits.append(edit()) }
-    return edits.suffix(Self.most).flatMap(\.bytes)
+    return edits.suffix(Self.maximumEditCount).flatMap(\.bytes)
   }
 
   private mutating func value() -> UInt16 {
@@ -124,7 +126,7 @@ struct FileEditMutator {
   private mutating func edit() -> FileEdit {
     let page = number(8) == 0 ? number(2) : number(pageCount)
     let kind = FileEdit.Kind.allCases[number(FileEdit.Kind.allCases.count)]
-    // Few files are cut, since that is soon noticed.
+    // Truncates few files, because that is detected early.
     return FileEdit(
       kind: kind == .truncate && number(8) > 0 ? .setUInt16 : kind,
       page: UInt16(page),
@@ -134,7 +136,7 @@ struct FileEditMutator {
     )
   }
 
-  /// A place in a page: of its header, a pointer, a node or a field of a meta page.
+  /// Returns an offset in a page: in its header, a pointer, a node or a field of a meta page.
   private mutating func offset(inPage page: Int) -> Int {
     let start = page * FileEdit.pageSize
     func pair(_ offset: Int) -> Int {
@@ -152,7 +154,7 @@ struct FileEditMutator {
     let pointer = 16 + 2 * number(nodeCount)
     guard number(4) > 0 else { return pointer }
     let node = min(pair(pointer), FileEdit.pageSize - 16)
-    // Its sizes and flags, its key, or what follows the key.
+    // The sizes and flags of the node, its key, or the value after the key.
     return switch number(3) {
     case 0: node + 8 + number(16)
     case 1: min(node + 8 + pair(node + 6) + number(48), FileEdit.pageSize - 1)

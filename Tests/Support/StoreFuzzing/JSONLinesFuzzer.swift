@@ -3,25 +3,25 @@ public import FuzzSupport
 internal import ObjectStore
 internal import TestSupport
 
-/// Changes files of JSON lines and imports them into stores.
+/// A fuzzer of the import of JSON lines.
 ///
-/// The first byte of an input chooses the options of the import and whether the store already has
-/// objects; the lines follow.
+/// The first byte of an input selects the import options and whether the store already has objects.
+/// The lines follow.
 public struct JSONLinesFuzzer: Fuzzer {
   /// The name of the executable.
   public static let name = "json-lines-fuzz"
 
-  /// What the fuzzer does.
-  public static let summary = "Imports changed files of JSON lines into stores."
+  /// The description for `--help`.
+  public static let summary = "Imports mutated files of JSON lines into stores."
 
   private var mutator: JSONLinesMutator
   private let folder: TemporaryFolder
-  /// An input that is an export of every sample.
+  /// An input with an export of all samples.
   private let export: [UInt8]
 
-  /// Begins at a seed.
+  /// Creates a fuzzer whose mutations are determined by a seed.
   ///
-  /// - Throws: An error of the system when no temporary folder can be made.
+  /// - Throws: A system error if no temporary folder can be created, or ``StoreError``.
   public init(seed: UInt64) throws {
     mutator = JSONLinesMutator(seed: seed)
     folder = try TemporaryFolder(inMemory: true)
@@ -39,19 +39,19 @@ public struct JSONLinesFuzzer: Fuzzer {
     }
   }
 
-  /// Changes lines, values or bytes.
+  /// Mutates lines, values or bytes.
   public mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     mutator.mutated(input.count < 2 ? export : input, with: other)
   }
 
-  /// Imports the lines and checks the store that results.
+  /// Imports the lines and checks the resulting store.
   ///
   /// - The import succeeds, or fails with a documented code and the number of an existing line.
-  /// - The store passes the verification either way, but for references to nothing where the import
-  ///   is to report them.
-  /// - An export of it can be imported into an empty store, whose export is the same.
+  /// - The store passes verification in both cases, except for dangling references if the import
+  ///   reports them.
+  /// - An export of the store can be imported into an empty store, whose export is the same.
   ///
-  /// - Throws: ``FuzzViolation``, or an error of the store that is none of the documented ones.
+  /// - Throws: ``FuzzViolation``, or an error of verifying, exporting or importing the result.
   public func check(_ input: [UInt8]) throws -> String {
     let choice = Int(input.first ?? 0)
     let lines = input.dropFirst()
@@ -73,7 +73,7 @@ public struct JSONLinesFuzzer: Fuzzer {
       outcome = try Self.words(error, lineCount: lines.count { $0 == 0x0A } + 1)
     }
     let report = try store.verify(limit: 3)
-    // An import that reports references to nothing has imported them.
+    // An import that reports dangling references has stored them.
     let isReported = Self.options(choice).danglingReferences == .report
     let expected = isReported ? report.problemCounts[.reference] ?? 0 : 0
     guard report.problemCount == expected else {
@@ -96,10 +96,10 @@ public struct JSONLinesFuzzer: Fuzzer {
     let options = ImportOptions(conflict: .fail, danglingReferences: .report)
     let report = try copy.importJSONLines(from: first, options: options)
     guard report.inserted == count, report.lines == count + 1 else {
-      throw FuzzViolation("an export of \(count) objects is imported as \(report)")
+      throw FuzzViolation("importing an export of \(count) objects results in \(report)")
     }
     try copy.exportJSONLines(to: second)
-    // Objects get new ids.
+    // Ignores object ids, which an import assigns anew.
     guard try Self.withoutIDs(first) == Self.withoutIDs(second) else {
       throw FuzzViolation("an export changes when it is imported and exported again")
     }
@@ -148,7 +148,7 @@ public struct JSONLinesFuzzer: Fuzzer {
     guard (1...lineCount).contains(cause.line), (0..<cause.line).contains(cause.storedLines) else {
       throw FuzzViolation("the error names a line that does not exist: \(error)")
     }
-    // The rest has names and values of the input.
+    // The rest of the reason contains names and values of the input.
     return "\(error.code) " + cause.reason.split(separator: " ").prefix(6).joined(separator: " ")
   }
 }

@@ -1,11 +1,13 @@
 internal import TestSupport
 
-/// Changes files of JSON lines at random: lines, values inside them, and bytes.
+/// Mutates files of JSON lines at random: lines, values inside them, and bytes.
 struct JSONLinesMutator {
   private var random: SplitMix64
 
+  /// The maximum size of an input in bytes.
+  ///
   /// Larger inputs would only be slower.
-  private static let largest = 1 << 14
+  private static let maximumSize = 1 << 14
 
   init(seed: UInt64) {
     random = SplitMix64(seed: seed)
@@ -15,7 +17,7 @@ struct JSONLinesMutator {
     Int.random(in: 0..<max(1, count), using: &random)
   }
 
-  /// An input that is like `input`, with parts of `other`.
+  /// Returns a mutation of `input`, which may contain parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var choice = input.first ?? 0
     if number(4) == 0 { choice ^= 1 << UInt8(number(8)) }
@@ -25,16 +27,16 @@ struct JSONLinesMutator {
       if number(3) == 0 {
         changeLines(&lines, with: others)
       } else if !lines.isEmpty {
-        let place = number(lines.count)
+        let index = number(lines.count)
         if number(3) == 0 {
-          changeBytes(&lines[place])
+          changeBytes(&lines[index])
         } else {
-          changeValue(&lines[place], with: others)
+          changeValue(&lines[index], with: others)
         }
       }
     }
     let bytes = [choice] + lines.joined(separator: [0x0A])
-    return bytes.count > Self.largest ? Array(bytes[..<Self.largest]) : bytes
+    return bytes.count > Self.maximumSize ? Array(bytes[..<Self.maximumSize]) : bytes
   }
 
   private func split(_ input: [UInt8]) -> [[UInt8]] {
@@ -48,14 +50,14 @@ struct JSONLinesMutator {
       lines = others
       return
     }
-    let place = number(lines.count)
+    let index = number(lines.count)
     switch number(6) {
-    case 0: lines.remove(at: place)
-    case 1: lines.insert(lines[place], at: number(lines.count))
-    case 2: lines.swapAt(place, number(lines.count))
-    case 3: if let line = others.randomElement(using: &random) { lines.insert(line, at: place) }
-    case 4: if let line = others.randomElement(using: &random) { lines[place] = line }
-    default: lines.insert([], at: place)
+    case 0: lines.remove(at: index)
+    case 1: lines.insert(lines[index], at: number(lines.count))
+    case 2: lines.swapAt(index, number(lines.count))
+    case 3: if let line = others.randomElement(using: &random) { lines.insert(line, at: index) }
+    case 4: if let line = others.randomElement(using: &random) { lines[index] = line }
+    default: lines.insert([], at: index)
     }
   }
 
@@ -80,7 +82,7 @@ struct JSONLinesMutator {
     "\"references\"", "\"delete\"", "\"store/history\"", "\"a/b\"",
   ]
 
-  /// Replaces, doubles or nests a value or a name.
+  /// Replaces, copies or nests a value or a name.
   private mutating func changeValue(_ line: inout [UInt8], with others: [[UInt8]]) {
     guard let token = token(of: line) else { return changeBytes(&line) }
     switch number(8) {
@@ -102,15 +104,15 @@ struct JSONLinesMutator {
     }
   }
 
-  /// A text, a number or a word of the line.
+  /// Returns the range of a string, a number or a literal in the line.
   private mutating func token(of line: [UInt8]) -> Range<Int>? {
-    let ends = Set<UInt8>("{}[]:,".utf8)
+    let delimiters = Set<UInt8>("{}[]:,".utf8)
     var tokens: [Range<Int>] = []
     var start = 0
-    var isText = false
+    var isInString = false
     for (index, byte) in line.enumerated() {
-      if byte == 0x22, index == 0 || line[index - 1] != 0x5C { isText.toggle() }
-      guard !isText, ends.contains(byte) else { continue }
+      if byte == 0x22, index == 0 || line[index - 1] != 0x5C { isInString.toggle() }
+      guard !isInString, delimiters.contains(byte) else { continue }
       if start < index { tokens.append(start..<index) }
       start = index + 1
     }
@@ -129,16 +131,16 @@ struct JSONLinesMutator {
       bytes.append(Self.interesting[number(Self.interesting.count)])
       return
     }
-    let place = number(bytes.count)
+    let index = number(bytes.count)
     switch number(6) {
-    case 0: bytes[place] ^= 1 << UInt8(number(8))
-    case 1: bytes[place] = Self.interesting[number(Self.interesting.count)]
-    case 2: bytes.removeSubrange(place..<min(bytes.count, place + 1 + number(16)))
+    case 0: bytes[index] ^= 1 << UInt8(number(8))
+    case 1: bytes[index] = Self.interesting[number(Self.interesting.count)]
+    case 2: bytes.removeSubrange(index..<min(bytes.count, index + 1 + number(16)))
     case 3:
-      let part = bytes[place..<min(bytes.count, place + 1 + number(32))]
+      let part = bytes[index..<min(bytes.count, index + 1 + number(32))]
       bytes.insert(contentsOf: part, at: number(bytes.count))
-    case 4: bytes.removeSubrange(place...)
-    default: bytes.insert(Self.interesting[number(Self.interesting.count)], at: place)
+    case 4: bytes.removeSubrange(index...)
+    default: bytes.insert(Self.interesting[number(Self.interesting.count)], at: index)
     }
   }
 }

@@ -92,7 +92,7 @@ struct Sample: Model, Equatable {
     record.encode(spots)
   }
 
-  /// Objects with values from the ends and the middle of their ranges.
+  /// Objects with boundary values and typical values.
   static var samples: [Sample] {
     var full = Sample(id: 2)
     full.flag = true
@@ -118,7 +118,7 @@ struct Sample: Model, Equatable {
   }
 }
 
-/// What samples refer to.
+/// The model to which samples refer.
 struct Spot: Model, Equatable {
   struct Columns: Sendable {}
   static let columns = Columns()

@@ -2,9 +2,9 @@ internal import Foundation
 internal import ObjectStore
 internal import TestSupport
 
-/// A store of some hundred pages: trees of several levels, values of many pages, free pages.
+/// A store of a few hundred pages, with multi-level trees, overflow pages and free pages.
 struct SampleStore {
-  /// Its data file.
+  /// The contents of the data file.
   let bytes: [UInt8]
 
   init(in path: String) throws {
@@ -38,7 +38,7 @@ struct SampleStore {
     return sample
   }
 
-  /// Opens the store, reads all of it and writes to it.
+  /// Opens the store, reads all objects and writes to it.
   ///
   /// - Throws: `StoreError`.
   static func use(_ path: String) throws {

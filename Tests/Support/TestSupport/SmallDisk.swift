@@ -7,15 +7,19 @@
     import Glibc
   #endif
 
-  /// A file system in memory, gone with the value.
+  /// A small in-memory file system (tmpfs), which is unmounted when the value is released.
   public final class SmallDisk: Sendable {
-    /// Where it is mounted.
+    /// The mount point.
     public let path: String
 
-    /// Whether this process may mount one: root may, but not in every container.
+    /// Whether this process may mount a file system.
+    ///
+    /// Root may, but not in every container.
     public static let isAvailable = SmallDisk(kilobytes: 64) != nil
 
-    /// Mounts a file system; `nil` when this process may not.
+    /// Mounts a file system.
+    ///
+    /// Returns `nil` if this process may not mount.
     public init?(kilobytes: Int) {
       path =
         FileManager.default.temporaryDirectory.resolvingSymlinksInPath()

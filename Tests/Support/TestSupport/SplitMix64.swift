@@ -1,13 +1,15 @@
-/// A generator whose numbers follow from its seed (Steele, Lea, Flood 2014).
+/// A deterministic random number generator (Steele, Lea, Flood 2014).
 public struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
-  /// Begins at `seed`.
+  /// Creates a generator.
+  ///
+  /// Equal seeds produce equal sequences.
   public init(seed: UInt64) {
     state = seed
   }
 
-  /// The next number.
+  /// Returns the next number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

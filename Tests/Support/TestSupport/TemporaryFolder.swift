@@ -1,11 +1,14 @@
 internal import Foundation
 
-/// A new folder, gone with the value.
+/// A new temporary folder, which is deleted when the value is released.
 public final class TemporaryFolder: Sendable {
-  /// Where it is.
+  /// The path of the folder.
   public let path: String
 
-  /// Makes a folder, in memory if asked to and where the system keeps files there.
+  /// Creates a folder.
+  ///
+  /// - Parameter inMemory: Whether to create the folder in `/dev/shm`, if that is writable.
+  /// - Throws: A Foundation error if the folder cannot be created.
   public init(inMemory: Bool = false) throws {
     let memory = URL(filePath: "/dev/shm")
     let isPossible = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
@@ -19,15 +22,15 @@ public final class TemporaryFolder: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// The path of something below.
+  /// Returns the path of an item in the folder.
   public func path(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// The names of what lies in a folder below, sorted.
+  /// Returns the sorted names of the items in the folder or in one of its subfolders.
   public func names(in folder: String = "") throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
   }
 
-  /// Puts a file there, in a folder that is made, and returns its path.
+  /// Creates a file, and its parent folders if they are missing, and returns its path.
   @discardableResult
   public func makeFile(_ name: String, _ text: String = "") throws -> String {
     let url = URL(filePath: path(name))

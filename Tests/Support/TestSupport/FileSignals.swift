@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Returns once the file exists: how one process waits for another.
+/// Blocks until the file exists, to wait for another process.
 public func waitForFile(_ path: String) {
   while !FileManager.default.fileExists(atPath: path) { usleep(1_000) }
 }
 
-/// Makes an empty file: how one process tells another to go on.
+/// Creates an empty file, to signal another process to continue.
 public func makeFile(_ path: String) {
   _ = FileManager.default.createFile(atPath: path, contents: nil)
 }

@@ -6,7 +6,8 @@ import Testing
 #if os(Linux)
   @Suite(.enabled(if: SmallDisk.isAvailable, "needs the right to mount a file system"))
   struct StoreFullDiskTests {
-    @Test func `a write to a full disk throws diskFull, and succeeds after space is freed`() throws {
+    @Test func `a write to a full disk throws diskFull, and succeeds after space is freed`() throws
+    {
       let disk = try #require(SmallDisk(kilobytes: 4_096))
       let store = try ObjectStore(at: disk.path + "/store", models: [Everything.self])
       let filler = disk.path + "/filler"

@@ -15,13 +15,13 @@ extension Environment {
     try write { try $0.makeDatabase(name, keys: keys) }
   }
 
-  func text(for key: String, in database: Database) throws -> String? {
-    try beginRead().text(for: key, in: database)
+  func string(for key: String, in database: Database) throws -> String? {
+    try beginRead().string(for: key, in: database)
   }
 }
 
 extension Transaction where Self: ~Copyable {
-  borrowing func text(for key: String, in database: Database) throws -> String? {
+  borrowing func string(for key: String, in database: Database) throws -> String? {
     try withValue(for: Array(key.utf8).span, in: database) { value in
       guard let value else { return nil }
       return String(decoding: value.indices.map { value[$0] }, as: UTF8.self)

@@ -4,26 +4,27 @@ import ResumeDataFuzzing
 import TestSupport
 import Testing
 
-struct FuzzTests {
+struct ResumeDataFuzzTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Corpus").path
 
   private static let names =
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 
-  /// Seconds for a run: some in the tests, a minute in CI (`make fuzz`).
+  /// The duration of a fuzzer run in seconds: 3 by default, a minute in CI (`make fuzz`).
   private static let seconds = ProcessInfo.processInfo.environment["DLSTORE_FUZZ_SECONDS"] ?? "3"
 
-  @Test func `there is a corpus`() {
+  @Test func `the corpus is found`() {
     #expect(Self.names.count > 20)
   }
 
-  @Test(arguments: names) func `what was found once stays found`(name: String) throws {
+  @Test(arguments: names) func `every input of the corpus keeps the properties`(name: String) throws
+  {
     let bytes = try Data(contentsOf: URL(filePath: Self.folder).appending(path: name))
     #expect(throws: Never.self) { try ResumeDataProperties.check(Array(bytes)) }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a run finds nothing`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a fuzzer run finds no violation`() async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
       ResumeDataFuzzer.name,
@@ -41,7 +42,10 @@ struct FuzzTests {
       ("trap", "signal"), ("hang", "hangs"), ("memory", "signal"), ("violation", "exit code 1"),
     ]
   )
-  func `a reader that fails would be found`(fault: String, end: String) async throws {
+  func `a fuzzer run finds and saves the input of a failing reader`(
+    fault: String,
+    end: String
+  ) async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
       ResumeDataFuzzer.name,

@@ -62,7 +62,9 @@ import Testing
     #expect(try await changes.next()?.insertions == [1])
   }
 
-  @Test func `a change of an unobserved field appears in the snapshot without an element`() async throws {
+  @Test func `a change of an unobserved field appears in the snapshot without an element`()
+    async throws
+  {
     try await store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
     let fields: [PartialKeyPath<Everything.Columns>] = [\.text, \.hotNote]
     var changes = store.observe(Everything.all, fields: fields).makeAsyncIterator()
@@ -191,7 +193,9 @@ import Testing
     #expect(try await changes.next()?.changedFields.names == ["flag"])
   }
 
-  @MainActor @Test func `a live query follows the result and ends when it is released`() async throws {
+  @MainActor @Test func `a live query follows the result and ends when it is released`()
+    async throws
+  {
     try await store.write { try $0.insert(Everything(id: 1)) }
     var query: LiveQuery<Everything>? = LiveQuery(Everything.all, in: store)
     #expect(query?.isLoaded == false)

@@ -47,7 +47,7 @@ import Testing
         [path = folder.path as String, closed = closed as [Int]] in
         for descriptor in closed { close(Int32(descriptor)) }
         let environment = try Environment.open(path)
-        let database = try environment.database("texts")
+        let database = try environment.database("strings")
         let open = try Self.descriptors(below: path)
         #expect(open.count == 3)
         #expect(open.allSatisfy { $0 > 2 }, "\(open)")

@@ -20,7 +20,7 @@ import Testing
             let database = try environment.database("counters")
             for _ in 0..<100 {
               try environment.write { transaction in
-                let count = Int(try transaction.text(for: "n", in: database) ?? "0") ?? -1
+                let count = Int(try transaction.string(for: "n", in: database) ?? "0") ?? -1
                 try transaction.put("\(count + 1)", for: "n", in: database)
               }
             }
@@ -30,34 +30,34 @@ import Testing
     }
     let environment = try Environment.open(path)
     let database = try environment.database("counters")
-    #expect(try environment.text(for: "n", in: database) == "400")
+    #expect(try environment.string(for: "n", in: database) == "400")
   }
 
   @Test func `SIGKILL inside a write transaction discards it and releases the lock`() async throws {
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     try environment.write { try $0.put("old", for: "a", in: database) }
     let path = folder.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       var transaction = try environment.beginWrite()
       try transaction.put("new", for: "a", in: database)
       kill(getpid(), SIGKILL)
       try transaction.commit()
     }
     try environment.write { try $0.put("later", for: "b", in: database) }
-    #expect(try environment.text(for: "a", in: database) == "old")
+    #expect(try environment.string(for: "a", in: database) == "old")
   }
 
   @Test func `a waiting writer proceeds when the current writer is killed`() async throws {
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     let path = folder.path
     async let child: Void = {
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
         let environment = try Environment.open(path)
-        let database = try environment.database("texts")
+        let database = try environment.database("strings")
         var transaction = try environment.beginWrite()
         try transaction.put("theirs", for: "a", in: database)
         makeFile(path + "/holding")
@@ -75,18 +75,18 @@ import Testing
 
   @Test func `a snapshot does not change while another process writes`() async throws {
     let environment = try Environment.open(folder.path)
-    let database = try environment.database("texts")
+    let database = try environment.database("strings")
     try environment.write { try $0.put("old", for: "a", in: database) }
     let snapshot = try environment.beginRead()
     let path = folder.path
     await #expect(processExitsWith: .success) { [path = path as String] in
       let environment = try Environment.open(path)
-      let database = try environment.database("texts")
+      let database = try environment.database("strings")
       for number in 0..<50 {
         try environment.write { try $0.put("\(number)", for: "a", in: database) }
       }
     }
-    #expect(try snapshot.text(for: "a", in: database) == "old")
-    #expect(try environment.text(for: "a", in: database) == "49")
+    #expect(try snapshot.string(for: "a", in: database) == "old")
+    #expect(try environment.string(for: "a", in: database) == "49")
   }
 }

@@ -1,0 +1,232 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+/// Tests the delete rules of references.
+@Suite struct ReferenceDeletionTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func open(_ models: any Model.Type..., version: UInt32 = 0) throws -> ObjectStore {
+    var options = StoreOptions()
+    options.schemaVersion = version
+    return try ObjectStore(at: folder.path, models: models, options: options)
+  }
+
+  private static let a = Reference<City>("a")
+  private static let b = Reference<City>("b")
+
+  /// The field by which a visit refers to cities.
+  private enum ReferenceField: CaseIterable {
+    case one, list, set
+
+    func visit<Rule: RuleTag>(_ rule: Rule.Type, to cities: [Reference<City>]) -> Visit<Rule> {
+      switch self {
+      case .one: Visit(id: 1, one: cities.first)
+      case .list: Visit(id: 1, list: cities)
+      case .set: Visit(id: 1, set: Set(cities))
+      }
+    }
+  }
+
+  /// Stores a visit to the cities `a`, `b` and `a`, deletes `a`, and returns the visit and the error.
+  private func visit<Rule: RuleTag>(
+    _ rule: Rule.Type,
+    _ field: ReferenceField
+  ) throws -> (visit: Visit<Rule>?, code: StoreError.Code?) {
+    let store = try open(Visit<Rule>.self)
+    try store.write { tx in
+      try tx.insert(field.visit(rule, to: [Self.a, Self.b, Self.a]))
+      try tx.insert(City("a"))
+      try tx.insert(City("b"))
+      try tx.insert(Visit<Rule>(id: 2, one: Self.b, list: [Self.b], set: [Self.b]))
+    }
+    var code: StoreError.Code?
+    do {
+      try store.write { tx in _ = try tx.delete(City.self, "a") }
+    } catch let error as StoreError {
+      code = error.code
+    }
+    return try store.read { tx throws in
+      // A visit that refers only to `b` does not change.
+      #expect(
+        try tx.get(Visit<Rule>.self, 2)
+          == Visit(id: 2, one: Self.b, list: [Self.b], set: [Self.b])
+      )
+      #expect(try tx.contains(City.self, "a") == (code != nil))
+      // The index agrees with the object.
+      let found = try tx.count(Query(Visit<Rule>.columns.set.contains(Self.a)))
+      let visit = try tx.get(Visit<Rule>.self, 1)
+      #expect(found == (visit?.set.contains(Self.a) == true ? 1 : 0))
+      return (visit, code)
+    }
+  }
+
+  // MARK: Rules
+
+  @Test(arguments: ReferenceField.allCases)
+  private func `deleting the target removes a nullify reference`(field: ReferenceField) throws {
+    let rest: [Reference<City>] = field == .one ? [] : [Self.b]
+    let result = try visit(Nullify.self, field)
+    #expect(result.visit == field.visit(Nullify.self, to: rest) && result.code == nil)
+  }
+
+  @Test(arguments: ReferenceField.allCases)
+  private func `deleting the target deletes an object with a cascade reference`(
+    field: ReferenceField
+  ) throws {
+    let result = try visit(Cascade.self, field)
+    #expect(result.visit == nil && result.code == nil)
+  }
+
+  @Test(arguments: ReferenceField.allCases)
+  private func `deleting the target of a deny reference throws referenced`(
+    field: ReferenceField
+  ) throws {
+    let result = try visit(Deny.self, field)
+    #expect(result.visit == field.visit(Deny.self, to: [Self.a, Self.b, Self.a]))
+    #expect(result.code == .referenced)
+  }
+
+  @Test(arguments: ReferenceField.allCases)
+  private func `deleting the target leaves a keep reference dangling`(field: ReferenceField) throws
+  {
+    let result = try visit(Keep.self, field)
+    #expect(result.visit == field.visit(Keep.self, to: [Self.a, Self.b, Self.a]))
+    #expect(result.code == nil)
+  }
+
+  @Test func `a required reference cascades, denies or is kept`() throws {
+    let store = try open(House<Cascade>.self, House<Deny>.self, House<Keep>.self)
+    try store.write { tx in
+      for name in ["a", "b", "c"] { try tx.insert(City(name)) }
+      try tx.insert(House<Cascade>(id: 1, city: Self.a))
+      try tx.insert(House<Keep>(id: 1, city: Self.a))
+      try tx.insert(House<Deny>(id: 1, city: Self.b))
+    }
+    try store.write { tx in _ = try tx.delete(City.self, "a") }
+    let error = try #require(throws: StoreError.self) {
+      try store.write { tx in _ = try tx.delete(City.self, "b") }
+    }
+    #expect(error.code == .referenced)
+    #expect(error.message.contains("City 'b'") && error.message.contains("House deny"))
+    try store.read { tx throws in
+      #expect(try tx.count(House<Cascade>.all) == 0)
+      #expect(try tx.get(House<Keep>.self, 1)?.city == Self.a)
+      #expect(try tx.get(House<Deny>.self, 1)?.city == Self.b)
+      #expect(try tx.fetch(City.all).map(\.name) == ["b", "c"])
+    }
+  }
+
+  @Test func `the default rule is deny for required fields and nullify for others`() {
+    let required = FieldSchema("a", Reference<City>.self)
+    let optional = FieldSchema("b", Reference<City>.self, isOptional: true)
+    let list = FieldSchema("c", [Reference<City>].self)
+    let fields = [required, optional, list]
+    #expect(fields.map { $0.reference?.onDelete } == [.deny, .nullify, .nullify])
+    #expect(fields.map { $0.isIndexed } == [true, true, true])
+    #expect(required.reference?.target == City.self && required.type == .string)
+    #expect(FieldSchema("d", String.self).reference == nil)
+  }
+
+  // MARK: Chains
+
+  @Test func `a cascade follows long chains and stops at cycles`() throws {
+    let store = try open(Node.self)
+    let count = 3_000
+    try store.write { tx in
+      for id in 0..<count { try tx.insert(Node(id: id, parent: (id + count - 1) % count)) }
+      try tx.insert(Node(id: count))
+    }
+    try store.write { tx in _ = try tx.delete(Node.self, 7) }
+    #expect(try store.read { try $0.fetch(Node.all) } == [Node(id: count)])
+  }
+
+  @Test func `a denied deletion inside a cascade undoes the whole cascade`() throws {
+    let store = try open(Node.self)
+    let nodes = [
+      Node(id: 1), Node(id: 2, parent: 1), Node(id: 3, parent: 2), Node(id: 4, friend: 3),
+    ]
+    try store.write { tx in
+      for node in nodes { try tx.insert(node) }
+    }
+    try store.write { tx in
+      let error = #expect(throws: StoreError.self) { _ = try tx.delete(Node.self, 1) }
+      #expect(error?.code == .referenced)
+      #expect(error?.message.contains("Node 3") == true)
+    }
+    #expect(try store.read { try $0.fetch(Node.all) } == nodes)
+  }
+
+  @Test func `objects deleted by the cascade do not deny it`() throws {
+    let store = try open(Node.self)
+    try store.write { tx in
+      try tx.insert(Node(id: 1))
+      try tx.insert(Node(id: 2, parent: 1))
+      try tx.insert(Node(id: 3, parent: 1, friend: 2))
+      try tx.insert(Node(id: 4, parent: 3, friend: 4))
+    }
+    try store.write { tx in _ = try tx.delete(Node.self, 1) }
+    #expect(try store.read { try $0.count(Node.all) } == 0)
+  }
+
+  @Test func `a failed write undoes its cascades`() throws {
+    let store = try open(House<Cascade>.self)
+    try store.write { tx in
+      try tx.insert(City("a"))
+      try tx.insert(House<Cascade>(id: 1, city: Self.a))
+    }
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.write { tx in
+        _ = try tx.delete(City.self, "a")
+        #expect(try tx.count(House<Cascade>.all) == 0)
+        throw Stop()
+      }
+    }
+    #expect(try store.read { try $0.count(House<Cascade>.all) } == 1)
+    #expect(try store.read { try $0.contains(City.self, "a") })
+  }
+
+  @Test func `deleting by query applies the delete rules`() throws {
+    let store = try open(House<Cascade>.self)
+    try store.write { tx in
+      for name in ["a", "b"] { try tx.insert(City(name)) }
+      try tx.insert(House<Cascade>(id: 1, city: Self.a))
+      try tx.insert(House<Cascade>(id: 2, city: Self.b))
+      let cities = City.where { $0.name == "a" }
+      #expect(try tx.delete(cities) == 1)
+      #expect(try tx.fetch(House<Cascade>.all).map(\.id) == [2])
+    }
+  }
+
+  @Test func `keys that are truncated in the index are distinguished`() throws {
+    let long = String(repeating: "x", count: 600)
+    let store = try open(House<Cascade>.self)
+    try store.write { tx in
+      for (id, name) in [long, long + "y"].enumerated() {
+        try tx.insert(City(name))
+        try tx.insert(House<Cascade>(id: id, city: Reference(name)))
+      }
+      _ = try tx.delete(City.self, long)
+      #expect(try tx.fetch(House<Cascade>.all).map(\.id) == [1])
+    }
+  }
+
+  @Test func `the keys 0.0 and -0.0 are distinguished`() throws {
+    let store = try open(Gauge.self)
+    try store.write { tx in
+      for (id, height) in [0.0, -0.0].enumerated() {
+        try tx.insert(Level(height: height))
+        try tx.insert(Gauge(id: id, level: Reference(height)))
+      }
+      try tx.delete(Level.self, 0.0)
+      #expect(try tx.fetch(Gauge.all).map(\.id) == [1])
+    }
+  }
+}
