@@ -148,7 +148,7 @@ import Testing
         .contains { $0.contains("->") && $0.contains(":\(inode) ") }
     }
 
-    /// The waiting process has already opened the lock file, which describes the replaced data file.
+    /// The waiting process has already opened the lock file, which describes the old data file.
     @Test(arguments: [false, true])
     func `a process that waits to open sees the replacement of the data file`(
       isReadOnly: Bool

@@ -40,8 +40,8 @@ import Testing
       frozen.schema == SchemaFiles.current,
       """
       The models differ from the frozen version \(version). Increment \
-      DownloadMigrations.currentVersion and run `make schema`. Only if version \(version) was never \
-      released, delete its file in Migrations/Schemas instead of incrementing the version.
+      DownloadMigrations.currentVersion and run `make schema`. Only if version \(version) was \
+      never released, delete its file in Migrations/Schemas instead of incrementing the version.
       """
     )
     let next = SchemaFiles.frozen(version + 1).path

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// Stores a visit to the cities `a`, `b` and `a`, deletes `a`, and returns the visit and the error.
+  /// Stores a visit to the cities `a`, `b` and `a`, deletes `a`, and returns the visit and error.
   private func visit<Rule: RuleTag>(
     _ rule: Rule.Type,
     _ field: ReferenceField

@@ -22,7 +22,7 @@ import Testing
     },
     Case(testDescription: "an invalid kind of change") { bytes in
       var bytes = bytes
-      // The header is followed by the length of the name, the name, the layout and the object count.
+      // The header is followed by the length of the name, the name, the layout and the count.
       bytes[HistoryEntry.headerSize + 1 + "Ticket".utf8.count + 2] = 9
       return bytes
     },

@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// Tests the differences between `[1, 2, 3, 4]` and every permutation of every subset of five ids.
+  /// Compares `[1, 2, 3, 4]` with every permutation of every subset of five ids.
   @Test func `the deletions and insertions are minimal and produce the new order`() {
     let old: [UInt64] = [1, 2, 3, 4]
     for choice in 0..<32 {

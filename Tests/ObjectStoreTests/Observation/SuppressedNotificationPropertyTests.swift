@@ -101,7 +101,8 @@ import Testing
       let now = try await store.read { try $0.fetch(query) }
       let own = suppressed.subtracting(notified)
       let base = last.filter { !own.contains($0.id) } + now.filter { own.contains($0.id) }
-      // Without a notified commit there is no element, even if suppressed commits changed the result.
+      // Without a notified commit there is no element, even if suppressed commits change the
+      // result.
       guard !notified.isEmpty, sorted(base) != sorted(now) else { return }
       let change = try #require(try await changes.next())
       changeCount += 1
