@@ -117,7 +117,7 @@ import Testing
 
 /// The modification time of a file.
 struct FileTime: Equatable {
-  private var whole: Int
+  private var wholeSeconds: Int
   private var nanoseconds: Int
 
   init(of file: String) throws {
@@ -128,14 +128,14 @@ struct FileTime: Equatable {
     #else
       let time = status.st_mtim
     #endif
-    whole = Int(time.tv_sec)
+    wholeSeconds = Int(time.tv_sec)
     nanoseconds = Int(time.tv_nsec)
   }
 
-  var seconds: Double { Double(whole) + Double(nanoseconds) / 1e9 }
+  var seconds: Double { Double(wholeSeconds) + Double(nanoseconds) / 1e9 }
 
   func set(_ file: String) throws {
-    let time = timespec(tv_sec: time_t(whole), tv_nsec: nanoseconds)
+    let time = timespec(tv_sec: time_t(wholeSeconds), tv_nsec: nanoseconds)
     guard unsafe utimensat(AT_FDCWD, file, [time, time], 0) == 0 else {
       throw CocoaError(.fileWriteUnknown)
     }

@@ -39,7 +39,7 @@ import Testing
     return false
   }
 
-  // MARK: Which index
+  // MARK: Index selection
 
   @Test func `a query without a usable index scans all objects`() throws {
     let c = Self.columns

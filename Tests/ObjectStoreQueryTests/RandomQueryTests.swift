@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  // MARK: One query
+  // MARK: A single query
 
   private func check<M: SampleModel>(
     _ tx: borrowing some ObjectReader & ~Copyable,

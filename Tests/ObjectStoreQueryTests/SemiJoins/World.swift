@@ -28,7 +28,7 @@ struct World {
     laps.first { $0.time.bitPattern == reference?.key.bitPattern }
   }
 
-  // MARK: Changing
+  // MARK: Changes
 
   /// Makes one random change to the world and to the store.
   mutating func change(

@@ -165,8 +165,8 @@ import Testing
     expected: [String]
   ) {
     let rules = references.map { reference in
-      let ends = reference.split(separator: ">").map { String($0) }
-      return ReferenceRule(model: ends[0], fieldID: 1, target: ends[1], onDelete: .deny)
+      let models = reference.split(separator: ">").map { String($0) }
+      return ReferenceRule(model: models[0], fieldID: 1, target: models[1], onDelete: .deny)
     }
     let order = ReferenceRule.targetsFirst(["a", "b", "c"], rules)
     #expect(order == (references.isEmpty ? ["a", "b", "c"] : expected))

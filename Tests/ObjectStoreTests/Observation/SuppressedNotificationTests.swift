@@ -24,7 +24,7 @@ import Testing
 
   private func ids(_ snapshot: ResultSnapshot<Everything>) -> [Int64] { snapshot.map(\.id) }
 
-  // MARK: One query
+  // MARK: A single query
 
   @Test func `a suppressed change is part of the base of the next element`() async throws {
     let sequence = store.observe(Everything.all)
@@ -139,7 +139,7 @@ import Testing
     #expect(change.modifications == [0, 1] && change.base[0].text.isEmpty)
   }
 
-  // MARK: One object, and commits
+  // MARK: Object observations and commits
 
   @Test func `suppression applies to object observations`() async throws {
     let sequence = store.observe(Everything.self, 1)

@@ -33,7 +33,7 @@ import Testing
     )
   }
 
-  // MARK: The same as one after another
+  // MARK: Equivalence with single writes
 
   @Test func `a batch of upserts has the same result as single upserts`() throws {
     let (batched, single) = (try makeStore("batched"), try makeStore("single"))
@@ -108,7 +108,7 @@ import Testing
     #expect(try store.read { try $0.count(Everything.all) } == 0)
   }
 
-  // MARK: Refused
+  // MARK: Errors
 
   @Test(arguments: [[1, 2, 3, 9], [1, 2, 3, 1]])
   func `an existing key throws duplicateKey after the preceding objects were added`(

@@ -274,7 +274,7 @@ import Testing
     }
   }
 
-  // MARK: Side by side
+  // MARK: Concurrency
 
   @Test(.timeLimit(.minutes(5)))
   func `concurrent edits are each applied exactly once`() async throws {

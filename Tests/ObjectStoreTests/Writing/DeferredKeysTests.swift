@@ -8,13 +8,13 @@ import Testing
   /// The distribution of the hashes: uniform, at both ends of the range, or close together.
   enum Spread: CaseIterable {
     case uniform
-    case ends
+    case extremes
     case close
 
     func hash(_ random: inout SplitMix64) -> UInt64 {
       switch self {
       case .uniform: random.next()
-      case .ends: Bool.random(using: &random) ? random.next() >> 50 : ~(random.next() >> 50)
+      case .extremes: Bool.random(using: &random) ? random.next() >> 50 : ~(random.next() >> 50)
       case .close: 0x8000_0000_0000_0000 | random.next() >> 48
       }
     }

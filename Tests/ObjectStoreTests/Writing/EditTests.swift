@@ -18,7 +18,7 @@ import Testing
     return try ObjectStore(at: path, models: [Everything.self, Item.self])
   }
 
-  // MARK: The same as an update
+  // MARK: Equivalence with updates
 
   @Test func `edits have the same result as updates`() throws {
     let (edited, updated) = (try makeStore("edited"), try makeStore("updated"))
@@ -280,7 +280,7 @@ private struct EverythingChange: Sendable {
   }
 }
 
-// MARK: Two programs
+// MARK: Program versions
 
 private struct OldLabel: Model, Equatable {
   struct Columns: Sendable {

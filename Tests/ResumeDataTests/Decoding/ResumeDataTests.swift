@@ -178,7 +178,7 @@ struct ResumeDataTests {
     #expect(codes.map(\.isFatal) == codes.map(\.isFatal).sorted { $0 && !$1 })
   }
 
-  // MARK: Something else
+  // MARK: Other input
 
   @Test func `other property lists throw notResumeData`() throws {
     let lists: [PropertyList] = [

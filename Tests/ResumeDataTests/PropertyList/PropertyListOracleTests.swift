@@ -23,15 +23,15 @@ struct PropertyListOracleTests {
   ) throws {
     var random = RandomPropertyList(SplitMix64(seed: seed))
     let value = PropertyList.array([random.value(), random.value()])
-    let ours = try value.encoded(as: format)
-    let read = try unsafe PropertyListSerialization.propertyList(from: Data(ours), format: nil)
+    let encoded = try value.encoded(as: format)
+    let read = try unsafe PropertyListSerialization.propertyList(from: Data(encoded), format: nil)
     #expect(try FoundationValue.propertyList(read) == value)
-    let theirs = try PropertyListSerialization.data(
+    let foundationData = try PropertyListSerialization.data(
       fromPropertyList: FoundationValue.object(value),
       format: Self.foundationFormat(format),
       options: 0
     )
-    #expect(try PropertyList(Array(theirs)) == value)
+    #expect(try PropertyList(Array(foundationData)) == value)
   }
 
   @Test(arguments: seeds)
@@ -63,13 +63,13 @@ struct PropertyListOracleTests {
     ] as [PropertyList]
   )
   func `our XML equals Foundation's byte for byte`(value: PropertyList) throws {
-    let theirs = try PropertyListSerialization.data(
+    let foundationData = try PropertyListSerialization.data(
       fromPropertyList: FoundationValue.object(value),
       format: .xml,
       options: 0
     )
-    let ours = try value.encoded(as: .xml)
-    #expect(String(decoding: ours, as: UTF8.self) == String(decoding: theirs, as: UTF8.self))
+    let encoded = try value.encoded(as: .xml)
+    #expect(String(decoding: encoded, as: UTF8.self) == String(decoding: foundationData, as: UTF8.self))
   }
 }
 

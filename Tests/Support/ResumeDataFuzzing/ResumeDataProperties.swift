@@ -76,10 +76,10 @@ public enum ResumeDataProperties {
       let again = result({ () throws(ResumeDataError) in try respelled.respelled(as: spelling) })
       try require(isEqual(again, respelled), "respelling is not idempotent")
       guard request.spelling != spelling else { continue }
-      let back = result({ () throws(ResumeDataError) in
+      let restored = result({ () throws(ResumeDataError) in
         try respelled.respelled(as: request.spelling)
       })
-      guard case .success = back else {
+      guard case .success = restored else {
         throw Violation(
           description: "a request in the \(spelling) spelling cannot be respelled back"
         )

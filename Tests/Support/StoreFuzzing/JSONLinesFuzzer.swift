@@ -99,7 +99,7 @@ public struct JSONLinesFuzzer: Fuzzer {
       throw FuzzViolation("importing an export of \(count) objects results in \(report)")
     }
     try copy.exportJSONLines(to: second)
-    // Ignores object ids, which an import assigns anew.
+    // Ignores object ids, because an import assigns new ones.
     guard try Self.withoutIDs(first) == Self.withoutIDs(second) else {
       throw FuzzViolation("an export changes when it is imported and exported again")
     }
