@@ -141,7 +141,7 @@ import Testing
 
   #if os(Linux)
     /// Returns whether a process is waiting for a lock on the file.
-    private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
+    private static func hasLockWaiter(_ inode: UInt64) throws -> Bool {
       let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
       return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         .split(separator: "\n")
@@ -160,7 +160,7 @@ import Testing
       let claim = try EnvironmentRegistry.claim(path)
       let release = inThread {
         defer { EnvironmentRegistry.release(claim) }
-        while try !Self.isWaitedFor(inode) { usleep(1_000) }
+        while try !Self.hasLockWaiter(inode) { usleep(1_000) }
         try DurableFile.rename(copy, to: path + "/data.mdb")
       }
       await #expect(processExitsWith: .success) {

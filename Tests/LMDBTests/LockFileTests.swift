@@ -101,7 +101,7 @@ import Testing
     }
 
     /// Returns whether a process is waiting for a lock on the file.
-    private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
+    private static func hasLockWaiter(_ inode: UInt64) throws -> Bool {
       let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
       return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         .split(separator: "\n")
@@ -125,7 +125,7 @@ import Testing
               try DurableFile.rename(path + "/copy", to: path + "/data.mdb")
               makeFile(path + "/claimed")
               let lock = try #require(EnvironmentRegistry.identity(of: path + "/lock.mdb"))
-              while try !Self.isWaitedFor(lock.inode) { usleep(1_000) }
+              while try !Self.hasLockWaiter(lock.inode) { usleep(1_000) }
               kill(getpid(), SIGKILL)
             }
           }

@@ -16,11 +16,11 @@ import Testing
     func observe(failing: Int? = nil, _ body: () throws -> Void) throws -> [DurableFile.Call] {
       state.withLock { $0 = ([], failing) }
       defer { state.withLock { $0.failing = nil } }
-      try DurableFile.$observer.withValue({ self.note($0) }, operation: body)
+      try DurableFile.$observer.withValue({ self.record($0) }, operation: body)
       return state.withLock { $0.all }
     }
 
-    private func note(_ call: DurableFile.Call) -> Int32 {
+    private func record(_ call: DurableFile.Call) -> Int32 {
       state.withLock { state in
         state.all.append(call)
         return state.failing == state.all.count - 1 ? EIO : 0

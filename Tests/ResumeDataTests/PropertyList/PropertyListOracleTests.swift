@@ -69,7 +69,9 @@ struct PropertyListOracleTests {
       options: 0
     )
     let encoded = try value.encoded(as: .xml)
-    #expect(String(decoding: encoded, as: UTF8.self) == String(decoding: foundationData, as: UTF8.self))
+    #expect(
+      String(decoding: encoded, as: UTF8.self) == String(decoding: foundationData, as: UTF8.self)
+    )
   }
 }
 

@@ -25,11 +25,16 @@ struct FuzzSupervisor<F: Fuzzer> {
     while clock.now < end {
       try Data().write(to: URL(filePath: state))
       let skipped = min(count, corpusCount)
-      let end = try runWorker(seed: seed, skipping: skipped, for: end - clock.now, state: state)
+      let outcome = try runWorker(
+        seed: seed,
+        skipping: skipped,
+        for: end - clock.now,
+        state: state
+      )
       let last = FuzzWorkerState(ofFile: state)
       count += Int(clamping: last?.count ?? 0)
-      switch end {
-      case .time: break
+      switch outcome {
+      case .timeUp: break
       case .accepted: exits += 1
       case .failure(let failure):
         found += 1
@@ -44,8 +49,8 @@ struct FuzzSupervisor<F: Fuzzer> {
   }
 
   /// The way in which a worker ended.
-  private enum End {
-    case time
+  private enum Outcome {
+    case timeUp
     case accepted
     case failure(String)
   }
@@ -55,7 +60,7 @@ struct FuzzSupervisor<F: Fuzzer> {
     skipping skipped: Int,
     for time: Duration,
     state: String
-  ) throws -> End {
+  ) throws -> Outcome {
     let worker = Process()
     worker.executableURL = URL(filePath: "/bin/sh")
     let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
@@ -89,7 +94,7 @@ struct FuzzSupervisor<F: Fuzzer> {
       }
     }
     switch (worker.terminationReason, worker.terminationStatus) {
-    case (.exit, 0): return .time
+    case (.exit, 0): return .timeUp
     case (.exit, let code) where F.acceptedExitCodes.contains(code): return .accepted
     case (.exit, let code): return .failure("exit code \(code)")
     case (.uncaughtSignal, let signal): return .failure("signal \(signal)")
