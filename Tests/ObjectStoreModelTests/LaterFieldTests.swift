@@ -42,11 +42,7 @@ import Testing
     #expect(found[1] == Parcel(id: 2, weight: 3, to: Place(street: "there"), tags: ["a"]))
   }
 
-  @Test
-  func
-    `a compound key with another order throws schemaMismatch, and one with renamed parts does not`()
-    throws
-  {
+  @Test func `the parts of a compound key can be renamed, but not reordered`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try open(RowThenColumn.self).write { tx in try tx.insert(RowThenColumn(row: 1, column: 2)) }
     let error = #expect(throws: StoreError.self) { try open(ColumnThenRow.self) }

@@ -63,15 +63,15 @@ import Testing
       )
       try #require(found == wanted, "round \(round)")
       guard case .changes(let actual) = try batched.changes(since: start.0, of: Item.self),
-        case .changes(let wanted) = try single.changes(since: start.1, of: Item.self)
+        case .changes(let reference) = try single.changes(since: start.1, of: Item.self)
       else {
         Issue.record("the history has expired")
         return
       }
-      #expect(actual.inserted == wanted.inserted)
-      #expect(actual.deleted == wanted.deleted)
-      #expect(actual.updated.map(\.object) == wanted.updated.map(\.object))
-      #expect(actual.updated.map(\.fields) == wanted.updated.map(\.fields))
+      #expect(actual.inserted == reference.inserted)
+      #expect(actual.deleted == reference.deleted)
+      #expect(actual.updated.map(\.object) == reference.updated.map(\.object))
+      #expect(actual.updated.map(\.fields) == reference.updated.map(\.fields))
     }
     #expect(try batched.verify().isSound)
   }

@@ -47,15 +47,15 @@ struct FileEdit {
     let pageCount = file.count / Self.pageSize
     guard pageCount > 0 else { return }
     let start = Int(page) % pageCount * Self.pageSize
-    let offset = start + Int(offset) % Self.pageSize
+    let position = start + Int(offset) % Self.pageSize
     let number = isNegative ? ~UInt64(value) : UInt64(value)
     switch kind {
-    case .setByte: set(number, 1, at: offset, &file)
-    case .setUInt16: set(number, 2, at: offset, &file)
-    case .setUInt32: set(number, 4, at: offset, &file)
-    case .setUInt64: set(number, 8, at: offset, &file)
+    case .setByte: set(number, 1, at: position, &file)
+    case .setUInt16: set(number, 2, at: position, &file)
+    case .setUInt32: set(number, 4, at: position, &file)
+    case .setUInt64: set(number, 8, at: position, &file)
     case .setEnd: set(number, 2, at: start + Self.pageSize - 2 - Int(offset % 32), &file)
-    case .flipBit: file[offset] ^= 1 << UInt8(value % 8)
+    case .flipBit: file[position] ^= 1 << UInt8(value % 8)
     case .copyPage:
       let other = Int(value) % pageCount * Self.pageSize
       file.replaceSubrange(
@@ -65,14 +65,14 @@ struct FileEdit {
       // A copy with its own page number is a second path to the same child pages.
       if isNegative { set(UInt64(start / Self.pageSize), 8, at: start, &file) }
     case .fillPage:
-      for index in offset..<start + Self.pageSize { file[index] = UInt8(truncatingIfNeeded: value) }
+      for index in position..<start + Self.pageSize { file[index] = UInt8(truncatingIfNeeded: value) }
     case .truncate: file.removeLast(min(file.count - 1, Int(value)))
     }
   }
 
-  private func set(_ number: UInt64, _ count: Int, at offset: Int, _ file: inout [UInt8]) {
-    for index in 0..<count where offset + index < file.count {
-      file[offset + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
+  private func set(_ number: UInt64, _ count: Int, at position: Int, _ file: inout [UInt8]) {
+    for index in 0..<count where position + index < file.count {
+      file[position + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
     }
   }
 }
@@ -102,8 +102,8 @@ struct FileEditMutator {
     case 0 where !edits.isEmpty: edits.remove(at: number(edits.count))
     case 1: edits += FileEdit.edits(of: other).prefix(1 + number(3))
     case 2 where !edits.isEmpty:
-      let offset = number(edits.count)
-      edits[offset].value = value()
+      let index = number(edits.count)
+      edits[index].value = value()
     case 3: edits = []
     default: break
     }
