@@ -65,7 +65,9 @@ struct FileEdit {
       // A copy with its own page number is a second path to the same child pages.
       if isNegative { set(UInt64(start / Self.pageSize), 8, at: start, &file) }
     case .fillPage:
-      for index in position..<start + Self.pageSize { file[index] = UInt8(truncatingIfNeeded: value) }
+      for index in position..<start + Self.pageSize {
+        file[index] = UInt8(truncatingIfNeeded: value)
+      }
     case .truncate: file.removeLast(min(file.count - 1, Int(value)))
     }
   }
