@@ -101,7 +101,10 @@ struct BinaryPropertyListTests {
       ("a truncated count", BinaryFile([0x4F]).bytes),
       ("a count that is not an integer", BinaryFile([0x4F, 0x33]).bytes),
       ("a count of 16 bytes", BinaryFile([0x4F, 0x14] + [UInt8](repeating: 0, count: 16)).bytes),
-      ("a count of 2^64 - 1", BinaryFile([0xAF, 0x13] + [UInt8](repeating: 0xFF, count: 8)).bytes),
+      (
+        "a count of eight 0xFF bytes",
+        BinaryFile([0xAF, 0x13] + [UInt8](repeating: 0xFF, count: 8)).bytes
+      ),
       ("a count of 2^62", BinaryFile([0x6F, 0x13, 0x40] + [UInt8](repeating: 0, count: 7)).bytes),
       ("ASCII above 127", BinaryFile([0x51, 0x80]).bytes),
       ("half a surrogate pair", BinaryFile([0x61, 0xD8, 0x3D]).bytes),
