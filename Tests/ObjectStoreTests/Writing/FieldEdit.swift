@@ -1,5 +1,6 @@
 import Foundation
 import ObjectStore
+import Testing
 
 /// A change of one field of ``Everything``.
 struct FieldEdit: Sendable, CustomTestStringConvertible {
