@@ -45,7 +45,7 @@ package final class DataFileReader {
   }
 
   /// The first damages found, at most 1,000.
-  package private(set) var damages: [Damage] = []
+  package private(set) var damagedPages: [Damage] = []
   /// The number of damages found, including those that ``damages`` leaves out.
   package private(set) var damageCount = 0
   /// The pages read so far.
@@ -288,7 +288,7 @@ package final class DataFileReader {
   ///
   /// Read every tree first. A leaf does not contain the name of its database. Free pages are left
   /// out, because their entries belong to earlier commits.
-  package func forEachLostEntry(
+  package func forEachUnreachableEntry(
     free: Set<UInt64>,
     _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> Void
   ) {
@@ -374,6 +374,8 @@ package final class DataFileReader {
 
   private func note(_ page: UInt64, _ reason: String) {
     damageCount += 1
-    if damages.count < Self.maximumDamages { damages.append(Damage(page: page, reason: reason)) }
+    if damagedPages.count < Self.maximumDamages {
+      damagedPages.append(Damage(page: page, reason: reason))
+    }
   }
 }

@@ -52,7 +52,7 @@ public final class Environment: Sendable {
 
   /// Returns whether this process has the environment in the folder `path` open read-only, so that
   /// it cannot open it for writing.
-  public static func isOpenForReadingAlone(_ path: String) -> Bool {
+  public static func isOpenReadOnly(_ path: String) -> Bool {
     EnvironmentRegistry.isReadOnly(path)
   }
 

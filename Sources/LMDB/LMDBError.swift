@@ -150,7 +150,7 @@ public struct LMDBError: Error, Hashable, Sendable {
   }
 
   /// Whether the code means that the file is damaged, or not a file of this LMDB version.
-  public var meansDamage: Bool {
+  public var isCorruption: Bool {
     switch code {
     case .corrupted, .pageNotFound, .cursorFull, .panic, .invalid, .versionMismatch: true
     default: false

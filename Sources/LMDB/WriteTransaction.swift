@@ -93,7 +93,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
   ///
   /// - Throws: ``LMDBError`` with `databasesFull`, `mapFull`, or `incompatible` if the database has
   ///   another kind of keys.
-  public mutating func makeDatabase(
+  public mutating func createDatabase(
     _ name: String,
     keys: Database.Keys = .bytes
   ) throws(LMDBError) -> Database {

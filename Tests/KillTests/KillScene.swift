@@ -339,7 +339,7 @@ final class KillScene {
       let said = commands["/\(URL(filePath: file).lastPathComponent)", default: []]
       Issue.record("\(file) belongs to no record: \(said)")
     }
-    #expect(try store.objects.verify().isSound)
+    #expect(try store.objects.verify().isValid)
     #expect(bodies.count >= Self.immediately)
   }
 

@@ -61,7 +61,7 @@ import Testing
     let error = #expect(throws: LMDBError.self) {
       try Environment.open(folder.path, options: EnvironmentOptions(checksPages: true))
     }
-    #expect(error?.meansDamage == true)
+    #expect(error?.isCorruption == true)
   }
 
   @Test(arguments: [false, true])

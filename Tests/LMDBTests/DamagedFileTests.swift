@@ -68,7 +68,7 @@ import Testing
         let database = try #require(try snapshot.openDatabase("strings"))
         #expect(try snapshot.keys(of: database).count == Self.keyCount)
       } catch let error as LMDBError {
-        #expect(error.meansDamage)
+        #expect(error.isCorruption)
         refused += 1
       }
     }
@@ -105,7 +105,7 @@ import Testing
       do {
         try Environment.open(folder.path).checkPages()
       } catch {
-        #expect(error.meansDamage)
+        #expect(error.isCorruption)
         found += 1
       }
     }
@@ -126,7 +126,7 @@ import Testing
       do {
         try Environment.open(folder.path).checkPages()
       } catch {
-        #expect(error.meansDamage)
+        #expect(error.isCorruption)
       }
     }
   }
@@ -179,7 +179,7 @@ import Testing
         }
         try environment.checkPages()
       } catch let error as LMDBError {
-        #expect(error.meansDamage, "\(error)")
+        #expect(error.isCorruption, "\(error)")
       }
     }
   }
@@ -220,7 +220,7 @@ import Testing
             options: EnvironmentOptions(isReadOnly: isReadOnly)
           )
         }
-        #expect(error?.meansDamage == true)
+        #expect(error?.isCorruption == true)
       }
     }
   }

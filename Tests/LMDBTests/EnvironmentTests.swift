@@ -110,18 +110,18 @@ import Testing
 
   @Test func `opening for writing throws busy while this process has it open read-only`() throws {
     do { _ = try Environment.open(folder.path).database("a") }
-    #expect(!Environment.isOpenForReadingAlone(folder.path))
+    #expect(!Environment.isOpenReadOnly(folder.path))
     do {
       let options = EnvironmentOptions(isReadOnly: true)
       let reader = try Environment.open(folder.path, options: options)
-      #expect(Environment.isOpenForReadingAlone(folder.path + "/."))
+      #expect(Environment.isOpenReadOnly(folder.path + "/."))
       let error = #expect(throws: LMDBError.self) { _ = try Environment.open(folder.path) }
       #expect(error?.code == .busy)
       #expect(reader.isReadOnly)
     }
     let writer = try Environment.open(folder.path)
     #expect(!writer.isReadOnly)
-    #expect(!Environment.isOpenForReadingAlone(folder.path))
+    #expect(!Environment.isOpenReadOnly(folder.path))
   }
 
   @Test func `opening more databases than maximumDatabases throws databasesFull`() throws {
@@ -144,7 +144,7 @@ import Testing
       let options = EnvironmentOptions(isReadOnly: true)
       let threads = (0..<2).map { _ in
         Thread {
-          while !Thread.current.isCancelled { _ = Environment.isOpenForReadingAlone(path) }
+          while !Thread.current.isCancelled { _ = Environment.isOpenReadOnly(path) }
         }
       }
       for thread in threads { thread.start() }

@@ -29,7 +29,7 @@ import Testing
   func `commits of an in-memory environment are never synced`(sync: CommitSync) throws {
     let environment = try Environment.openInMemory()
     var transaction = try environment.beginWrite()
-    let database = try transaction.makeDatabase("strings")
+    let database = try transaction.createDatabase("strings")
     try transaction.put("", for: "a", in: database)
     try transaction.commit(sync)
     #expect(try environment.syncFlags() & CommitSync.deferred.flags != 0)

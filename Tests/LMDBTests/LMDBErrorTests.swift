@@ -18,7 +18,7 @@ import Testing
     isDamage: Bool
   ) {
     #expect(code.rawValue == raw)
-    #expect(LMDBError(code, operation: "mdb_get").meansDamage == isDamage)
+    #expect(LMDBError(code, operation: "mdb_get").isCorruption == isDamage)
   }
 
   @Test func `an error description names the C function and the cause`() {

@@ -199,12 +199,12 @@ import Testing
   @Test func `a database created in a nested transaction exists only if it commits`() throws {
     let made = try environment.write { transaction in
       rollBack(in: &transaction) { child in
-        let database = try child.makeDatabase("undone")
+        let database = try child.createDatabase("undone")
         try child.put("", for: "a", in: database)
       }
       #expect(try transaction.openDatabase("undone") == nil)
       return try transaction.nested { child in
-        let database = try child.makeDatabase("made")
+        let database = try child.createDatabase("made")
         try child.put("inner", for: "a", in: database)
         return database
       }

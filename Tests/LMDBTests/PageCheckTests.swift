@@ -17,7 +17,7 @@ import Testing
       try environment.write { transaction in
         for _ in 0..<count {
           let name = names.randomElement(using: &random) ?? "a"
-          let database = try transaction.makeDatabase(name)
+          let database = try transaction.createDatabase(name)
           let length = Int.random(in: 0...60, using: &random)
           let number = Int.random(in: 0..<2_000, using: &random)
           let key = "\(number)" + String(repeating: "k", count: length * length / 10)
@@ -29,7 +29,7 @@ import Testing
           }
         }
         if Int.random(in: 0..<8, using: &random) == 0 {
-          let database = try transaction.makeDatabase(names[0])
+          let database = try transaction.createDatabase(names[0])
           try transaction.removeAll(in: database)
         }
       }

@@ -12,7 +12,7 @@ extension Environment {
 
   /// Opens the database `name`, and creates it if it does not exist.
   func database(_ name: String, keys: Database.Keys = .bytes) throws -> Database {
-    try write { try $0.makeDatabase(name, keys: keys) }
+    try write { try $0.createDatabase(name, keys: keys) }
   }
 
   func string(for key: String, in database: Database) throws -> String? {

@@ -128,7 +128,7 @@ import Testing
     }
     let again = try Environment.open(other.path)
     #expect(throws: LMDBError(.incompatible, operation: "mdb_dbi_open")) {
-      _ = try again.write { try $0.makeDatabase("numbers", keys: .bytes) }
+      _ = try again.write { try $0.createDatabase("numbers", keys: .bytes) }
     }
   }
 }

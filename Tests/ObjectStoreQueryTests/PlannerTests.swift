@@ -69,7 +69,7 @@ import Testing
     let single = try plan(both, [index(3, 1), index(1, isUnique: true)])
     #expect(single.isOrdered)
     // A unique index may contain nil any number of times.
-    guard case .walk(let path, _) = try plan(c.level == nil, [index(4, isUnique: true)]).access
+    guard case .ordered(let path, _) = try plan(c.level == nil, [index(4, isUnique: true)]).access
     else {
       Issue.record("the plan is not an index scan")
       return
@@ -241,7 +241,7 @@ import Testing
     return IndexShape(
       parts: positions.map { IndexShape.Part(position: $0, isCollection: $0 >= 12) },
       isUnique: false,
-      longestContent: random.element([100, 150, 240, 440])
+      maximumContentSize: random.element([100, 150, 240, 440])
     )
   }
 
@@ -268,7 +268,7 @@ import Testing
   private func keys(of row: Row, _ shape: IndexShape) -> [[UInt8]] {
     var keys: [[UInt8]] = [[]]
     for part in shape.parts {
-      let parts = partKeys(row, part.position ?? 0, shape.longestContent)
+      let parts = partKeys(row, part.position ?? 0, shape.maximumContentSize)
       keys = keys.flatMap { key in parts.map { key + $0 } }
     }
     return keys.map { KeyEncoding.append(UInt64(row.id), to: $0) }
@@ -276,7 +276,7 @@ import Testing
 
   private func partKeys(_ row: Row, _ position: Int, _ longest: Int) -> [[UInt8]] {
     func key(_ value: (some FieldValue)?) -> [UInt8] {
-      value.map { KeyEncoding.key(for: $0, longestContent: longest) } ?? KeyEncoding.null
+      value.map { KeyEncoding.key(for: $0, maximumContentSize: longest) } ?? KeyEncoding.null
     }
     return switch position {
     case 1: [key(row.rank)]

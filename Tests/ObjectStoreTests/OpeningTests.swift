@@ -87,7 +87,7 @@ import Testing
     do {
       let environment = try Environment.open(folder.path)
       var transaction = try environment.beginWrite()
-      _ = try transaction.makeDatabase("theirs")
+      _ = try transaction.createDatabase("theirs")
       try transaction.commit()
     }
     #expect(code(folder.path) == .damaged)
@@ -98,7 +98,7 @@ import Testing
     do {
       let environment = try Environment.open(folder.path)
       var transaction = try environment.beginWrite()
-      let database = try transaction.makeDatabase("store")
+      let database = try transaction.createDatabase("store")
       let version: [UInt8] = [2, 0, 0, 0]
       try transaction.put(version.span, for: Array("format".utf8).span, in: database)
       try transaction.commit()
@@ -111,7 +111,7 @@ import Testing
     #expect(code(folder.path) == nil)
     let environment = try Environment.open(folder.path)
     var transaction = try environment.beginWrite()
-    let database = try transaction.makeDatabase("store")
+    let database = try transaction.createDatabase("store")
     let truncated: [UInt8] = [1]
     try transaction.put(truncated.span, for: Array(key.utf8).span, in: database)
     try transaction.commit()
@@ -124,7 +124,7 @@ import Testing
     try store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
     let environment = try Environment.open(folder.path)
     var transaction = try environment.beginWrite()
-    let database = try transaction.makeDatabase("Everything", keys: .integers)
+    let database = try transaction.createDatabase("Everything", keys: .integers)
     let id: [UInt8] = [2, 0, 0, 0, 0, 0, 0, 0]
     try transaction.put([UInt8](repeating: 7, count: 100).span, for: id.span, in: database)
     try transaction.commit()

@@ -22,7 +22,7 @@ import TestSupport
         try write(image, filesToo: false, using: &random)
         let store = try DownloadStore(at: run.storePath)
         let report = try store.objects.verify()
-        guard report.isSound else { return ["verify: \(report.problems.prefix(3))"] }
+        guard report.isValid else { return ["verify: \(report.problems.prefix(3))"] }
         let roots = try store.roots()
         let records = try store.records(DownloadRecord.all)
         var problems: [String] = []
@@ -117,7 +117,7 @@ import TestSupport
         }
       }
       let store = try DownloadStore(at: run.storePath, access: .readOnly)
-      var problems = try store.objects.verify().isSound ? [] : ["verify after the recovery"]
+      var problems = try store.objects.verify().isValid ? [] : ["verify after the recovery"]
       let roots = try store.roots()
       var expected: Set<String> = []
       for record in try store.records(DownloadRecord.all) {

@@ -180,7 +180,7 @@ import Testing
     let store = try makeStore(in: folder)
     let environment = try Environment.open(store.path)
     var transaction = try environment.beginWrite()
-    let database = try transaction.makeDatabase("store")
+    let database = try transaction.createDatabase("store")
     // Marks the index on `state`, which has duplicates, as unique.
     let key = Array("index/DownloadRecord/8".utf8)
     var description = try transaction.withValue(for: key.span, in: database) { value in
@@ -208,7 +208,7 @@ import Testing
     let store = try makeStore(in: folder)
     let environment = try Environment.open(store.path)
     var transaction = try environment.beginWrite()
-    try transaction.removeAll(in: try transaction.makeDatabase(name, keys: keys))
+    try transaction.removeAll(in: try transaction.createDatabase(name, keys: keys))
     try transaction.commit()
     let report = try SecondReader.read(folder.path)
     #expect(report.status == 65)

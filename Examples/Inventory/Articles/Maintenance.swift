@@ -3,7 +3,7 @@ import ObjectStoreModel
 func verification(_ folder: String) throws {
   let report = try ObjectStore.verify(at: folder)
   for problem in report.problems { print(problem) }
-  expect(report.isSound)
+  expect(report.isValid)
 }
 
 func repair(_ folder: String, _ rescued: String) throws {

@@ -52,7 +52,7 @@ public struct DLStoreCommand: AsyncParsableCommand {
           quit(supervisor.run())
         }
       #endif
-      if !(command is any EngineCommand) { MemoryFault.meansDamage() }
+      if !(command is any EngineCommand) { MemoryFault.isCorruption() }
       quit(await status(of: command).rawValue)
     } catch {
       end(withParserError: error)

@@ -15,7 +15,7 @@ enum MemoryFault {
   ///
   /// Not for a process that runs an engine: there a response may have caused the fault, and the
   /// supervisor handles it.
-  static func meansDamage() {
+  static func isCorruption() {
     for number in [SIGSEGV, SIGBUS] {
       _ = signal(number) { _ in
         let message: StaticString =

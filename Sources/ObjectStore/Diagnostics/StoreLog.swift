@@ -67,7 +67,7 @@ final class StoreLog: Sendable {
     logger.debug("compacted the store", metadata: ["path": "\(path)", "bytes": "\(bytes)"])
   }
 
-  func didNotCompact(_ path: String, _ error: any Error) {
+  func didFailToCompact(_ path: String, _ error: any Error) {
     logger.notice("did not compact the store", metadata: ["path": "\(path)", "reason": "\(error)"])
   }
 
@@ -188,7 +188,7 @@ extension ModelReader {
   ///
   /// It does not report models without any index, nor queries that neither test nor sort by a
   /// field.
-  func noteScan(_ objects: Int, _ core: QueryCore) {
+  func logScan(_ objects: Int, _ core: ResolvedQuery) {
     guard objects > StoreLog.scanWarningThreshold, let log = unsafe tables.log else { return }
     let tables = unsafe tables
     let positions = core.node.positions.union(core.order.columns.map(\.position))

@@ -177,7 +177,7 @@ struct StoredObjectWriter {
     ) throws {
       guard let writer = writers.removeValue(forKey: model)?.writer else { return }
       try writer.hot.flush(in: &transaction)
-      unsafe try writer.flushPending(in: WriteTransactionReference(transaction))
+      unsafe try writer.flushDeferred(in: WriteTransactionReference(transaction))
       changes.append((writer.tables, writer.changes))
     }
 

@@ -50,7 +50,7 @@ struct StoredSchema {
   ///
   /// - Throws: ``StoreError`` with `damaged` or `tooNew`.
   init(_ environment: Environment) throws {
-    self = try StoreOpening.openingDatabases.withLock { _ in
+    self = try StoreOpening.databaseOpeningLock.withLock { _ in
       let transaction = try environment.beginRead()
       let schema = try StoredSchema(in: transaction, path: environment.path)
       try transaction.keepDatabases()
@@ -189,9 +189,9 @@ struct StoredSchemaWriter {
   ///   `duplicateKey` when existing objects violate a new unique index, or `tooNew` when the store
   ///   has a later schema version.
   func add(_ additions: [Addition]) throws {
-    try StoreOpening.openingDatabases.withLock { _ in
+    try StoreOpening.databaseOpeningLock.withLock { _ in
       var transaction = try environment.beginWrite()
-      let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
+      let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
       guard
         let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction),
         let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction)
@@ -212,13 +212,13 @@ struct StoredSchemaWriter {
     in transaction: inout WriteTransaction
   ) throws {
     let name = addition.model
-    let records = try transaction.makeDatabase(TableName.records(name), keys: .integers)
-    let hot = try transaction.makeDatabase(TableName.hot(name), keys: .integers)
-    let keys = try transaction.makeDatabase(TableName.keys(name), keys: .integers)
+    let records = try transaction.createDatabase(TableName.records(name), keys: .integers)
+    let hot = try transaction.createDatabase(TableName.hot(name), keys: .integers)
+    let keys = try transaction.createDatabase(TableName.keys(name), keys: .integers)
     var layouts = try metadata.layouts(of: name, in: transaction)
     for layout in addition.layouts where !layouts.contains(layout) {
       for other in layouts { try StoreOpening.requireSameTypes(other, layout, model: name) }
-      guard layouts.count < Metadata.mostLayouts else {
+      guard layouts.count < Metadata.maximumLayoutCount else {
         throw StoreError(.other, "the store already has 65534 layouts of \(name), the maximum")
       }
       layouts.append(layout)
@@ -227,8 +227,8 @@ struct StoredSchemaWriter {
     }
     let fields = try StoredSchema.mergedFields(of: layouts, model: name)
     let existing = try metadata.indexes(of: name, in: transaction)
-    for index in addition.indexes where !index.isServed(by: existing) {
-      let database = try transaction.makeDatabase(TableName.index(name, index.id))
+    for index in addition.indexes where !index.isCovered(by: existing) {
+      let database = try transaction.createDatabase(TableName.index(name, index.id))
       try transaction.removeAll(in: database)
       let tables = ModelTables(
         name,

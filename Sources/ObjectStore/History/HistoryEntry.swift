@@ -32,7 +32,7 @@ struct HistoryEntry: Sendable, Hashable {
       writer.write(entry.model.utf8)
       writer.writeVarint(UInt64(entry.layoutNumber))
       // The number of objects plus 1; 0 means that any object may have changed.
-      guard !entry.changes.isWhole else {
+      guard !entry.changes.coversAllObjects else {
         writer.writeVarint(0)
         continue
       }
@@ -169,14 +169,14 @@ struct CoalescedChanges: Sendable, Hashable {
   /// The changes by object id.
   private(set) var objects: [UInt64: ObjectChange] = [:]
   /// Whether there were too many changes to record, so that any object may have changed.
-  private(set) var isWhole = false
+  private(set) var coversAllObjects = false
 
-  var isEmpty: Bool { objects.isEmpty && !isWhole }
+  var isEmpty: Bool { objects.isEmpty && !coversAllObjects }
 
   init() {}
 
   init(_ log: ChangeLog) {
-    guard !log.isOverfull else {
+    guard !log.exceedsLimit else {
       coverAllObjects()
       return
     }
@@ -188,7 +188,7 @@ struct CoalescedChanges: Sendable, Hashable {
   }
 
   mutating func add(_ change: ObjectChange, to id: UInt64) {
-    guard !isWhole else { return }
+    guard !coversAllObjects else { return }
     guard let earlier = objects[id] else {
       objects[id] = change
       return
@@ -206,11 +206,11 @@ struct CoalescedChanges: Sendable, Hashable {
   /// Replaces the changes with the statement that any object may have changed.
   mutating func coverAllObjects() {
     objects = [:]
-    isWhole = true
+    coversAllObjects = true
   }
 
   mutating func add(_ later: CoalescedChanges) {
-    guard !later.isWhole else { return coverAllObjects() }
+    guard !later.coversAllObjects else { return coverAllObjects() }
     for (id, change) in later.objects { add(change, to: id) }
   }
 }

@@ -167,7 +167,7 @@ struct HistoryTable: Sendable {
   /// Creates the table if the store does not have it.
   static func make(in transaction: inout WriteTransaction) throws {
     let table = HistoryTable(
-      database: try transaction.makeDatabase(TableName.history, keys: .integers)
+      database: try transaction.createDatabase(TableName.history, keys: .integers)
     )
     if try transaction.count(of: table.database) == 0 { try table.restart(in: &transaction) }
   }

@@ -32,7 +32,8 @@ extension ObjectReader where Self: ~Copyable {
     guard let now = try source.historyToken() else { return .expired }
     var answer = ObjectChanges<M>(token: now)
     guard let reader = unsafe try source.reader(of: model) else { return .changes(answer) }
-    guard let changes = unsafe try source.changes(since: token, of: reader.tables), !changes.isWhole
+    guard let changes = unsafe try source.changes(since: token, of: reader.tables),
+      !changes.coversAllObjects
     else { return .expired }
     for (id, change) in changes.objects.sorted(by: { $0.key < $1.key }) {
       guard change.kind != .deleted else {
@@ -86,7 +87,7 @@ extension HistoryEntry.ModelEntry {
   func changes(for tables: ModelTables) -> CoalescedChanges {
     guard layoutNumber != tables.current?.number else { return changes }
     var own = CoalescedChanges()
-    if changes.isWhole { own.coverAllObjects() }
+    if changes.coversAllObjects { own.coverAllObjects() }
     for (id, change) in changes.objects {
       var change = change
       change.fields = tables.ownFields(change.fields, ofLayout: layoutNumber)

@@ -9,8 +9,8 @@ enum KeyEncoding {
   /// A longer value is truncated, and the key has a hash of the whole value. Together with the tag,
   /// the terminator, the hash and the object's id, a key stays below LMDB's limit of 511 bytes. In
   /// an index on several fields of variable width each has less: see
-  /// ``IndexDescription/longestContent``.
-  static let longestContent = 440
+  /// ``IndexDescription/maximumContentSize``.
+  static let maximumContentSize = 440
   static let idSize = 8
 
   /// The key of `nil`, without the object's id.
@@ -39,14 +39,14 @@ enum KeyEncoding {
   static func append(
     _ bytes: UnsafeRawBufferPointer,
     _ form: Form,
-    longestContent: Int = longestContent,
+    maximumContentSize: Int = maximumContentSize,
     to key: inout ByteWriter
   ) {
     key.write(1 as UInt8)
     switch form {
     case .plain: unsafe key.append(bytes)
     case .unsigned, .signed, .number: unsafe appendNumber(bytes, form, to: &key)
-    case .text: unsafe appendText(bytes, longestContent, to: &key)
+    case .text: unsafe appendText(bytes, maximumContentSize, to: &key)
     }
   }
 
@@ -80,14 +80,14 @@ enum KeyEncoding {
   /// sorts before every continuation, so a value sorts before longer values that start with it.
   private static func appendText(
     _ bytes: UnsafeRawBufferPointer,
-    _ longestContent: Int,
+    _ maximumContentSize: Int,
     to key: inout ByteWriter
   ) {
     var count = 0
     for offset in 0..<bytes.count {
       let byte = unsafe bytes[offset]
       let size = byte == 0 ? 2 : 1
-      guard count + size <= longestContent else {
+      guard count + size <= maximumContentSize else {
         key.write(0 as UInt8)
         key.write(1 as UInt8)
         key.write(unsafe XXHash64.hash(bytes, seed: 0).byteSwapped)
@@ -104,53 +104,53 @@ enum KeyEncoding {
   static func key(
     for bytes: UnsafeRawBufferPointer,
     type: FieldType,
-    longestContent: Int = longestContent
+    maximumContentSize: Int = maximumContentSize
   ) -> [UInt8] {
     var key = ByteWriter()
-    unsafe append(bytes, type.keyForm, longestContent: longestContent, to: &key)
+    unsafe append(bytes, type.keyForm, maximumContentSize: maximumContentSize, to: &key)
     return key.bytes
   }
 
   /// The key of a Swift value, without the object's id.
   static func key<Value: FieldValue>(
     for value: Value,
-    longestContent: Int = longestContent
+    maximumContentSize: Int = maximumContentSize
   ) -> [UInt8] {
     unsafe value.storedBytes.withUnsafeBytes {
-      unsafe key(for: $0, type: Value.fieldType, longestContent: longestContent)
+      unsafe key(for: $0, type: Value.fieldType, maximumContentSize: maximumContentSize)
     }
   }
 
   /// The common prefix of the keys of all strings that start with `prefix`.
   static func openKey(
     for prefix: some Sequence<UInt8>,
-    longestContent: Int = longestContent
+    maximumContentSize: Int = maximumContentSize
   ) -> [UInt8] {
     var key: [UInt8] = [1]
     for byte in prefix {
       key.append(byte)
       if byte == 0 { key.append(0xFF) }
     }
-    // A truncated key has at least `longestContent - 1` bytes of the value (an escape is not
+    // A truncated key has at least `maximumContentSize - 1` bytes of the value (an escape is not
     // split): with the tag, the keys have this many bytes in common.
-    return Array(key.prefix(longestContent))
+    return Array(key.prefix(maximumContentSize))
   }
 
   /// Whether keys of this type can be truncated, so that a match must be verified in the record.
-  static func canBeCut(_ type: FieldType) -> Bool { type.width == nil }
+  static func canBeTruncated(_ type: FieldType) -> Bool { type.width == nil }
 
   /// The distinct keys of the elements of a collection, sorted.
   static func elementKeys(
     of bytes: UnsafeRawBufferPointer,
     type: FieldType,
-    longestContent: Int = longestContent
+    maximumContentSize: Int = maximumContentSize
   ) throws(RecordError) -> [[UInt8]] {
     var reader = unsafe ByteReader(bytes)
     let count = try reader.read(UInt32.self)
     var keys: Set<[UInt8]> = []
     for _ in 0..<count {
       let element = unsafe try reader.takeSized(type)
-      keys.insert(unsafe key(for: element, type: type, longestContent: longestContent))
+      keys.insert(unsafe key(for: element, type: type, maximumContentSize: maximumContentSize))
     }
     return keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
@@ -231,7 +231,7 @@ struct KeyList: ~Copyable {
       let elements = unsafe try KeyEncoding.elementKeys(
         of: bytes,
         type: part.elementType,
-        longestContent: index.longestContent
+        maximumContentSize: index.maximumContentSize
       )
       for element in elements {
         for part in 0..<index.parts.count {
@@ -267,7 +267,7 @@ struct KeyList: ~Copyable {
       unsafe KeyEncoding.append(
         bytes,
         part.form,
-        longestContent: index.longestContent,
+        maximumContentSize: index.maximumContentSize,
         to: &writer
       )
     }

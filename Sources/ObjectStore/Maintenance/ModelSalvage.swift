@@ -12,7 +12,7 @@ struct ModelSalvage {
 
   private var hotParts: [UInt64: HotPart] = [:]
   private var saved: Set<UInt64> = []
-  private var leftOut: Set<UInt64> = []
+  private var skippedObjects: Set<UInt64> = []
   /// Every id of this model that occurs in the file: in records, keys, indexes or hot parts.
   private var known: Set<UInt64> = []
 
@@ -57,7 +57,7 @@ struct ModelSalvage {
     readKnownIDs()
     own.saved = saved.count
     own.withoutHotFields.sort()
-    own.lost = known.subtracting(saved).subtracting(leftOut).sorted()
+    own.lost = known.subtracting(saved).subtracting(skippedObjects).sorted()
     // Object ids are never reused, not even those of lost objects.
     if let greatest = known.max(), greatest > max(saved.max() ?? 0, model.floor) {
       try metadata.set(greatest, for: MetadataKey.floor(model.name), in: &transaction)
@@ -127,9 +127,9 @@ struct ModelSalvage {
       return
     }
     if let reason {
-      leftOut.insert(id)
+      skippedObjects.insert(id)
       if let object = object(id, cold, part.bytes) {
-        report.leftOut.append(RepairReport.LeftOut(object: object, reason: reason))
+        report.skippedObjects.append(RepairReport.SkippedObject(object: object, reason: reason))
       }
       return
     }

@@ -10,7 +10,7 @@ struct ModelVerifier {
   private let entry: StoredSchema.Entry
   private let tables: ModelTables
   private let reader: ModelReader
-  private let references: [FollowedReference]
+  private let references: [EnforcedReference]
 
   private var counts = VerificationReport.ModelCounts()
   /// Objects whose records cannot be read.
@@ -24,7 +24,7 @@ struct ModelVerifier {
   init(
     _ transaction: TransactionReference,
     _ entry: StoredSchema.Entry,
-    _ references: [FollowedReference]
+    _ references: [EnforcedReference]
   ) {
     unsafe self.references = references
     unsafe self.transaction = unsafe transaction
@@ -97,7 +97,7 @@ struct ModelVerifier {
         layout: binding.reference
       )
       unsafe try RecordAudit.check(record, names: entry.names)
-      unsafe counts.soundObjects += 1
+      unsafe counts.validObjects += 1
       do {
         unsafe try verifyKey(of: record, id, &report)
         for number in unsafe tables.indexes.indices {
@@ -121,7 +121,7 @@ struct ModelVerifier {
     let number = HotChunk.number(of: id)
     if unsafe chunk?.number != number {
       do {
-        unsafe chunk = unsafe (number, try reader.measuredChunk(number))
+        unsafe chunk = unsafe (number, try reader.uncheckedChunk(number))
       } catch {
         // The pass over the hot table reports the damaged chunk.
         unsafe chunk = (number, nil)

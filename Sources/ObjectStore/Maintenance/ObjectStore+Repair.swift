@@ -44,7 +44,7 @@ struct StoreSalvage {
 
   func run() throws -> RepairReport {
     var report = RepairReport()
-    report.damages = file.damages.map { "page \($0.page): \($0.reason)" }
+    report.damagedPages = file.damagedPages.map { "page \($0.page): \($0.reason)" }
     report.damageCount = file.damageCount
     report.notes = file.notes + description.notes
     let (metadata, tables) = try makeTables()
@@ -64,7 +64,7 @@ struct StoreSalvage {
 
   private func makeTables() throws -> (metadata: Metadata, tables: [ModelTables]) {
     var transaction = try target.beginWrite()
-    let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
+    let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
     // Keep the seed, because an application may have derived values from it.
     let seed = description.seed ?? .random(in: .min ... .max)
     try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
@@ -101,14 +101,14 @@ struct StoreSalvage {
     for index in model.indexes {
       let key = MetadataKey.index(name, index.id)
       try metadata.set(index.encoded, for: key, in: &transaction)
-      indexes.append((index, try transaction.makeDatabase(TableName.index(name, index.id))))
+      indexes.append((index, try transaction.createDatabase(TableName.index(name, index.id))))
     }
     return ModelTables(
       name,
       own: RecordLayout(fields: model.fields),
-      records: try transaction.makeDatabase(TableName.records(name), keys: .integers),
-      hot: try transaction.makeDatabase(TableName.hot(name), keys: .integers),
-      keys: try transaction.makeDatabase(TableName.keys(name), keys: .integers),
+      records: try transaction.createDatabase(TableName.records(name), keys: .integers),
+      hot: try transaction.createDatabase(TableName.hot(name), keys: .integers),
+      keys: try transaction.createDatabase(TableName.keys(name), keys: .integers),
       indexes: indexes,
       layouts: model.layouts,
       hashSeed: seed
@@ -134,7 +134,7 @@ public struct RepairReport: Sendable, Hashable {
   }
 
   /// A readable object that was not copied to the new store.
-  public struct LeftOut: Sendable, Hashable {
+  public struct SkippedObject: Sendable, Hashable {
     /// The object.
     public var object: StoredObject
     /// The reason: another object has its primary key, or its values in a unique index.
@@ -147,9 +147,9 @@ public struct RepairReport: Sendable, Hashable {
   ///
   /// Records are read in the order of their ids, followed by those behind damaged pages. Of two
   /// that conflict, the first one read is saved.
-  public internal(set) var leftOut: [LeftOut] = []
+  public internal(set) var skippedObjects: [SkippedObject] = []
   /// Descriptions of the first damaged pages of the file.
-  public internal(set) var damages: [String] = []
+  public internal(set) var damagedPages: [String] = []
   /// The total number of damages found in the file's pages.
   public internal(set) var damageCount = 0
   /// Descriptions of what could not be searched or recovered.
@@ -157,7 +157,7 @@ public struct RepairReport: Sendable, Hashable {
 
   /// Whether everything was saved, as far as the repair can tell.
   public var isComplete: Bool {
-    damageCount == 0 && leftOut.isEmpty && notes.isEmpty
+    damageCount == 0 && skippedObjects.isEmpty && notes.isEmpty
       && models.values.allSatisfy { $0.lost.isEmpty && $0.withoutHotFields.isEmpty }
   }
 }

@@ -72,13 +72,13 @@ extension ObjectStore {
         }
         let environment = try Environment.open(path, options: EnvironmentOptions(isReadOnly: true))
         return try verify(environment, limit: limit, progress: progress)
-      } catch let error as LMDBError where error.meansDamage {
+      } catch let error as LMDBError where error.isCorruption {
         // Opening stops at the first damaged page. Report all of them.
         var report = VerificationReport(limit: limit)
         do {
           try verifyPages(path, &report)
-        } catch let error as LMDBError where error.meansDamage {}
-        if report.isSound { report.note(.page, "\(error)") }
+        } catch let error as LMDBError where error.isCorruption {}
+        if report.isValid { report.note(.page, "\(error)") }
         return report
       }
     }
@@ -95,19 +95,19 @@ extension ObjectStore {
     do {
       try verifyPages(environment.path, &report)
       // Checks what LMDB also relies on, such as the order of keys.
-      if report.isSound { try environment.checkPages() }
-    } catch let error as LMDBError where error.meansDamage {
+      if report.isValid { try environment.checkPages() }
+    } catch let error as LMDBError where error.isCorruption {
       report.note(.page, "\(error)")
     }
     _ = consume snapshot
-    guard report.isSound else { return report }
+    guard report.isValid else { return report }
     do {
       try readStored(environment) { transaction, schema in
         unsafe try StoreVerifier(transaction, schema).run(&report, progress: progress)
       }
     } catch let error as StoreError where error.code == .damaged {
       report.note(.description, "\(error)")
-    } catch let error as LMDBError where error.meansDamage || error.code == .incompatible {
+    } catch let error as LMDBError where error.isCorruption || error.code == .incompatible {
       report.note(.description, "\(error)")
     }
     return report
@@ -121,7 +121,7 @@ extension ObjectStore {
     }
     if let free = file.freePages() { file.checkFreePages(free) }
     report.pages = file.visitedPageCount
-    let messages = file.damages.map { "page \($0.page): \($0.reason)" }
+    let messages = file.damagedPages.map { "page \($0.page): \($0.reason)" }
     report.notePages(messages, count: file.damageCount)
   }
 }
@@ -175,7 +175,7 @@ public struct VerificationReport: Sendable, Hashable {
     /// The number of records, readable or not.
     public var objects = 0
     /// The number of records that match their checksums and layouts.
-    public var soundObjects = 0
+    public var validObjects = 0
     /// The number of valid hot parts.
     public var hotParts = 0
     /// The number of index entries, valid or not.
@@ -200,7 +200,7 @@ public struct VerificationReport: Sendable, Hashable {
   /// The total number of problems.
   public var problemCount: Int { problemCounts.values.reduce(0, +) }
   /// Whether no problem was found.
-  public var isSound: Bool { problemCount == 0 }
+  public var isValid: Bool { problemCount == 0 }
 
   /// The maximum length of ``problems``.
   let limit: Int
@@ -259,7 +259,7 @@ struct StoreVerifier {
       total += unsafe try transaction.count(of: entry.tables.records)
     }
     var done = 0
-    let references = unsafe try FollowedReferences(schema, in: transaction)
+    let references = unsafe try EnforcedReferences(schema, in: transaction)
     for problem in references.problems {
       report.note(.description, problem.reason, model: problem.model)
     }

@@ -16,7 +16,7 @@ struct SalvagedFile {
   private let damagedTables: Set<String>
   /// The entries of leaf pages that are reachable only through damaged pages.
   let lostEntries: [Entry]
-  let damages: [DataFileReader.Damage]
+  let damagedPages: [DataFileReader.Damage]
   let damageCount: Int
   private(set) var notes: [String] = []
   /// The readable entries of the table `store`.
@@ -37,11 +37,11 @@ struct SalvagedFile {
     let free = survey.freePages()
     var lost: [Entry] = []
     if let free, areNamesDamaged || !damaged.isEmpty {
-      survey.forEachLostEntry(free: free) { key, value in
+      survey.forEachUnreachableEntry(free: free) { key, value in
         lost.append(Entry(key: key.array, value: value.array))
       }
     }
-    damages = survey.damages
+    damagedPages = survey.damagedPages
     damageCount = survey.damageCount
     damagedTables = damaged
     lostEntries = lost
@@ -82,7 +82,7 @@ struct SalvagedFile {
     if isDamaged(TableName.store) {
       notes.append("the store's metadata is damaged; indexes may be missing")
       // Layouts and the seed never change, so entries left by earlier commits are valid.
-      survey.forEachLostEntry(free: []) { key, value in
+      survey.forEachUnreachableEntry(free: []) { key, value in
         let name = String(decoding: key.array, as: UTF8.self)
         guard name.hasPrefix("layout/") || name == MetadataKey.seed, found[name] == nil
         else { return }

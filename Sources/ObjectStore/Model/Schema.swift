@@ -64,7 +64,7 @@ public struct ModelSchema: Sendable, Hashable {
       return IndexDescription.Part(fieldID: field.id, type: field.type)
     }
     precondition(
-      (1...IndexDescription.longestParts).contains(parts.count)
+      (1...IndexDescription.maximumPartCount).contains(parts.count)
         && Set(parts.map(\.fieldID)).count == parts.count
         && parts.count { $0.type.indexedElement != nil } <= 1,
       "an index of \(model) must have 1 to 8 different fields, at most one of them a collection"
@@ -213,7 +213,7 @@ struct IndexDescription: Sendable, Hashable {
   var isUnique: Bool
 
   /// The maximum number of fields.
-  static let longestParts = 8
+  static let maximumPartCount = 8
 
   /// Creates a description with the field's id, or for several fields with a hash of their ids.
   init(parts: [Part], isUnique: Bool) {
@@ -233,7 +233,7 @@ struct IndexDescription: Sendable, Hashable {
   ///
   /// A unique index also serves as one that is not unique, until a newer schema version changes it:
   /// otherwise two programs that disagree would each rebuild the other's index.
-  func isServed(by indexes: [IndexDescription]) -> Bool {
+  func isCovered(by indexes: [IndexDescription]) -> Bool {
     indexes.contains { $0.id == id && $0.parts == parts && ($0.isUnique || !isUnique) }
   }
 
@@ -241,11 +241,11 @@ struct IndexDescription: Sendable, Hashable {
   ///
   /// A key has at most 511 bytes, 8 of which are the object's id. A value of variable width needs
   /// 11 more bytes: a tag, a terminator of two bytes and a hash.
-  var longestContent: Int {
+  var maximumContentSize: Int {
     let fixedSize = parts.reduce(0) { $0 + ($1.elementType.width.map { $0 + 1 } ?? 0) }
     let variableCount = parts.count { $0.elementType.width == nil }
     guard variableCount > 0 else { return 0 }
-    return min(KeyEncoding.longestContent, (503 - fixedSize) / variableCount - 11)
+    return min(KeyEncoding.maximumContentSize, (503 - fixedSize) / variableCount - 11)
   }
 }
 
@@ -277,7 +277,7 @@ extension IndexDescription {
     }
     isUnique = try reader.read(UInt8.self) & 1 != 0
     let count = try reader.read(UInt16.self)
-    guard (1...Self.longestParts).contains(Int(count)) else { throw RecordError(.invalidValue) }
+    guard (1...Self.maximumPartCount).contains(Int(count)) else { throw RecordError(.invalidValue) }
     parts = []
     for _ in 0..<count {
       let fieldID = try reader.read(UInt32.self)

@@ -61,14 +61,14 @@ struct LiveObject<Root: Model>: LiveValue {
     from before: (id: UInt64, object: Root)?,
     _ changes: CoalescedChanges?
   ) throws -> UInt64? {
-    if let changes, !changes.isWhole {
+    if let changes, !changes.coversAllObjects {
       let ids = [before?.id, current?.id].compactMap(\.self)
       guard ids.contains(where: { changes.objects[$0] != nil }) else { return nil }
     }
     guard let before, let current, before.id == current.id else {
       return before == nil && current == nil ? nil : .max
     }
-    if let changes, !changes.isWhole { return changes.objects[current.id]?.fields }
+    if let changes, !changes.coversAllObjects { return changes.objects[current.id]?.fields }
     var comparison = FieldComparison<Root>()
     return try comparison.differences(before.object, current.object)
   }

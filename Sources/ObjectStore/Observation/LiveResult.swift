@@ -43,7 +43,7 @@ struct LiveResult<Root: Model>: LiveValue {
       isConditionChanged = try query.resolve(in: transaction.source)
     }
     var change = ResultChange(snapshot: snapshot, base: snapshot, token: now.token)
-    if let changes, !changes.all.isWhole {
+    if let changes, !changes.all.coversAllObjects {
       if isConditionChanged || !query.isIncremental && !changes.all.isEmpty {
         try rerun(in: transaction, changes, &change)
       } else if !changes.all.isEmpty {

@@ -18,7 +18,7 @@ extension ObjectStore {
   /// insertion.
   ///
   /// The sequence keeps the store open. It ends when the task is cancelled or after
-  /// ``endObservations()``, and throws ``StoreError`` if reading fails.
+  /// ``stopObserving()``, and throws ``StoreError`` if reading fails.
   public func observe<M: Model>(_ query: Query<M>) -> ResultChanges<M> {
     ResultChanges(store: self, query: query, fields: .max)
   }
@@ -56,7 +56,7 @@ extension ObjectStore {
   /// Ends all current and future observations of this store value.
   ///
   /// Call it before shutdown: loops over observation sequences end and release the store.
-  public func endObservations() {
+  public func stopObserving() {
     feed.close()
   }
 }
@@ -76,7 +76,7 @@ extension ObjectStore {
   /// ```
   ///
   /// The sequence keeps the store open. It ends when the task is cancelled or after
-  /// ``endObservations()``.
+  /// ``stopObserving()``.
   public var commits: Commits { Commits(store: self) }
 }
 

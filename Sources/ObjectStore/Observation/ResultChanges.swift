@@ -6,7 +6,7 @@
 /// store open, and several commits are combined into one element. A slow consumer therefore costs
 /// nothing and always receives the latest state.
 ///
-/// The sequence ends when the task is cancelled or after ``ObjectStore/endObservations()``.
+/// The sequence ends when the task is cancelled or after ``ObjectStore/stopObserving()``.
 public struct ResultChanges<Root: Model>: AsyncSequence, Sendable {
   /// A result and its difference from the previous one.
   public typealias Element = ResultChange<Root>

@@ -11,13 +11,13 @@ struct Compaction {
   /// Never throws: opening a store that cannot be compacted still succeeds, or reports the error.
   func runIfNeeded() {
     // The size alone rules out most stores, with one system call.
-    guard let size = try? FileSize.of(path + "/data.mdb"), size >= rule.leastFileSize,
+    guard let size = try? FileSize.of(path + "/data.mdb"), size >= rule.minimumFileSize,
       let free = freeBytes, rule.applies(fileSize: size, freeBytes: free)
     else { return }
     do {
       log?.didCompact(path, bytes: try ObjectStore.compact(at: path))
     } catch {
-      log?.didNotCompact(path, error)
+      log?.didFailToCompact(path, error)
     }
   }
 
@@ -40,23 +40,23 @@ struct Compaction {
 /// free.
 public struct CompactionRule: Sendable, Hashable {
   /// The minimum file size, in bytes; smaller files are not compacted.
-  public var leastFileSize: Int64
+  public var minimumFileSize: Int64
   /// The minimum fraction of the file that must be free, from 0 to 1.
-  public var leastFreePart: Double
+  public var minimumFreeFraction: Double
 
   /// Creates a rule.
   ///
   /// By default, a file of at least 64 MiB is compacted when half of it is free.
-  public init(leastFileSize: Int64 = 64 << 20, leastFreePart: Double = 0.5) {
-    self.leastFileSize = leastFileSize
-    self.leastFreePart = leastFreePart
+  public init(minimumFileSize: Int64 = 64 << 20, minimumFreeFraction: Double = 0.5) {
+    self.minimumFileSize = minimumFileSize
+    self.minimumFreeFraction = minimumFreeFraction
   }
 
   /// Returns whether a file of `fileSize` bytes, `freeBytes` of them free, is to be compacted.
   ///
   /// A file without free bytes never is.
   public func applies(fileSize: Int64, freeBytes: Int64) -> Bool {
-    guard freeBytes > 0, fileSize >= leastFileSize else { return false }
-    return Double(freeBytes) >= leastFreePart * Double(fileSize)
+    guard freeBytes > 0, fileSize >= minimumFileSize else { return false }
+    return Double(freeBytes) >= minimumFreeFraction * Double(fileSize)
   }
 }

@@ -69,7 +69,7 @@ struct Metadata: Sendable {
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> [RecordLayout] {
     var layouts: [RecordLayout] = []
-    while layouts.count < Self.mostLayouts,
+    while layouts.count < Self.maximumLayoutCount,
       let bytes = try bytes(MetadataKey.layout(model, layouts.count + 1), in: transaction)
     {
       layouts.append(
@@ -84,7 +84,7 @@ struct Metadata: Sendable {
   /// The maximum number of layouts of a model.
   ///
   /// Layout numbers have two bytes, and 0 is reserved.
-  static let mostLayouts = 65_534
+  static let maximumLayoutCount = 65_534
 
   /// Returns the indexes that the store keeps for a model.
   func indexes(

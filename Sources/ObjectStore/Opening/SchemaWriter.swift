@@ -16,7 +16,7 @@ struct SchemaWriter {
   func run(in environment: Environment) throws {
     try advanceTransactionNumber(in: environment)
     var transaction = try environment.beginWrite()
-    let metadata = Metadata(database: try transaction.makeDatabase(TableName.store))
+    let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
     try HistoryTable.make(in: &transaction)
     let epoch = try metadata.integer(MetadataKey.epoch, as: UInt64.self, in: transaction) ?? 0
     if epoch == 0 {
@@ -58,7 +58,7 @@ struct SchemaWriter {
     while true {
       var transaction = try environment.beginWrite()
       guard try transaction.isEmpty(), transaction.id <= Self.firstCommit else { return }
-      let database = try transaction.makeDatabase(TableName.store)
+      let database = try transaction.createDatabase(TableName.store)
       try transaction.removeAll(in: database, andDatabase: true)
       try transaction.commit(.deferred)
     }
@@ -75,16 +75,16 @@ struct SchemaWriter {
   ) throws -> [BuiltIndex] {
     let schema = model.schema
     let own = RecordLayout(schema)
-    let records = try transaction.makeDatabase(TableName.records(schema.name), keys: .integers)
-    let hot = try transaction.makeDatabase(TableName.hot(schema.name), keys: .integers)
-    let keys = try transaction.makeDatabase(TableName.keys(schema.name), keys: .integers)
+    let records = try transaction.createDatabase(TableName.records(schema.name), keys: .integers)
+    let hot = try transaction.createDatabase(TableName.hot(schema.name), keys: .integers)
+    let keys = try transaction.createDatabase(TableName.keys(schema.name), keys: .integers)
 
     var layouts = try metadata.layouts(of: schema.name, in: transaction)
     for layout in layouts {
       try StoreOpening.requireSameTypes(layout, own, model: schema.name)
     }
     if !layouts.contains(own) {
-      guard layouts.count < Metadata.mostLayouts else {
+      guard layouts.count < Metadata.maximumLayoutCount else {
         throw StoreError(
           .other,
           "cannot add a layout of \(schema.name): the store already has the maximum of 65534"
@@ -97,9 +97,9 @@ struct SchemaWriter {
     var built: [BuiltIndex] = []
     let existing = try metadata.indexes(of: schema.name, in: transaction)
     for index in schema.indexes
-    where !(dropsIndexes ? existing.contains(index) : index.isServed(by: existing)) {
+    where !(dropsIndexes ? existing.contains(index) : index.isCovered(by: existing)) {
       let start = ContinuousClock.now
-      let database = try transaction.makeDatabase(TableName.index(schema.name, index.id))
+      let database = try transaction.createDatabase(TableName.index(schema.name, index.id))
       // A previous index over the same fields may exist, for example one that was not unique.
       try transaction.removeAll(in: database)
       let tables = ModelTables(
@@ -127,7 +127,7 @@ struct SchemaWriter {
     for index in existing where !schema.indexes.contains(where: { $0.id == index.id }) {
       let key = Array(MetadataKey.index(schema.name, index.id).utf8)
       try transaction.delete(key.span, in: metadata.database)
-      let database = try transaction.makeDatabase(TableName.index(schema.name, index.id))
+      let database = try transaction.createDatabase(TableName.index(schema.name, index.id))
       try transaction.removeAll(in: database)
     }
     return built

@@ -18,7 +18,7 @@ struct StoreOpening {
   /// Serializes transactions that open databases.
   ///
   /// LMDB permits only one at a time in a process (`mdb_dbi_open`).
-  static let openingDatabases = Guarded(())
+  static let databaseOpeningLock = Guarded(())
 
   let isInMemory: Bool
   let log: StoreLog?
@@ -47,7 +47,7 @@ struct StoreOpening {
       do {
         return try Environment.open(path, options: environmentOptions)
       } catch let error as LMDBError
-        where error.code == .busy && Environment.isOpenForReadingAlone(path)
+        where error.code == .busy && Environment.isOpenReadOnly(path)
       {
         throw StoreError(
           .busy,
@@ -116,7 +116,7 @@ struct StoreOpening {
     options: StoreOptions,
     _ log: StoreLog?
   ) throws {
-    try openingDatabases.withLock { _ in
+    try databaseOpeningLock.withLock { _ in
       let writer = SchemaWriter(models: models, options: options, log: log)
       for _ in 0..<16 {
         do {
@@ -142,7 +142,7 @@ struct StoreOpening {
     models: [any Model.Type],
     options: StoreOptions
   ) throws -> State {
-    try openingDatabases.withLock { _ in
+    try databaseOpeningLock.withLock { _ in
       let transaction = try environment.beginRead()
       guard let database = try transaction.openDatabase(TableName.store) else {
         guard try transaction.isEmpty() else {
@@ -196,7 +196,7 @@ struct StoreOpening {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
     guard layouts.contains(RecordLayout(schema)) else { return true }
     let indexes = try metadata.indexes(of: schema.name, in: transaction)
-    guard schema.indexes.allSatisfy({ $0.isServed(by: indexes) }) else { return true }
+    guard schema.indexes.allSatisfy({ $0.isCovered(by: indexes) }) else { return true }
     guard !schema.references.isEmpty else { return false }
     let rules = try metadata.references(in: transaction)
     return !schema.references.allSatisfy { rule in
@@ -210,7 +210,7 @@ struct StoreOpening {
     models: [any Model.Type],
     _ log: StoreLog? = nil
   ) throws -> StoreSchema {
-    try openingDatabases.withLock { _ in
+    try databaseOpeningLock.withLock { _ in
       let transaction = try environment.beginRead()
       guard let database = try transaction.openDatabase(TableName.store) else {
         throw StoreError(.damaged, "\(environment.path): the table '\(TableName.store)' is missing")

@@ -84,7 +84,7 @@ final class ModelTables: Sendable {
     let parts: [Part]
     /// The position of the part that is a collection, which has one entry per element.
     let collectionPart: Int?
-    let longestContent: Int
+    let maximumContentSize: Int
 
     init(_ description: IndexDescription, database: Database, own: RecordLayout) {
       self.description = description
@@ -99,7 +99,7 @@ final class ModelTables: Sendable {
         )
       }
       collectionPart = description.parts.firstIndex { $0.type.indexedElement != nil }
-      longestContent = description.longestContent
+      maximumContentSize = description.maximumContentSize
     }
 
     /// Returns whether a change of fields, as a ``ChangeLog/Change/fields`` bit set, can change

@@ -32,7 +32,7 @@ struct ColumnOrder: Sendable, Hashable {
       guard width == nil || bytes.count == width else {
         throw RecordError(.truncated, field: record.name(at: position))
       }
-      unsafe KeyEncoding.append(bytes, form, longestContent: .max, to: &key)
+      unsafe KeyEncoding.append(bytes, form, maximumContentSize: .max, to: &key)
     }
     if direction == .descending { key.invert(from: start) }
   }

@@ -74,7 +74,7 @@ struct ModelReader {
   /// Returns the hot part of an object; verifies its checksum only, not those of its chunk.
   func hotPart(of id: UInt64) throws -> HotChunk.Part? {
     do {
-      return unsafe try measuredChunk(HotChunk.number(of: id))?.checkedPart(of: id)
+      return unsafe try uncheckedChunk(HotChunk.number(of: id))?.checkedPart(of: id)
     } catch let error as RecordError {
       throw StoreError(error, model: unsafe tables.name, objectID: id)
     }
@@ -89,7 +89,7 @@ struct ModelReader {
   }
 
   /// Returns a chunk of hot parts after checking its size but not its checksum.
-  func measuredChunk(_ number: UInt64) throws -> HotChunkView? {
+  func uncheckedChunk(_ number: UInt64) throws -> HotChunkView? {
     if let changed = unsafe changedChunks?.chunk(number) { return unsafe changed.view }
     return unsafe try value(of: number, in: tables.hot).map {
       unsafe try HotChunkView(measured: $0)
@@ -294,7 +294,7 @@ struct ModelReader {
           unsafe number = chunkNumber
           unsafe chunk =
             unsafe try readsWholeChunks
-            ? reader.chunk(chunkNumber) : reader.measuredChunk(chunkNumber)
+            ? reader.chunk(chunkNumber) : reader.uncheckedChunk(chunkNumber)
         }
         return unsafe try readsWholeChunks
           ? chunk?.part(at: HotChunk.slot(of: id)) : chunk?.checkedPart(of: id)

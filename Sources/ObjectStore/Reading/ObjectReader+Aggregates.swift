@@ -71,7 +71,7 @@ extension ObjectReader where Self: ~Copyable {
       direction: direction
     )
     let predicate = query.predicate && column.hasComparableValue
-    let core = try QueryCore(
+    let core = try ResolvedQuery(
       predicate,
       in: source,
       order: SortOrder(columns: [order], tieDirection: direction),
@@ -234,7 +234,7 @@ extension ObjectReader where Self: ~Copyable {
     guard let form = NumberForm(Value.fieldType) else {
       preconditionFailure("cannot sum a column of type \(Value.self)")
     }
-    let core = try QueryCore(query.predicate, in: source)
+    let core = try ResolvedQuery(query.predicate, in: source)
     unsafe try source.forEachContent(core, of: M.self, at: column.position) { content in
       guard case .present(let bytes) = unsafe content else { return }
       guard bytes.count == form.width, let base = bytes.baseAddress else {
@@ -252,11 +252,11 @@ extension ObjectReader where Self: ~Copyable {
     _ column: Column<M, Value>,
     _ body: (Value) throws -> Void
   ) throws {
-    try forEachValue(QueryCore(query.predicate, in: source), column, body)
+    try forEachValue(ResolvedQuery(query.predicate, in: source), column, body)
   }
 
   private func forEachValue<M: Model, Value: FieldValue>(
-    _ core: QueryCore,
+    _ core: ResolvedQuery,
     _ column: Column<M, Value>,
     _ body: (Value) throws -> Void
   ) throws {

@@ -83,7 +83,7 @@ extension ObjectReader where Self: ~Copyable {
       groups = unsafe try reader.groups(in: index, at: column.position, isCounting: isCounting)
     } else {
       var counts = ValueCounts(type)
-      let core = try QueryCore(query.predicate, in: source)
+      let core = try ResolvedQuery(query.predicate, in: source)
       unsafe try source.forEachContent(core, of: M.self, at: column.position) {
         unsafe counts.add($0)
       }
@@ -146,7 +146,7 @@ private struct ValueCounts {
       nilCount += 1
       return
     }
-    let key = unsafe KeyEncoding.key(for: bytes, type: type, longestContent: .max)
+    let key = unsafe KeyEncoding.key(for: bytes, type: type, maximumContentSize: .max)
     if counts[key]?.count == nil { counts[key] = (unsafe Array(bytes), 0) }
     counts[key]?.count += 1
   }

@@ -42,7 +42,7 @@ extension ObjectReader where Self: ~Copyable {
   public func count<M: Model>(_ query: Query<M>) throws -> Int {
     guard let reader = unsafe try source.reader(of: M.self) else { return 0 }
     guard query.takeCount > 0 else { return 0 }
-    let core = try QueryCore(query.predicate, in: source)
+    let core = try ResolvedQuery(query.predicate, in: source)
     let count = unsafe try reader.countMatches(core, limit: query.neededCount)
     return Swift.max(count - query.skipCount, 0)
   }
@@ -96,7 +96,7 @@ extension ObjectReader where Self: ~Copyable {
     _ body: (ModelReader, UInt64, borrowing RecordView) throws -> Bool
   ) throws {
     guard let reader = unsafe try source.reader(of: M.self) else { return }
-    var executor = unsafe try QueryExecutor(reader, QueryCore(query, in: source))
+    var executor = unsafe try QueryExecutor(reader, ResolvedQuery(query, in: source))
     unsafe try executor.forEach(requested: .all) { id, record in
       unsafe try body(reader, id, record)
     }
@@ -108,7 +108,10 @@ extension ObjectReader where Self: ~Copyable {
   private func sortedByComputing<M: Model>(_ query: Query<M>) throws -> ArraySlice<M> {
     guard let reader = unsafe try source.reader(of: M.self) else { return [] }
     var ranked: [Ranked<M>] = []
-    var executor = unsafe try QueryExecutor(reader, QueryCore(query, in: source, isOrdered: false))
+    var executor = unsafe try QueryExecutor(
+      reader,
+      ResolvedQuery(query, in: source, isOrdered: false)
+    )
     unsafe try executor.forEach(requested: .all) { id, record in
       ranked.append(unsafe try Ranked(reader.decode(record, id), query, record, id))
       return true
@@ -204,7 +207,7 @@ extension ObjectReader where Self: ~Copyable {
       return Page(objects: [], next: nil)
     }
     // Fetch one more object to find out whether there is another page.
-    var core = try QueryCore(
+    var core = try ResolvedQuery(
       query.predicate,
       in: source,
       order: order,
@@ -260,7 +263,7 @@ extension ReaderSource {
     guard let reader = unsafe try reader(of: M.self) else {
       return QueryPlan(ofMissing: M.schema.name, joins)
     }
-    let core = QueryCore(query, resolved.predicate)
+    let core = ResolvedQuery(query, resolved.predicate)
     var plan = unsafe core.plan(reader.tables)
     if query.sortOrder == nil { plan.isOrdered = false }
     return unsafe QueryPlan(

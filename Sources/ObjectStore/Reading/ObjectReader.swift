@@ -32,7 +32,7 @@ public struct ReaderSource {
   @usableFromInline
   func reader<M: Model>(of model: M.Type) throws -> ModelReader? {
     guard let tables = try schema.tables(of: model) else { return nil }
-    try unsafe state?.flushPending(
+    try unsafe state?.flushDeferred(
       of: ObjectIdentifier(model),
       in: WriteTransactionReference(transaction)
     )
@@ -107,7 +107,7 @@ extension ReaderSource {
   ///
   /// Reads only the record parts that the field, the condition and the order need.
   func forEachContent<M: Model>(
-    _ core: QueryCore,
+    _ core: ResolvedQuery,
     of model: M.Type,
     at position: Int,
     _ body: (RecordView.Content) throws -> Void

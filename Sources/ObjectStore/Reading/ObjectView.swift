@@ -246,7 +246,7 @@ extension ObjectReader where Self: ~Copyable {
     var results: [Result] = []
     // Parts that `transform` accessed for earlier objects are read up front for later ones.
     var accessedParts: RecordParts = []
-    var executor = unsafe try QueryExecutor(reader, QueryCore(query, in: source))
+    var executor = unsafe try QueryExecutor(reader, ResolvedQuery(query, in: source))
     unsafe try executor.forEach(requested: accessedParts) { id, record in
       var view = unsafe ObjectView<M>(reader, id, copyOf: record)
       results.append(try transform(&view))

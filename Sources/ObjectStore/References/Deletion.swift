@@ -46,7 +46,7 @@ struct Deletion {
   ) throws {
     self.state = state
     // Referring objects are found through indexes, so deferred index entries must be written first.
-    unsafe try state.flushPending(in: unsafe WriteTransactionReference(transaction))
+    unsafe try state.flushDeferred(in: unsafe WriteTransactionReference(transaction))
     deletions = [PendingDeletion(id: id, writer: writer)]
     scheduled = [Object(model: writer.tables.name, id: id)]
     var next = 0
@@ -205,7 +205,7 @@ struct Referrers {
       unsafe KeyEncoding.key(
         for: key,
         type: part.elementType,
-        longestContent: index.longestContent
+        maximumContentSize: index.maximumContentSize
       )
     }
     var ids: [UInt64] = []
@@ -234,7 +234,7 @@ struct Referrers {
     case .plain, .unsigned, .signed: true
     case .number: false
     // Escaping at most doubles the length.
-    case .text: key.count * 2 <= field.index.longestContent
+    case .text: key.count * 2 <= field.index.maximumContentSize
     }
   }
 

@@ -108,7 +108,7 @@ struct ReferenceCheck {
 /// A reference field whose targets must exist, read from the stored schema.
 ///
 /// It does not need the Swift type of the model.
-struct FollowedReference {
+struct EnforcedReference {
   let fieldID: UInt32
   let fieldName: String
   /// The type of one reference's key.
@@ -137,9 +137,9 @@ struct FollowedReference {
 }
 
 /// The reference fields of all models of a store whose targets must exist.
-struct FollowedReferences {
+struct EnforcedReferences {
   /// The fields, keyed by model name.
-  private(set) var fields: [String: [FollowedReference]] = [:]
+  private(set) var fields: [String: [EnforcedReference]] = [:]
   /// Stored rules that cannot be enforced: the model, and the reason.
   private(set) var problems: [(model: String, reason: String)] = []
 
@@ -167,7 +167,7 @@ struct FollowedReferences {
       }
       guard rule.onDelete != .keep else { continue }
       fields[rule.model, default: []].append(
-        FollowedReference(
+        EnforcedReference(
           fieldID: rule.fieldID,
           fieldName: field.name,
           keyType: keyType,

@@ -161,7 +161,7 @@ extension StoreError {
         "\(what): another process enlarged the map; end open reads of this process and try again",
         cause: error
       )
-    case _ where error.meansDamage:
+    case _ where error.isCorruption:
       self.init(.damaged, "\(what): the file is damaged or is not a store", cause: error)
     default:
       self.init(.other, "\(what) failed", cause: error)

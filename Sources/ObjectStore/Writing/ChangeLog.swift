@@ -26,35 +26,35 @@ struct ChangeLog: Sendable {
   /// The primary keys of deleted objects, by object id.
   private(set) var removedKeys: [UInt64: [UInt8]] = [:]
   /// Whether there were more changes than ``limit``, so that none are kept.
-  private(set) var isOverfull = false
+  private(set) var exceedsLimit = false
 
-  var isEmpty: Bool { changes.isEmpty && !isOverfull }
+  var isEmpty: Bool { changes.isEmpty && !exceedsLimit }
 
   mutating func append(_ objectID: UInt64, _ kind: Change.Kind, fields: UInt64 = .max) {
-    guard !isOverfull else { return }
-    guard changes.count < Self.limit else { return becomeOverfull() }
+    guard !exceedsLimit else { return }
+    guard changes.count < Self.limit else { return discardChanges() }
     changes.append(Change(objectID: objectID, kind: kind, fields: fields))
   }
 
   mutating func appendRemoval(of objectID: UInt64, key: [UInt8]) {
     append(objectID, .deleted)
-    if !isOverfull { removedKeys[objectID] = key }
+    if !exceedsLimit { removedKeys[objectID] = key }
   }
 
   /// Appends the changes of a later log.
   mutating func append(_ later: ChangeLog) {
-    guard !isOverfull else { return }
-    guard !later.isOverfull, changes.count + later.changes.count <= Self.limit else {
-      return becomeOverfull()
+    guard !exceedsLimit else { return }
+    guard !later.exceedsLimit, changes.count + later.changes.count <= Self.limit else {
+      return discardChanges()
     }
     changes += later.changes
     // Object ids are never reused, so no id is deleted twice.
     removedKeys.merge(later.removedKeys) { $1 }
   }
 
-  private mutating func becomeOverfull() {
+  private mutating func discardChanges() {
     self = ChangeLog()
-    isOverfull = true
+    exceedsLimit = true
   }
 
   /// The bit of a field in ``Change/fields``.

@@ -129,7 +129,7 @@ final class ModelWriter {
 
   /// Stores deferred keys, index entries and new hot chunks, so that table and index scans find
   /// them.
-  func flushPending(in transaction: WriteTransactionReference) throws {
+  func flushDeferred(in transaction: WriteTransactionReference) throws {
     unsafe try work.value.keys.flush(in: transaction)
     for index in deferred { unsafe try index.flush(in: transaction) }
     unsafe try hot.flushNew(in: transaction)

@@ -45,7 +45,7 @@ final class WriteState {
   func flush(in transaction: inout WriteTransaction) throws {
     for entry in writers {
       try entry.writer.hot.flush(in: &transaction)
-      unsafe try entry.writer.flushPending(in: WriteTransactionReference(transaction))
+      unsafe try entry.writer.flushDeferred(in: WriteTransactionReference(transaction))
     }
   }
 
@@ -54,18 +54,18 @@ final class WriteState {
   /// This is safe at the start of a read although it writes. Only a previous write can have left
   /// deferred changes, and it had exclusive access to the transaction, so no memory of the
   /// transaction is borrowed.
-  func flushPending(
+  func flushDeferred(
     of type: ObjectIdentifier,
     in transaction: WriteTransactionReference
   ) throws {
     for entry in writers where entry.type == type {
-      unsafe try entry.writer.flushPending(in: transaction)
+      unsafe try entry.writer.flushDeferred(in: transaction)
     }
   }
 
   /// Stores the deferred changes of all models.
-  func flushPending(in transaction: WriteTransactionReference) throws {
-    for entry in writers { unsafe try entry.writer.flushPending(in: transaction) }
+  func flushDeferred(in transaction: WriteTransactionReference) throws {
+    for entry in writers { unsafe try entry.writer.flushDeferred(in: transaction) }
   }
 
   /// Whether the write has changed anything so far.

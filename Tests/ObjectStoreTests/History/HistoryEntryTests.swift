@@ -180,10 +180,10 @@ import Testing
     for id in 0...UInt64(ChangeLog.limit) { log.append(id, .inserted) }
     var changes = CoalescedChanges(log)
     changes.add(ObjectChange(kind: .updated, fields: 1), to: 5)
-    #expect(changes.isWhole && changes.objects.isEmpty)
+    #expect(changes.coversAllObjects && changes.objects.isEmpty)
     var sum = CoalescedChanges()
     sum.add(ObjectChange(kind: .updated, fields: 1), to: 5)
     sum.add(changes)
-    #expect(sum.isWhole && sum.objects.isEmpty)
+    #expect(sum.coversAllObjects && sum.objects.isEmpty)
   }
 }

@@ -72,7 +72,7 @@ import Testing
     let freedBytes = try ObjectStore.compact(at: damaged.path)
     #expect(freedBytes > 0)
     #expect(try FileSize.of(damaged.path + "/data.mdb") == before - freedBytes)
-    #expect(try ObjectStore.verify(at: damaged.path).isSound)
+    #expect(try ObjectStore.verify(at: damaged.path).isValid)
     let store = try ObjectStore(at: damaged.path, models: [NewNote.self, Ticket.self])
     #expect(try store.statistics().freePages == 0)
     #expect(try store.read { tx in try tx.get(Ticket.self, 400)?.seat } == "seat 400")
@@ -85,7 +85,7 @@ import Testing
     let backup = damaged.folder.path("backup")
     try damaged.open().backup(to: backup)
     try ObjectStore.compact(at: backup)
-    #expect(try ObjectStore.verify(at: backup).isSound)
+    #expect(try ObjectStore.verify(at: backup).isValid)
   }
 
   @Test func `rebuildIndexes repairs damaged indexes`() throws {
@@ -102,7 +102,7 @@ import Testing
     #expect(try store.verify().problemCounts == [.index: 401])
     let entries = try store.verify().models.values.reduce(0) { $0 + $1.indexEntries }
     #expect(try store.rebuildIndexes() == entries + 399)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `rebuildIndexes throws duplicateKey if objects violate a unique index`() throws {

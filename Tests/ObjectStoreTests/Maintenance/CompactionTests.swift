@@ -5,10 +5,10 @@ import Testing
 
 /// Tests `StoreOptions.compaction`, which compacts a store when it is opened.
 @Suite struct CompactionTests {
-  private let always = CompactionRule(leastFileSize: 0, leastFreePart: 0)
+  private let always = CompactionRule(minimumFileSize: 0, minimumFreeFraction: 0)
 
   @Test func `a rule applies from a minimum file size and a minimum free fraction`() {
-    let rule = CompactionRule(leastFileSize: 1_000, leastFreePart: 0.5)
+    let rule = CompactionRule(minimumFileSize: 1_000, minimumFreeFraction: 0.5)
     #expect(!rule.applies(fileSize: 999, freeBytes: 999))
     #expect(!rule.applies(fileSize: 1_000, freeBytes: 499))
     #expect(rule.applies(fileSize: 1_000, freeBytes: 500))
@@ -34,7 +34,7 @@ import Testing
     #expect(try store.read { tx in try tx.get(Ticket.self, 400)?.seat } == "seat 400")
     #expect(log.entries("compacted the store").count == 1)
     try store.write { tx in try tx.insert(Ticket(id: 401, seat: "seat 401", row: 0)) }
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `opening does not change a file to which the rule does not apply`() throws {

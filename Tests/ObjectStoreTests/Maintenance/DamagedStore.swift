@@ -45,7 +45,7 @@ struct DamagedStore {
   ) throws {
     let environment = try Environment.open(path)
     var transaction = try environment.beginWrite()
-    let database = try transaction.makeDatabase(table, keys: keys)
+    let database = try transaction.createDatabase(table, keys: keys)
     try body(&transaction, database)
     try transaction.commit()
   }

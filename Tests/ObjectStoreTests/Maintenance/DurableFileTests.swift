@@ -75,7 +75,7 @@ import Testing
         "rename ./copy.partial to ./copy", "sync .",
       ]
     )
-    #expect(try ObjectStore.verify(at: target).isSound)
+    #expect(try ObjectStore.verify(at: target).isValid)
   }
 
   @Test func `an export is synced before it is linked, and the link before it returns`() throws {
@@ -100,7 +100,7 @@ import Testing
       ]
     )
     #expect(try damaged.folder.names(in: "store").filter { $0.contains("compacted") } == [])
-    #expect(try ObjectStore.verify(at: damaged.path).isSound)
+    #expect(try ObjectStore.verify(at: damaged.path).isValid)
   }
 
   @Test func `a repaired store is synced before its rename`() throws {

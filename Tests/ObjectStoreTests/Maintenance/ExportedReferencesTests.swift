@@ -52,7 +52,7 @@ import Testing
     let copy = try ObjectStore(at: folder.path("copy"), models: [])
     #expect(try copy.importJSONLines(from: path).inserted == 4)
     #expect(try rules(of: copy) == rules(of: store))
-    #expect(try copy.verify().isSound)
+    #expect(try copy.verify().isValid)
 
     let dangling = try folder.makeFile(
       "more.jsonl",
@@ -84,7 +84,7 @@ import Testing
     #expect(try rules(of: fresh).contains(changed))
   }
 
-  @Test(arguments: [ImportOptions.Unknown.refuse, .leaveOut])
+  @Test(arguments: [ImportOptions.Unknown.refuse, .ignore])
   func `reference rules are added only if unknown fields are added`(
     unknown: ImportOptions.Unknown
   ) throws {
@@ -106,7 +106,7 @@ import Testing
   @Test func `an export of a store with a damaged reference rule can be imported`() throws {
     let environment = store.environment
     var transaction = try environment.beginWrite()
-    let table = try transaction.makeDatabase("store")
+    let table = try transaction.createDatabase("store")
     let rule = ReferenceRule(model: "Building", fieldID: 1, target: "City", onDelete: .deny)
     let key = Array(MetadataKey.reference(rule.model, rule.fieldID).utf8)
     try transaction.put(rule.encoded.span, for: key.span, in: table)

@@ -43,9 +43,9 @@ import Testing
   func `verification reports a damaged history entry exactly once`(damage: Case) throws {
     let folder = try TemporaryFolder()
     let store = try makeStore(folder)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
     var transaction = try store.environment.beginWrite()
-    let table = try transaction.makeDatabase(TableName.history, keys: .integers)
+    let table = try transaction.createDatabase(TableName.history, keys: .integers)
     // The fifth of the nine commits of `makeStore`.
     let key = HistoryTable.Key(number: transaction.id - 5).bytes
     let value = try #require(try transaction.withValue(for: key, in: table))
@@ -57,7 +57,7 @@ import Testing
     try transaction.commit()
     let report = try store.verify()
     #expect(report.problemCounts == [.history: 1], "\(report.problems)")
-    #expect(report.models["Ticket"]?.soundObjects == 9)
+    #expect(report.models["Ticket"]?.validObjects == 9)
   }
 
   @Test func `verification reports a missing piece of a history entry`() throws {
@@ -67,15 +67,15 @@ import Testing
       try store.write { tx in
         for id in 1...2_000 { try tx.insert(Ticket(id: id, seat: "\(id)", row: id)) }
       }
-      #expect(try store.verify().isSound)
+      #expect(try store.verify().isValid)
       var transaction = try store.environment.beginWrite()
-      let table = try transaction.makeDatabase(TableName.history, keys: .integers)
+      let table = try transaction.createDatabase(TableName.history, keys: .integers)
       let key = HistoryTable.Key(number: transaction.id - 1, piece: piece).bytes
       try #require(try transaction.withValue(for: key, in: table) != nil)
       try transaction.delete(key.span, in: table)
       try transaction.commit()
       #expect(try store.verify().problemCounts[.history] != nil)
-      #expect(try store.verify().models["Ticket"]?.soundObjects == 2_000)
+      #expect(try store.verify().models["Ticket"]?.validObjects == 2_000)
     }
   }
 
@@ -83,7 +83,7 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try makeStore(folder)
     var transaction = try store.environment.beginWrite()
-    let table = try transaction.makeDatabase(TableName.history, keys: .integers)
+    let table = try transaction.createDatabase(TableName.history, keys: .integers)
     try transaction.delete([UInt8](repeating: 0, count: 8).span, in: table)
     try transaction.commit()
     #expect(try store.verify().problemCounts == [.history: 1])
@@ -103,7 +103,7 @@ import Testing
           _ = try tx.upsert(Ticket(id: 1, seat: "1", row: row + limit.commits))
         }
       }
-      #expect(try store.verify().isSound)
+      #expect(try store.verify().isValid)
     }
   }
 }

@@ -26,6 +26,6 @@ import Testing
     try store.backup(to: folder.path("kept"))
     let kept = try ObjectStore(at: folder.path("kept"), models: [Ticket.self])
     #expect(try kept.read { tx in try tx.get(Ticket.self, 1) } == Ticket(id: 1, seat: "a", row: 2))
-    #expect(try ObjectStore.verify(at: folder.path("kept")).isSound)
+    #expect(try ObjectStore.verify(at: folder.path("kept")).isValid)
   }
 }

@@ -170,20 +170,20 @@ import Testing
     #expect(try Self.objects(of: refusing) == [:])
 
     let leaving = try open("leaving")
-    let left = try leaving.importJSONLines(from: path, options: ImportOptions(unknown: .leaveOut))
+    let left = try leaving.importJSONLines(from: path, options: ImportOptions(unknown: .ignore))
     #expect(left.unknownModels == ["Everything"])
     #expect(
       Set(left.unknownFields) == ["Note.stars", "Note.tags", "Note.size", "Note.link"]
     )
-    #expect(left.objectsLeftOut == 2)
-    #expect(left.valuesLeftOut == 4 * 50)
+    #expect(left.ignoredObjects == 2)
+    #expect(left.ignoredValues == 4 * 50)
     #expect(left.inserted == 51)
     #expect(try leaving.storedModels().first?.fields.map(\.name) == ["id", "text"])
 
     let adding = try open("adding")
     let added = try adding.importJSONLines(from: path)
     #expect(Set(added.unknownFields) == Set(left.unknownFields))
-    #expect(added.valuesLeftOut == 0)
+    #expect(added.ignoredValues == 0)
     #expect(try adding.read { tx in try tx.get(OldNote.self, 2)?.text } == "note 2")
     #expect(
       try Self.objects(of: adding)["Note"]

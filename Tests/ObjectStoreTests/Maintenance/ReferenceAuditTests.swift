@@ -63,10 +63,10 @@ import Testing
 
     let verified = try store.verify()
     #expect(verified.problemCounts == [.reference: 4])
-    #expect(verified.models["Visit deny"]?.soundObjects == 4)
+    #expect(verified.models["Visit deny"]?.validObjects == 4)
     #expect(Set(verified.problems.compactMap(\.model)) == ["Visit deny", "House cascade"])
     try store.write { tx in for name in ["x", "y", "z"] { try tx.insert(City(name)) } }
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   /// Expects an import to throw `danglingReference`, and returns the cause.
@@ -101,7 +101,7 @@ import Testing
     let report = try store.importJSONLines(from: more, options: options)
     #expect(report.inserted == 2)
     #expect(report.danglingReferenceCount == 0)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `transactions before the first line with a dangling reference are stored`() throws {
@@ -119,7 +119,7 @@ import Testing
     #expect(some?.line == 3)
     #expect(some?.storedLines == 2)
     #expect(try store.read { try $0.count(Visit<Deny>.all) } == 1)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   /// Imports 1,010 lines, in which each hundred visits precede the city to which they refer.
@@ -140,7 +140,7 @@ import Testing
     let options = ImportOptions(linesPerTransaction: linesPerTransaction)
     #expect(try store.importJSONLines(from: path, options: options).inserted == 1_010)
     #expect(try store.changeCount() == before + UInt64(transactions))
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `a reference that a later line replaces is not checked`() throws {
@@ -156,7 +156,7 @@ import Testing
     )
     #expect(report.inserted == 3)
     #expect(report.updated == 1)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `skipped objects are not checked for dangling references`() throws {
@@ -197,7 +197,7 @@ import Testing
     )
     let environment = store.environment
     var transaction = try environment.beginWrite()
-    let table = try transaction.makeDatabase("store")
+    let table = try transaction.createDatabase("store")
     let key = Array(MetadataKey.reference(rule.model, rule.fieldID).utf8)
     try transaction.put(rule.encoded.span, for: key.span, in: table)
     try transaction.commit()

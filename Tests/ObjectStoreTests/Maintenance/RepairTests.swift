@@ -77,7 +77,7 @@ import Testing
     expected["Ticket"]?[5] = nil
     expected["Ticket"]?[77] = nil
     #expect(try objects(target) == expected)
-    #expect(try ObjectStore.verify(at: target).isSound)
+    #expect(try ObjectStore.verify(at: target).isValid)
   }
 
   @Test func `an object with lost hot fields is saved with default values for them`() throws {
@@ -97,7 +97,7 @@ import Testing
     #expect(after["Note"]?[65]?["text"] == .string(""))
     #expect(after["Note"]?[65]?["size"] == .signed(0))
     #expect(after["Note"]?[63] == before["Note"]?[63])
-    #expect(try ObjectStore.verify(at: target).isSound)
+    #expect(try ObjectStore.verify(at: target).isValid)
   }
 
   @Test func `a flipped bit in a chunk of hot fields loses the hot fields of one object`() throws {
@@ -120,7 +120,7 @@ import Testing
     let after = try objects(target)
     for id in (64 as UInt64)..<95 { #expect(after["Note"]?[id] == before["Note"]?[id]) }
     #expect(after["Note"]?[95]?["stars"] == before["Note"]?[95]?["stars"])
-    #expect(try ObjectStore.verify(at: target).isSound)
+    #expect(try ObjectStore.verify(at: target).isValid)
   }
 
   @Test func `of two objects with one unique value, the older is saved and the other reported`()
@@ -139,9 +139,9 @@ import Testing
     let target = damaged.folder.path("new")
     let report = try ObjectStore.repair(at: damaged.path, into: target)
     #expect(report.models["Ticket"]?.saved == 9)
-    #expect(report.leftOut.count == 391)
+    #expect(report.skippedObjects.count == 391)
     #expect(report.models["Ticket"]?.lost == [])
-    #expect(report.leftOut.first?.object["seat"] == .string("seat 10"))
+    #expect(report.skippedObjects.first?.object["seat"] == .string("seat 10"))
     #expect(!report.isComplete)
   }
 
@@ -157,8 +157,8 @@ import Testing
     let target = damaged.folder.path("new")
     let report = try ObjectStore.repair(at: damaged.path, into: target)
     #expect(report.models["Note"]?.saved == 360)
-    #expect(report.leftOut.map(\.reason) == ["object 7 has the same primary key"])
-    #expect(report.leftOut.first?.object["text"] == .string("duplicate"))
+    #expect(report.skippedObjects.map(\.reason) == ["object 7 has the same primary key"])
+    #expect(report.skippedObjects.first?.object["text"] == .string("duplicate"))
     #expect(try ObjectStore.verify(at: target).problems == [])
   }
 
@@ -196,7 +196,7 @@ import Testing
         #expect(object == old[id])
       }
     }
-    #expect(try ObjectStore.verify(at: target).isSound)
+    #expect(try ObjectStore.verify(at: target).isValid)
   }
 
   @Test func `records below destroyed branch pages are recovered`() throws {
@@ -208,14 +208,14 @@ import Testing
         for offset in 0..<64 { bytes[number * 4_096 + offset] ^= 0x5A }
       }
     }
-    #expect(try !ObjectStore.verify(at: damaged.path).isSound)
+    #expect(try !ObjectStore.verify(at: damaged.path).isValid)
     let target = damaged.folder.path("new")
     let report = try ObjectStore.repair(at: damaged.path, into: target)
     #expect(report.damageCount > 0)
     #expect(try objects(target) == before)
     #expect(report.models["Note"]?.lost == [])
     #expect(report.models["Ticket"]?.lost == [])
-    #expect(try ObjectStore.verify(at: target).isSound)
+    #expect(try ObjectStore.verify(at: target).isValid)
   }
 
   @Test func `a recovered record that may belong to two models is assigned to neither`() throws {
@@ -234,7 +234,7 @@ import Testing
     #expect(report.models["Ticket"]?.saved == 0)
     #expect(report.models["Coupon"]?.saved == 0)
     #expect(report.notes.contains { $0.hasPrefix("800 entries") })
-    #expect(try ObjectStore.verify(at: target).isSound)
+    #expect(try ObjectStore.verify(at: target).isValid)
   }
 
   @Test func `deleted objects are not recovered from free pages`() throws {

@@ -13,10 +13,10 @@ import Testing
     let store = try damaged.open()
     var last: ObjectStore.VerificationProgress?
     let report = try store.verify { last = $0 }
-    #expect(report.isSound)
+    #expect(report.isValid)
     #expect(report.problems == [])
     #expect(report.models["Note"]?.objects == 360)
-    #expect(report.models["Note"]?.soundObjects == 360)
+    #expect(report.models["Note"]?.validObjects == 360)
     // The object that the older program wrote has no hot part.
     #expect(report.models["Note"]?.hotParts == 359)
     #expect(report.models["Ticket"]?.objects == 400)
@@ -32,7 +32,7 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try ObjectStore(at: folder.path, models: [NewNote.self])
     let report = try store.verify()
-    #expect(report.isSound)
+    #expect(report.isValid)
     #expect(report.models["Note"] == .init())
   }
 
@@ -225,7 +225,7 @@ import Testing
     #expect(report.problemCounts == [.uniqueness: 353])
     #expect(report.problems.count == 3)
     #expect(report.problemCount == 353)
-    #expect(!report.isSound)
+    #expect(!report.isValid)
   }
 
   @Test(arguments: [
@@ -283,7 +283,7 @@ import Testing
       }
       try changed.write(to: URL(filePath: copy + "/data.mdb"))
       let report = try ObjectStore.verify(at: copy)
-      if !report.isSound { found += 1 }
+      if !report.isValid { found += 1 }
     }
     #expect(found > 20)
   }

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `commits are delivered in order, independent of the order of publishing`() throws {
-    let lease = store.feed.lease(ObserverID())
+    let registration = store.feed.register(ObserverID())
     let last = try store.changeCount()
     for number in [last + 2, last + 1, last + 4, last + 3] {
       store.feed.publish(number, models(number))

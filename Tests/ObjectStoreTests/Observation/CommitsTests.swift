@@ -59,7 +59,7 @@ import Testing
     reader.cancel()
     #expect(try await reader.value <= 1)
     let other = Task { for try await _ in store.commits {} }
-    store.endObservations()
+    store.stopObserving()
     try await other.value
   }
 }

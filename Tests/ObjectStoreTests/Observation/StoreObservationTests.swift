@@ -118,7 +118,7 @@ import Testing
       for try await _ in store.observe(Everything.all) {}
     }
     for _ in 0..<10 { await Task.yield() }
-    store.endObservations()
+    store.stopObserving()
     try await task.value
     var changes = store.observe(Everything.self, 1).makeAsyncIterator()
     #expect(try await changes.next() == nil)

@@ -73,7 +73,7 @@ import Testing
       #expect(actual.updated.map(\.object) == reference.updated.map(\.object))
       #expect(actual.updated.map(\.fields) == reference.updated.map(\.fields))
     }
-    #expect(try batched.verify().isSound)
+    #expect(try batched.verify().isValid)
   }
 
   @Test func `the last of several objects with the same key is stored`() throws {
@@ -95,7 +95,7 @@ import Testing
     let ids = (1...3_000).map { Int64($0 * 7_919 % 3_001) }
     try store.write { tx in try tx.insert(contentsOf: ids.map { Everything(id: $0) }) }
     #expect(try store.read { try $0.fetch(Everything.all).map(\.id) } == ids)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `an empty batch changes nothing`() throws {
@@ -128,7 +128,7 @@ import Testing
     let found = try store.read { try $0.fetch(Everything.all) }
     #expect(found.map(\.id) == [9, 1, 2, 3])
     #expect(found.map(\.text) == ["old", "new", "new", "new"])
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `a batch can move a unique value from one object to another`() throws {
@@ -149,7 +149,7 @@ import Testing
       }
     }
     #expect(error?.code == .duplicateKey)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `keys with the same hash are distinguished`() throws {

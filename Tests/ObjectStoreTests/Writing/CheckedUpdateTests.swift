@@ -199,7 +199,7 @@ import Testing
       }
     }
     #expect(conflicts > 200 && merges > 200)
-    #expect(try ObjectStore.verify(at: folder.path).isSound)
+    #expect(try ObjectStore.verify(at: folder.path).isValid)
   }
 
   @Test func `fields beyond the 64th are compared individually`() throws {

@@ -25,7 +25,7 @@ import Testing
     let folder = try TemporaryFolder()
     let environment = try Environment.open(folder.path)
     var transaction = try environment.beginWrite()
-    let database = try transaction.makeDatabase("keys", keys: .integers)
+    let database = try transaction.createDatabase("keys", keys: .integers)
     var random = SplitMix64(seed: 5)
     var keys = DeferredKeys()
     var expected: [UInt64: UInt64] = [:]

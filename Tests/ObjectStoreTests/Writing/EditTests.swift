@@ -59,7 +59,7 @@ import Testing
       #expect(actual.updated.map(\.object) == expected.updated.map(\.object))
       #expect(actual.updated.map(\.fields) == expected.updated.map(\.fields))
     }
-    #expect(try edited.verify().isSound)
+    #expect(try edited.verify().isValid)
   }
 
   @Test func `an edit updates the indexes`() throws {
@@ -100,7 +100,7 @@ import Testing
       }
       #expect(found.0.contains(id) && found.1.contains(id) && found.2.contains(id))
     }
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   // MARK: Reading and setting
@@ -209,7 +209,7 @@ import Testing
       let second = try tx.get(NewLabel.self, 2)
       #expect(second == NewLabel(id: 2, text: "b", size: 43, link: nil))
     }
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `an edit inside a nested write is rolled back with it`() throws {

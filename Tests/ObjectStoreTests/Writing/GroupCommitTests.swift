@@ -60,7 +60,7 @@ import Testing
     async throws
   {
     let before = try store.changeCount()
-    let count = WriteQueue.largestBatch + 10
+    let count = WriteQueue.maximumBatchSize + 10
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
       await blocker.hold(store, in: &group)

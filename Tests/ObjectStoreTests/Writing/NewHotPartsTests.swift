@@ -26,7 +26,7 @@ import Testing
       #expect(try tx.count(Everything.where { $0.received >= 20 }) == expected - 1)
     }
     #expect(try store.read { try $0.count(Everything.where { $0.received >= 20 }) } == 279)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 
   @Test func `objects inserted and deleted in one write leave no hot part`() throws {
@@ -41,6 +41,6 @@ import Testing
     let statistics = try store.statistics()
     // Ids 65 to 100 are in chunks 2 and 3.
     #expect(statistics.models["Everything"]?.hotParts.entries == 2)
-    #expect(try store.verify().isSound)
+    #expect(try store.verify().isValid)
   }
 }

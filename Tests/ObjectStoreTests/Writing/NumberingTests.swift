@@ -104,7 +104,7 @@ import Testing
     _ = try ObjectStore.repair(at: folder.path("store"), into: folder.path("repaired"))
     #expect(try add(to: open()) == [5])
     #expect(try add(to: open("repaired")) == [5])
-    #expect(try ObjectStore.verify(at: folder.path("repaired")).isSound)
+    #expect(try ObjectStore.verify(at: folder.path("repaired")).isValid)
   }
 }
 

@@ -13,7 +13,7 @@ import Testing
   @Test func `each hash is looked up once, in order`() {
     var lookups: [UInt64] = []
     var batch = batch([5, .max, 3, 5, 0, 5])
-    batch.locate { hash in
+    batch.resolveIDs { hash in
       lookups.append(hash)
       return 0
     }

@@ -63,7 +63,7 @@ public struct DataFileFuzzer: Fuzzer {
         throw FuzzViolation("a repaired store has \(problems.prefix(3))")
       }
     }
-    try outcome(&words, isSound: report?.isSound == true) { try SampleStore.use(path) }
+    try outcome(&words, isValid: report?.isValid == true) { try SampleStore.use(path) }
     let memory = Self.peakMemory
     guard memory < Self.maximumMemory else {
       throw FuzzViolation("\(memory) KiB of memory were used")
@@ -89,7 +89,7 @@ public struct DataFileFuzzer: Fuzzer {
   @discardableResult
   private func outcome<R>(
     _ words: inout [String],
-    isSound: Bool = true,
+    isValid: Bool = true,
     _ body: () throws -> R
   ) throws -> R? {
     do {
@@ -102,7 +102,7 @@ public struct DataFileFuzzer: Fuzzer {
         .unknownModel,
       ]
       // A changed number can cause an allocation that fails.
-      let isAllocationFailure = !isSound && error.code == .other
+      let isAllocationFailure = !isValid && error.code == .other
       guard isAllocationFailure || allowed.contains(error.code) else {
         throw FuzzViolation("unexpected error \(error.code) for a damaged file: \(error)")
       }

@@ -113,7 +113,7 @@ public struct JSONLinesFuzzer: Fuzzer {
 
   private static func options(_ choice: Int) -> ImportOptions {
     let conflicts: [ImportOptions.Conflict] = [.replace, .fail, .skip]
-    let unknowns: [ImportOptions.Unknown] = [.add, .refuse, .leaveOut]
+    let unknowns: [ImportOptions.Unknown] = [.add, .refuse, .ignore]
     return ImportOptions(
       conflict: conflicts[(choice >> 2 & 3) % conflicts.count],
       unknown: unknowns[(choice >> 4 & 3) % unknowns.count],
@@ -124,8 +124,8 @@ public struct JSONLinesFuzzer: Fuzzer {
 
   private static func words(_ report: ImportReport) -> String {
     let counts = [
-      report.inserted, report.updated, report.unchanged, report.skipped, report.objectsLeftOut,
-      report.valuesLeftOut, report.danglingReferenceCount, report.unknownModels.count,
+      report.inserted, report.updated, report.unchanged, report.skipped, report.ignoredObjects,
+      report.ignoredValues, report.danglingReferenceCount, report.unknownModels.count,
       report.unknownFields.count,
     ]
     let words = counts.map { $0 == 0 ? "none" : $0 == 1 ? "one" : "some" }

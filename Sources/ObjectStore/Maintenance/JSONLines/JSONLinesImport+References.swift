@@ -10,7 +10,7 @@ struct DanglingReferences {
   private struct Open {
     var line: Int
     var model: String
-    var field: FollowedReference
+    var field: EnforcedReference
     /// The missing targets of the field.
     var targets: [UnresolvedReferences.Key]
   }
@@ -33,7 +33,7 @@ struct DanglingReferences {
   /// - Throws: ``StoreError`` with `damaged`.
   mutating func add(
     _ objects: [Written],
-    _ references: FollowedReferences,
+    _ references: EnforcedReferences,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws {
     for written in objects {
@@ -56,7 +56,7 @@ struct DanglingReferences {
   ///
   /// - Throws: ``StoreError`` with `damaged`.
   func remaining(
-    _ references: FollowedReferences,
+    _ references: EnforcedReferences,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> (count: Int, list: [ImportReport.DanglingReference]) {
     var count = 0
@@ -92,8 +92,8 @@ struct DanglingReferences {
   /// Returns the targets of the object's references, each with its field.
   static func targets(
     of object: StoredObject,
-    _ references: FollowedReferences
-  ) -> [(key: UnresolvedReferences.Key, field: FollowedReference)] {
+    _ references: EnforcedReferences
+  ) -> [(key: UnresolvedReferences.Key, field: EnforcedReference)] {
     (references.fields[object.model] ?? []).flatMap { field in
       let value = object.fields.first { $0.id == field.fieldID }?.value
       return (value.map { keys($0, field) } ?? []).map { bytes in
@@ -105,7 +105,7 @@ struct DanglingReferences {
   /// Returns the keys in a field.
   ///
   /// Ignores values that are not of the key's type. The writer rejects them.
-  static func keys(_ value: StoredValue, _ field: FollowedReference) -> [[UInt8]] {
+  static func keys(_ value: StoredValue, _ field: EnforcedReference) -> [[UInt8]] {
     let elements: [StoredValue]
     switch value {
     case .array(let own) where field.isCollection: elements = own
@@ -120,7 +120,7 @@ struct DanglingReferences {
   /// Whether the target model has an object with this primary key.
   static func exists(
     _ key: [UInt8],
-    _ field: FollowedReference,
+    _ field: EnforcedReference,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> Bool {
     let targets = unsafe ModelReader(
@@ -171,20 +171,20 @@ struct UnresolvedReferences {
 /// The reference fields of a store, cached for one schema epoch.
 struct CachedReferences {
   let epoch: UInt64
-  let references: FollowedReferences
+  let references: EnforcedReferences
   private let metadata: Metadata
 
   init(_ environment: Environment) throws {
     self = try ObjectStore.readStored(environment) { transaction, schema in
       CachedReferences(
         epoch: schema.epoch,
-        references: try FollowedReferences(schema, in: transaction),
+        references: try EnforcedReferences(schema, in: transaction),
         metadata: schema.metadata
       )
     }
   }
 
-  private init(epoch: UInt64, references: FollowedReferences, metadata: Metadata) {
+  private init(epoch: UInt64, references: EnforcedReferences, metadata: Metadata) {
     (self.epoch, self.references, self.metadata) = (epoch, references, metadata)
   }
 

@@ -110,7 +110,7 @@ struct JSONLinesImport {
     try flush(isLast: true)
     if options.danglingReferences == .report {
       try ObjectStore.readStored(environment) { transaction, schema in
-        let followed = try FollowedReferences(schema, in: transaction)
+        let followed = try EnforcedReferences(schema, in: transaction)
         let found = try dangling.remaining(followed, in: transaction)
         report.danglingReferences = found.list
         report.danglingReferenceCount = found.count
@@ -140,7 +140,7 @@ struct JSONLinesImport {
           // The writer may call this more than once.
           updated = before
           let objects = zip(batch, written.outcomes).filter { $1 != .skipped }.map(\.0)
-          let followed = try FollowedReferences(written.schema, in: transaction)
+          let followed = try EnforcedReferences(written.schema, in: transaction)
           try updated.add(objects, followed, in: transaction)
           guard options.danglingReferences == .refuse else { return }
           let found = try updated.remaining(followed, in: transaction)
@@ -252,7 +252,7 @@ extension JSONLinesImport {
         ]
       }
       let indexes = entry.tables.indexes.map(\.description)
-      addition.indexes = model.indexes.filter { !$0.isServed(by: indexes) }
+      addition.indexes = model.indexes.filter { !$0.isCovered(by: indexes) }
       addition.references = model.references.filter { rule in
         !rules.contains { $0.isOfField(of: rule) }
       }
@@ -268,7 +268,7 @@ extension JSONLinesImport {
         let all = (report.unknownModels + report.unknownFields).joined(separator: ", ")
         throw StoreError(.schemaMismatch, "the file describes what the store lacks: \(all)")
       }
-    case .leaveOut:
+    case .ignore:
       modelsLeftOut = Set(report.unknownModels)
     }
   }
@@ -326,7 +326,7 @@ extension JSONLinesImport {
       throw failure("'model' or 'fields' is missing")
     }
     guard !modelsLeftOut.contains(name) else {
-      report.objectsLeftOut += 1
+      report.ignoredObjects += 1
       return nil
     }
     guard let model = schema?.model(name) else { throw failure("unknown model \(name)") }
@@ -336,7 +336,7 @@ extension JSONLinesImport {
         throw failure("\(name) has no field \(member.name)")
       }
       if let known = knownFields[name], !known.contains(field.id) {
-        report.valuesLeftOut += 1
+        report.ignoredValues += 1
         continue
       }
       guard let value = StoredValue(json: member.value, type: field.type) else {

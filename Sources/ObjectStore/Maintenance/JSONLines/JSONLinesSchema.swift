@@ -212,7 +212,7 @@ extension JSONLinesSchema.Model {
       else { return nil }
       parts.append(IndexDescription.Part(fieldID: id, type: field.type))
     }
-    guard (1...IndexDescription.longestParts).contains(parts.count),
+    guard (1...IndexDescription.maximumPartCount).contains(parts.count),
       Set(parts.map(\.fieldID)).count == parts.count,
       parts.count(where: { $0.type.indexedElement != nil }) <= 1
     else { return nil }

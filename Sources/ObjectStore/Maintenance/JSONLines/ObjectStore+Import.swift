@@ -81,7 +81,7 @@ public struct ImportOptions: Sendable, Hashable {
     /// Fails the import with `schemaMismatch` before anything is written.
     case refuse
     /// Skips their values and counts them in the report.
-    case leaveOut
+    case ignore
   }
 
   /// The handling of references to objects that are neither in the store nor in the file.
@@ -150,9 +150,9 @@ public struct ImportReport: Sendable, Hashable {
   /// ``ImportOptions/unknown`` decides whether they were added.
   public var unknownFields: [String] = []
   /// The number of objects skipped because the store lacks their models.
-  public var objectsLeftOut = 0
+  public var ignoredObjects = 0
   /// The number of values skipped because the store lacks their fields.
-  public var valuesLeftOut = 0
+  public var ignoredValues = 0
   /// The number of fields of imported objects that refer to missing objects.
   ///
   /// Zero unless ``ImportOptions/danglingReferences`` is ``ImportOptions/Dangling/report``.

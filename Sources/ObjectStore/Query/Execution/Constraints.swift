@@ -27,11 +27,11 @@ struct Constraints {
   }
 
   /// Returns the key ranges that satisfy all conditions on a field.
-  func fieldRanges(at position: Int, _ longestContent: Int) -> FieldRanges? {
+  func fieldRanges(at position: Int, _ maximumContentSize: Int) -> FieldRanges? {
     guard let conditions = fields[position] else { return nil }
     var found: FieldRanges?
     for condition in conditions {
-      let spans = condition.keys.spans(longestContent: longestContent)
+      let spans = condition.keys.spans(maximumContentSize: maximumContentSize)
       let own = FieldRanges(
         ranges: spans.ranges,
         arePoints: spans.arePoints,
@@ -56,10 +56,10 @@ struct Constraints {
   /// Returns the key ranges of the most selective condition on elements of a collection.
   ///
   /// Two conditions cannot be intersected: different elements may meet them.
-  func elementRanges(at position: Int, _ longestContent: Int) -> FieldRanges? {
+  func elementRanges(at position: Int, _ maximumContentSize: Int) -> FieldRanges? {
     var best: FieldRanges?
     for condition in elements[position] ?? [] {
-      let all = condition.keys.map { $0.spans(longestContent: longestContent) }
+      let all = condition.keys.map { $0.spans(maximumContentSize: maximumContentSize) }
       guard let first = all.first else { continue }
       let ranges = all.dropFirst().reduce(first.ranges) {
         KeyRange.intersection($0, $1.ranges)

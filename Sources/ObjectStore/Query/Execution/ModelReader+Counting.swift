@@ -4,7 +4,7 @@ extension ModelReader {
   /// Returns the number of objects that match, or `limit` if there are more.
   ///
   /// The order, the offset and the limit of the query have no effect.
-  func countMatches(_ core: QueryCore, limit: Int = .max) throws -> Int {
+  func countMatches(_ core: ResolvedQuery, limit: Int = .max) throws -> Int {
     if core.node.isAlways { return unsafe min(try count(), limit) }
     let plan = unsafe core.plan(tables)
     var count = 0
@@ -34,7 +34,7 @@ extension ModelReader {
   }
 
   /// Counts matches from the hot parts alone, one chunk at a time.
-  private func countHotMatches(_ core: QueryCore, _ limit: Int) throws -> Int {
+  private func countHotMatches(_ core: ResolvedQuery, _ limit: Int) throws -> Int {
     var count = 0
     var cancellation = CancellationCheck()
     let cursor = unsafe try transaction.cursor(on: tables.hot)
@@ -71,7 +71,7 @@ extension ModelReader {
       }
       unsafe entry = unsafe try cursor.next()
     }
-    unsafe noteScan(try min(Int(cancellation.steps) << Int(HotChunk.shift), self.count()), core)
+    unsafe logScan(try min(Int(cancellation.steps) << Int(HotChunk.shift), self.count()), core)
     return min(count, limit)
   }
 }

@@ -1,5 +1,5 @@
 /// A type-erased query whose conditions across references have been resolved.
-struct QueryCore: Sendable {
+struct ResolvedQuery: Sendable {
   let node: PredicateNode
   let matches: @Sendable (borrowing RecordView) throws(RecordError) -> Bool
   let order: SortOrder

@@ -6,7 +6,7 @@ internal import LMDB
 @unsafe
 struct QueryExecutor: ~Copyable {
   private let reader: ModelReader
-  private let core: QueryCore
+  private let core: ResolvedQuery
   private let plan: AccessPlan
   /// The record parts that the condition and the order read.
   private let testedParts: RecordParts
@@ -16,7 +16,7 @@ struct QueryExecutor: ~Copyable {
   private var emittedCount = 0
   private var cancellation = CancellationCheck()
 
-  init(_ reader: ModelReader, _ core: QueryCore) throws {
+  init(_ reader: ModelReader, _ core: ResolvedQuery) throws {
     unsafe self.reader = unsafe reader
     unsafe self.core = core
     unsafe plan = unsafe core.plan(reader.tables)
@@ -198,7 +198,7 @@ struct QueryExecutor: ~Copyable {
       }
       return unsafe try body(id, record) && !isDone
     }
-    unsafe reader.noteScan(Int(cancellation.steps), core)
+    unsafe reader.logScan(Int(cancellation.steps), core)
   }
 
   private mutating func sortedByTableScan() throws -> [UInt64] {
@@ -210,7 +210,7 @@ struct QueryExecutor: ~Copyable {
       unsafe try translating(id) { () throws(RecordError) in try sorter.add(record, id) }
       return true
     }
-    unsafe reader.noteScan(Int(cancellation.steps), core)
+    unsafe reader.logScan(Int(cancellation.steps), core)
     return sorter.sortedIDs()
   }
 
@@ -334,9 +334,9 @@ struct QueryExecutor: ~Copyable {
     for (number, column) in sortColumns {
       let key = start.keys[number]
       let isString = column.width == nil
-      if isString, key.count - 3 > index.longestContent / 2 {
+      if isString, key.count - 3 > index.maximumContentSize / 2 {
         // The index may have truncated the value: start with all entries that share its prefix.
-        bound += key.prefix(min(key.count - 2, index.longestContent / 2))
+        bound += key.prefix(min(key.count - 2, index.maximumContentSize / 2))
         isExact = false
         break
       }

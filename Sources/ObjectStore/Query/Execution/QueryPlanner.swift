@@ -111,8 +111,8 @@ struct QueryPlanner {
       guard let position = part.position else { break }
       let found =
         part.isCollection
-        ? constraints.elementRanges(at: position, index.longestContent)
-        : constraints.fieldRanges(at: position, index.longestContent)
+        ? constraints.elementRanges(at: position, index.maximumContentSize)
+        : constraints.fieldRanges(at: position, index.maximumContentSize)
       guard let found else { break }
       if part.isCollection { hasCollection = true }
       path.conjuncts.formUnion(found.conjuncts)
@@ -247,12 +247,16 @@ struct IndexShape: Sendable, Hashable {
 
   var parts: [Part]
   var isUnique = false
-  var longestContent = KeyEncoding.longestContent
+  var maximumContentSize = KeyEncoding.maximumContentSize
 
-  init(parts: [Part], isUnique: Bool = false, longestContent: Int = KeyEncoding.longestContent) {
+  init(
+    parts: [Part],
+    isUnique: Bool = false,
+    maximumContentSize: Int = KeyEncoding.maximumContentSize
+  ) {
     self.parts = parts
     self.isUnique = isUnique
-    self.longestContent = longestContent
+    self.maximumContentSize = maximumContentSize
   }
 
   init(_ index: ModelTables.Index) {
@@ -260,7 +264,7 @@ struct IndexShape: Sendable, Hashable {
       Part(position: part.position, isCollection: number == index.collectionPart)
     }
     isUnique = index.description.isUnique
-    longestContent = index.longestContent
+    maximumContentSize = index.maximumContentSize
   }
 }
 

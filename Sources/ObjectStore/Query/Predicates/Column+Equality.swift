@@ -98,8 +98,8 @@ extension Column where Value: OptionalFieldValue, Value.Wrapped: Equatable {
   public static func == (column: Self, value: Value.Wrapped?) -> Predicate<Root> {
     if let value { return column.unwrapped == value }
     // The index of a collection has no entry for a `nil` collection.
-    let isServed = Value.Wrapped.fieldType.indexedElement == nil
-    return column.predicate(.isPresent(false), keys: isServed ? .null : nil)
+    let isCovered = Value.Wrapped.fieldType.indexedElement == nil
+    return column.predicate(.isPresent(false), keys: isCovered ? .null : nil)
   }
 
   /// Matches objects whose field differs from the value; `nil` differs from every value.
@@ -107,8 +107,8 @@ extension Column where Value: OptionalFieldValue, Value.Wrapped: Equatable {
   /// An index serves only `!= nil`.
   public static func != (column: Self, value: Value.Wrapped?) -> Predicate<Root> {
     if value == nil {
-      let isServed = Value.Wrapped.fieldType.indexedElement == nil
-      return column.predicate(.isPresent(true), keys: isServed ? .present : nil)
+      let isCovered = Value.Wrapped.fieldType.indexedElement == nil
+      return column.predicate(.isPresent(true), keys: isCovered ? .present : nil)
     }
     return !(column == value)
   }

@@ -1,5 +1,5 @@
 /// How strings are compared.
-public enum TextComparison: Sendable, Hashable {
+public enum StringComparison: Sendable, Hashable {
   /// By their UTF-8 bytes.
   case exact
   /// By their UTF-8 bytes after lowercasing both, with Unicode's locale-independent mapping.
@@ -13,7 +13,7 @@ extension Column where Value == String {
   /// Matches objects whose string equals `string`.
   ///
   /// An index serves an exact comparison.
-  public func equals(_ string: String, _ comparison: TextComparison) -> Predicate<Root> {
+  public func equals(_ string: String, _ comparison: StringComparison) -> Predicate<Root> {
     guard comparison == .caseInsensitive else { return self == string }
     return unsafe search(string, comparison) { string, pattern in unsafe string.isSame(as: pattern)
     }
@@ -24,7 +24,7 @@ extension Column where Value == String {
   /// An index serves an exact comparison.
   public func hasPrefix(
     _ prefix: String,
-    _ comparison: TextComparison = .exact
+    _ comparison: StringComparison = .exact
   ) -> Predicate<Root> {
     unsafe search(prefix, comparison, keys: .prefix(Array(prefix.utf8))) { string, pattern in
       unsafe string.count >= pattern.count
@@ -37,7 +37,7 @@ extension Column where Value == String {
   /// No index serves it.
   public func hasSuffix(
     _ suffix: String,
-    _ comparison: TextComparison = .exact
+    _ comparison: StringComparison = .exact
   ) -> Predicate<Root> {
     unsafe search(suffix, comparison) { string, pattern in
       unsafe string.count >= pattern.count
@@ -51,7 +51,7 @@ extension Column where Value == String {
   /// No index serves it.
   public func contains(
     _ part: String,
-    _ comparison: TextComparison = .exact
+    _ comparison: StringComparison = .exact
   ) -> Predicate<Root> {
     unsafe search(part, comparison) { string, pattern in unsafe string.contains(pattern) }
   }
@@ -61,7 +61,7 @@ extension Column where Value == String {
 
   private func search(
     _ pattern: String,
-    _ comparison: TextComparison,
+    _ comparison: StringComparison,
     keys: KeyCondition? = nil,
     _ condition:
       @escaping @Sendable (_ string: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool
@@ -87,7 +87,7 @@ extension Column where Value == String? {
   /// Matches objects whose string equals `string`.
   ///
   /// An index serves an exact comparison.
-  public func equals(_ string: String, _ comparison: TextComparison) -> Predicate<Root> {
+  public func equals(_ string: String, _ comparison: StringComparison) -> Predicate<Root> {
     unwrapped.equals(string, comparison)
   }
 
@@ -96,7 +96,7 @@ extension Column where Value == String? {
   /// An index serves an exact comparison.
   public func hasPrefix(
     _ prefix: String,
-    _ comparison: TextComparison = .exact
+    _ comparison: StringComparison = .exact
   ) -> Predicate<Root> {
     unwrapped.hasPrefix(prefix, comparison)
   }
@@ -106,7 +106,7 @@ extension Column where Value == String? {
   /// No index serves it.
   public func hasSuffix(
     _ suffix: String,
-    _ comparison: TextComparison = .exact
+    _ comparison: StringComparison = .exact
   ) -> Predicate<Root> {
     unwrapped.hasSuffix(suffix, comparison)
   }
@@ -116,7 +116,7 @@ extension Column where Value == String? {
   /// No index serves it.
   public func contains(
     _ part: String,
-    _ comparison: TextComparison = .exact
+    _ comparison: StringComparison = .exact
   ) -> Predicate<Root> {
     unwrapped.contains(part, comparison)
   }

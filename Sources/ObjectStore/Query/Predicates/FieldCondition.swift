@@ -96,8 +96,8 @@ indirect enum KeyCondition: Sendable, Hashable {
 
   private static let presentKeys = KeyRange(lower: [1], upper: [2])
 
-  /// Returns the key ranges for an index that truncates strings at `longestContent`.
-  func spans(longestContent: Int) -> Spans {
+  /// Returns the key ranges for an index that truncates strings at `maximumContentSize`.
+  func spans(maximumContentSize: Int) -> Spans {
     switch self {
     case .numbers(let form, let words):
       let ranges = words.map {
@@ -115,10 +115,12 @@ indirect enum KeyCondition: Sendable, Hashable {
       var isExact = type.hasUniqueEncoding
       let ranges = values.map { value in
         let key = unsafe value.withUnsafeBytes {
-          unsafe KeyEncoding.key(for: $0, type: type, longestContent: longestContent)
+          unsafe KeyEncoding.key(for: $0, type: type, maximumContentSize: maximumContentSize)
         }
         // A truncated value is represented by a prefix and a hash, which other values may share.
-        if KeyEncoding.canBeCut(type), value.count >= longestContent / 2 { isExact = false }
+        if KeyEncoding.canBeTruncated(type), value.count >= maximumContentSize / 2 {
+          isExact = false
+        }
         return KeyRange.prefix(key)
       }
       return Spans(ranges: KeyRange.union(ranges), arePoints: true, isExact: isExact)
@@ -131,9 +133,9 @@ indirect enum KeyCondition: Sendable, Hashable {
       // Every record found is tested against the condition.
       func bound(_ value: [UInt8]) -> [UInt8] {
         let key = unsafe value.withUnsafeBytes {
-          unsafe KeyEncoding.key(for: $0, type: type, longestContent: longestContent)
+          unsafe KeyEncoding.key(for: $0, type: type, maximumContentSize: maximumContentSize)
         }
-        return KeyEncoding.canBeCut(type) ? Array(key.prefix(longestContent)) : key
+        return KeyEncoding.canBeTruncated(type) ? Array(key.prefix(maximumContentSize)) : key
       }
       let range = KeyRange(
         lower: lower.map(bound) ?? Self.presentKeys.lower,
@@ -141,10 +143,10 @@ indirect enum KeyCondition: Sendable, Hashable {
       )
       return Spans(ranges: KeyRange.union([range]), arePoints: false, isExact: false)
     case .prefix(let text):
-      let key = KeyEncoding.openKey(for: text, longestContent: longestContent)
+      let key = KeyEncoding.openKey(for: text, maximumContentSize: maximumContentSize)
       return Spans(ranges: [.prefix(key)], arePoints: false, isExact: false)
     case .oneOf(let conditions):
-      let all = conditions.map { $0.spans(longestContent: longestContent) }
+      let all = conditions.map { $0.spans(maximumContentSize: maximumContentSize) }
       return Spans(
         ranges: KeyRange.union(all.flatMap(\.ranges)),
         arePoints: all.allSatisfy(\.arePoints),

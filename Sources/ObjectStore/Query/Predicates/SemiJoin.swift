@@ -41,7 +41,7 @@ struct MatchingKeys<Other: Model>: KeySource {
 
   func keys(in source: ReaderSource) throws -> [[UInt8]] {
     var keys: Set<[UInt8]> = []
-    let core = try QueryCore(predicate, in: source)
+    let core = try ResolvedQuery(predicate, in: source)
     unsafe try source.forEachContent(core, of: Other.self, at: position) { content in
       do {
         unsafe try StoredReferences.forEachKey(
@@ -71,7 +71,7 @@ struct MatchingKeys<Other: Model>: KeySource {
     _ feed: CommitFeed
   ) throws -> Bool {
     let changes = try source.changes(of: Other.self, from: old, to: now, feed)?.all
-    guard let changes, !changes.isWhole else { return true }
+    guard let changes, !changes.coversAllObjects else { return true }
     let read = predicate.node.positions.union([position])
     let fields = read.reduce(0 as UInt64) { $0 | ChangeLog.bit(ofFieldAt: $1) }
     if changes.objects.values.contains(where: { $0.kind != .updated || $0.fields & fields != 0 }) {
@@ -104,7 +104,7 @@ extension Predicate {
     let node = try node.replacingSemiJoins { join in
       let found = try join.other.keys(in: source)
       keys.append(found)
-      return join.condition(on: found, isServed: found.count <= maxLookups)
+      return join.condition(on: found, isCovered: found.count <= maxLookups)
     }
     return Resolved(predicate: Predicate(node), keys: keys)
   }
@@ -113,15 +113,15 @@ extension Predicate {
 extension SemiJoin {
   /// Returns the condition that the field is one of the keys.
   ///
-  /// `isServed` says whether an index may be used, with one lookup per key.
-  func condition(on keys: [[UInt8]], isServed: Bool) -> PredicateNode {
+  /// `isCovered` says whether an index may be used, with one lookup per key.
+  func condition(on keys: [[UInt8]], isCovered: Bool) -> PredicateNode {
     guard !keys.isEmpty else { return .never }
     let set = StoredKeySet(keys)
     return unsafe .field(
       FieldCondition(
         position: position,
         test: .value { stored throws(RecordError) in unsafe set.contains(stored) },
-        keys: isServed && other.keyType.isIndexable ? .values(keys, other.keyType) : nil
+        keys: isCovered && other.keyType.isIndexable ? .values(keys, other.keyType) : nil
       )
     )
   }

@@ -13,7 +13,7 @@ struct VerifyCommand: ParsableCommand {
     // Not opened first: nothing of a damaged file is trusted before it was looked at.
     let report = try ObjectStore.verify(at: location.path)
     for problem in report.problems { Console.print("\(problem)") }
-    guard report.isSound else {
+    guard report.isValid else {
       throw StoreError(.damaged, "\(report.problemCount) problems in \(location.path)")
     }
     for (name, counts) in report.models.sorted(by: { $0.key < $1.key }) {
