@@ -123,10 +123,13 @@ let package = Package(
       path: "Examples/Quickstart"
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
+    // Apart from TestSupport, which executables link: only tests link the testing library.
+    .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
     .testTarget(
       name: "ResumeDataTests",
       dependencies: [
-        "FuzzSupport", "ResumeData", "ResumeDataFuzzing", "TestSupport", "resume-data-fuzz",
+        "FuzzSupport", "ResumeData", "ResumeDataFuzzing", "TestSupport", "TestTraits",
+        "resume-data-fuzz",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["Corpus", "Fixtures"]
@@ -184,11 +187,15 @@ let package = Package(
     ),
     .testTarget(
       name: "TransportTests",
-      dependencies: ["DownloadStore", "DownloadSync", "FaultServer", "TransportTesting"]
+      dependencies: [
+        "DownloadStore", "DownloadSync", "FaultServer", "TestTraits", "TransportTesting",
+      ]
     ),
     .testTarget(
       name: "URLSessionTransportTests",
-      dependencies: ["DownloadSync", "FaultServer", "TransportTesting", "URLSessionTransport"]
+      dependencies: [
+        "DownloadSync", "FaultServer", "TestTraits", "TransportTesting", "URLSessionTransport",
+      ]
     ),
     .testTarget(
       name: "AsyncHTTPClientTransportTests",
@@ -198,12 +205,12 @@ let package = Package(
     ),
     .testTarget(
       name: "DownloadStoreTests",
-      dependencies: ["DownloadStore", "ObjectStore", "TestSupport"]
+      dependencies: ["DownloadStore", "ObjectStore", "TestSupport", "TestTraits"]
     ),
     .testTarget(
       name: "DownloadSyncTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "TestSupport",
+        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "TestSupport", "TestTraits",
       ]
     ),
     .testTarget(
@@ -223,7 +230,7 @@ let package = Package(
       name: "DownloadCommandsTests",
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "NginxServer",
-        "ObjectStore", "ResumeData", "TestSupport", "URLSessionTransport", "dlstore",
+        "ObjectStore", "ResumeData", "TestSupport", "TestTraits", "URLSessionTransport", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -235,7 +242,8 @@ let package = Package(
     .testTarget(
       name: "KillTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport", "dlstore",
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport", "TestTraits",
+        "dlstore",
       ]
     ),
     .target(name: "PowerCut", path: "Tests/Support/PowerCut"),
@@ -258,7 +266,7 @@ let package = Package(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "SimulatedTransport", "TestSupport", "TransportTesting",
+        "ResumeData", "SimulatedTransport", "TestSupport", "TestTraits", "TransportTesting",
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
@@ -266,7 +274,7 @@ let package = Package(
       name: "PredecessorTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "SimulatedTransport", "TestSupport", "TransportTesting",
+        "ResumeData", "SimulatedTransport", "TestSupport", "TestTraits", "TransportTesting",
         "URLSessionTransport",
       ]
     ),
@@ -350,7 +358,7 @@ if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   let needed: Set = [
     "CLMDB", "LMDB", "ObjectStore", "Migrations", "DownloadStore", "DownloadSync", "ResumeData",
     "SimulatedTransport", "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands",
-    "dlstore", "TestSupport",
+    "dlstore", "TestSupport", "TestTraits",
     "EngineTestSupport", "FaultServer", "NginxServer", "TransportTesting", "TransportTests",
     "EngineTests",
     "AsyncHTTPClientTransportTests", "DownloadCommandsTests",
@@ -366,7 +374,7 @@ if sanitizer != nil {
   let needed: Set = [
     "CLMDB", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreModel", "Migrations",
     "ResumeData", "DownloadStore", "DownloadSync", "SimulatedTransport", "URLSessionTransport",
-    "AsyncHTTPClientTransport", "TestSupport", "MainActorModels", "FaultServer",
+    "AsyncHTTPClientTransport", "TestSupport", "TestTraits", "MainActorModels", "FaultServer",
     "TransportTesting", "EngineTestSupport",
     "LMDBTests", "ObjectStoreTests", "ObjectStoreQueryTests", "ObjectStoreModelTests",
     "DownloadStoreTests", "TransportTests", "URLSessionTransportTests", "EngineTests",

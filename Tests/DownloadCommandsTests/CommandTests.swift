@@ -5,6 +5,7 @@ import Foundation
 import ObjectStore
 import ResumeData
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import DownloadCommands
@@ -158,7 +159,7 @@ struct CommandTests: StoreSuite {
     #expect(await dlstore("--store", store, "add", "--input-file", "/none").status == .notFound)
   }
 
-  @Test func `ZF13 add does with a name that is taken what it is told to`() async throws {
+  @Test(.requirements("ZF13")) func `add handles a taken name as --if-exists says`() async throws {
     try folder.makeFile("store/files/a", "theirs")
     try folder.makeFile("store/files/b", "theirs")
     func add(_ url: String, as name: String = "a", _ words: String...) async -> CommandResult {

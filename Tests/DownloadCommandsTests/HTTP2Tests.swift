@@ -4,6 +4,7 @@ import Foundation
 import NginxServer
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import DownloadCommands
@@ -81,8 +82,8 @@ struct HTTP2Tests {
     #expect(nginx.log.last == "HTTP/2.0 206 /a bytes=\(received)-")
   }
 
-  @Test(arguments: TransportChoice.available)
-  func `FK37 SC15 a certificate that nobody vouches for is refused, once`(
+  @Test(.requirements("FK37", "SC15"), arguments: TransportChoice.available)
+  func `an untrusted certificate fails the download after one attempt`(
     _ transport: TransportChoice
   ) async throws {
     let nginx = try NginxServer(files: ["a": .text("a")])
@@ -96,8 +97,12 @@ struct HTTP2Tests {
   }
 
   /// The authority is trusted in each case, so that nothing but the certificate is wrong.
-  @Test(arguments: TransportChoice.available, ServerCertificate.allCases)
-  func `FK37 SC15 a certificate is accepted only if all of it is right`(
+  @Test(
+    .requirements("FK37", "SC15"),
+    arguments: TransportChoice.available,
+    ServerCertificate.allCases
+  )
+  func `a certificate is accepted only if every part of it is valid`(
     _ transport: TransportChoice,
     _ kind: ServerCertificate
   ) async throws {

@@ -3,6 +3,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import DownloadCommands
@@ -164,7 +165,8 @@ struct TwoProcessTests {
   }
 
   /// A poll once a second would take half a second at the median.
-  @Test func `FK6 an engine hears of a wish at once, without looking all the time`() async throws {
+  @Test(.requirements("FK6"))
+  func `an engine notices another process's command immediately, without polling`() async throws {
     server.route("/first", Resource(.text("x")))
     _ = try await dlstore("add", server.url("/first"))
     try await running { engine in

@@ -2,6 +2,7 @@ import DownloadStore
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite struct AddTests {
@@ -12,7 +13,9 @@ import Testing
     fixture = try StoreFixture()
   }
 
-  @Test func `ZY8 ZY11 ZY21 a new URL becomes a record that waits`() throws {
+  @Test(.requirements("ZY8", "ZY11", "ZY21")) func `adding a new URL stores a waiting record`()
+    throws
+  {
     let added = try fixture.add(url)
     #expect(added.isNew)
     let record = added.record
@@ -71,8 +74,8 @@ import Testing
 
   // MARK: What is known
 
-  @Test(arguments: DownloadState.allCases, [false, true])
-  func `ZY3 FK9 a known URL is never added again`(state: DownloadState, isPaused: Bool) throws {
+  @Test(.requirements("ZY3", "FK9"), arguments: DownloadState.allCases, [false, true])
+  func `adding a known URL keeps its record`(state: DownloadState, isPaused: Bool) throws {
     let first = try fixture.add(url).record
     try fixture.change(url) { $0.state = state }
     let again = try fixture.add(url) { $0.isPaused = isPaused }
@@ -178,7 +181,8 @@ import Testing
     #expect(record.generation == 8)
   }
 
-  @Test func `ZY3 FK27 a complete file that is there is left alone`() throws {
+  @Test(.requirements("ZY3", "FK27"))
+  func `adding a URL whose finished file exists changes nothing`() throws {
     try fixture.add(url)
     let done = try fixture.finish(url)
     #expect(try fixture.add(url).record == done)
@@ -245,8 +249,8 @@ import Testing
 
   // MARK: All or nothing
 
-  @Test(arguments: [true, false])
-  func `ZY2 an empty name or type is refused`(isName: Bool) throws {
+  @Test(.requirements("ZY2"), arguments: [true, false])
+  func `an empty filename or type is rejected`(isName: Bool) throws {
     let error = #expect(throws: DownloadStoreError.self) {
       try fixture.add("https://example.com/a") { request in
         if isName { request.filename = "" } else { request.type = "" }
@@ -256,7 +260,7 @@ import Testing
     #expect(try fixture.store.records(DownloadRecord.all).isEmpty)
   }
 
-  @Test func `ZY2 one bad request keeps the others out`() throws {
+  @Test(.requirements("ZY2")) func `one invalid request rejects the whole batch`() throws {
     let error = #expect(throws: DownloadStoreError.self) {
       try fixture.store.add([DownloadRequest(url: url), DownloadRequest(url: "file:///etc")])
     }
@@ -264,7 +268,7 @@ import Testing
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
 
-  @Test func `ZY4 a URL that is asked for twice at once becomes one record`() throws {
+  @Test(.requirements("ZY4")) func `a URL repeated in one batch becomes one record`() throws {
     let request = DownloadRequest(url: url)
     let added = try fixture.store.add([request, request])
     #expect(added.map(\.isNew) == [true, false])

@@ -2,6 +2,7 @@ import DownloadStore
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 /// What becomes of a request whose name is taken.
@@ -33,13 +34,15 @@ import Testing
     #expect(record.fileIdentity == nil && record.replacedFileIdentity == nil)
   }
 
-  @Test func `ZF13 a file of somebody keeps the name, or its request out`() throws {
+  @Test(.requirements("ZF13"))
+  func `an existing file makes the request fail or get a numbered name`() throws {
     try fixture.write("theirs", to: file)
     #expect(try isRefused(.fail))
     #expect(try add(.number).filename == "a (2).zip")
   }
 
-  @Test func `ZF13 a file that is kept is the finished one`() throws {
+  @Test(.requirements("ZF13"))
+  func `keeping the existing file completes the download with that file`() throws {
     try fixture.write("theirs", to: file)
     let record = try add(.keep)
     #expect(record.state == .completed)
@@ -63,7 +66,8 @@ import Testing
     #expect(error?.code == .invalidDigest)
   }
 
-  @Test func `ZF13 a file that is to be replaced stays until the download is complete`() throws {
+  @Test(.requirements("ZF13"))
+  func `adding with replace records the existing file's identity and leaves the file`() throws {
     try fixture.write("theirs", to: file)
     let record = try add(.replace)
     #expect(record.state == .waiting)

@@ -1,4 +1,5 @@
 import DownloadStore
+import TestTraits
 import Testing
 
 @Suite struct DownloadStateTests {
@@ -17,7 +18,8 @@ import Testing
     #expect(shown.count == DownloadState.allCases.count - 1)
   }
 
-  @Test func `ZY7 FK11 SC2 what is stored for a state or an intent is the same for ever`() {
+  @Test(.requirements("ZY7", "FK11", "SC2"))
+  func `the stored raw values of states and intents never change`() {
     #expect(
       DownloadState.allCases.map(\.rawValue) == [
         "waiting", "running", "paused", "failedRetryable", "failedPermanent", "finalizing",

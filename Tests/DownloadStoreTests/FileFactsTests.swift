@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 #if canImport(Glibc)
@@ -104,7 +105,8 @@ import Testing
     #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
   }
 
-  @Test func `FK27 a file of the same size and bytes is not ours`() throws {
+  @Test(.requirements("FK27"))
+  func `a copy with the same size and content is not recognized as our file`() throws {
     try fixture.add(url)
     let record = try fixture.finish(url, "body")
     let path = try fixture.layout(of: record).finalPath

@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import ObjectStore
+import TestTraits
 import Testing
 
 @Suite struct LookupTests {
@@ -11,7 +12,8 @@ import Testing
     fixture = try StoreFixture()
   }
 
-  @Test func `MO2 a record is found by its URL, its id and any unique beginning of that`() throws {
+  @Test(.requirements("MO2"))
+  func `a record is found by its URL, its id or a unique prefix of the id`() throws {
     let record = try fixture.add(url).record
     #expect(try fixture.store.record(named: url) == record)
     for length in 1...16 {
@@ -20,8 +22,11 @@ import Testing
     #expect(try fixture.store.record(named: record.id.uppercased()) == record)
   }
 
-  @Test(arguments: ["", "https://example.com/b.zip", "ffff", "zzz", "1d9defa430c34a6c0"])
-  func `ZY10 FK18 what no record has is unknown`(name: String) throws {
+  @Test(
+    .requirements("ZY10", "FK18"),
+    arguments: ["", "https://example.com/b.zip", "ffff", "zzz", "1d9defa430c34a6c0"]
+  )
+  func `looking up a name without a record throws unknownRecord`(name: String) throws {
     try fixture.add(url)
     let error = #expect(throws: DownloadStoreError.self) {
       try fixture.store.record(named: name)

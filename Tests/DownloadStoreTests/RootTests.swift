@@ -2,6 +2,7 @@ import DownloadStore
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite struct RootTests {
@@ -19,7 +20,7 @@ import Testing
     #expect(try store.roots().path(of: "other") == nil)
   }
 
-  @Test func `ZY5 a root that moves takes its records along`() throws {
+  @Test(.requirements("ZY5")) func `moving a root changes the paths of its records`() throws {
     let record = try fixture.add("https://example.com/a") { $0.folder = "x/y" }.record
     try fixture.store.setRoot("/new")
     let layout = try fixture.layout(of: record)
@@ -29,7 +30,7 @@ import Testing
     #expect(layout.partialPath == "/new/x/y/\(record.id)-\(fixture.store.id).dlstore-part")
   }
 
-  @Test func `ZY1 ZY5 no record holds an absolute path`() throws {
+  @Test(.requirements("ZY1", "ZY5")) func `records store no absolute path`() throws {
     try fixture.store.setRoot(fixture.folder.path + "/there", named: "there")
     let record = try fixture.add("https://example.com/a") { $0.root = "there" }.record
     #expect(!"\(record)".contains(fixture.folder.path))

@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite struct SafeFilenameTests {
@@ -132,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `ZY6 SC6 whatever comes in, a file system takes what comes out`() {
+  @Test(.requirements("ZY6", "SC6")) func `a sanitized filename is valid on every file system`() {
     var random = SplitMix64(seed: 0x5AFE)
     let alphabet: [Unicode.Scalar] = [
       "a", "b", ".", ".", "/", "\\", " ", "\u{0}", "\u{A}", "\u{301}", "\u{200D}", "日", "😀", "(",

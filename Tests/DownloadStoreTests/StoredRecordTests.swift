@@ -1,6 +1,7 @@
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import DownloadStore
@@ -59,7 +60,7 @@ import Testing
     return record
   }
 
-  @Test func `ZY1 SC2 every field comes back as it was stored`() throws {
+  @Test(.requirements("ZY1", "SC2")) func `every field of a record round-trips`() throws {
     let store = try DownloadStore(at: folder.path)
     let record = Self.full
     try store.objects.write { try $0.insert(record) }

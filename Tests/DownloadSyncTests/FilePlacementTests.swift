@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import DownloadSync
@@ -69,8 +70,8 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/nowhere")
   }
 
-  @Test(arguments: Way.allCases) func `ZF11 what cannot be placed leaves no trace`(way: Way) throws
-  {
+  @Test(.requirements("ZF11"), arguments: Way.allCases)
+  func `a failed placement leaves no file behind`(way: Way) throws {
     let final = folder.path + "/final"
     guard case .failed(let failure) = way.place(folder.path + "/none", as: final) else {
       Issue.record("a file that is not there was placed")
@@ -102,7 +103,9 @@ import Testing
     #expect(try !text("final").isEmpty)
   }
 
-  @Test func `ZY9 a folder is made with those above it, more than once`() throws {
+  @Test(.requirements("ZY9")) func `creating a folder creates its parents and can be repeated`()
+    throws
+  {
     let path = folder.path + "/a/b/c"
     try FilePlacement().makeFolder(path)
     try FilePlacement().makeFolder(path)
@@ -111,7 +114,9 @@ import Testing
     #expect(try folder.names(in: "a/b") == ["c"])
   }
 
-  @Test func `ZF10 a folder that cannot be made says so`() throws {
+  @Test(.requirements("ZF10")) func `a folder that cannot be created throws the system's error`()
+    throws
+  {
     let file = try folder.makeFile("file", "x")
     let failure = #expect(throws: PartialFile.Failure.self) {
       try FilePlacement().makeFolder(file + "/a/b")

@@ -5,6 +5,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 /// Digests that are computed while the bytes stream, over any number of attempts.
@@ -16,8 +17,10 @@ struct ChecksumTests {
     return hasher.digest
   }
 
-  @Test(arguments: Digest.Algorithm.allCases)
-  func `FK36 each kind is verified and recorded`(algorithm: Digest.Algorithm) async throws {
+  @Test(.requirements("FK36"), arguments: Digest.Algorithm.allCases)
+  func `a digest of each algorithm is verified and recorded`(
+    algorithm: Digest.Algorithm
+  ) async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 3_000_000, seed: 1)
     fixture.server.route("/a", Resource(body))

@@ -3,6 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import FaultServer
 import Foundation
+import TestTraits
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -22,7 +23,9 @@ struct DownloadTests {
     #expect(left == ["a.bin"])
   }
 
-  @Test func `ZY39 a connection that is reset is continued where it broke`() async throws {
+  @Test(.requirements("ZY39")) func `a reset connection is resumed at the first missing byte`()
+    async throws
+  {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 4_000_000, seed: 2)
     fixture.server.route("/a.bin", Resource(body, faults: .resetAfter(bytes: 1_500_000)))

@@ -5,6 +5,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import Synchronization
+import TestTraits
 import Testing
 
 /// What an engine tells, and whom it waits for: nobody.
@@ -14,7 +15,7 @@ struct EventTests {
     if case .missed(let count) = event { "missed \(count)" } else { event.word }
   }
 
-  @Test func `ZY53 FK26 every consumer is told everything`() async throws {
+  @Test(.requirements("ZY53", "FK26")) func `every consumer receives every event`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 2_000_000, seed: 1)
     fixture.server.route("/a", Resource(body, faults: .resetAfter(bytes: 500_000)))
@@ -53,7 +54,8 @@ struct EventTests {
     #expect(await deadHandle.contains { $0.isEnd })
   }
 
-  @Test func `ZF9 ZF17 MO6 a file is in its place and committed before its end is told`()
+  @Test(.requirements("ZF9", "ZF17", "MO6"))
+  func `a file is in place and its record committed before the completed event`()
     async throws
   {
     let fixture = try EngineFixture()
@@ -76,7 +78,9 @@ struct EventTests {
     #expect(ends.count == 20 && ends.values.allSatisfy { $0 == 1 })
   }
 
-  @Test func `ZY54 a task that says twice that it ended has ended once`() async throws {
+  @Test(.requirements("ZY54")) func `a task that finishes twice completes its download once`()
+    async throws
+  {
     let fixture = try EngineFixture()
     let transport = HandTransport()
     try fixture.store.add([DownloadRequest(url: "https://example.com/a")])
@@ -121,7 +125,10 @@ struct EventTests {
     _ = try await run.value
   }
 
-  @Test func `FK21 callbacks hear of the end and of nothing after they are let go`() async throws {
+  @Test(.requirements("FK21"))
+  func `the end callback runs once, and a cancelled observation receives nothing more`()
+    async throws
+  {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")

@@ -1,12 +1,15 @@
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
+import TestTraits
 import Testing
 
 /// Groups of downloads while they run.
 @Suite(.timeLimit(.minutes(2)))
 struct GroupTests {
-  @Test func `FK1 a group is summed up while it runs and ends whole`() async throws {
+  @Test(.requirements("FK1")) func `group progress totals its members until all are complete`()
+    async throws
+  {
     let fixture = try EngineFixture()
     try fixture.add("/a") { $0.tags = ["models"] }
     try fixture.add("/b") { $0.tags = ["models", "other"] }
@@ -52,7 +55,8 @@ struct GroupTests {
     #expect(last == (try fixture.store.group("models").progress()))
   }
 
-  @Test func `FK22 who comes and goes while the engine runs is counted`() async throws {
+  @Test(.requirements("FK22"))
+  func `group progress counts members that join and leave during a run`() async throws {
     let fixture = try EngineFixture()
     let transport = HandTransport()
     let engine = try DownloadEngine(store: fixture.store, transport: transport)

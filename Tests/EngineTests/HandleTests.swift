@@ -5,6 +5,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 /// One download, as its owner sees it.
@@ -19,7 +20,8 @@ struct HandleTests {
     }
   }
 
-  @Test func `SC7 MO6 a file is handed over once it is in its place`() async throws {
+  @Test(.requirements("SC7", "MO6"))
+  func `the value of a handle is the finished file in its final place`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 1_000_000, seed: 1)
     fixture.server.route("/a.bin", Resource(body))
@@ -48,7 +50,8 @@ struct HandleTests {
     for task in waiting { #expect(try await task.value == fixture.file("a")) }
   }
 
-  @Test func `FK18 SC7 a download that fails for good throws its failure`() async throws {
+  @Test(.requirements("FK18", "SC7"))
+  func `a handle throws the failure of a download that failed permanently`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("a"), faults: .status(404), then: .repeatLast))
     try fixture.add("/a")
@@ -60,7 +63,8 @@ struct HandleTests {
     #expect(failure?.code == .notFound)
   }
 
-  @Test func `ZF15 a download that somebody gives up throws that and no failure`() async throws {
+  @Test(.requirements("ZF15"))
+  func `a handle of a cancelled download throws cancelled, not a failure`() async throws {
     let fixture = try EngineFixture()
     var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
     resource.bytesPerSecond = 1_000_000
@@ -125,7 +129,8 @@ struct HandleTests {
     #expect(try await engine.run(until: .idle).completed == 1)
   }
 
-  @Test func `FK19 a URL that the store does not know is harmless`() async throws {
+  @Test(.requirements("FK19"))
+  func `a handle of an unknown URL throws unknownRecord and has no progress`() async throws {
     let fixture = try EngineFixture()
     let engine = try fixture.engine()
     let handle = engine.handle(of: "https://example.com/none")
@@ -146,7 +151,8 @@ struct HandleTests {
     #expect(error?.code == .fileMissing)
   }
 
-  @Test func `ZY3 FK20 SC7 progress begins with what is there and ends with all of it`()
+  @Test(.requirements("ZY3", "FK20", "SC7"))
+  func `progress begins with the stored byte count and ends with the complete size`()
     async throws
   {
     let fixture = try EngineFixture()

@@ -5,6 +5,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import Synchronization
+import TestTraits
 import Testing
 
 /// Interceptors, before requests and after ends.
@@ -65,7 +66,8 @@ struct MiddlewareTests {
     #expect(try fixture.store.headers(of: record).map(\.name) == ["X-Own"])
   }
 
-  @Test func `SC12 the URL of the request may be another one and the record keeps its own`()
+  @Test(.requirements("SC12"))
+  func `an interceptor can change the requested URL; the record keeps its own`()
     async throws
   {
     let fixture = try EngineFixture()
@@ -188,7 +190,8 @@ struct MiddlewareTests {
     #expect(fixture.server.requests.isEmpty)
   }
 
-  @Test func `FK25 an end is told with its file before its event`() async throws {
+  @Test(.requirements("FK25"))
+  func `response interceptors receive the finished file before the completed event`() async throws {
     let fixture = try EngineFixture()
     var resource = Resource(.text("abc"))
     resource.fields = [Field("X-Mark", "seven")]

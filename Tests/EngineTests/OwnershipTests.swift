@@ -4,6 +4,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
+import TestTraits
 import Testing
 import TransportTesting
 
@@ -29,7 +30,8 @@ struct OwnershipTests {
     #expect(try String(contentsOfFile: fixture.file("a (2).txt"), encoding: .utf8) == "ours")
   }
 
-  @Test func `ZF1 a second engine on the store is refused by the name of the first`() throws {
+  @Test(.requirements("ZF1"))
+  func `a second engine on the same store is refused with the first one's process id`() throws {
     let fixture = try EngineFixture()
     let first = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let error = #expect(throws: EngineError.self) {
@@ -81,7 +83,8 @@ struct OwnershipTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == [])
   }
 
-  @Test func `ZY69 a stop keeps what has arrived and the next run goes on from there`() async throws
+  @Test(.requirements("ZY69"))
+  func `stopping the engine keeps the received bytes, and the next run resumes there`() async throws
   {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 12_000_000, seed: 4)

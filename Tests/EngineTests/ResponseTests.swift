@@ -4,6 +4,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
+import TestTraits
 import Testing
 
 /// What a server answers, and what becomes of the download.
@@ -12,7 +13,9 @@ struct ResponseTests {
   static let size: Int64 = 2_000_000
   static let body = Body.generated(byteCount: size, seed: 7)
 
-  @Test func `SC4 what is on disk is continued with Range and If-Range`() async throws {
+  @Test(.requirements("SC4")) func `a partial file is resumed with Range and If-Range`()
+    async throws
+  {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body))
     try fixture.interrupted("/a", Self.body)

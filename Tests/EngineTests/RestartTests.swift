@@ -4,6 +4,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
+import TestTraits
 import Testing
 
 /// Every point at which a process may have been killed, and what the next one makes of it.
@@ -58,13 +59,15 @@ struct RestartTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == ["a"])
   }
 
-  @Test func `ZY8 killed before the first byte`() async throws {
+  @Test(.requirements("ZY8"))
+  func `a download killed before its first byte starts at the next launch`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 0, partial: nil)
     try await expectComplete(fixture, requests: [nil])
   }
 
-  @Test func `ZY30 ZY43 killed right after a checkpoint`() async throws {
+  @Test(.requirements("ZY30", "ZY43"))
+  func `a download killed after a checkpoint resumes at that checkpoint`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 400_000, partial: 400_000)
     try await expectComplete(fixture, requests: ["bytes=400000-"])

@@ -5,6 +5,7 @@ import Foundation
 import ObjectStore
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 
 /// Who runs, of downloads that do what the test says.
@@ -57,7 +58,9 @@ struct SchedulingTests {
     }
   }
 
-  @Test func `ZY64 a priority that is changed while it waits counts at once`() async throws {
+  @Test(.requirements("ZY64")) func `a priority change applies to a waiting download immediately`()
+    async throws
+  {
     try fixture.add("a", "b", "c")
     let engine = try fixture.engine(1)
     try await fixture.running(engine) {
@@ -72,7 +75,8 @@ struct SchedulingTests {
     #expect(started == ["a", "c"])
   }
 
-  @Test func `ZY60 ZY61 ZY62 what is resumed at once takes the place of the oldest, which is held`()
+  @Test(.requirements("ZY60", "ZY61", "ZY62"))
+  func `resuming immediately preempts the longest-running download and holds it`()
     async throws
   {
     try fixture.add("a", "b", "c", "d")
@@ -104,7 +108,8 @@ struct SchedulingTests {
     }
   }
 
-  @Test func `ZY61 nothing that is held starts at launch, and it keeps no run from ending`()
+  @Test(.requirements("ZY61"))
+  func `a held download does not start at launch or keep the run from ending`()
     async throws
   {
     try fixture.add("a", "b")
@@ -120,7 +125,8 @@ struct SchedulingTests {
     #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeld)
   }
 
-  @Test func `ZY58 FK2 a higher limit counts at once, a lower one stops nobody`() async throws {
+  @Test(.requirements("ZY58", "FK2"))
+  func `raising the limit starts downloads immediately; lowering it stops none`() async throws {
     try fixture.add("a", "b", "c", "d", "e")
     let engine = try fixture.engine(1)
     try await fixture.running(engine) {

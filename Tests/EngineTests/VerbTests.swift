@@ -4,6 +4,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
+import TestTraits
 import Testing
 import TransportTesting
 
@@ -76,7 +77,8 @@ struct VerbTests {
     #expect(fixture.server.requests.count == 1)
   }
 
-  @Test func `ZF15 get throws why it failed, and that somebody gave it up`() async throws {
+  @Test(.requirements("ZF15"))
+  func `get throws the download's failure, or cancelled when the user cancels`() async throws {
     slow("/slow")
     try await running { engine in
       let failure = await #expect(throws: DownloadFailure.self) {
@@ -92,7 +94,8 @@ struct VerbTests {
     }
   }
 
-  @Test func `SC1 MO10 a pause keeps what has arrived, and a resume goes on from there`()
+  @Test(.requirements("SC1", "MO10"))
+  func `pausing keeps the received bytes, and resuming continues after them`()
     async throws
   {
     slow("/a")
@@ -129,8 +132,8 @@ struct VerbTests {
     #expect(body.matches(file: fixture.file("a")))
   }
 
-  @Test
-  func `FK12 FK15 what is cancelled leaves its record and nothing else, and restarts from nothing`()
+  @Test(.requirements("FK12", "FK15"))
+  func `cancelling deletes the partial file, keeps the record and allows a restart`()
     async throws
   {
     slow("/a")
@@ -196,8 +199,8 @@ struct VerbTests {
     #expect(try String(contentsOfFile: fixture.file("a (2)"), encoding: .utf8) == "ours")
   }
 
-  @Test(arguments: [false, true])
-  func `ZY25 FK17 what is removed goes with its bytes, and its file if that is wanted`(
+  @Test(.requirements("ZY25", "FK17"), arguments: [false, true])
+  func `removing deletes records and partial files, and finished files on request`(
     withFile: Bool
   )
     async throws
@@ -314,7 +317,8 @@ struct VerbTests {
 
   // MARK: Mirrors
 
-  @Test func `ZF3 ZF6 mirrors are asked in order, one at a time, and then the first again`()
+  @Test(.requirements("ZF3", "ZF6"))
+  func `mirrors are tried in order, one at a time, then the first URL again`()
     async throws
   {
     let busy = Resource(body, faults: .status(503), then: .repeatLast)
@@ -333,7 +337,7 @@ struct VerbTests {
 
   // MARK: Progress
 
-  @Test func `FK23 progress is told until the run is over`() async throws {
+  @Test(.requirements("FK23")) func `the progress sequence ends with the run`() async throws {
     slow("/a")
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])

@@ -4,6 +4,7 @@ import EngineTestSupport
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 /// What others write while a transfer is under way, and when its task ends all the same.
@@ -54,10 +55,13 @@ struct DownloadCommandTests {
     while transport.cancelled.isEmpty { await Task.yield() }
   }
 
-  @Test(arguments: [
-    (DownloadState.paused, DownloadIntent.pause), (.running, .pause), (.paused, .run),
-  ])
-  func `ZY32 FK13 SC8 MO4 a transfer that is to be held ends and keeps what has arrived`(
+  @Test(
+    .requirements("ZY32", "FK13", "SC8", "MO4"),
+    arguments: [
+      (DownloadState.paused, DownloadIntent.hold), (.running, .hold), (.paused, .run),
+    ]
+  )
+  func `pausing cancels the transfer and keeps the received bytes`(
     state: DownloadState,
     intent: DownloadIntent
   ) async throws {
@@ -168,7 +172,9 @@ struct DownloadCommandTests {
     #expect(transport.started.count == 1)
   }
 
-  @Test func `ZY24 wishes about what does not run yet are carried out at once`() async throws {
+  @Test(.requirements("ZY24")) func `commands for waiting downloads take effect immediately`()
+    async throws
+  {
     try store.add([DownloadRequest(url: "https://example.com/b")])
     var options = EngineOptions()
     options.checkpointInterval = .milliseconds(50)
@@ -197,7 +203,7 @@ struct DownloadCommandTests {
     #expect(transport.started.count == 1)
   }
 
-  @Test func `FK5 tasks that an engine before has left are ended`() async throws {
+  @Test(.requirements("FK5")) func `tasks left by a previous engine are cancelled`() async throws {
     let left = TaskSnapshot(id: TaskID(rawValue: 9), recordID: "0", bytesReceived: 1)
     let transport = HandTransport(left: [left])
     let engine = try DownloadEngine(store: store, transport: transport)

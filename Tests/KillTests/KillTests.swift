@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 #if os(Linux)
@@ -26,7 +27,8 @@ struct KillTests {
     case both
   }
 
-  @Test func `SC13 no kill loses a byte, fetches a checkpointed one again or lies about progress`()
+  @Test(.requirements("SC13"))
+  func `no kill loses a byte, refetches a checkpointed one or misreports progress`()
     throws
   {
     print("kills: \(kills), DLSTORE_KILL_SEED=\(seed)")

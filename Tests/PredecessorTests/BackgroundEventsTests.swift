@@ -1,5 +1,6 @@
 import DownloadSync
 import EngineTestSupport
+import TestTraits
 import Testing
 
 /// The handler that an application is given with the events of its background session.
@@ -8,8 +9,8 @@ import Testing
     var names: [String] = []
   }
 
-  @Test @MainActor
-  func `FK4 a handler is taken for our session alone, called once on the main actor`()
+  @Test(.requirements("FK4")) @MainActor
+  func `a completion handler is accepted for its own session and called once on the main actor`()
     async throws
   {
     let calls = Calls()
@@ -25,7 +26,9 @@ import Testing
     try await waitUntil("the next call") { calls.names == ["ours", "next"] }
   }
 
-  @Test @MainActor func `FK4 a second handler calls the first`() async throws {
+  @Test(.requirements("FK4")) @MainActor func `accepting a second handler calls the first`()
+    async throws
+  {
     let calls = Calls()
     let events = BackgroundEvents(identifier: "ours")
     events.accept(identifier: "ours") { calls.names.append("first") }

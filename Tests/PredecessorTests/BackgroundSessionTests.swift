@@ -7,6 +7,7 @@ import ResumeData
 import SimulatedTransport
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 
 /// What the predecessors do over a background session of Apple's, done by our engine over a session
@@ -18,8 +19,8 @@ import Testing
     fixture = try BackgroundFixture()
   }
 
-  @Test
-  func `ZY31 ZY32 ZY33 ZY35 SC8 MO10 a pause leaves resume data, and a resume goes on from it`()
+  @Test(.requirements("ZY31", "ZY32", "ZY33", "ZY35", "SC8", "MO10"))
+  func `pausing a background task stores resume data, and resuming continues from it`()
     async throws
   {
     try fixture.add("a")
@@ -48,8 +49,8 @@ import Testing
     #expect(try fixture.sessionFiles().isEmpty)
   }
 
-  @Test
-  func `ZY30 SC1 MO2 a task goes on without the application, and the next launch takes it over`()
+  @Test(.requirements("ZY30", "SC1", "MO2"))
+  func `a background task continues without the app, and the next launch adopts it`()
     async throws
   {
     try fixture.add("a")
@@ -68,8 +69,11 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test(arguments: [DownloadState.running, .waiting, .paused])
-  func `FK5 FK30 ZY34 what has ended without the application is delivered to the next launch`(
+  @Test(
+    .requirements("FK5", "FK30", "ZY34"),
+    arguments: [DownloadState.running, .waiting, .paused]
+  )
+  func `a task that finished without the app is delivered at the next launch`(
     state: DownloadState
   ) async throws {
     try fixture.add("a")
@@ -80,7 +84,8 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test func `ZY33 ZY34 ZY35 FK32 SC10 what a relaunch hands over is stored, and goes on`()
+  @Test(.requirements("ZY33", "ZY34", "ZY35", "FK32", "SC10"))
+  func `resume data delivered at launch is stored and continues the download`()
     async throws
   {
     try fixture.add("a", "b")
@@ -109,7 +114,8 @@ import Testing
     #expect(try fixture.resumeData("b")?.received == 400)
   }
 
-  @Test func `ZY32 SC8 a task of what is held ends at the next launch, with resume data`()
+  @Test(.requirements("ZY32", "SC8"))
+  func `the running task of a paused download is cancelled at launch with resume data`()
     async throws
   {
     try fixture.add("a")
@@ -123,7 +129,8 @@ import Testing
     #expect(try fixture.resumeData()?.received == 400)
   }
 
-  @Test func `ZY38 ZY63 who makes room leaves resume data, and goes on from it`() async throws {
+  @Test(.requirements("ZY38", "ZY63"))
+  func `a preempted background task leaves resume data and continues from it`() async throws {
     try fixture.add("a")
     try await fixture.running(try fixture.engine(1)) {
       let first = try await fixture.task(1)
@@ -143,7 +150,8 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test func `ZY36 SC11 a launch without a network damages no resume data`() async throws {
+  @Test(.requirements("ZY36", "SC11"))
+  func `a background launch without a network keeps the resume data`() async throws {
     try await pauseWithResumeData()
     let blob = try fixture.record().resumeData
     fixture.session.leavesResumeData = false
@@ -157,7 +165,8 @@ import Testing
     }
   }
 
-  @Test func `ZY34 ZY39 ZY46 resume data whose file is gone is dropped, and all is asked for anew`()
+  @Test(.requirements("ZY34", "ZY39", "ZY46"))
+  func `resume data whose temporary file is missing is dropped and the download restarts`()
     async throws
   {
     try await pauseWithResumeData()
@@ -176,8 +185,8 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test
-  func `ZY39 ZY40 ZY41 ZY43 ZY44 ZY45 a lost network costs nothing that our copy has`()
+  @Test(.requirements("ZY39", "ZY40", "ZY41", "ZY43", "ZY44", "ZY45"))
+  func `after a lost connection the download continues from the copied temporary file`()
     async throws
   {
     let fixture = try BackgroundFixture(copyInterval: 100)
@@ -210,8 +219,8 @@ import Testing
     #expect(try fixture.folder.names(in: "session-copies").isEmpty)
   }
 
-  @Test(arguments: [true, false])
-  func `ZY34 ZY36 ZY40 ZY45 what a lost network took while no application ran is in our copy`(
+  @Test(.requirements("ZY34", "ZY36", "ZY40", "ZY45"), arguments: [true, false])
+  func `a connection lost without the app costs none of the copied bytes`(
     isOfflineAtLaunch: Bool
   ) async throws {
     let fixture = try BackgroundFixture(copyInterval: 100)
@@ -245,7 +254,7 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test func `the copies of what was removed go at the next launch`() async throws {
+  @Test func `copies of a removed download are deleted at the next launch`() async throws {
     let fixture = try BackgroundFixture(copyInterval: 100)
     try fixture.add("a")
     try await fixture.running(try fixture.engine()) {
@@ -262,8 +271,11 @@ import Testing
     }
   }
 
-  @Test(arguments: [ResumeData.Consumer.iOS10, .iOS11])
-  func `ZY47 ZY48 ZY52 FK33 resume data is repaired for the system that goes on from it`(
+  @Test(
+    .requirements("ZY47", "ZY48", "ZY52", "FK33"),
+    arguments: [ResumeData.Consumer.iOS10, .iOS11]
+  )
+  func `resume data is repaired for the system version that resumes it`(
     system: ResumeData.Consumer
   ) async throws {
     let fixture = try BackgroundFixture(system: system)
@@ -287,7 +299,7 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test func `resume data that cannot be read is dropped, and the download starts again`()
+  @Test func `unreadable resume data is dropped and the download restarts`()
     async throws
   {
     try fixture.add("a")
@@ -314,7 +326,7 @@ import Testing
 
   // MARK: Deliveries
 
-  @Test func `a body that was delivered right before a kill is delivered to the next launch`()
+  @Test func `a file delivered right before a kill is delivered again at the next launch`()
     async throws
   {
     try fixture.add("a")
@@ -329,7 +341,9 @@ import Testing
     #expect(try fixture.record().attempts.isEmpty)
   }
 
-  @Test func `a body that was half read before a kill is read again from its start`() async throws {
+  @Test func `a delivered file half read before a kill is read again from its first byte`()
+    async throws
+  {
     try fixture.add("a")
     fixture.finish(try fixture.leave(400, as: .running))
     _ = await fixture.session.liveTasks()
@@ -371,7 +385,7 @@ import Testing
     #expect(fixture.session.keptDeliveries.isEmpty)
   }
 
-  @Test func `a body whose record is gone, or complete, is deleted`() async throws {
+  @Test func `a delivered file whose record is deleted or completed is deleted`() async throws {
     try fixture.add("a", "b")
     for name in ["a", "b"] { fixture.finish(try fixture.leave(400, name, as: .running)) }
     _ = await fixture.session.liveTasks()
@@ -391,8 +405,8 @@ import Testing
     #expect(fixture.session.network.requests.count == 2)
   }
 
-  @Test(arguments: [200, 416])
-  func `SC4 a file that has changed since is downloaded anew, whatever the server says`(
+  @Test(.requirements("SC4"), arguments: [200, 416])
+  func `a resource that changed on the server is downloaded again from the first byte`(
     status: Int
   ) async throws {
     try await pauseWithResumeData()
@@ -410,7 +424,7 @@ import Testing
     #expect(new.matches(try fixture.file()))
   }
 
-  @Test func `a stop leaves resume data, from which the next run goes on`() async throws {
+  @Test func `stopping the engine stores resume data for the next run`() async throws {
     try fixture.add("a")
     try await fixture.running(try fixture.engine()) {
       fixture.receive(400, try await fixture.task(1))
@@ -425,8 +439,8 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test
-  func `FK31 a task of no record keeps back no other, and of several the one with most goes on`()
+  @Test(.requirements("FK31"))
+  func `a task without a record is cancelled, and of two tasks the one with more bytes wins`()
     async throws
   {
     try fixture.add("a", "b")
@@ -446,7 +460,8 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test func `ZY25 FK17 what was removed without the application goes when its task has ended`()
+  @Test(.requirements("ZY25", "FK17"))
+  func `a download removed without the app is deleted when its task has ended`()
     async throws
   {
     try fixture.add("a")
@@ -462,7 +477,7 @@ import Testing
     #expect(try fixture.folder.names(in: "store/files").isEmpty)
   }
 
-  @Test func `a task that was asked to end before a launch is waited for`() async throws {
+  @Test func `a launch waits for a task that is already being cancelled`() async throws {
     try fixture.add("a")
     let task = try fixture.leave(400, as: .running)
     fixture.session.cancel(task)
@@ -476,7 +491,9 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test func `a record whose task goes on runs, without the resume data of before`() async throws {
+  @Test func `adopting a live task marks its record running and drops the old resume data`()
+    async throws
+  {
     try fixture.add("a", "b")
     let left = try fixture.leave(400, as: .running)
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
@@ -497,7 +514,7 @@ import Testing
     #expect(fixture.session.requests.count == 2)
   }
 
-  @Test func `a suspended task of what is to run goes on`() async throws {
+  @Test func `a suspended task of an active download is resumed`() async throws {
     try fixture.add("a")
     let task = try fixture.leave(400, as: .running)
     fixture.session.suspend(task)
@@ -509,7 +526,8 @@ import Testing
     #expect(fixture.body.matches(try fixture.file()))
   }
 
-  @Test func `FK34 tasks that have fallen silent go on when the application comes to the front`()
+  @Test(.requirements("FK34"))
+  func `stalled background tasks continue when the app enters the foreground`()
     async throws
   {
     try fixture.add("a")

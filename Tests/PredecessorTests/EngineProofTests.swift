@@ -6,6 +6,7 @@ import Foundation
 import ObjectStore
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 
 /// Lines of several predecessors, proven with a whole engine.
@@ -40,7 +41,8 @@ struct EngineProofTests {
 
   // MARK: States
 
-  @Test func `ZY7 FK11 every state is stored by an engine where another process reads it`()
+  @Test(.requirements("ZY7", "FK11"))
+  func `another process reads each state that the engine stores`()
     async throws
   {
     let other = try DownloadStore(at: store.path)
@@ -71,7 +73,8 @@ struct EngineProofTests {
     }
   }
 
-  @Test func `MO1 it starts, stops and goes on, says whether it downloads, and calls back`()
+  @Test(.requirements("MO1"))
+  func `a download starts, pauses, resumes, reports isDownloading and calls back`()
     async throws
   {
     let engine = try fixture.engine()
@@ -109,7 +112,8 @@ struct EngineProofTests {
 
   // MARK: Selections
 
-  @Test func `FK12 what was given up or failed is asked for again from the first byte`()
+  @Test(.requirements("FK12"))
+  func `restarting a cancelled or failed download begins at the first byte`()
     async throws
   {
     try fixture.add("cancelled", "failed")
@@ -133,8 +137,8 @@ struct EngineProofTests {
     }
   }
 
-  @Test
-  func `FK16 MO5 one, those of a tag or all are stopped, continued and given up while they run`()
+  @Test(.requirements("FK16", "MO5"))
+  func `one download, a tag or all downloads are paused, resumed and cancelled while running`()
     async throws
   {
     for name in ["a", "b", "c"] {
@@ -179,7 +183,8 @@ struct EngineProofTests {
 
   // MARK: The queue
 
-  @Test func `ZY59 a free slot is taken at once, the others wait in order, and none starts twice`()
+  @Test(.requirements("ZY59"))
+  func `free slots are filled immediately, in order, and no download starts twice`()
     async throws
   {
     try await fixture.running(try fixture.engine(2)) {
@@ -201,7 +206,8 @@ struct EngineProofTests {
     }
   }
 
-  @Test func `ZY24 ZY66 what is complete, held or removed leaves the queue and starts no more`()
+  @Test(.requirements("ZY24", "ZY66"))
+  func `completed, paused and removed downloads leave the queue and do not start`()
     async throws
   {
     try await fixture.running(try fixture.engine(1)) {
@@ -231,7 +237,8 @@ struct EngineProofTests {
 
   // MARK: Events
 
-  @Test func `ZY53 begin, failure, pause, end, state and speed of a download reach each consumer`()
+  @Test(.requirements("ZY53"))
+  func `start, failure, pause, completion, state and speed are reported to every consumer`()
     async throws
   {
     let engine = try fixture.engine()
@@ -273,7 +280,9 @@ struct EngineProofTests {
     }
   }
 
-  @Test func `ZF8 two downloads at the same time tell their own handles alone`() async throws {
+  @Test(.requirements("ZF8")) func `handles of concurrent downloads receive only their own events`()
+    async throws
+  {
     let engine = try fixture.engine()
     try fixture.add("a", "b")
     let consumers = ["a", "b"].map { name in
@@ -294,7 +303,7 @@ struct EngineProofTests {
     #expect(heard[1].allSatisfy { $0.url == fixture.url("b") })
   }
 
-  @Test func `ZF16 callbacks of an engine come one after the other and in order`() async throws {
+  @Test(.requirements("ZF16")) func `engine callbacks are serial and in order`() async throws {
     let engine = try fixture.engine(1)
     let state = Mutex<(isInside: Bool, overlaps: Int, words: [String])>((false, 0, []))
     let observation = engine.observe { event in
@@ -325,7 +334,8 @@ struct EngineProofTests {
 
   // MARK: Progress
 
-  @Test func `FK20 FK21 who asks before the start is answered at once, and told each change`()
+  @Test(.requirements("FK20", "FK21"))
+  func `an observer added before the start receives the current state and every change`()
     async throws
   {
     try fixture.add("a")
@@ -357,7 +367,8 @@ struct EngineProofTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test func `FK20 who asks hears of the speed while bytes come, and of the error at the end`()
+  @Test(.requirements("FK20"))
+  func `an observer receives the speed during the transfer and the error at the end`()
     async throws
   {
     try fixture.add("a")
@@ -392,9 +403,10 @@ struct EngineProofTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: [Duration.milliseconds(60), .milliseconds(300)])
-  func `FK23 progress comes no more often than it was asked for`(_ interval: Duration) async throws
-  {
+  @Test(.requirements("FK23"), arguments: [Duration.milliseconds(60), .milliseconds(300)])
+  func `progress is delivered no more often than the requested interval`(
+    _ interval: Duration
+  ) async throws {
     try fixture.add("a")
     let engine = try fixture.engine()
     try await fixture.running(engine) {
@@ -435,7 +447,8 @@ struct EngineProofTests {
     func didPerform(_ effect: Effect) {}
   }
 
-  @Test func `ZF11 a rename that the system refuses fails the download with the system's error`()
+  @Test(.requirements("ZF11"))
+  func `a failed rename fails the download with the file system's error`()
     async throws
   {
     try fixture.add("a")
@@ -469,7 +482,7 @@ struct ServerProofTests {
     fixture = try EngineFixture()
   }
 
-  @Test func `FK6 no request is made before an engine runs, however much is asked for`()
+  @Test(.requirements("FK6")) func `commands issued before the engine runs send no request`()
     async throws
   {
     fixture.server.route("/a", Resource(.text("abc")))
@@ -483,7 +496,8 @@ struct ServerProofTests {
     #expect(fixture.server.requests.count == 1)
   }
 
-  @Test func `FK27 a complete file costs no request, and one that was replaced is not believed`()
+  @Test(.requirements("FK27"))
+  func `a complete file is not requested again, and a replaced one is not trusted`()
     async throws
   {
     let body = Body.generated(byteCount: 10_000, seed: 5)
@@ -508,7 +522,8 @@ struct ServerProofTests {
     #expect(body.matches(file: layout.finalPath))
   }
 
-  @Test func `FK36 a set has names, checksums, totals and time left, and is purged`() async throws {
+  @Test(.requirements("FK36"))
+  func `a group has names, checksums, totals and time remaining, and can be purged`() async throws {
     let body = Body.generated(byteCount: 2_000_000, seed: 6)
     var hasher = DigestHasher(.sha256)
     hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)

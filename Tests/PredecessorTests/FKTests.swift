@@ -3,6 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
+import TestTraits
 import Testing
 
 /// What FKDownloader promises.
@@ -14,8 +15,11 @@ struct FKTests {
     fixture = try HandFixture()
   }
 
-  @Test(arguments: [(true, false), (false, false), (true, true), (false, true)])
-  func `FK3 FK29 a transport is told of the networks and the kind of session that are wanted`(
+  @Test(
+    .requirements("FK3", "FK29"),
+    arguments: [(true, false), (false, false), (true, true), (false, true)]
+  )
+  func `a task request carries the cellular and background preferences`(
     allowsCellular: Bool,
     prefersBackground: Bool
   ) async throws {
@@ -32,7 +36,7 @@ struct FKTests {
     }
   }
 
-  @Test func `FK6 nothing starts before the engine runs`() async throws {
+  @Test(.requirements("FK6")) func `no task starts before the engine runs`() async throws {
     try fixture.add("a")
     let engine = try fixture.engine()
     try await engine.add([DownloadRequest(url: fixture.url("b"))])
@@ -41,7 +45,7 @@ struct FKTests {
     try await fixture.running(engine) { try await fixture.started(2) }
   }
 
-  @Test func `FK10 a store answers before any engine has run`() throws {
+  @Test(.requirements("FK10")) func `a store answers queries before any engine has run`() throws {
     try fixture.add("a")
     try fixture.change("a") { record in
       record.state = .paused
@@ -54,7 +58,8 @@ struct FKTests {
     #expect(record.received == 40 && record.expected == 100)
   }
 
-  @Test func `FK22 a set of URLs has a name and sums, and members come and go`() throws {
+  @Test(.requirements("FK22"))
+  func `a group totals the downloads of a tag as members join and leave`() throws {
     try fixture.add("a", "b", "c")
     for (index, name) in ["a", "b", "c"].enumerated() {
       try fixture.change(name) { record in
@@ -83,7 +88,8 @@ struct FKTests {
     #expect(try fixture.store.records(DownloadRecord.all).count == 3)
   }
 
-  @Test func `FK30 SC12 a task is joined to its record by the record's id`() async throws {
+  @Test(.requirements("FK30", "SC12")) func `a task request carries its record's id`() async throws
+  {
     try fixture.add("a")
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
@@ -92,7 +98,8 @@ struct FKTests {
     }
   }
 
-  @Test func `FK5 FK31 live tasks that nobody knows keep no other from being dealt with`()
+  @Test(.requirements("FK5", "FK31"))
+  func `live tasks without a record do not block the reconciliation of others`()
     async throws
   {
     let known = RecordIdentity.id(forURL: "https://example.com/a")
@@ -115,13 +122,14 @@ struct FKTests {
   }
 
   @Test(
+    .requirements("FK35"),
     arguments: [
       "https://example.com/a%2Fb", "https://example.com/a/b", "https://example.com/%61/b",
       "https://example.com/a%252Fb", "https://example.com/a/b?sig=%2B%20+/=",
       "https://example.com/é",
     ]
   )
-  func `FK35 a URL is requested as it was given, and is another one in any other spelling`(
+  func `a URL is requested byte for byte as it was given`(
     url: String
   ) async throws {
     try fixture.store.add(
@@ -134,7 +142,7 @@ struct FKTests {
     }
   }
 
-  @Test func `FK35 spellings that some call the same are downloads of their own`() throws {
+  @Test(.requirements("FK35")) func `URLs that differ in spelling are separate downloads`() throws {
     let urls = ["a%2Fb", "a/b", "%61/b", "a%252Fb", "a//b", "a/./b"].map(fixture.url)
     let added = try fixture.store.add(urls.map(DownloadRequest.init))
     #expect(added.allSatisfy { $0.isNew })

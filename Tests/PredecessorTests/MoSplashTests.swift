@@ -2,6 +2,7 @@ import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
+import TestTraits
 import Testing
 
 /// What MoSplash's JHDownloader and its manager promise.
@@ -13,8 +14,8 @@ struct MoSplashTests {
     fixture = try HandFixture()
   }
 
-  @Test(arguments: DownloadState.allCases)
-  func `MO1 a download is under way while it has a task or gets its name`(state: DownloadState) {
+  @Test(.requirements("MO1"), arguments: DownloadState.allCases)
+  func `isDownloading is true for the states running and finalizing only`(state: DownloadState) {
     #expect(state.isDownloading == [.running, .finalizing].contains(state))
   }
 
@@ -24,7 +25,8 @@ struct MoSplashTests {
     }
   }
 
-  @Test func `MO3 MO4 it downloads from its start to a stop, and from there to its end`()
+  @Test(.requirements("MO3", "MO4"))
+  func `isDownloading follows start, pause, failure, resume and completion`()
     async throws
   {
     let engine = try fixture.engine(1)
@@ -54,7 +56,8 @@ struct MoSplashTests {
     }
   }
 
-  @Test func `MO5 one or all are added, stopped, continued and fetched`() async throws {
+  @Test(.requirements("MO5"))
+  func `one download or all downloads are added, paused, resumed and listed`() async throws {
     let engine = try fixture.engine()
     let names = ["a", "b", "c"]
     try await engine.add(names.map { DownloadRequest(url: fixture.url($0)) })
@@ -69,8 +72,8 @@ struct MoSplashTests {
     #expect(try await engine.records().count == 3)
   }
 
-  @Test func `MO8 FK32 a task that ends by itself ends its download with the reason`() async throws
-  {
+  @Test(.requirements("MO8", "FK32"))
+  func `a task that fails permanently fails its download with the task's message`() async throws {
     try fixture.add("a")
     let engine = try fixture.engine()
     let handle = engine.handle(of: fixture.url("a"))

@@ -21,7 +21,7 @@ import Testing
     try fixture.store.objects.writeNow { tx in _ = try tx.delete(DownloadRecord.self, url) }
   }
 
-  @Test func `a live task of no record is cancelled`() async throws {
+  @Test func `a live task without a record is cancelled`() async throws {
     try fixture.add("a")
     let task = try fixture.leave(400, as: .running)
     try purge()
@@ -29,7 +29,7 @@ import Testing
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
 
-  @Test func `a file that was delivered for no record is deleted`() async throws {
+  @Test func `a file delivered without a record is deleted`() async throws {
     try fixture.add("a")
     let task = try fixture.leave(400, as: .running)
     fixture.finish(task)

@@ -6,6 +6,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import Synchronization
+import TestTraits
 import Testing
 import URLSessionTransport
 
@@ -35,7 +36,8 @@ struct RealTransferTests {
 
   // MARK: Names
 
-  @Test func `ZY22 a finished file and its record get a name together, and keep it together`()
+  @Test(.requirements("ZY22"))
+  func `renaming changes the finished file and its record together or not at all`()
     async throws
   {
     fixture.server.route("/a.bin", Resource(body))
@@ -57,8 +59,8 @@ struct RealTransferTests {
     #expect(fixture.server.requests.count == 1)
   }
 
-  @Test
-  func `ZY19 a finished file that is gone is reported, and fetched under the record's new name`()
+  @Test(.requirements("ZY19"))
+  func `a missing finished file is downloaded again under the record's new name`()
     async throws
   {
     fixture.server.route("/a.bin", Resource(body))
@@ -105,7 +107,8 @@ struct RealTransferTests {
     func liveTasks() async -> [TaskSnapshot] { await current.withLock { $0 }.liveTasks() }
   }
 
-  @Test func `MO8 a session that is invalidated ends its download with the reason, which goes on`()
+  @Test(.requirements("MO8"))
+  func `invalidating the session fails the attempt with a reason, and the download resumes`()
     async throws
   {
     let faults: [Fault] = [.stallAfter(bytes: 100_000)]
@@ -145,7 +148,8 @@ struct RealTransferTests {
     func liveTasks() async -> [TaskSnapshot] { [] }
   }
 
-  @Test func `MO8 a session that takes no task any more ends its downloads with the reason`()
+  @Test(.requirements("MO8"))
+  func `a session that accepts no tasks fails its downloads with a reason`()
     async throws
   {
     try fixture.add("/a.bin")

@@ -4,6 +4,7 @@ import EngineTestSupport
 import ObjectStore
 import SimulatedTransport
 import TestSupport
+import TestTraits
 import Testing
 
 /// Background or foreground for each download, over both kinds of transport at once.
@@ -31,7 +32,9 @@ import Testing
     }
   }
 
-  @Test func `FK29 each download goes over the transport that it prefers`() async throws {
+  @Test(.requirements("FK29")) func `each download uses the transport that it prefers`()
+    async throws
+  {
     try add("front", prefersBackground: false)
     try add("back", prefersBackground: true)
     try await fixture.running(try engine()) {
@@ -46,7 +49,8 @@ import Testing
     #expect(fixture.session.keptDeliveries.isEmpty)
   }
 
-  @Test func `FK29 what a background task has left goes on in the background`() async throws {
+  @Test(.requirements("FK29"))
+  func `resume data of a background task is resumed in the background`() async throws {
     try add("a", prefersBackground: true)
     try await fixture.running(try engine()) { fixture.receive(400, try await fixture.task(1)) }
     let url = fixture.url("a")
@@ -61,7 +65,8 @@ import Testing
     #expect(fixture.session.network.requests.map(\.offset) == [0, 400])
   }
 
-  @Test func `FK29 a launch takes over tasks of the background and ends those of the foreground`()
+  @Test(.requirements("FK29"))
+  func `a launch adopts background tasks and cancels foreground tasks`()
     async throws
   {
     struct Nobody: TaskSink {

@@ -4,6 +4,7 @@ import EngineTestSupport
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 /// What SCDownloader promises.
@@ -15,7 +16,9 @@ struct SCTests {
     fixture = try HandFixture()
   }
 
-  @Test func `SC3 what happens to one download does not touch another`() async throws {
+  @Test(.requirements("SC3")) func `the failure or pause of one download does not affect another`()
+    async throws
+  {
     try fixture.add("bad", "good", "held")
     let engine = try fixture.engine()
     try await fixture.running(engine) {
@@ -39,7 +42,8 @@ struct SCTests {
     )
   }
 
-  @Test func `SC5 the folder is the one that is given or that of the store, and made when needed`()
+  @Test(.requirements("SC5"))
+  func `the folder is the request's or the store's, and is created when needed`()
     async throws
   {
     try fixture.store.add([

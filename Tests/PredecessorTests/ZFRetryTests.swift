@@ -4,6 +4,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 import URLSessionTransport
 
@@ -16,7 +17,9 @@ struct ZFRetryTests {
     fixture = try EngineFixture()
   }
 
-  @Test func `ZF2 MO9 every callback may be left out`() async throws {
+  @Test(.requirements("ZF2", "MO9")) func `progress and completion callbacks are optional`()
+    async throws
+  {
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
     let engine = try fixture.engine()
@@ -34,7 +37,8 @@ struct ZFRetryTests {
     for observation in observations { observation.cancel() }
   }
 
-  @Test func `ZF4 ZF5 a list stops at its first success and ends once`() async throws {
+  @Test(.requirements("ZF4", "ZF5"))
+  func `a download with mirrors stops at the first success and ends once`() async throws {
     fixture.server.route("/a", Resource(.text("a"), faults: .status(404), then: .repeatLast))
     fixture.server.route("/b", Resource(.text("abc")))
     fixture.server.route("/c", Resource(.text("abc")))
@@ -45,8 +49,8 @@ struct ZFRetryTests {
     #expect(fixture.server.requests.map(\.target) == ["/a", "/b"])
   }
 
-  @Test func `ZF3 ZF5 a list that is used up fails once, and says which entries did`() async throws
-  {
+  @Test(.requirements("ZF3", "ZF5"))
+  func `a download fails once after its last mirror and records each failed URL`() async throws {
     for path in ["/a", "/b", "/c"] {
       fixture.server.route(path, Resource(.text("a"), faults: .status(404), then: .repeatLast))
     }
@@ -59,7 +63,7 @@ struct ZFRetryTests {
     #expect(attempts.map(\.failure.code) == [.notFound, .notFound, .notFound])
   }
 
-  @Test func `ZF7 what takes longer than the idle time-out and never idles is no time-out`()
+  @Test(.requirements("ZF7")) func `a slow transfer that never goes idle does not time out`()
     async throws
   {
     let body = Body.generated(byteCount: 500_000, seed: 7)
@@ -79,7 +83,8 @@ struct ZFRetryTests {
     #expect(body.matches(file: fixture.file("a")))
   }
 
-  @Test func `ZF10 a destination that cannot be a folder is one failure, and nothing else`()
+  @Test(.requirements("ZF10"))
+  func `a download whose folder cannot be created fails once with a file system error`()
     async throws
   {
     fixture.server.route("/a", Resource(.text("abc")))
@@ -95,12 +100,13 @@ struct ZFRetryTests {
   }
 
   @Test(
+    .requirements("ZF12"),
     arguments: [
       (FileNaming.fromURL, nil, "get"), (.fromURL, "report.pdf", "report.pdf"),
       (.fromResponse, nil, "naïve.pdf"), (.fromResponse, "report.pdf", "report.pdf"),
     ] as [(FileNaming, String?, String)]
   )
-  func `ZF12 a name is the one that was given, or comes from where the policy says`(
+  func `the requested filename wins; otherwise the naming policy decides`(
     naming: FileNaming,
     given: String?,
     name: String
@@ -121,7 +127,8 @@ struct ZFRetryTests {
     #expect(try String(contentsOfFile: fixture.file(name), encoding: .utf8) == "abc")
   }
 
-  @Test func `ZF12 a name from a response leads nowhere else and replaces nothing`() async throws {
+  @Test(.requirements("ZF12"))
+  func `a filename from a response cannot leave the folder or replace a file`() async throws {
     var resource = Resource(.text("abc"))
     resource.fields = [Field("Content-Disposition", "attachment; filename=\"../../a.txt\"")]
     fixture.server.route("/get", resource)
@@ -135,7 +142,8 @@ struct ZFRetryTests {
     #expect(try String(contentsOfFile: fixture.file("a (2).txt"), encoding: .utf8) == "abc")
   }
 
-  @Test func `FK28 the type of a response gives a name an extension`() async throws {
+  @Test(.requirements("FK28"))
+  func `the response's media type supplies a missing filename extension`() async throws {
     var resource = Resource(.text("abc"))
     resource.fields = [Field("Content-Type", "application/pdf; charset=binary")]
     fixture.server.route("/report", resource)
@@ -146,7 +154,8 @@ struct ZFRetryTests {
     #expect(try String(contentsOfFile: fixture.file("report.pdf"), encoding: .utf8) == "abc")
   }
 
-  @Test func `ZF13 a file that is to be replaced is there until the new one is`() async throws {
+  @Test(.requirements("ZF13"))
+  func `the existing file stays in place until its replacement is complete`() async throws {
     let fixture = try HandFixture()
     let file = try fixture.folder.makeFile("store/files/a", "theirs")
     var request = DownloadRequest(url: fixture.url("a"))
@@ -165,7 +174,8 @@ struct ZFRetryTests {
     #expect(try fixture.folder.names(in: "store/files") == ["a"])
   }
 
-  @Test func `ZF13 a file that has changed since is somebody's, and is not replaced`() async throws
+  @Test(.requirements("ZF13")) func `a file modified after the replace request is not replaced`()
+    async throws
   {
     let fixture = try HandFixture()
     let file = try fixture.folder.makeFile("store/files/a", "theirs")
@@ -192,7 +202,7 @@ struct ZFRetryTests {
     return words
   }
 
-  @Test func `ZF16 a consumer hears on the actor that it is on`() async throws {
+  @Test(.requirements("ZF16")) func `events are delivered on the consumer's actor`() async throws {
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
     let engine = try fixture.engine()

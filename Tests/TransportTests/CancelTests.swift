@@ -1,6 +1,7 @@
 import DownloadSync
 import FaultServer
 import Synchronization
+import TestTraits
 import Testing
 import TransportTesting
 
@@ -122,7 +123,7 @@ struct CancelTests {
     #expect(await ends.first { _ in true } == .cancelled)
   }
 
-  @Test func `ZF18 releasing the transport ends its tasks`() async {
+  @Test(.requirements("ZF18")) func `releasing the transport cancels its tasks`() async {
     let sink = RecordingSink()
     var transport: (any LimitedTransport)? = TransportUnderTest.make()
     _ = transport?.start(request("/stall"), sink: sink)
@@ -132,7 +133,8 @@ struct CancelTests {
     #expect(sink.record.violationCount == 0)
   }
 
-  @Test func `ZF18 all downloads share one session, which goes with its transport`() async throws {
+  @Test(.requirements("ZF18"))
+  func `all downloads share one session, which is released with its transport`() async throws {
     let server = try FaultServer()
     server.route("/small", Resource(.text("small")))
     var transport: (any LimitedTransport)? = TransportUnderTest.make()

@@ -1,5 +1,6 @@
 import DownloadSync
 import Foundation
+import TestTraits
 import Testing
 
 @testable import URLSessionTransport
@@ -10,8 +11,8 @@ import Testing
 
 /// What a session is asked for.
 @Suite struct RequestTests {
-  @Test(arguments: [true, false])
-  func `FK3 a request and its redirects use a cellular network only where they may`(
+  @Test(.requirements("FK3"), arguments: [true, false])
+  func `a request and its redirects honor allowsCellular`(
     allowsCellular: Bool
   ) throws {
     let request = TaskRequest(

@@ -2,6 +2,7 @@ import DownloadStore
 import Foundation
 import ObjectStore
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite struct GrantTests {
@@ -30,7 +31,8 @@ import Testing
     }
   }
 
-  @Test func `ZY23 SC9 each name has its outcome, and one that is unknown keeps nobody back`()
+  @Test(.requirements("ZY23", "SC9"))
+  func `each name has its own outcome, and an unknown name blocks no other`()
     throws
   {
     let id = try fixture.store.record(named: url("b")).id
@@ -44,7 +46,8 @@ import Testing
     #expect(outcomes[0].record == (try fixture.store.record(named: url("a"))))
   }
 
-  @Test func `FK16 a tag or everything is a selection of those that can change`() throws {
+  @Test(.requirements("FK16"))
+  func `commands on a tag or on all records change every record that can change`() throws {
     #expect(effects(try fixture.store.pause(.tagged("even"))) == ["done", "done"])
     #expect(try states() == [.paused, .paused, .waiting])
     #expect(effects(try fixture.store.pause(.tagged("none"))) == [])

@@ -2,6 +2,7 @@ import Foundation
 import ObjectStore
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import DownloadStore
@@ -38,7 +39,8 @@ import Testing
     #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
   }
 
-  @Test func `ZY16 what is given changes, what is empty or left out stays`() throws {
+  @Test(.requirements("ZY16"))
+  func `an update changes the given fields and keeps empty or omitted ones`() throws {
     let before = try fixture.store.record(named: url)
     let outcome = try update { update in
       update.type = "film"
@@ -58,10 +60,13 @@ import Testing
     #expect(try fixture.store.record(named: url) == record)
   }
 
-  @Test(arguments: [
-    DownloadState.waiting, .running, .paused, .failedRetryable, .failedPermanent, .cancelled,
-  ])
-  func `ZY20 a download that is not complete ends under its new name`(state: DownloadState) throws {
+  @Test(
+    .requirements("ZY20"),
+    arguments: [
+      DownloadState.waiting, .running, .paused, .failedRetryable, .failedPermanent, .cancelled,
+    ]
+  )
+  func `renaming an unfinished download keeps its partial file`(state: DownloadState) throws {
     let record = try fixture.change(url) { $0.state = state }
     let partial = try fixture.layout(of: record).partialPath
     try fixture.write("123", to: partial)
@@ -72,7 +77,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: partial))
   }
 
-  @Test func `ZY18 the file of a complete one is renamed with its record`() throws {
+  @Test(.requirements("ZY18")) func `renaming a completed download renames its file`() throws {
     let before = try fixture.finish(url, "body")
     #expect(try rename(to: "b.bin").isDone)
     let record = try fixture.store.record(named: url)
@@ -96,7 +101,9 @@ import Testing
     #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
   }
 
-  @Test func `ZY22 nothing changes when somebody's file has the name`() throws {
+  @Test(.requirements("ZY22")) func `renaming to the name of an existing file changes nothing`()
+    throws
+  {
     let before = try fixture.finish(url, "ours")
     try fixture.write("theirs", to: fixture.folder.path("\(StoreFixture.files)/b.bin"))
     #expect(code { try rename(to: "b.bin") } == .nameTaken)
@@ -112,7 +119,8 @@ import Testing
     #expect(text("a.bin") == "ours")
   }
 
-  @Test func `ZY19 a file that is gone or another one now stays, and the record changes`() throws {
+  @Test(.requirements("ZY19"))
+  func `renaming a download whose file is missing or replaced changes only the record`() throws {
     let record = try fixture.finish(url, "ours")
     let path = try fixture.layout(of: record).finalPath
     try FileManager.default.removeItem(atPath: path)
@@ -135,7 +143,9 @@ import Testing
     #expect(text("b.bin") == "ours")
   }
 
-  @Test func `ZY17 what is not known, or about to go, is said to be unknown`() throws {
+  @Test(.requirements("ZY17")) func `updating an unknown or removed record throws unknownRecord`()
+    throws
+  {
     #expect(
       code { try fixture.store.update("https://example.com/none", RecordUpdate()) }
         == .unknownRecord
@@ -144,7 +154,8 @@ import Testing
     #expect(code { try update { $0.priority = 1 } } == .unknownRecord)
   }
 
-  @Test func `ZY22 the file has one of its names at every moment, and none of others is replaced`()
+  @Test(.requirements("ZY22"))
+  func `a rename never leaves the file without a name and never replaces another file`()
     throws
   {
     let old = try fixture.folder.makeFile("old", "1")

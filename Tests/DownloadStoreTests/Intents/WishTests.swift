@@ -1,5 +1,6 @@
 import Foundation
 import ObjectStore
+import TestTraits
 import Testing
 
 @testable import DownloadStore
@@ -150,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `FK13 nothing runs after a pause`() {
+  @Test(.requirements("FK13")) func `a paused record does not run`() {
     for record in Self.records {
       let paused = record.applying(.pause)
       let isAtRest = [.failedPermanent, .completed, .cancelled, .removed].contains(paused.state)
@@ -171,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `ZY65 what is resumed is not held, and waits for no time`() {
+  @Test(.requirements("ZY65")) func `resuming clears the hold and the retry delay`() {
     for record in Self.records {
       let resumed = record.applying(.resume(immediately: true))
       guard resumed.state == .waiting, resumed.intent == .run else { continue }

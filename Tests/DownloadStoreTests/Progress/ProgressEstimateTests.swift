@@ -1,16 +1,21 @@
 import DownloadStore
+import TestTraits
 import Testing
 
 @Suite struct ProgressEstimateTests {
-  @Test func `ZF14 MO7 the fraction is of the whole`() {
+  @Test(.requirements("ZF14", "MO7"))
+  func `the fraction is received bytes divided by expected bytes`() {
     #expect(ProgressEstimate(received: 25, expected: 100).fraction == 0.25)
     #expect(ProgressEstimate(received: 0, expected: 100).fraction == 0)
     #expect(ProgressEstimate(received: 100, expected: 100).fraction == 1)
     #expect(ProgressEstimate(received: 0, expected: 0).fraction == 1)
   }
 
-  @Test(arguments: [(10, nil), (10, 9), (10, -1), (-1, 10), (0, -1)] as [(Int64, Int64?)])
-  func `ZF14 an unknown or impossible size has no fraction and no end`(
+  @Test(
+    .requirements("ZF14"),
+    arguments: [(10, nil), (10, 9), (10, -1), (-1, 10), (0, -1)] as [(Int64, Int64?)]
+  )
+  func `an unknown or impossible size has no fraction and no time remaining`(
     received: Int64,
     expected: Int64?
   ) {

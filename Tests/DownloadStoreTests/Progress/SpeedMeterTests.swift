@@ -1,5 +1,6 @@
 import DownloadStore
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite struct SpeedMeterTests {
@@ -38,7 +39,7 @@ import Testing
     #expect(abs(meter.bytesPerSecond(at: moment(2))! - 500) < 0.001)
   }
 
-  @Test func `ZY55 a steady stream has its own speed at any time`() {
+  @Test(.requirements("ZY55")) func `a constant transfer rate is reported exactly at any time`() {
     for second in [0.5, 1, 3, 10, 100] {
       let meter = meter(to: second) { Int64($0 * 4000) }
       #expect(abs(meter.bytesPerSecond(at: moment(second))! - 4000) < 0.01)

@@ -1,4 +1,5 @@
 import DownloadStore
+import TestTraits
 import Testing
 
 @testable import DownloadSync
@@ -39,7 +40,7 @@ struct EventHubTests {
     for task in tasks { #expect(await task.value == ["a", "b", "c"]) }
   }
 
-  @Test func `ZF8 who asks for one download is told of no other`() async {
+  @Test(.requirements("ZF8")) func `a handle receives only the events of its own download`() async {
     let events = events(of: "a")
     for name in ["b", "a", "ab", "a"] { hub.emit(.released(url: name)) }
     hub.end()

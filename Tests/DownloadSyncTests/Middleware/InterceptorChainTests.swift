@@ -1,5 +1,6 @@
 import DownloadStore
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import DownloadSync
@@ -73,7 +74,8 @@ struct InterceptorChainTests {
     request.headers.filter { $0.name == "X-Seen" }.map(\.value)
   }
 
-  @Test func `FK24 requests go up the priorities and through equals as they were registered`()
+  @Test(.requirements("FK24"))
+  func `request interceptors run by ascending priority, then in registration order`()
     async throws
   {
     let chain = InterceptorChain(requests: [
@@ -88,7 +90,9 @@ struct InterceptorChainTests {
     #expect(try await InterceptorChain().request(request, for: record) == request)
   }
 
-  @Test func `FK24 each is handed what the one before has made`() async throws {
+  @Test(.requirements("FK24")) func `each request interceptor receives the previous one's result`()
+    async throws
+  {
     let chain = InterceptorChain(requests: [
       Marking(name: "a") { $0.url = "https://example.com/signed" },
       Marking(name: "b") { request in
@@ -174,7 +178,8 @@ struct InterceptorChainTests {
     #expect(failure?.message.contains("Stuck") == true)
   }
 
-  @Test func `FK25 responses go up the priorities, past those that fail or hang`() async {
+  @Test(.requirements("FK25"))
+  func `response interceptors run by ascending priority despite failures and time-outs`() async {
     let log = Log()
     let chain = InterceptorChain(
       responses: [

@@ -1,4 +1,5 @@
 import DownloadStore
+import TestTraits
 import Testing
 
 @testable import DownloadSync
@@ -10,13 +11,14 @@ import Testing
   }
 
   @Test(
+    .requirements("FK28"),
     arguments: [
       ("application/pdf", "pdf"), ("Text/HTML; charset=utf-8", "html"), ("image/jpeg ", "jpg"),
       ("text/plain", nil),
       ("application/octet-stream", nil), ("binary/octet-stream", nil), ("", nil), (";", nil),
     ] as [(String, String?)]
   )
-  func `FK28 a type that says what a file is has an extension`(field: String, ext: String?) {
+  func `a specific media type maps to a filename extension`(field: String, ext: String?) {
     let type = head(("Content-Type", field)).mediaType
     #expect(type.flatMap(MediaType.filenameExtension(of:)) == ext)
   }

@@ -1,5 +1,6 @@
 import DownloadStore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import DownloadSync
@@ -10,8 +11,8 @@ import Testing
     .entityChanged, .badResponse, .fileInUse, .outOfResources, .fileUnavailable, .unknown,
   ]
 
-  @Test(arguments: DownloadFailure.Code.allCases)
-  func `ZY67 FK37 what may pass by itself is tried again, and nothing else`(
+  @Test(.requirements("ZY67", "FK37"), arguments: DownloadFailure.Code.allCases)
+  func `only failures that may be temporary are retried`(
     code: DownloadFailure.Code
   ) {
     #expect(code.isRetryable == Self.retryable.contains(code))

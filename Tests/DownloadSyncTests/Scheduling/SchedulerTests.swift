@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import DownloadSync
@@ -74,7 +75,7 @@ import Testing
 
   // MARK: Turns
 
-  @Test func `ZY59 the first come goes first, the more important before it`() {
+  @Test(.requirements("ZY59")) func `downloads start by priority, then in order of arrival`() {
     let waiting = [
       candidate("late", order: 3), candidate("early", order: 1),
       candidate("important", priority: 1, order: 9), candidate("least", priority: -1, order: 0),
@@ -290,7 +291,7 @@ import Testing
     }
   }
 
-  @Test func `ZY63 no slot stays free while somebody may start, at any step of a life`() {
+  @Test(.requirements("ZY63")) func `no slot stays free while an eligible download waits`() {
     var random = SplitMix64(seed: 7)
     for _ in 0..<100 {
       var limits = ConcurrencyLimits(maximumRunning: 3, maximumPerHost: 2)

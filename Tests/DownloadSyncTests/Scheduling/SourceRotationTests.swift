@@ -1,5 +1,6 @@
 import DownloadStore
 import Foundation
+import TestTraits
 import Testing
 
 @testable import DownloadSync
@@ -42,8 +43,8 @@ import Testing
     #expect(life.waits == [.seconds(2), .seconds(4), nil])
   }
 
-  @Test func `ZF3 mirrors are asked in their order at once, and then the first again after a wait`()
-  {
+  @Test(.requirements("ZF3"))
+  func `mirrors are tried in order without delay, then the first URL after a delay`() {
     let life = life(mirrors: mirrors, .timedOut, .notFound, .connectionLost)
     #expect(life.asked == [own] + mirrors)
     #expect(life.waits == [.zero, .zero, .seconds(8)])

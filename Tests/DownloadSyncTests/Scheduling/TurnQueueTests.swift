@@ -1,4 +1,5 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import DownloadSync
@@ -60,8 +61,9 @@ import Testing
     #expect(drain(&queue) == ["a", "b"])
   }
 
-  @Test func `ZY59 who comes again is there once, with the last turn`() {
-    var queue = ReadyQueue()
+  @Test(.requirements("ZY59"))
+  func `inserting a queued download again moves it to its new position`() {
+    var queue = TurnQueue()
     queue.insert(candidate("a", order: 1), notBefore: retry(after: 9))
     queue.insert(candidate("b", order: 2))
     queue.insert(candidate("a", order: 3))
@@ -75,8 +77,8 @@ import Testing
     #expect(drain(&queue) == [])
   }
 
-  @Test func `ZY66 who leaves is not started, wherever it waited`() {
-    var queue = ReadyQueue()
+  @Test(.requirements("ZY66")) func `a removed download is not started from any queue`() {
+    var queue = TurnQueue()
     queue.insert(candidate("lane", order: 1))
     queue.insert(candidate("suspect", order: 2, isSuspect: true))
     queue.insert(candidate("delayed", order: 3), notBefore: retry())

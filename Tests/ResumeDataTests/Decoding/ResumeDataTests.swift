@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TestTraits
 import Testing
 
 @testable import ResumeData
@@ -35,7 +36,7 @@ struct ResumeDataTests {
     #expect(GoldenSample.bytes.count == 5_311)
   }
 
-  @Test func `ZY31 ZY51 the golden sample decodes`() throws {
+  @Test(.requirements("ZY31", "ZY51")) func `the golden sample decodes`() throws {
     let sample = try GoldenSample.resumeData()
     #expect(sample.form == .xml)
     #expect(sample.version == 2)
@@ -102,8 +103,8 @@ struct ResumeDataTests {
     #expect(try decoded(members).url == "http://a/0")
   }
 
-  @Test
-  func `ZY41 ZY42 version 1 has the path of the partial file, later versions its name`()
+  @Test(.requirements("ZY41", "ZY42"))
+  func `the partial file is a path in version 1 and a name in later versions`()
     throws
   {
     #expect(try decoded(Self.minimal).partialFileName == "CFNetworkDownload_abcdef.tmp")

@@ -1,3 +1,4 @@
+import TestTraits
 import Testing
 
 @testable import ResumeData
@@ -18,7 +19,8 @@ struct ConsumerTests {
 
   // MARK: iOS 10
 
-  @Test func `ZY47 ZY48 repairing the golden sample changes only its two requests`()
+  @Test(.requirements("ZY47", "ZY48"))
+  func `repairing the golden sample changes both requests and nothing else`()
     throws
   {
     let sample = try GoldenSample.resumeData()
@@ -42,7 +44,9 @@ struct ConsumerTests {
     #expect(try PropertyList(repaired.bytes) == .dictionary(expected))
   }
 
-  @Test func `ZY49 FK33 repairing twice changes nothing`() throws {
+  @Test(.requirements("ZY49", "FK33")) func `repairing resume data twice changes nothing more`()
+    throws
+  {
     let repaired = try GoldenSample.resumeData().prepared(for: .iOS10)
     #expect(try repaired.prepared(for: .iOS10).bytes == repaired.bytes)
     #expect(try ResumeData(repaired.bytes).prepared(for: .iOS10).bytes == repaired.bytes)
@@ -67,8 +71,9 @@ struct ConsumerTests {
 
   // MARK: iOS 11
 
-  @Test(arguments: [ResumeData.Form.xml, .binary])
-  func `FK33 preparing for iOS 11 removes only the byte range`(form: ResumeData.Form) throws {
+  @Test(.requirements("FK33"), arguments: [ResumeData.Form.xml, .binary])
+  func `preparing for iOS 11 removes the byte range and nothing else`(form: ResumeData.Form) throws
+  {
     let data = try Self.withByteRange(form)
     #expect(data.byteRange == "0-6")
     let repaired = try data.prepared(for: .iOS11)
@@ -80,7 +85,7 @@ struct ConsumerTests {
 
   // MARK: Version 1
 
-  @Test func `FK33 the path of version 1 is moved to the new folder`() throws {
+  @Test(.requirements("FK33")) func `a version 1 path moves to the given folder`() throws {
     var draft = Self.draft
     draft.file = .localPath(
       "/var/mobile/Containers/Data/Application/OLD/tmp/CFNetworkDownload_x.tmp"
@@ -124,13 +129,14 @@ struct ConsumerTests {
   // MARK: Systems
 
   @Test(
+    .requirements("ZY52"),
     arguments: [
       (7, 0, .version1(directory: "/d")), (8, 4, .version1(directory: "/d")), (9, 3, .identity),
       (10, 0, .iOS10), (10, 1, .iOS10), (10, 2, .identity), (11, 0, .iOS11), (11, 2, .iOS11),
       (11, 3, .identity), (12, 0, .identity), (18, 0, .identity),
     ] as [(Int, Int, ResumeData.Consumer)]
   )
-  func `ZY52 the consumer follows from the system version`(
+  func `the system version selects the required repairs`(
     major: Int,
     minor: Int,
     consumer: ResumeData.Consumer
@@ -138,15 +144,17 @@ struct ConsumerTests {
     #expect(ResumeData.Consumer(iOS: major, minor, directory: "/d") == consumer)
   }
 
-  @Test func `ZY52 a system without needs gets the original bytes`() throws {
+  @Test(.requirements("ZY52")) func `a system that needs no repair receives the original bytes`()
+    throws
+  {
     let sample = try GoldenSample.resumeData()
     #expect(try sample.prepared(for: .identity).bytes == GoldenSample.bytes)
   }
 
   // MARK: Received bytes
 
-  @Test(arguments: ResumeData.Form.allCases)
-  func `ZY44 settingReceived changes only the byte count`(form: ResumeData.Form) throws {
+  @Test(.requirements("ZY44"), arguments: ResumeData.Form.allCases)
+  func `setting the received byte count changes nothing else`(form: ResumeData.Form) throws {
     let data = try Self.withByteRange(form)
     let changed = try data.settingReceived(1 << 33)
     #expect(changed.received == 1 << 33)
@@ -155,7 +163,8 @@ struct ConsumerTests {
     #expect(throws: ResumeDataError.self) { try data.settingReceived(-1) }
   }
 
-  @Test func `ZY44 settingReceived changes only the byte count of the golden sample`() throws {
+  @Test(.requirements("ZY44"))
+  func `setting the received byte count of the golden sample changes nothing else`() throws {
     let changed = try GoldenSample.resumeData().settingReceived(1_048_576)
     let text =
       String(decoding: GoldenSample.bytes, as: UTF8.self)
@@ -166,7 +175,9 @@ struct ConsumerTests {
 
   // MARK: Forms
 
-  @Test func `FK33 a keyed archive is converted to XML for systems before iOS 12`() throws {
+  @Test(.requirements("FK33")) func `systems before iOS 12 receive XML instead of a keyed archive`()
+    throws
+  {
     let data = try Self.withByteRange(.keyedArchive)
     #expect(try data.prepared(for: .iOS10).form == .xml)
     let repaired = try data.prepared(for: .iOS11)

@@ -1,3 +1,4 @@
+import TestTraits
 import Testing
 
 @testable import ResumeData
@@ -90,7 +91,9 @@ struct URLRequestArchiveTests {
 
   // MARK: Spelling
 
-  @Test func `ZY50 the keyed names become numbers after $0, $1 and $2`() throws {
+  @Test(.requirements("ZY50")) func `keyed property names become numbers after $0, $1 and $2`()
+    throws
+  {
     let repaired = try current.respelled(as: .unkeyed)
     let before = try #require(current.archive.objects[1].dictionary)
     let after = try #require(repaired.archive.objects[1].dictionary)
@@ -110,7 +113,7 @@ struct URLRequestArchiveTests {
     #expect(repaired.archive.objects.dropFirst(2) == current.archive.objects.dropFirst(2))
   }
 
-  @Test func `ZY51 22 objects become $3 to $24 and 16 become $3 to $18`() throws {
+  @Test(.requirements("ZY51")) func `22 objects become $3 to $24 and 16 become $3 to $18`() throws {
     let numbered = { (request: URLRequestArchive) in
       let names = request.archive.objects[1].dictionary?.entries.map(\.key) ?? []
       return Set(names.filter { $0.hasPrefix("$") && $0 != "$class" })
@@ -131,7 +134,8 @@ struct URLRequestArchiveTests {
     }
   }
 
-  @Test func `ZY49 respelling to the same spelling changes nothing`() throws {
+  @Test(.requirements("ZY49"))
+  func `an archive that already has the required spelling is unchanged`() throws {
     for request in [current, original] {
       #expect(try request.respelled(as: .keyed) == request)
       let repaired = try request.respelled(as: .unkeyed)

@@ -1,3 +1,4 @@
+import TestTraits
 import Testing
 
 @testable import ResumeData
@@ -19,7 +20,7 @@ struct ValidityTests {
     return try ResumeData(draft, form: .binary)
   }
 
-  @Test func `SC4 missing or empty resume data has validity none`() {
+  @Test(.requirements("SC4")) func `absent or empty resume data has validity none`() {
     #expect(ResumeData.validity(of: nil) == .none)
     #expect(ResumeData.validity(of: []) == .none)
   }
