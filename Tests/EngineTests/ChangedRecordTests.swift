@@ -5,10 +5,10 @@ import Foundation
 import ObjectStore
 import Testing
 
-/// A transfer whose record another process changes before the engine hears of it.
+/// A transfer whose record another process changes before the engine notices.
 @Suite(.timeLimit(.minutes(2)))
 struct ChangedRecordTests {
-  /// The answer of a server that has another entity than the one that was continued.
+  /// A response with a different entity than the one being resumed.
   private static let otherEntity = ResponseHead(
     status: 200,
     fields: [
@@ -28,7 +28,7 @@ struct ChangedRecordTests {
     }
   }
 
-  @Test func `a changed entity leaves the file of a record alone that has another URL by now`()
+  @Test func `a changed entity does not touch the partial file of a record with a new URL`()
     async throws
   {
     let engine = try fixture.engine()
@@ -38,7 +38,7 @@ struct ChangedRecordTests {
       let task = fixture.transport.started[0]
       #expect(task.request.offset == 3)
       try fixture.store.replaceURL(of: fixture.url("a"), with: fixture.url("b"))
-      // Whether the engine has heard of it or not.
+      // This holds whether or not the engine has seen the change.
       #expect(task.sink.receive(Self.otherEntity) == .cancel)
       #expect(try Data(contentsOf: URL(filePath: path)) == Data(repeating: 7, count: 3))
       task.sink.finish(.cancelled)
@@ -52,7 +52,7 @@ struct ChangedRecordTests {
     #expect(try fixture.record("b").received == 3)
   }
 
-  @Test func `a changed entity leaves the file of a record alone that was begun anew`() async throws
+  @Test func `a changed entity does not touch the partial file of a restarted record`() async throws
   {
     let engine = try fixture.engine()
     let path = try fixture.layout("a").partialPath
@@ -67,7 +67,7 @@ struct ChangedRecordTests {
     }
   }
 
-  @Test func `a changed entity drops the bytes of a record that is as it was`() async throws {
+  @Test func `a changed entity drops the bytes of an unchanged record`() async throws {
     let engine = try fixture.engine()
     let path = try fixture.layout("a").partialPath
     try await fixture.running(engine) {

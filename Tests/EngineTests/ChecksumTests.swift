@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Digests that are computed while the bytes stream, over any number of attempts.
+/// Digests computed while the bytes stream, over any number of attempts.
 @Suite(.timeLimit(.minutes(2)))
 struct ChecksumTests {
   private func digest(of body: Body, _ algorithm: Digest.Algorithm) -> Digest {
@@ -32,7 +32,7 @@ struct ChecksumTests {
   }
 
   @Test(arguments: Digest.Algorithm.allCases)
-  func `a digest goes on over attempts that break`(algorithm: Digest.Algorithm) async throws {
+  func `a digest continues over failed attempts`(algorithm: Digest.Algorithm) async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 9_000_000, seed: 2)
     fixture.server.route("/a", Resource(body, faults: .resetEvery(bytes: 2_500_000)))
@@ -43,11 +43,11 @@ struct ChecksumTests {
     #expect(try fixture.record("/a").verifiedDigest == expected.text)
   }
 
-  @Test func `a digest goes on over a stop and a new engine`() async throws {
+  @Test func `a digest continues over a stop and a new engine`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 12_000_000, seed: 3)
     var resource = Resource(body)
-    // Long enough for a stop in the middle on a busy machine.
+    // The transfer takes long enough to be stopped halfway on a busy machine.
     resource.bytesPerSecond = 800_000
     fixture.server.route("/a", resource)
     let expected = digest(of: body, .sha512)
@@ -66,7 +66,9 @@ struct ChecksumTests {
     #expect(try fixture.record("/a").verifiedDigest == expected.text)
   }
 
-  @Test func `an entity that changes in between is verified as the new one`() async throws {
+  @Test func `the digest of an entity that changed between attempts is that of the new entity`()
+    async throws
+  {
     let fixture = try EngineFixture()
     let old = Body.generated(byteCount: 3_000_000, seed: 4)
     let new = Body.generated(byteCount: 2_000_000, seed: 5)
@@ -86,7 +88,7 @@ struct ChecksumTests {
     #expect(new.matches(file: fixture.file("a")))
   }
 
-  @Test func `bytes that are wrong in the part that was kept are found`() async throws {
+  @Test func `a digest detects modified bytes in the resumed part of the file`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 3_000_000, seed: 6)
     fixture.server.route("/a", Resource(body, faults: .stallAfter(bytes: 2_000_000)))
@@ -112,7 +114,7 @@ struct ChecksumTests {
     #expect(failed.verifiedDigest == nil)
   }
 
-  @Test func `what streamed is not read again`() async throws {
+  @Test func `a streamed digest does not read the file again`() async throws {
     let fixture = try EngineFixture()
     let transport = HandTransport()
     let bytes = [UInt8](repeating: 7, count: 1000)
@@ -126,14 +128,14 @@ struct ChecksumTests {
     let run = Task { try await engine.run(until: .idle) }
     while transport.started.isEmpty { await Task.yield() }
     transport.started[0].receive(bytes, of: 1000)
-    // Whoever reads the file now would find other bytes.
+    // Reading the file now would return different bytes.
     try Data(repeating: 8, count: 1000).write(to: URL(filePath: path))
     transport.started[0].sink.finish(.completed)
     #expect(try await run.value.completed == 1)
     #expect(try fixture.store.record(named: record.url).verifiedDigest == hasher.digest.text)
   }
 
-  @Test func `a digest that comes while the download runs is verified too`() async throws {
+  @Test func `a digest that is added during the download is verified`() async throws {
     let fixture = try EngineFixture()
     let transport = HandTransport()
     var request = DownloadRequest(url: "https://example.com/a")

@@ -53,7 +53,7 @@ struct ClockTests {
     )
   }
 
-  @Test func `a suspect runs alone until its probation ends`() async throws {
+  @Test func `a crash suspect runs alone until its probation ends`() async throws {
     try fixture.add("b")
     try fixture.change("a") { $0.unresolvedStarts = 1 }
     try await fixture.running(try engine()) {
@@ -69,7 +69,7 @@ struct ClockTests {
   }
 
   @Test(arguments: [-86_400, 86_400] as [TimeInterval])
-  func `setting the clock by a day does not change how long a retry waits`(
+  func `setting the clock by a day does not change the delay of a retry`(
     seconds: TimeInterval
   ) async throws {
     try await fixture.running(try engine()) {
@@ -77,7 +77,7 @@ struct ClockTests {
       fixture.transport.started[0].sink.finish(.failed(TaskFailure(code: .timedOut, message: "")))
       try await fixture.reached(.failedRetryable, "a")
       clocks.set(by: seconds)
-      // The engine looks at the record again, and must keep the deadline.
+      // The engine reads the record again and must keep the deadline.
       var update = RecordUpdate()
       update.priority = 3
       try fixture.store.update(fixture.url("a"), update)
@@ -97,7 +97,7 @@ struct ClockTests {
       try await fixture.reached(.failedRetryable, "a")
       // The engine has queued the retry.
       try await fixture.settle()
-      // Within the longest wait, so that the stored date alone does not show the change.
+      // The change is smaller than the longest delay, so the stored date alone does not reveal it.
       clocks.set(by: -40)
       clocks.advance(by: .seconds(51))
       try await fixture.started(2)
@@ -105,7 +105,7 @@ struct ClockTests {
   }
 
   @Test(arguments: [-86_400, -40] as [TimeInterval])
-  func `an engine that starts after the clock was set back waits for no longer than the cap`(
+  func `an engine started after the clock was set back waits no longer than the cap`(
     seconds: TimeInterval
   ) async throws {
     let date = clocks.date.addingTimeInterval(50)

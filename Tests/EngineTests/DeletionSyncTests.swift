@@ -6,17 +6,18 @@ import ObjectStore
 import Synchronization
 import Testing
 
-/// Files that are deleted with their record, in a folder that cannot be synced: a power cut may bring
-/// them back, so that the record stays until a sync succeeds.
+/// Files that are deleted with their record in a folder that cannot be synced.
+///
+/// A power failure may bring such a file back, so the record stays until a sync succeeds.
 @Suite(.timeLimit(.minutes(2)))
 struct DeletionSyncTests {
-  /// Refuses some syncs of folders, and notes the states that the store has at each of them.
+  /// Refuses some syncs of folders, and records the states in the store at each sync.
   private final class FailingFolders: Sendable {
     private let store: DownloadStore
     private let refused: Range<Int>
     private let observed = Mutex<[[DownloadState]]>([])
 
-    /// Refuses the syncs of those numbers, the first of which is 0.
+    /// The numbers of the syncs to refuse, counted from 0.
     init(_ refused: Range<Int>, _ store: DownloadStore) {
       self.store = store
       self.refused = refused
@@ -63,7 +64,7 @@ struct DeletionSyncTests {
     )
   }
 
-  /// Leaves the record complete, with its file.
+  /// Completes the record and creates its file.
   private func complete() throws -> FileLayout {
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 5) { _ in }
@@ -78,12 +79,12 @@ struct DeletionSyncTests {
     return layout
   }
 
-  @Test func `a record goes with its finished file once the folder is synced`() async throws {
+  @Test func `a record and its finished file are deleted once the folder is synced`() async throws {
     let layout = try complete()
     try fixture.store.remove(.all, withFile: true)
     let folders = FailingFolders(0..<2, fixture.store)
     let hook = folders.hook
-    // The engine tries again by itself.
+    // The engine retries by itself.
     _ = try await engine(hook).run(until: .idle)
     #expect(
       hook.performed == [
@@ -105,7 +106,7 @@ struct DeletionSyncTests {
     #expect(record.received == 0)
   }
 
-  @Test func `a reconciliation reports a folder that cannot be synced`() async throws {
+  @Test func `reconciliation reports a folder that cannot be synced`() async throws {
     _ = try complete()
     try fixture.store.remove(.all, withFile: true)
     let found = try await engine(FailingFolders(0..<1, fixture.store).hook).reconcile()
@@ -118,7 +119,9 @@ struct DeletionSyncTests {
   }
 
   /// A kill between the two steps of a rename leaves one file under both names.
-  @Test func `a file is complete once its second name is gone for good`() async throws {
+  @Test func `a file with two names is complete once the deletion of the second is synced`()
+    async throws
+  {
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 5) { _ in }
     try FileManager.default.linkItem(atPath: layout.partialPath, toPath: layout.finalPath)
@@ -139,21 +142,20 @@ struct DeletionSyncTests {
     #expect(fixture.transport.started.isEmpty)
   }
 
-  @Test func `a run until idle ends although a folder can never be synced`() async throws {
+  @Test func `a run until idle ends even if a folder can never be synced`() async throws {
     let layout = try complete()
     try fixture.store.remove(.all, withFile: true)
     let folders = FailingFolders(0..<Int.max, fixture.store)
     _ = try await engine(folders.hook, maximumAttempts: 3).run(until: .idle)
     #expect(folders.states.count == 3)
-    // The next engine goes on with it.
+    // The next engine retries the deletion.
     #expect(try fixture.store.records(DownloadRecord.all).map(\.state) == [.removed])
     #expect(FileIdentity(ofFileAt: layout.finalPath) == nil)
     _ = try await engine(EffectHook()).run(until: .idle)
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
 
-  @Test func `a record that is added again before the folder is synced is downloaded`()
-    async throws
+  @Test func `a record that is added again before the folder is synced is downloaded`() async throws
   {
     _ = try complete()
     try fixture.store.remove(.all, withFile: true)
@@ -168,7 +170,7 @@ struct DeletionSyncTests {
     }
   }
 
-  @Test func `a record whose folder was never created goes at once`() async throws {
+  @Test func `a record whose folder was never created is deleted immediately`() async throws {
     #expect(!FileManager.default.fileExists(atPath: try fixture.layout("a").folderPath))
     try fixture.store.remove(.all)
     let found = try await engine(EffectHook()).reconcile()

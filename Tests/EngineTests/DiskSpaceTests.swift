@@ -6,11 +6,11 @@ import ObjectStore
 import Synchronization
 import Testing
 
-/// Downloads on a disk that is full, and has room again.
+/// Downloads on a full disk on which space becomes available again.
 @Suite(.timeLimit(.minutes(2)))
 struct DiskSpaceTests {
   private let fixture: HandFixture
-  /// What the disk says, and how often it was asked.
+  /// The available space that a volume reports, and the number of queries.
   private let disk = Disk()
 
   private final class Disk: Sendable {
@@ -49,7 +49,7 @@ struct DiskSpaceTests {
     )
   }
 
-  /// Refuses the first opens of partial files for want of room.
+  /// Fails the first opens of partial files because the disk is full.
   private func full(times: Int) -> EffectHook {
     let opened = Mutex(0)
     return EffectHook { effect in
@@ -61,7 +61,7 @@ struct DiskSpaceTests {
     }
   }
 
-  @Test func `a disk that stays full is noted once, and costs no attempt`() async throws {
+  @Test func `a disk that stays full is logged once and costs no attempt`() async throws {
     try await fixture.running(try engine(full(times: 3))) {
       try await fixture.started(1)
       let record = try fixture.record("a")
@@ -70,11 +70,11 @@ struct DiskSpaceTests {
     }
   }
 
-  @Test func `a download waits until the disk has room for the rest of it`() async throws {
+  @Test func `a download waits until the disk has space for its remaining bytes`() async throws {
     try fixture.change("a") { $0.expected = 10 << 20 }
     disk.set(3 << 20)
     try await fixture.running(try engine(full(times: 1))) {
-      // Enough to try a download of unknown size, and not this one.
+      // This is enough to try a download of unknown size, but not this one.
       try await waitUntil("some looks") { disk.looks > 5 }
       #expect(fixture.transport.started.isEmpty)
       disk.set(20 << 20)
@@ -82,8 +82,7 @@ struct DiskSpaceTests {
     }
   }
 
-  @Test func `a download that was paused before its file found no room stays paused`() async throws
-  {
+  @Test func `a download paused before it ran out of disk space stays paused`() async throws {
     let (store, url) = (fixture.store, fixture.url("a"))
     let faultInjector = EffectHook { effect in
       switch effect {

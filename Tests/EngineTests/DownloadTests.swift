@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct DownloadTests {
-  @Test func `a download ends under its name with every byte`() async throws {
+  @Test func `a completed download has its requested name and every byte`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 3_000_000, seed: 1)
     fixture.server.route("/a.bin", Resource(body))

@@ -8,7 +8,7 @@ import Synchronization
 import TestTraits
 import Testing
 
-/// What an engine tells, and whom it waits for: nobody.
+/// The events of an engine, which never waits for an observer.
 @Suite(.timeLimit(.minutes(2)))
 struct EventTests {
   private func name(_ event: DownloadEvent) -> String {
@@ -32,7 +32,10 @@ struct EventTests {
     #expect(await engine.events().reduce(0) { count, _ in count + 1 } == 0)
   }
 
-  @Test func `who never reads slows nothing and is told what was missed`() async throws {
+  @Test
+  func `an observer that never reads slows no download and receives the count of missed events`()
+    async throws
+  {
     let fixture = try EngineFixture()
     for number in 0..<60 {
       fixture.server.route("/\(number)", Resource(.text("\(number)")))
@@ -43,7 +46,7 @@ struct EventTests {
     let handle = engine.handle(of: fixture.server.url("/0"))
     let deadHandle = handle.events()
     let observation = engine.observe { _ in
-      // A callback that never returns holds up no one but itself.
+      // A callback that never returns blocks only itself.
       while !Task.isCancelled { usleep(1000) }
     }
     #expect(try await engine.run(until: .idle).completed == 60)
@@ -55,9 +58,7 @@ struct EventTests {
   }
 
   @Test(.requirements("ZF9", "ZF17", "MO6"))
-  func `a file is in place and its record committed before the completed event`()
-    async throws
-  {
+  func `a file is in place and its record committed before the completed event`() async throws {
     let fixture = try EngineFixture()
     for number in 0..<20 {
       fixture.server.route("/\(number)", Resource(.text("\(number)")))
@@ -97,8 +98,10 @@ struct EventTests {
     #expect(await events.filter(\.isEnd).reduce(0) { count, _ in count + 1 } == 1)
   }
 
-  @Test(arguments: [DownloadIntent.pause, .cancel, .remove])
-  func `what waits for its turn and is given up is told of`(intent: DownloadIntent) async throws {
+  @Test(arguments: [DownloadIntent.hold, .keep, .discard])
+  func `a waiting download that is paused, cancelled or removed emits released`(
+    intent: DownloadIntent
+  ) async throws {
     let fixture = try EngineFixture()
     let transport = HandTransport()
     let urls = ["a", "b"].map { "https://example.com/\($0)" }

@@ -6,14 +6,15 @@ import ObjectStore
 import Synchronization
 import Testing
 
-/// A sync of a partial file that fails: the kernel reports the loss once, marks the pages clean, and
-/// lets the next sync succeed.
+/// A failed sync of a partial file.
+///
+/// The kernel reports the loss once, marks the pages clean, and lets the next sync succeed.
 @Suite(.timeLimit(.minutes(2)))
 struct FailedSyncTests {
-  /// Refuses one sync of a file, and lets every other effect happen.
-  private final class OneFailedSync: FaultInjector {
+  /// Refuses one sync of a file, and allows every other effect.
+  private final class OneFailedSync: EffectGate {
     private let code: Int32
-    // Read and changed by the engine's threads.
+    // Accessed by the engine's threads.
     private let syncsBefore: Mutex<Int>
 
     /// Refuses the sync after `syncsBefore` others, with the error number `code`.
@@ -42,8 +43,8 @@ struct FailedSyncTests {
     try fixture.add("a")
   }
 
-  /// An engine that checkpoints after every byte.
-  private func engine(_ faultInjector: OneFailedSync?) throws -> DownloadEngine {
+  /// Creates an engine that checkpoints after every byte.
+  private func engine(_ gate: OneFailedSync?) throws -> DownloadEngine {
     var environment = EngineEnvironment.live
     environment.faultInjector = faultInjector
     var options = EngineOptions()
@@ -68,7 +69,7 @@ struct FailedSyncTests {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 6)
       try await waitUntil("the task to be cancelled") { fixture.transport.cancelled.count == 1 }
-      // Whatever the task still delivers, no byte of it is counted.
+      // No byte that the task still delivers is counted.
       #expect(fixture.transport.started[0].sink.receive(([4, 5, 6] as [UInt8]).span) == .cancel)
       fixture.transport.started[0].sink.finish(.completed)
       try await fixture.reached(.failedPermanent, "a")
@@ -80,11 +81,9 @@ struct FailedSyncTests {
     #expect(record.attempts.last?.failure.message.contains("syncing") == true)
   }
 
-  @Test func `after a failed sync a download goes on at the last byte that was committed`()
-    async throws
-  {
-    let faultInjector = OneFailedSync(after: 1, EIO)
-    let engine = try engine(faultInjector)
+  @Test func `after a failed sync a download resumes at the last committed byte`() async throws {
+    let gate = OneFailedSync(after: 1, EIO)
+    let engine = try engine(gate)
     try await fixture.running(engine) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 6)
@@ -97,22 +96,23 @@ struct FailedSyncTests {
       try fixture.store.resume(.all)
       try await fixture.started(2)
       #expect(fixture.transport.started[1].request.offset == 3)
-      // The bytes that may be lost are gone from the file, and are fetched again.
+      // The bytes that may be lost are removed from the file and requested again.
       #expect(try partialFile() == [1, 2, 3])
     }
   }
 
   @Test(arguments: [ENOSPC, EDQUOT])
-  func `a sync that finds the disk full makes the download wait for room`(code: Int32) async throws
-  {
-    let faultInjector = OneFailedSync(after: 0, code)
-    let engine = try engine(faultInjector)
+  func `a sync that fails because the disk is full makes the download wait for space`(
+    code: Int32
+  ) async throws {
+    let gate = OneFailedSync(after: 0, code)
+    let engine = try engine(gate)
     try await fixture.running(engine) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 6)
       try await waitUntil("the task to be cancelled") { fixture.transport.cancelled.count == 1 }
       fixture.transport.started[0].sink.finish(.cancelled)
-      // The disk has room again, so that it goes on by itself.
+      // Space is available again, so the download resumes by itself.
       try await fixture.started(2)
       #expect(fixture.transport.started[1].request.offset == 0)
     }
@@ -122,7 +122,7 @@ struct FailedSyncTests {
     #expect(record.attempts.map(\.failure.code) == [.diskFull])
   }
 
-  @Test func `a digest does not vouch for a file whose bytes could not be synced`() async throws {
+  @Test func `a digest does not verify a file whose bytes could not be synced`() async throws {
     let url = fixture.url("a")
     let digest = try Digest(
       "sha256:" + "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"

@@ -4,7 +4,7 @@ import EngineTestSupport
 import TestTraits
 import Testing
 
-/// Groups of downloads while they run.
+/// Groups of downloads during a run.
 @Suite(.timeLimit(.minutes(2)))
 struct GroupTests {
   @Test(.requirements("FK1")) func `group progress totals its members until all are complete`()
@@ -23,7 +23,7 @@ struct GroupTests {
     try await waitUntil("three starts") { transport.started.count == 3 }
     let tasks = transport.started.sorted { $0.request.url < $1.request.url }
     var seen: [GroupProgress] = []
-    /// Goes on to an element that meets a condition.
+    /// Reads elements until one meets a condition.
     func follow(to condition: (GroupProgress) -> Bool) async throws {
       while let next = try await changes.next() {
         seen.append(next)
@@ -35,7 +35,7 @@ struct GroupTests {
     _ = tasks[1].sink.receive(ResponseHead(status: 200, fields: []))
     _ = tasks[1].sink.receive([UInt8](repeating: 2, count: 25).span)
     tasks[2].complete()
-    // No checkpoint is needed for bytes to count.
+    // Bytes count before they are checkpointed.
     try await follow { $0.received == 65 && $0.running == 2 }
     #expect(seen.last?.unknownTotals == 1 && seen.last?.expected == 100)
     #expect(seen.last?.fraction == nil)

@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// One download, as its owner sees it.
+/// Handles of single downloads.
 @Suite(.timeLimit(.minutes(2)))
 struct HandleTests {
   private func giveUp(_ record: DownloadRecord, in fixture: EngineFixture) throws {
@@ -32,14 +32,14 @@ struct HandleTests {
     #expect(file.filePath == fixture.file("a.bin"))
     #expect(body.matches(file: file.filePath))
     #expect(file.record.state == .completed)
-    // Asked again, it answers at once.
+    // A second call returns immediately.
     #expect(try await handle.value() == file)
     engine.stop()
     _ = try await run.value
     #expect(try await handle.value() == file)
   }
 
-  @Test func `many may wait for one download`() async throws {
+  @Test func `several tasks can await one download`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
@@ -83,7 +83,7 @@ struct HandleTests {
     _ = try await run.value
   }
 
-  @Test func `a download that is held has not ended, and has when it is given up`() async throws {
+  @Test func `a paused download has not ended; a cancelled one has`() async throws {
     let fixture = try EngineFixture()
     let record = try fixture.add("/a") { $0.isPaused = true }
     let engine = try fixture.engine()
@@ -99,7 +99,7 @@ struct HandleTests {
     _ = try await run.value
   }
 
-  @Test func `a run that ends before the download says so`() async throws {
+  @Test func `a handle throws stopped when the run ends before its download`() async throws {
     let fixture = try EngineFixture()
     var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
     resource.bytesPerSecond = 1_000_000
@@ -117,7 +117,8 @@ struct HandleTests {
     #expect(error?.code == .stopped)
   }
 
-  @Test func `who is cancelled waits no longer and stops nothing`() async throws {
+  @Test func `cancelling a task that awaits a download does not cancel the download`() async throws
+  {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
@@ -139,7 +140,7 @@ struct HandleTests {
     #expect(await handle.progress().reduce(0) { count, _ in count + 1 } == 0)
   }
 
-  @Test func `a complete file that was moved away is said to be missing`() async throws {
+  @Test func `a complete file that was moved away is reported missing`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
@@ -152,13 +153,11 @@ struct HandleTests {
   }
 
   @Test(.requirements("ZY3", "FK20", "SC7"))
-  func `progress begins with the stored byte count and ends with the complete size`()
-    async throws
-  {
+  func `progress begins with the stored byte count and ends with the complete size`() async throws {
     let fixture = try EngineFixture()
     let size: Int64 = 4_000_000
     var resource = Resource(.generated(byteCount: size, seed: 2))
-    // Slow enough to be seen on the way on a busy machine.
+    // Slow enough to observe the transfer on a busy machine.
     resource.bytesPerSecond = 300_000
     fixture.server.route("/a", resource)
     try fixture.add("/a")
@@ -177,7 +176,7 @@ struct HandleTests {
     #expect(seen.last?.received == size)
     #expect(seen.last?.state == .completed)
     #expect(seen.last?.estimate.percentage == 100)
-    // Of what is complete it is one element.
+    // The progress of a complete download has one element.
     #expect(await progress.reduce(0) { count, _ in count + 1 } == 1)
   }
 
@@ -187,7 +186,7 @@ struct HandleTests {
   func `a handle follows its download to another URL`(isRunning: Bool) async throws {
     let fixture = try HandFixture()
     try fixture.add("old")
-    // What stands in the queue is followed too.
+    // A waiting download is followed, too.
     if !isRunning { try fixture.add("first", priority: 1) }
     let engine = try fixture.engine(1)
     let handle = engine.handle(of: fixture.url("old"))
@@ -201,7 +200,7 @@ struct HandleTests {
       try await fixture.started(1)
       if isRunning { fixture.transport.started[0].receive([1], of: 3) }
       try fixture.store.replaceURL(of: fixture.url("old"), with: fixture.url("new"))
-      // The old URL may be that of another download by then.
+      // Another download may have the old URL by then.
       try fixture.add("old", priority: -1)
       try await fixture.settle()
       fixture.transport.endCancelled()
@@ -218,7 +217,7 @@ struct HandleTests {
     }
   }
 
-  @Test func `a handle made before its download is added follows that one`() async throws {
+  @Test func `a handle created before its download is added follows that download`() async throws {
     let fixture = try HandFixture()
     let engine = try fixture.engine()
     let handle = engine.handle(of: fixture.url("a"))

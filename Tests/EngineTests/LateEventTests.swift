@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What comes late, from the network or from the disk, and what is committed before what.
+/// Late events of the network and the disk, and the order of commits.
 @Suite(.timeLimit(.minutes(2)))
 struct LateEventTests {
   private let fixture: HandFixture
@@ -17,7 +17,7 @@ struct LateEventTests {
     try fixture.add("a")
   }
 
-  /// Gives the record the first 40 of 100 bytes.
+  /// Stores the first 40 of 100 bytes.
   private func interrupt() throws {
     try fixture.change("a", partial: 40) {
       $0.received = 40
@@ -48,7 +48,7 @@ struct LateEventTests {
 
   // MARK: Another entity
 
-  @Test func `a new entity without an entity tag is continued by its date`() async throws {
+  @Test func `a new entity without an entity tag is resumed by its date`() async throws {
     try interrupt()
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
@@ -64,7 +64,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `a response that drops the bytes on disk counts as a failed attempt`() async throws {
+  @Test func `a response that discards the stored bytes counts as a failed attempt`() async throws {
     try interrupt()
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
@@ -78,7 +78,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `the file keeps its bytes until it is committed that they are dropped`() async throws {
+  @Test func `the partial file keeps its bytes until their loss is committed`() async throws {
     try interrupt()
     let refuses = Mutex(false)
     let faultInjector = EffectHook { effect in
@@ -97,7 +97,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `bytes that a transport holds count from the offset on`() async throws {
+  @Test func `bytes held by the transport count from the resumed offset`() async throws {
     try interrupt()
     let engine = try fixture.engine()
     try await fixture.running(engine) {
@@ -110,7 +110,9 @@ struct LateEventTests {
 
   // MARK: Another generation
 
-  @Test func `a failure that comes after a restart is not the new generation's`() async throws {
+  @Test func `a failure reported after a restart does not count against the restarted download`()
+    async throws
+  {
     let (store, url) = (store, fixture.url("a"))
     let hasRestarted = Mutex(false)
     let faultInjector = EffectHook { effect in
@@ -133,7 +135,7 @@ struct LateEventTests {
     }
   }
 
-  /// Restarts the record while a sync of its file is under way, once.
+  /// Restarts the record once, during a sync of its file.
   private func restartDuringSync() -> EffectHook {
     let (store, url) = (store, fixture.url("a"))
     let hasRestarted = Mutex(false)
@@ -148,9 +150,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `a restart that comes while the whole file is synced begins from nothing`()
-    async throws
-  {
+  @Test func `a restart during the final sync begins at the first byte`() async throws {
     try await fixture.running(try engine(restartDuringSync())) {
       try await fixture.started(1)
       transport.started[0].complete()
@@ -162,7 +162,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `a restart that comes while a checkpoint is made begins from nothing`() async throws {
+  @Test func `a restart during a checkpoint begins at the first byte`() async throws {
     try await fixture.running(try engine(restartDuringSync())) {
       try await fixture.started(1)
       transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
@@ -174,7 +174,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `a restart ends the transfer that was under way`() async throws {
+  @Test func `a restart cancels the running transfer`() async throws {
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
       let first = transport.started[0]
@@ -187,7 +187,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `a cancel that comes while a launch completes a file is not undone`() async throws {
+  @Test func `a cancel while a launch completes a file is not undone`() async throws {
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 3) { $0.received = 3 }
     try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
@@ -209,7 +209,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `a cancel that comes while a file gets its name is not undone`() async throws {
+  @Test func `a cancel during the final rename is not undone`() async throws {
     let (store, url) = (store, fixture.url("a"))
     let faultInjector = EffectHook { effect in
       if case .synchronizeFolder = effect, (try? store.record(named: url).state) == .finalizing {
@@ -228,9 +228,7 @@ struct LateEventTests {
     #expect(!words.contains("completed"))
   }
 
-  @Test func `a URL that is changed and changed back ends the transfer that was under way`()
-    async throws
-  {
+  @Test func `a URL that is changed and changed back ends the running transfer`() async throws {
     let (old, new) = (fixture.url("a"), fixture.url("b"))
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
@@ -269,7 +267,7 @@ struct LateEventTests {
     }
   }
 
-  @Test func `a file is committed as whole before it gets its name`() async throws {
+  @Test func `the finalizing state is committed before the rename`() async throws {
     let (store, url) = (store, fixture.url("a"))
     let seen = Mutex<[Bool]>([])
     let faultInjector = EffectHook { effect in
@@ -296,7 +294,7 @@ struct LateEventTests {
       let record = try fixture.record("a")
       #expect(record.state == .running && record.generation == generation + 1)
       #expect(record.unresolvedStarts == 1)
-      // Progress clears it.
+      // Progress clears the count.
       transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
       try await waitUntil("a checkpoint") { try fixture.record("a").received == 40 }
       #expect(try fixture.record("a").unresolvedStarts == 0)

@@ -8,7 +8,7 @@ import Synchronization
 import TestTraits
 import Testing
 
-/// Interceptors, before requests and after ends.
+/// Interceptors of requests and responses.
 @Suite(.timeLimit(.minutes(2)))
 struct MiddlewareTests {
   private struct Fault: Error {}
@@ -37,7 +37,7 @@ struct MiddlewareTests {
     func add(_ response: DownloadResponse) { state.withLock { $0.append(response) } }
   }
 
-  @Test func `a header that is added is sent at each attempt and never stored`() async throws {
+  @Test func `an added header is sent with each attempt and never stored`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 2_000_000, seed: 1)
     fixture.server.route("/a", Resource(body, faults: .resetAfter(bytes: 700_000)))
@@ -67,9 +67,7 @@ struct MiddlewareTests {
   }
 
   @Test(.requirements("SC12"))
-  func `an interceptor can change the requested URL; the record keeps its own`()
-    async throws
-  {
+  func `an interceptor can change the requested URL; the record keeps its own`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/signed", Resource(.text("abc")))
     try fixture.add("/a")
@@ -82,7 +80,7 @@ struct MiddlewareTests {
     #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "abc")
   }
 
-  @Test func `one that throws fails its download and no other`() async throws {
+  @Test func `an interceptor that throws fails only its own download`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("a")))
     fixture.server.route("/b", Resource(.text("b")))
@@ -100,7 +98,7 @@ struct MiddlewareTests {
     #expect(fixture.server.requests.map(\.target) == ["/b"])
   }
 
-  @Test func `a failure that may pass is tried again`() async throws {
+  @Test func `a temporary failure of an interceptor is retried`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
@@ -120,7 +118,7 @@ struct MiddlewareTests {
     #expect(calls.withLock { $0 } == 3)
   }
 
-  @Test func `one that never answers costs its download a time-out and others nothing`()
+  @Test func `an interceptor that never returns costs its download a time-out and others nothing`()
     async throws
   {
     let fixture = try EngineFixture()
@@ -141,7 +139,8 @@ struct MiddlewareTests {
     #expect(try fixture.record("/a").attempts.map(\.failure.code) == [.timedOut, .timedOut])
   }
 
-  @Test func `a stop does not wait for an interceptor and nothing is lost`() async throws {
+  @Test func `stopping the engine does not wait for an interceptor and loses nothing`() async throws
+  {
     let fixture = try EngineFixture()
     try fixture.add("/a")
     let (asked, tell) = AsyncStream<Void>.makeStream()
@@ -163,7 +162,7 @@ struct MiddlewareTests {
     #expect(record.attempts.isEmpty)
   }
 
-  @Test func `what is paused while its request is made is not sent`() async throws {
+  @Test func `a download paused while its request is prepared is not sent`() async throws {
     let fixture = try EngineFixture()
     let url = try fixture.add("/a").url
     let (asked, tell) = AsyncStream<Void>.makeStream()
@@ -204,7 +203,7 @@ struct MiddlewareTests {
         Response { response in
           #expect(try String(contentsOfFile: response.filePath ?? "", encoding: .utf8) == "abc")
           seen.add(response)
-          // The next one finds what this one has done.
+          // The next interceptor sees what this one has written.
           try Data("changed".utf8).write(to: URL(filePath: path + ".note"))
         },
         Response(priority: 1) { _ in
@@ -223,7 +222,9 @@ struct MiddlewareTests {
     #expect(events.count == 2)
   }
 
-  @Test func `each failed attempt is told and the last one as such`() async throws {
+  @Test func `each failed attempt reaches the response interceptors, the last one marked as final`()
+    async throws
+  {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("a"), faults: .status(503), .status(404)))
     try fixture.add("/a")
@@ -236,7 +237,10 @@ struct MiddlewareTests {
     #expect(responses.allSatisfy { $0.filePath == nil })
   }
 
-  @Test func `one that fails or hangs is an event and the download is complete`() async throws {
+  @Test
+  func `a response interceptor that fails or hangs emits an event, and the download completes`()
+    async throws
+  {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
@@ -256,6 +260,6 @@ struct MiddlewareTests {
       if case .interceptorFailed(_, let failure) = event { failure } else { nil }
     }
     #expect(failures.map(\.interceptor) == ["Response", "Response"])
-    if case .completed = events.last {} else { Issue.record("the end is told last") }
+    if case .completed = events.last {} else { Issue.record("completed is not the last event") }
   }
 }

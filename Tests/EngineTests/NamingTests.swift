@@ -5,7 +5,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// Files that are called what their server calls them.
+/// Files that are named by their server.
 @Suite(.timeLimit(.minutes(2)))
 struct NamingTests {
   private static let body = Body.generated(byteCount: 300_000, seed: 41)
@@ -31,7 +31,7 @@ struct NamingTests {
     ("attachment; filename=\"..\"", "get.php"),
     ("inline", "get.php"),
   ])
-  func `a file has the name that its server gives it`(
+  func `a file gets the name that its server sends`(
     _ disposition: String,
     _ name: String
   ) async throws {
@@ -45,7 +45,7 @@ struct NamingTests {
     #expect(try files(fixture) == [name])
   }
 
-  @Test func `a name that was asked for is not changed`() async throws {
+  @Test func `a requested name is not changed`() async throws {
     let fixture = try EngineFixture()
     serve(fixture, "/get.php", "attachment; filename=theirs.zip")
     try fixture.add("/get.php") { $0.filename = "mine.zip" }
@@ -53,7 +53,7 @@ struct NamingTests {
     #expect(try files(fixture) == ["mine.zip"])
   }
 
-  @Test func `two files of one name are both kept`() async throws {
+  @Test func `two files of the same name are both kept`() async throws {
     let fixture = try EngineFixture()
     serve(fixture, "/one", "attachment; filename=a.zip")
     serve(fixture, "/two", "attachment; filename=a.zip")
@@ -64,7 +64,7 @@ struct NamingTests {
     #expect(try files(fixture) == ["a (2).zip", "a.zip"])
   }
 
-  @Test func `a name is known from the first response on`() async throws {
+  @Test func `a name is stored with the first response`() async throws {
     let fixture = try EngineFixture()
     var resource = Resource(Self.body, faults: .resetAfter(bytes: 100_000))
     resource.fields = [Field("Content-Disposition", "attachment; filename=a.zip")]

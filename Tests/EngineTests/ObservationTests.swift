@@ -10,9 +10,11 @@ import Testing
 /// An engine whose observation of the store fails.
 @Suite(.timeLimit(.minutes(2)))
 struct ObservationTests {
-  /// The commits of a store; as many observations fail as the test says.
+  /// The commits of a store, with a given number of failing observations.
   private final class Source: Sendable {
-    /// The first element comes at once; a failing sequence throws in place of the second.
+    /// Delivers the first element immediately.
+    ///
+    /// A failing sequence throws instead of the second.
     struct Observation: AsyncSequence {
       struct Iterator: AsyncIteratorProtocol {
         let fails: Bool
@@ -53,7 +55,7 @@ struct ObservationTests {
     }
   }
 
-  /// Keeps the messages of a logger.
+  /// Records the messages of a logger.
   private struct Messages: LogHandler {
     final class Storage: Sendable {
       let lines = Mutex<[(level: Logger.Level, message: String)]>([])
@@ -80,7 +82,7 @@ struct ObservationTests {
   }
 
   @Test(arguments: [1, 3])
-  func `an engine follows other processes again after its observation has failed`(
+  func `an engine notices other processes' commits again after its observation has failed`(
     failures: Int
   ) async throws {
     let source = Source(fixture.store.objects, failures: failures)
@@ -111,7 +113,7 @@ struct ObservationTests {
     #expect(warnings.allSatisfy { $0.message.contains("observing the store failed") })
   }
 
-  @Test func `an engine sees a commit that was made while its observation was down`() async throws {
+  @Test func `an engine notices a commit made while its observation was down`() async throws {
     let signals = Mutex(0)
     let beginnings = Mutex(0)
     let watching = Task {
@@ -126,7 +128,7 @@ struct ObservationTests {
         }
       )
     }
-    // No element ever comes: the engine is told to look all the same.
+    // No element ever arrives: the engine is notified nevertheless.
     try await waitUntil("three looks") { signals.withLock { $0 } >= 3 }
     #expect(beginnings.withLock { $0 } >= 3)
     watching.cancel()

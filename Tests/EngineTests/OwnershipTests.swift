@@ -8,10 +8,10 @@ import TestTraits
 import Testing
 import TransportTesting
 
-/// Files of others, engines of others, and records that others change.
+/// Files, engines and record changes of other owners.
 @Suite(.timeLimit(.minutes(2)))
 struct OwnershipTests {
-  @Test func `a file that appears under the name while it downloads is not replaced`()
+  @Test func `a file that appears under the final name during the download is not replaced`()
     async throws
   {
     let fixture = try EngineFixture()
@@ -42,7 +42,7 @@ struct OwnershipTests {
     withExtendedLifetime(first) {}
   }
 
-  @Test func `a record that is added while the engine runs is downloaded too`() async throws {
+  @Test func `a record added while the engine runs is downloaded`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("a")))
     let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
@@ -57,7 +57,7 @@ struct OwnershipTests {
     #expect(try await run.value.completed == 1)
   }
 
-  @Test func `a record that is purged while it downloads leaves nothing behind`() async throws {
+  @Test func `a record purged during its download leaves no file behind`() async throws {
     let fixture = try EngineFixture()
     var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
     resource.bytesPerSecond = 1_000_000
@@ -69,7 +69,7 @@ struct OwnershipTests {
     for await event in events {
       switch event {
       case .started:
-        // The transfer that has just started is what is to go.
+        // Purge the transfer that has just started.
         let record = try fixture.record("/a")
         try fixture.store.purge(try fixture.store.purgePlan([record], withFiles: true))
       case .released:
@@ -89,7 +89,7 @@ struct OwnershipTests {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 12_000_000, seed: 4)
     var resource = Resource(body)
-    // Long enough for a stop in the middle on a busy machine.
+    // The transfer takes long enough to be stopped halfway on a busy machine.
     resource.bytesPerSecond = 800_000
     fixture.server.route("/a", resource)
     try fixture.add("/a")

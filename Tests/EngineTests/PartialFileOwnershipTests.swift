@@ -6,14 +6,15 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// Partial files that other stores, other processes or nobody known have put where an engine works.
+/// Partial files of other stores, other processes or unknown origin in the engine's folder.
 @Suite(.timeLimit(.minutes(2)))
 struct PartialFileOwnershipTests {
   private func text(_ path: String) throws -> String {
     try String(contentsOfFile: path, encoding: .utf8)
   }
 
-  @Test func `two stores download the same URL into one folder, each its own bytes`() async throws {
+  @Test func `two stores download the same URL into one folder without sharing bytes`() async throws
+  {
     let folder = try TemporaryFolder()
     let url = "https://example.com/x"
     let fixtures = try [HandFixture(), HandFixture()]
@@ -43,7 +44,7 @@ struct PartialFileOwnershipTests {
     #expect(files == ["oneONE", "twoTWO"])
   }
 
-  @Test func `a download whose partial file is in use is tried again`() async throws {
+  @Test func `a download whose partial file is in use is retried`() async throws {
     let fixture = try HandFixture()
     try fixture.add("a")
     try fixture.change("a", partial: 5) { record in
@@ -73,7 +74,7 @@ struct PartialFileOwnershipTests {
     }
   }
 
-  @Test func `a download that is removed keeps its record while its file is in use`() async throws {
+  @Test func `a removed download keeps its record while its partial file is in use`() async throws {
     let fixture = try HandFixture()
     try fixture.add("a")
     try fixture.change("a", partial: 5) { $0.received = 5 }
@@ -92,7 +93,9 @@ struct PartialFileOwnershipTests {
   }
 
   /// A kill between the two steps of a rename leaves one file under both names.
-  @Test func `a finished file that still has its partial name survives a restart`() async throws {
+  @Test func `restarting does not damage a finished file that still has its partial name`()
+    async throws
+  {
     let fixture = try HandFixture()
     try fixture.add("a")
     let layout = try fixture.layout("a")
@@ -117,7 +120,9 @@ struct PartialFileOwnershipTests {
     #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
   }
 
-  @Test func `the same is repaired when nobody restarts it`() async throws {
+  @Test func `reconciliation completes a finished file that still has its partial name`()
+    async throws
+  {
     let fixture = try HandFixture()
     try fixture.add("a")
     let layout = try fixture.layout("a")
@@ -136,7 +141,7 @@ struct PartialFileOwnershipTests {
   }
 
   @Test(arguments: [(5, true), (4, false)])
-  func `a partial file of an earlier build is taken over if it has all bytes that count`(
+  func `an earlier build's partial file is adopted if it has every counted byte`(
     size: Int,
     isTakenOver: Bool
   ) async throws {

@@ -5,13 +5,15 @@ import Foundation
 import ObjectStore
 import Testing
 
-/// A download that is paused while its complete file gets its name: the rename needs no network, so
-/// the next engine does it, and what goes wrong with it leaves the download paused.
+/// A download that is paused while its complete file is renamed.
+///
+/// The rename needs no network, so the next engine performs it. If it fails, the download stays
+/// paused.
 @Suite(.timeLimit(.minutes(2)))
 struct PausedRenameTests {
   private let fixture: HandFixture
 
-  /// Leaves a store as a kill does after the rename was logged and the download was paused.
+  /// Leaves the store as a kill does after the rename was logged and the download was paused.
   init() throws {
     fixture = try HandFixture()
     try fixture.add("a")
@@ -36,7 +38,7 @@ struct PausedRenameTests {
     )
   }
 
-  /// Runs an engine whose renames fail; returns the events but for commands' own.
+  /// Runs an engine whose renames fail, and returns the events except those of commands.
   private func run(failingWith code: Int32) async throws -> [DownloadEvent] {
     let engine = try engine(
       EffectHook { effect in
@@ -52,16 +54,16 @@ struct PausedRenameTests {
     return await events.reduce(into: []) { $0.append($1) }
   }
 
-  @Test func `a paused download whose file is whole gets its name`() async throws {
+  @Test func `a paused download whose file is complete is renamed`() async throws {
     let summary = try await engine(EffectHook()).run(until: .idle)
     #expect(summary == RunSummary(completed: 1))
     #expect(try fixture.record("a").state == .completed)
   }
 
-  @Test func `a paused download stays paused when its file is not the one that was checked`()
+  @Test func `a paused download stays paused when its file differs from the verified one`()
     async throws
   {
-    // The same size, and another modification time.
+    // The size is the same, and the modification time differs.
     let path = try fixture.layout("a").partialPath
     try FileManager.default.removeItem(atPath: path)
     try Data(repeating: 8, count: 100).write(to: URL(filePath: path))
@@ -73,8 +75,7 @@ struct PausedRenameTests {
     #expect(record.attempts.isEmpty)
   }
 
-  @Test func `a paused download stays paused when the machine is short of resources`()
-    async throws
+  @Test func `a paused download stays paused when the machine is short of resources`() async throws
   {
     let events = try await run(failingWith: EMFILE)
     let record = try fixture.record("a")
@@ -83,8 +84,7 @@ struct PausedRenameTests {
     #expect(events.map(\.word) == ["released"])
   }
 
-  @Test func `a paused download stays paused when a failed rename may succeed later`()
-    async throws
+  @Test func `a paused download stays paused when a failed rename may succeed later`() async throws
   {
     let events = try await run(failingWith: ESTALE)
     let record = try fixture.record("a")
@@ -92,7 +92,7 @@ struct PausedRenameTests {
     #expect(record.nextRetryAt == nil)
     #expect(record.attempts.map(\.failure.code) == [.fileUnavailable])
     #expect(events.map(\.word) == ["released"])
-    // Resumed, it needs no network.
+    // Once resumed, it needs no network.
     try fixture.store.resume(.all)
     let summary = try await engine(EffectHook()).run(until: .idle)
     #expect(summary == RunSummary(completed: 1))

@@ -8,10 +8,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What is synced before what is committed, so that a power cut in between does no harm.
+/// The order of syncs and commits, which makes a power failure in between harmless.
 @Suite struct PowerCutTests {
-  /// Lets every effect happen but some, and remembers them.
-  private final class Recorder: FaultInjector {
+  /// Allows every effect except some, and records them.
+  private final class Recorder: EffectGate {
     private let effects = Mutex<[Effect]>([])
     private let refuses: @Sendable (Effect) -> Bool
 
@@ -59,10 +59,10 @@ import Testing
     )
   }
 
-  @Test func `a name that was given just before a kill is synced before its record is complete`()
+  @Test func `a file renamed right before a kill is synced before its record is complete`()
     async throws
   {
-    // As a kill leaves it that comes between the rename and the sync of the folder.
+    // The state after a kill between the rename and the sync of the folder.
     let layout = try layout()
     try folder.makeFile("store/files/a", "abc")
     let fileIdentity = try #require(FileIdentity(ofFileAt: layout.finalPath))
@@ -80,7 +80,8 @@ import Testing
     #expect(faultInjector.all.first == .synchronizeFolder(path: layout.folderPath))
   }
 
-  @Test func `a partial file is gone for good before its record is`() async throws {
+  @Test func `the deletion of a partial file is synced before its record is deleted`() async throws
+  {
     let layout = try layout()
     try folder.makeFile("store/files/\(layout.partialPath.split(separator: "/").last ?? "")", "abc")
     try store.remove(.named(url))
@@ -95,7 +96,7 @@ import Testing
     #expect(try store.record(named: url).state == .removed)
   }
 
-  @Test func `a partial file that went just before a kill is gone for good before its record is`()
+  @Test func `a partial file deleted right before a kill is synced before its record is deleted`()
     async throws
   {
     let folder = try layout().folderPath
@@ -117,16 +118,14 @@ import Testing
     let record = try store.record(named: url)
     #expect(record.state == .failedPermanent)
     #expect(record.attempts.last?.failure.code == .fileSystem)
-    // The file is there, so that a resume needs no network.
+    // The file is there, so resuming needs no network.
     try store.resume(.all)
     #expect(try await engine(Recorder()).run(until: .idle) == RunSummary(completed: 1))
     #expect(FileIdentity(ofFileAt: try layout().finalPath) != nil)
   }
 
   @Test
-  func `bytes that are counted stay when a server begins before them and nothing can be written`()
-    async throws
-  {
+  func `counted bytes are kept when a server begins before them and writing fails`() async throws {
     let layout = try layout()
     let bytes = SimulatedBody(seed: 1, byteCount: 1_000)[0..<300]
     try FileManager.default.createDirectory(

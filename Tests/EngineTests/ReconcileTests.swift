@@ -7,7 +7,7 @@ import ResumeData
 import TestSupport
 import Testing
 
-/// What a reconciliation does without a network.
+/// Reconciliation without a network.
 @Suite(.timeLimit(.minutes(2)))
 struct ReconcileTests {
   private let folder: TemporaryFolder
@@ -19,7 +19,7 @@ struct ReconcileTests {
     store = try DownloadStore(at: folder.path("store"))
   }
 
-  /// Adds a record that is changed like that, with a partial file of so many bytes.
+  /// Adds a record, applies a change, and creates a partial file of the given size.
   private func add(
     _ name: String,
     partial: Int? = nil,
@@ -49,7 +49,7 @@ struct ReconcileTests {
     try store.record(named: "https://example.com/\(name)")
   }
 
-  /// Reconciles, and gives the rules by the names of the records.
+  /// Reconciles, and returns the applied rules by filename.
   private func reconcile() async throws -> [String: String] {
     let engine = try DownloadEngine(store: store, transport: transport)
     let found = try await engine.reconcile()
@@ -66,7 +66,7 @@ struct ReconcileTests {
     record.entityTag = "\"1\""
   }
 
-  @Test func `a rename that was logged is done again`() async throws {
+  @Test func `a logged rename is repeated`() async throws {
     let layout = try add("a", partial: 100) { record in
       Self.begun(&record)
       record.state = .finalizing
@@ -78,7 +78,7 @@ struct ReconcileTests {
     #expect(!FileManager.default.fileExists(atPath: layout.partialPath))
   }
 
-  @Test func `a rename is not redone over somebody's file`() async throws {
+  @Test func `a logged rename does not replace a foreign file`() async throws {
     let layout = try add("a", partial: 100) { record in
       Self.begun(&record)
       record.state = .finalizing
@@ -91,7 +91,7 @@ struct ReconcileTests {
     #expect(try record("a").state == .completed)
   }
 
-  @Test func `a file that is not the one that was checked is not renamed but checked again`()
+  @Test func `a file that differs from the verified one is verified again, not renamed`()
     async throws
   {
     let layout = try add("a", partial: 100) { record in
@@ -105,7 +105,7 @@ struct ReconcileTests {
     #expect(!FileManager.default.fileExists(atPath: layout.finalPath))
   }
 
-  @Test func `a partial file is cut to what was committed`() async throws {
+  @Test func `a partial file is truncated to the committed bytes`() async throws {
     let layout = try add("a", partial: 70) { Self.begun(&$0) }
     #expect(try await reconcile() == ["a": "Z1+P8"])
     #expect(try record("a").state == .waiting)
@@ -113,7 +113,7 @@ struct ReconcileTests {
     #expect(FileIdentity(ofFileAt: layout.partialPath)?.size == 40)
   }
 
-  @Test func `bytes that are not trusted are not counted`() async throws {
+  @Test func `untrusted bytes are not counted`() async throws {
     let layout = try add("short", partial: 30) { Self.begun(&$0) }
     _ = try add("gone") { Self.begun(&$0) }
     #expect(try await reconcile() == ["short": "Z1+P9", "gone": "Z1+P6"])
@@ -124,7 +124,7 @@ struct ReconcileTests {
     #expect(FileIdentity(ofFileAt: layout.partialPath)?.size == 0)
   }
 
-  @Test func `resume data that cannot be read is dropped, and what can be is kept`() async throws {
+  @Test func `unreadable resume data is dropped, and readable resume data is kept`() async throws {
     _ = try add("a", partial: 40) { record in
       Self.begun(&record)
       record.resumeData = Data()
@@ -149,7 +149,7 @@ struct ReconcileTests {
     #expect(try record("c").resumeData == nil)
   }
 
-  @Test func `wishes are carried out`() async throws {
+  @Test func `stored commands are carried out`() async throws {
     let removed = try add("removed", partial: 40) { record in
       Self.begun(&record)
       record.intent = .remove
@@ -169,11 +169,11 @@ struct ReconcileTests {
     #expect(try record("held").state == .paused)
     #expect(!FileManager.default.fileExists(atPath: removed.partialPath))
     #expect(!FileManager.default.fileExists(atPath: kept.partialPath))
-    // What is held is examined when it is resumed.
-    #expect(FileIdentity(ofFileAt: held.partialPath)?.size == 70)
+    // A paused download is examined when it is resumed.
+    #expect(FileStamp(ofFileAt: held.partialPath)?.size == 70)
   }
 
-  @Test func `a second reconciliation finds nothing more to do`() async throws {
+  @Test func `a second reconciliation changes nothing`() async throws {
     _ = try add("a", partial: 70) { Self.begun(&$0) }
     _ = try add("b") { $0.state = .failedRetryable }
     _ = try await reconcile()
@@ -182,7 +182,7 @@ struct ReconcileTests {
     #expect([try record("a"), try record("b")] == first)
   }
 
-  @Test func `what was interrupted goes before what waits`() async throws {
+  @Test func `interrupted downloads start before waiting ones`() async throws {
     for name in ["a", "c"] { _ = try add(name) { $0.state = .waiting } }
     _ = try add("b") { $0.state = .running }
     let found = try Reconciliation.ofActive(in: store, now: Date())

@@ -5,13 +5,13 @@ import FaultServer
 import Foundation
 import Testing
 
-/// Answers that are no file: which are asked for again, and which are final.
+/// Responses without the file: which are retried, and which are final.
 @Suite(.timeLimit(.minutes(2)))
 struct RefusalTests {
   static let body = Body.generated(byteCount: 200_000, seed: 31)
 
   @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
-  func `a server that is busy is asked again`(_ status: Int) async throws {
+  func `a busy server is asked again`(_ status: Int) async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .status(status), .status(status)))
     try fixture.add("/a")
@@ -24,7 +24,7 @@ struct RefusalTests {
   }
 
   @Test(arguments: ["1", "3600", "Fri, 31 Dec 2100 23:59:59 GMT"])
-  func `the wait that a server asks for is kept, up to the cap`(_ text: String) async throws {
+  func `a server's Retry-After is honored, up to the cap`(_ text: String) async throws {
     let fixture = try EngineFixture()
     let fault = Fault.status(429, retryAfter: text)
     fixture.server.route("/a", Resource(Self.body, faults: fault))
@@ -40,7 +40,7 @@ struct RefusalTests {
   }
 
   @Test(arguments: [400, 402, 405, 409, 411, 413, 414, 451, 204, 205])
-  func `what will not change by itself is not asked again`(_ status: Int) async throws {
+  func `a permanent failure is not retried`(_ status: Int) async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .status(status), then: .repeatLast))
     try fixture.add("/a")
@@ -51,7 +51,7 @@ struct RefusalTests {
     #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
   }
 
-  @Test func `a redirect that leads nowhere fails the download`() async throws {
+  @Test func `a redirect without a usable target fails the download`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/loop", Resource(redirectTo: "/loop"))
     fixture.server.route("/none", Resource(redirectTo: nil, status: 302))
@@ -70,7 +70,7 @@ struct RefusalTests {
     0x07, 0x00, 0x86, 0xA6, 0x10, 0x36, 0x05, 0x00, 0x00, 0x00,
   ]
 
-  @Test(arguments: [0, 10]) func `a body in a coding that nobody asked for is not the file`(
+  @Test(arguments: [0, 10]) func `a body in a content coding that was not requested is rejected`(
     _ received: Int
   ) async throws {
     let fixture = try EngineFixture()
@@ -91,7 +91,7 @@ struct RefusalTests {
     #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
   }
 
-  @Test func `a file that is compressed itself is a file like any other`() async throws {
+  @Test func `a compressed file is stored as it is`() async throws {
     let fixture = try EngineFixture()
     var resource = Resource(.bytes(Self.gzipped))
     resource.fields = [Field("Content-Type", "application/gzip")]
@@ -105,7 +105,7 @@ struct RefusalTests {
     Fault.stallBeforeHeader, .rawResponse("junk\r\n\r\n"), .emptyReply,
     .rawForEver("", repeating: "HTTP/1.1 102 Processing\r\n\r\n", everyMilliseconds: 100),
   ])
-  func `a server that goes wild harms no other download`(_ fault: Fault) async throws {
+  func `a misbehaving server does not affect other downloads`(_ fault: Fault) async throws {
     let fixture = try EngineFixture()
     fixture.idleTimeout = .seconds(2)
     fixture.server.route("/wild", Resource(.text("x"), faults: fault, then: .repeatLast))

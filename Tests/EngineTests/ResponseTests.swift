@@ -7,7 +7,7 @@ import ObjectStore
 import TestTraits
 import Testing
 
-/// What a server answers, and what becomes of the download.
+/// Responses of a server, and their effect on the download.
 @Suite(.timeLimit(.minutes(2)))
 struct ResponseTests {
   static let size: Int64 = 2_000_000
@@ -28,7 +28,9 @@ struct ResponseTests {
     #expect(request["Accept-Encoding"] == "identity")
   }
 
-  @Test func `a server that ignores the range sends the whole file and it is right`() async throws {
+  @Test func `a server that ignores the range sends the whole file, which is stored correctly`()
+    async throws
+  {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .ignoreRange))
     try fixture.interrupted("/a", Self.body)
@@ -37,7 +39,9 @@ struct ResponseTests {
     #expect(fixture.server.requests.count == 1)
   }
 
-  @Test func `a changed entity is downloaded anew and never mixed with the old one`() async throws {
+  @Test func `a changed entity is downloaded from the first byte and never mixed with the old one`()
+    async throws
+  {
     let fixture = try EngineFixture()
     let other = Body.generated(byteCount: 2_500_000, seed: 8)
     fixture.server.route("/a", Resource(other, etag: "\"2\""))
@@ -47,7 +51,7 @@ struct ResponseTests {
     #expect(try fixture.record("/a").entityTag == "\"2\"")
   }
 
-  @Test func `a partial response from elsewhere is not written`() async throws {
+  @Test func `a partial response at the wrong offset is not written`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .wrongOffset(1_500_000)))
     try fixture.interrupted("/a", Self.body)
@@ -56,7 +60,7 @@ struct ResponseTests {
     #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
   }
 
-  @Test func `bytes without a validator are not continued`() async throws {
+  @Test func `bytes without a validator are not resumed`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, etag: nil))
     try fixture.interrupted("/a", Self.body, entityTag: nil)
@@ -65,7 +69,7 @@ struct ResponseTests {
     #expect(fixture.ranges("/a") == [nil])
   }
 
-  @Test func `bytes without a validator are continued where somebody wants that`() async throws {
+  @Test func `bytes without a validator are resumed if the options allow it`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, etag: nil))
     try fixture.interrupted("/a", Self.body, entityTag: nil)
@@ -74,7 +78,7 @@ struct ResponseTests {
     #expect(fixture.ranges("/a") == ["bytes=1000000-"])
   }
 
-  @Test func `another size is noticed without a validator too`() async throws {
+  @Test func `a changed size is detected without a validator`() async throws {
     let fixture = try EngineFixture()
     let other = Body.generated(byteCount: 2_500_001, seed: 8)
     fixture.server.route("/a", Resource(other, etag: nil))
@@ -84,12 +88,12 @@ struct ResponseTests {
     #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
   }
 
-  @Test func `status 416 with our size means that every byte is there`() async throws {
+  @Test func `status 416 with the expected size completes the download`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 1_000_000, seed: 7)
     fixture.server.route("/a", Resource(body))
     try fixture.interrupted("/a", Self.body)
-    // The size of the whole is not known, so the server has to be asked.
+    // The total size is unknown, so the engine has to ask the server.
     let url = fixture.server.url("/a")
     try fixture.store.objects.writeNow { tx in
       try tx.update(DownloadRecord.self, url) { $0.expected = nil }
@@ -99,7 +103,7 @@ struct ResponseTests {
     #expect(body.matches(file: fixture.file("a")))
   }
 
-  @Test func `status 416 with another size starts over`() async throws {
+  @Test func `status 416 with another size restarts the download`() async throws {
     let fixture = try EngineFixture()
     let other = Body.generated(byteCount: 500_000, seed: 9)
     fixture.server.route("/a", Resource(other))
@@ -108,7 +112,7 @@ struct ResponseTests {
     #expect(other.matches(file: fixture.file("a")))
   }
 
-  @Test func `a short body is continued and never taken for the whole`() async throws {
+  @Test func `a short body is resumed and never taken for the complete file`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .closeAfter(bytes: 700_000)))
     try fixture.add("/a")
@@ -117,7 +121,7 @@ struct ResponseTests {
     #expect(fixture.goesOn("/a", at: 700_000))
   }
 
-  @Test func `a failing server is asked again and then given up`() async throws {
+  @Test func `a failing server is retried until the attempts are used up`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .status(500), then: .repeatLast))
     try fixture.add("/a")
@@ -137,7 +141,7 @@ struct ResponseTests {
     #expect(ends.count == 1)
   }
 
-  @Test func `a server that recovers is forgiven`() async throws {
+  @Test func `completion after failed attempts resets their count`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .status(503), .emptyReply, .none))
     try fixture.add("/a")
@@ -150,7 +154,7 @@ struct ResponseTests {
     (404, DownloadFailure.Code.notFound), (410, .notFound), (401, .refused), (403, .refused),
     (400, .rejected),
   ])
-  func `a refusal is final and its page is not the file`(
+  func `a client error is final, and its error page is not stored as the file`(
     status: Int,
     code: DownloadFailure.Code
   ) async throws {
@@ -164,7 +168,7 @@ struct ResponseTests {
     #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
   }
 
-  @Test func `a mirror is asked when the first source has nothing`() async throws {
+  @Test func `a mirror is requested when the first source does not have the file`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .status(404), then: .repeatLast))
     fixture.server.route("/b", Resource(Self.body))
@@ -175,7 +179,7 @@ struct ResponseTests {
     #expect(Self.body.matches(file: fixture.file("a")))
   }
 
-  @Test func `a body of no bytes is a file of no bytes`() async throws {
+  @Test func `an empty body becomes an empty file`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.bytes([])))
     try fixture.add("/a")
@@ -195,9 +199,7 @@ struct ResponseTests {
     #expect(try fixture.record("/a").expected == Self.size)
   }
 
-  @Test func `a digest that fits is recorded, and one that does not fails the download`()
-    async throws
-  {
+  @Test func `a matching digest is recorded, and a mismatch fails the download`() async throws {
     let fixture = try EngineFixture()
     let digest = try Digest(
       "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -7,12 +7,12 @@ import ObjectStore
 import TestTraits
 import Testing
 
-/// Every point at which a process may have been killed, and what the next one makes of it.
+/// Every point at which a process can be killed, and the result of the next launch.
 @Suite(.timeLimit(.minutes(2)))
 struct RestartTests {
   static let body = Body.generated(byteCount: 1_000_000, seed: 5)
 
-  /// A record in that state, with those bytes in its partial file.
+  /// Stores a record in the given state, with the given bytes in its partial file.
   private func killed(
     _ fixture: EngineFixture,
     state: DownloadState,
@@ -73,37 +73,40 @@ struct RestartTests {
     try await expectComplete(fixture, requests: ["bytes=400000-"])
   }
 
-  @Test func `killed after bytes that no checkpoint knows of`() async throws {
+  @Test func `bytes that were received after the last checkpoint are not trusted after a kill`()
+    async throws
+  {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 400_000, partial: 700_000)
     try await expectComplete(fixture, requests: ["bytes=400000-"])
   }
 
-  @Test func `a partial file that somebody cut is not trusted`() async throws {
+  @Test func `a truncated partial file is not trusted`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 400_000, partial: 300_000)
     try await expectComplete(fixture, requests: [nil])
   }
 
-  @Test func `a partial file that is longer than the whole is cut`() async throws {
+  @Test func `a partial file longer than the expected size is truncated`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 400_000, partial: 1_200_000)
     try await expectComplete(fixture, requests: ["bytes=400000-"])
   }
 
-  @Test func `killed with every byte there and nothing else done`() async throws {
+  @Test func `a download killed with all of its bytes completes without a request`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 1_000_000, partial: 1_000_000)
     try await expectComplete(fixture, requests: [])
   }
 
-  @Test func `killed between the finalizing commit and the rename`() async throws {
+  @Test func `a download killed before the final rename completes without a request`() async throws
+  {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .finalizing, received: 1_000_000, partial: 1_000_000)
     try await expectComplete(fixture, requests: [])
   }
 
-  @Test func `killed between the rename and the last commit`() async throws {
+  @Test func `a download killed after the final rename completes without a request`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(
       fixture,
@@ -115,7 +118,9 @@ struct RestartTests {
     try await expectComplete(fixture, requests: [])
   }
 
-  @Test func `killed with the file under both names`() async throws {
+  @Test func `a download killed with the file under both names completes without a request`()
+    async throws
+  {
     let fixture = try EngineFixture()
     let record = try killed(
       fixture,
@@ -129,13 +134,13 @@ struct RestartTests {
     try await expectComplete(fixture, requests: [])
   }
 
-  @Test func `a file that was lost on its way to its name is downloaded again`() async throws {
+  @Test func `a file lost during the final rename is downloaded again`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .finalizing, received: 1_000_000, partial: nil)
     try await expectComplete(fixture, requests: [nil])
   }
 
-  @Test func `killed before a retry that was due later`() async throws {
+  @Test func `a download killed during a retry delay resumes when the retry is due`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .failedRetryable, received: 400_000, partial: 400_000) {
       $0.nextRetryAt = Date(timeIntervalSinceNow: 0.2)
@@ -143,7 +148,7 @@ struct RestartTests {
     try await expectComplete(fixture, requests: ["bytes=400000-"])
   }
 
-  @Test func `a transfer that was killed often is not to blame`() async throws {
+  @Test func `starts unresolved by harmless exits do not quarantine a download`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 0, partial: nil) {
       $0.unresolvedStarts = 3
@@ -152,7 +157,7 @@ struct RestartTests {
     #expect(events.contains { if case .completed = $0 { true } else { false } })
   }
 
-  @Test func `a transfer that crashed the process three times is quarantined`() async throws {
+  @Test func `a download that crashed the process three times is quarantined`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 0, partial: nil) {
       $0.unresolvedStarts = 3
@@ -164,7 +169,9 @@ struct RestartTests {
   }
 
   @Test(arguments: [DownloadState.paused, .failedPermanent, .completed, .cancelled])
-  func `what stands still is not started by a launch`(state: DownloadState) async throws {
+  func `a paused, failed, completed or cancelled download is not started by a launch`(
+    state: DownloadState
+  ) async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: state, received: 400_000, partial: 400_000)
     let (summary, _) = try await fixture.run()

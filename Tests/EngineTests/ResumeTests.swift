@@ -5,18 +5,18 @@ import FaultServer
 import Foundation
 import Testing
 
-/// What is on disk, against a server that has something to say about it.
+/// Resuming a partial file, with servers that answer in unusual ways.
 @Suite(.timeLimit(.minutes(2)))
 struct ResumeTests {
   static let body = Body.generated(byteCount: 2_000_000, seed: 21)
   static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-  /// The reply of a server to nobody's question.
+  /// Returns a raw reply that ignores the request.
   private func reply(_ head: String..., body: [UInt8]) -> Fault {
     .rawResponse(Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
   }
 
-  @Test func `a weak tag is no reason to go on, the date beside it is`() async throws {
+  @Test func `a weak entity tag is not used as a validator; the date is`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, etag: "W/\"1\"", lastModified: Self.date))
     try fixture.interrupted("/a", Self.body, entityTag: "W/\"1\"", lastModified: Self.date)
@@ -26,7 +26,7 @@ struct ResumeTests {
     #expect(fixture.server.requests.first?["If-Range"] == Self.date)
   }
 
-  @Test func `a weak tag alone is not trusted`() async throws {
+  @Test func `a weak entity tag alone is not trusted`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, etag: "W/\"1\""))
     try fixture.interrupted("/a", Self.body, entityTag: "W/\"1\"")
@@ -35,7 +35,7 @@ struct ResumeTests {
     #expect(fixture.ranges("/a") == [nil])
   }
 
-  @Test func `a server that ignores If-Range is found out by its tag`() async throws {
+  @Test func `a server that ignores If-Range is detected by its entity tag`() async throws {
     let fixture = try EngineFixture()
     let other = Body.generated(byteCount: 2_000_000, seed: 22)
     var resource = Resource(other, etag: "\"2\"")
@@ -49,7 +49,9 @@ struct ResumeTests {
     #expect(record.attempts.map(\.failure.code) == [.entityChanged])
   }
 
-  @Test func `a part that begins earlier is put where it belongs`() async throws {
+  @Test func `a part that begins before the resumed offset is written at its own offset`()
+    async throws
+  {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(Self.body, faults: .wrongOffset(400_000)))
     try fixture.interrupted("/a", Self.body)
@@ -58,7 +60,9 @@ struct ResumeTests {
     #expect(fixture.ranges("/a") == ["bytes=1000000-"])
   }
 
-  @Test func `a part that is called a whole is still a part`() async throws {
+  @Test func `a partial body sent with status 200 and Content-Range is accepted as a part`()
+    async throws
+  {
     let fixture = try EngineFixture()
     let part = Self.body.bytes(at: 1_000_000, count: 1_000_000)
     let fault = reply(
@@ -79,7 +83,7 @@ struct ResumeTests {
     "HTTP/1.1 206 Partial Content\r\nContent-Type: multipart/byteranges; boundary=x",
     "HTTP/1.1 206 Partial Content\r\nContent-Range: nonsense",
   ])
-  func `a server that cannot continue is asked for the whole`(_ head: String) async throws {
+  func `a server that cannot resume is asked for the whole file`(_ head: String) async throws {
     let fixture = try EngineFixture()
     let fault = reply(head, "Content-Length: 5", body: Array("hello".utf8))
     fixture.server.route("/a", Resource(Self.body, faults: fault))
@@ -89,9 +93,7 @@ struct ResumeTests {
     #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
   }
 
-  @Test func `an entity that changes each time is given up, and nothing of it is called the file`()
-    async throws
-  {
+  @Test func `an entity that changes with every response fails the download`() async throws {
     let fixture = try EngineFixture()
     let faults = (0..<8).map { index in
       reply(
@@ -117,7 +119,7 @@ struct ResumeTests {
   @Test(arguments: [
     Fault.stallAfter(bytes: 700_000), .resetAfter(bytes: 700_000), .closeAfter(bytes: 700_000),
   ])
-  func `a body without a length that breaks is continued too`(_ fault: Fault) async throws {
+  func `a broken body without a length is resumed`(_ fault: Fault) async throws {
     let fixture = try EngineFixture()
     fixture.idleTimeout = .seconds(1)
     var resource = Resource(Self.body, faults: fault)
@@ -131,7 +133,8 @@ struct ResumeTests {
     #expect(fixture.ranges("/a").last??.hasPrefix("bytes=") == true)
   }
 
-  @Test func `each attempt follows the redirect anew, since its target may expire`() async throws {
+  @Test func `each attempt follows the redirect again, because its target may expire`() async throws
+  {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(redirectTo: "/signed?sig=1"))
     fixture.server.route("/signed", Resource(Self.body, faults: .resetAfter(bytes: 700_000)))
@@ -144,7 +147,7 @@ struct ResumeTests {
   }
 
   @Test(arguments: [401, 403])
-  func `a link that expires in the middle keeps what is there`(
+  func `a link that expires during the transfer keeps the received bytes`(
     _ status: Int
   ) async throws {
     let fixture = try EngineFixture()
@@ -155,7 +158,7 @@ struct ResumeTests {
     let refused = try fixture.record("/a")
     #expect(refused.state == .failedPermanent && refused.received == 1_000_000)
     #expect(refused.attempts.last?.failure.code == .needsURL)
-    // Once it is allowed again, it goes on.
+    // Once access is restored, the download resumes.
     fixture.server.route("/a", Resource(Self.body))
     try fixture.add("/a")
     try await fixture.run()

@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Who runs, of downloads that do what the test says.
+/// The order of starts, with downloads that the test controls.
 @Suite(.timeLimit(.minutes(2)))
 struct SchedulingTests {
   private let fixture: HandFixture
@@ -21,12 +21,12 @@ struct SchedulingTests {
 
   private func url(_ name: String) -> String { fixture.url(name) }
 
-  /// The names of those that were started, in order.
+  /// The names of the started downloads, in order.
   private var started: [String] {
     transport.started.map { String($0.request.url.split(separator: "/").last ?? "") }
   }
 
-  @Test func `priorities go first, and within one whoever came first`() async throws {
+  @Test func `higher priorities start first; equal ones start in order of arrival`() async throws {
     try fixture.add("a", "b")
     try fixture.add("urgent", priority: 5)
     try fixture.add("later", priority: -1)
@@ -39,7 +39,7 @@ struct SchedulingTests {
     #expect(started == ["urgent", "a", "b", "later"])
   }
 
-  @Test func `a partial file that goes while its download waits costs no attempt`() async throws {
+  @Test func `a partial file deleted while its download waits costs no attempt`() async throws {
     try fixture.add("a", "b")
     try fixture.change("b", partial: 40) {
       $0.received = 40
@@ -76,9 +76,7 @@ struct SchedulingTests {
   }
 
   @Test(.requirements("ZY60", "ZY61", "ZY62"))
-  func `resuming immediately preempts the longest-running download and holds it`()
-    async throws
-  {
+  func `resuming immediately preempts the longest-running download and holds it`() async throws {
     try fixture.add("a", "b", "c", "d")
     let engine = try fixture.engine(2)
     try await fixture.running(engine) {
@@ -86,14 +84,14 @@ struct SchedulingTests {
       try await engine.resume(.named(url("d")), immediately: true)
       try await waitUntil("a to end") { !transport.cancelled.isEmpty }
       #expect(transport.cancelled == [TaskID(rawValue: 1)])
-      // No slot is free before it has ended.
+      // No slot is free until the cancelled task has ended.
       #expect(started == ["a", "b"])
       transport.started[0].sink.finish(.cancelled)
       try await fixture.started(3)
       #expect(started == ["a", "b", "d"])
-      #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeld)
-      #expect(try !fixture.record("d").startsImmediately)
-      // It is not the next one, nor the one after.
+      #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeldByHand)
+      #expect(try !fixture.record("d").startsAtOnce)
+      // It starts neither next nor after that.
       transport.started[1].complete()
       try await fixture.started(4)
       transport.started[2].complete()
@@ -101,7 +99,7 @@ struct SchedulingTests {
       try await waitUntil("all to end") { await engine.progress().isEmpty }
       #expect(started == ["a", "b", "d", "c"])
       #expect(try fixture.record("a").state == .waiting)
-      // Until somebody resumes it.
+      // The user resumes it.
       try await engine.resume(.named(url("a")))
       try await fixture.started(5)
       #expect(started.last == "a")
@@ -109,9 +107,7 @@ struct SchedulingTests {
   }
 
   @Test(.requirements("ZY61"))
-  func `a held download does not start at launch or keep the run from ending`()
-    async throws
-  {
+  func `a held download does not start at launch or keep the run from ending`() async throws {
     try fixture.add("a", "b")
     try store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, url("a")) { $0.isHeld = true }
@@ -146,7 +142,7 @@ struct SchedulingTests {
     }
   }
 
-  @Test func `one host has no more than its share`() async throws {
+  @Test func `one host gets no more than its share of the slots`() async throws {
     try fixture.add("a", "b", "c")
     try store.add([DownloadRequest(url: "https://other.example/x")])
     let engine = try fixture.engine(10, perHost: 2)
@@ -160,9 +156,7 @@ struct SchedulingTests {
     }
   }
 
-  @Test func `what is to ask another host by the time it starts counts as of that one`()
-    async throws
-  {
+  @Test func `a queued download counts for the host that it asks when it starts`() async throws {
     try fixture.add("a", "b")
     let failure = DownloadFailure(.connectionLost, "lost")
     try store.objects.writeNow { tx in
@@ -172,7 +166,7 @@ struct SchedulingTests {
         record.failedAttempts = 1
       }
     }
-    // The mirror's turn is over with the resume, which comes when it is lined up already.
+    // The resume selects the first URL again, after the mirror's host was queued.
     let meddler = Meddler(beforeCommit: 2) { [store] in
       _ = try? store.pause(.all)
       _ = try? store.resume(.all)
@@ -197,7 +191,7 @@ struct SchedulingTests {
     }
   }
 
-  @Test func `many wait, some go, and every slot is used`() async throws {
+  @Test func `every slot is used while queued downloads are removed`() async throws {
     try store.add((0..<300).map { DownloadRequest(url: url("n\($0)")) })
     let engine = try fixture.engine(7)
     try await fixture.running(engine) {
@@ -205,7 +199,7 @@ struct SchedulingTests {
       while done < 150 {
         try await fixture.started(min(300, done + 7))
         #expect(transport.started.count <= done + 7)
-        // Those at the end of the queue leave it.
+        // Remove downloads at the end of the queue.
         if done < 100 { try store.remove(.named(url("n\(299 - done)"))) }
         transport.started[done].complete()
         done += 1
@@ -215,8 +209,8 @@ struct SchedulingTests {
   }
 }
 
-/// Does something just before an engine commits for the n-th time.
-private final class Meddler: FaultInjector {
+/// Runs a closure right before the engine's n-th commit.
+private final class Meddler: EffectGate {
   private let commits = Mutex(0)
   private let number: Int
   private let meddle: @Sendable () -> Void

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 import TransportTesting
 
-/// Which requests carry credentials, and what a failure tells of them.
+/// The requests that carry credentials, and the contents of failure messages.
 @Suite(.timeLimit(.minutes(2)))
 struct SecretsTests {
   private let fixture: EngineFixture
@@ -32,7 +32,7 @@ struct SecretsTests {
     }
   }
 
-  @Test func `a mirror of another origin gets no credentials`() async throws {
+  @Test func `a mirror of another origin receives no credentials`() async throws {
     fixture.server.route("/a", Resource(body, faults: .status(404), then: .repeatLast))
     fixture.server.route("/near", Resource(body, faults: .resetAfter(bytes: 700_000)))
     other.route("/far", Resource(body, faults: .status(404), then: .repeatLast))
@@ -51,7 +51,7 @@ struct SecretsTests {
     #expect(secrets(fixture.server.requests)[0] == ["Bearer hush", "hush", "1"])
   }
 
-  @Test func `a URL of another origin gets no credentials, and the old one gets them again`()
+  @Test func `a URL of another origin receives no credentials; the old origin receives them again`()
     async throws
   {
     fixture.server.route("/a", Resource(body, faults: .status(403)))
@@ -69,7 +69,7 @@ struct SecretsTests {
 
   // MARK: Messages
 
-  /// Keeps what a logger is given.
+  /// Records log output.
   private final class Log: Sendable {
     private struct Handler: LogHandler {
       let log: Log
@@ -95,7 +95,7 @@ struct SecretsTests {
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
   }
 
-  @Test func `no secret of a redirect's target is stored, told or logged`() async throws {
+  @Test func `no secret of a redirect target is stored, reported or logged`() async throws {
     let gone = try FaultServer()
     let dead = gone.url("/x?X-Amz-Signature=hush").replacing("//", with: "//me:hush@")
     gone.stop()

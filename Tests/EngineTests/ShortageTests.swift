@@ -8,10 +8,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Downloads on a machine that is short of descriptors or memory, and on a volume that forgets files.
+/// Downloads on a machine that is short of descriptors or memory, and on a volume that loses file
+/// handles.
 @Suite(.timeLimit(.minutes(2)))
 struct ShortageTests {
-  /// One step of a download that changes the disk.
+  /// A step of a download that changes the disk.
   enum Step: String, CaseIterable, Sendable {
     case makeFolder, open, cut, write, synchronize, link, synchronizeFolder
 
@@ -59,7 +60,7 @@ struct ShortageTests {
     )
   }
 
-  /// Runs an engine whose first tries of a step fail; returns its events.
+  /// Runs an engine whose first attempts at a step fail, and returns its events.
   private func run(
     failing step: Step,
     times: Int,
@@ -68,7 +69,7 @@ struct ShortageTests {
     let transport = SimulatedTransport()
     let body = SimulatedBody(seed: 1, byteCount: 1_000)
     transport.serve(SimulatedResource(body, entityTag: "\"1\""), at: url)
-    // A file is cut where a download continues.
+    // A partial file is truncated when its download resumes.
     if step == .cut { try interrupt(body) }
     let left = Mutex(times)
     let engine = try engine(
@@ -91,7 +92,7 @@ struct ShortageTests {
     return await events.reduce(into: []) { $0.append($1) }
   }
 
-  /// Gives the record its first bytes, which are in its file.
+  /// Stores the first bytes of the record's file.
   private func interrupt(_ body: SimulatedBody) throws {
     let layout = try store.roots().layout(of: store.record(named: url))
     try FileManager.default.createDirectory(
@@ -113,7 +114,7 @@ struct ShortageTests {
   }
 
   @Test(arguments: Step.allCases, [EMFILE, ENFILE, ENOMEM, EAGAIN])
-  func `a shortage at any step delays the download, and is no failed attempt`(
+  func `a shortage at any step delays the download and is no failed attempt`(
     step: Step,
     code: Int32
   ) async throws {
@@ -123,7 +124,7 @@ struct ShortageTests {
   }
 
   @Test(arguments: Step.allCases)
-  func `a file that a volume has forgotten is opened again, and the attempt counts`(
+  func `a stale file handle is reopened, and the attempt counts`(
     step: Step
   ) async throws {
     let events = try await run(failing: step, times: 1, with: ESTALE)
@@ -131,7 +132,7 @@ struct ShortageTests {
     #expect(try store.record(named: url).attempts.map(\.failure.code) == [.fileUnavailable])
   }
 
-  @Test func `nothing else starts while the machine is short of resources`() async throws {
+  @Test func `no other download starts while the machine is short of resources`() async throws {
     let transport = HandTransport()
     try store.add(["b", "c"].map { DownloadRequest(url: "https://example.com/\($0)") })
     var environment = EngineEnvironment.live
@@ -156,7 +157,7 @@ struct ShortageTests {
     let events = engine.events()
     try await running(engine) {
       for await event in events { if case .retrying = event { break } }
-      // The engine looks at its queue again with each command.
+      // The engine reads its queue again at each command.
       for _ in 0..<3 { try await settle() }
       #expect(opened.withLock { $0 } == 1 && transport.started.isEmpty)
       elapsed.withLock { $0 = .seconds(2) }
@@ -176,7 +177,7 @@ struct ShortageTests {
   }
 
   @Test(arguments: [TaskFailure.Code.cannotConnect, .cannotFindHost, .unknown], [true, false])
-  func `a connection that fails without free descriptors is no failure of the server`(
+  func `a connection that fails for lack of descriptors is no failure of the server`(
     code: TaskFailure.Code,
     lacksDescriptors: Bool
   ) async throws {

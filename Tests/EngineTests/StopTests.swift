@@ -8,7 +8,7 @@ import Testing
 /// Stopping an engine by cancelling the task that runs it.
 @Suite(.timeLimit(.minutes(2)))
 struct StopTests {
-  /// Counts how often the engine looks at the clock, and the ticks that it is sent.
+  /// Counts the engine's clock reads and the ticks sent to it.
   private final class Counter: Sendable {
     let looks = Mutex(0)
     let ticks = Mutex(0)
@@ -56,9 +56,9 @@ struct StopTests {
     let looks = counter.looks.withLock { $0 }
     let ticks = counter.ticks.withLock { $0 }
     try await waitUntil("three ticks") { counter.ticks.withLock { $0 } >= ticks + 3 }
-    // The loop looks at the clock once a turn.
+    // The loop reads the clock once per iteration.
     #expect(counter.looks.withLock { $0 } - looks < 20)
-    // What arrives before the task ends is kept.
+    // Bytes that arrive before the task ends are kept.
     _ = task.sink.receive([UInt8](repeating: 8, count: 10).span)
     task.sink.finish(.cancelled)
     _ = try await run.value
@@ -66,7 +66,7 @@ struct StopTests {
     #expect(record.state == .waiting && record.received == 50 && record.unresolvedStarts == 0)
   }
 
-  @Test func `a stop before the first byte is no crash`() async throws {
+  @Test func `stopping before the first byte does not crash`() async throws {
     try await fixture.running(try engine()) {
       try await fixture.started(1)
       #expect(try fixture.record("a").unresolvedStarts == 1)
@@ -75,7 +75,7 @@ struct StopTests {
     #expect(record.state == .waiting && record.unresolvedStarts == 0)
   }
 
-  @Test func `a run that is cancelled while it waits for work ends`() async throws {
+  @Test func `cancelling a run that waits for work ends it`() async throws {
     let engine = try engine()
     let run = Task { try await engine.run(until: .stopped) }
     try await fixture.started(1)

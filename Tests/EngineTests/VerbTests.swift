@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 import TransportTesting
 
-/// The engine's verbs against a real server.
+/// The engine's commands against a real server.
 @Suite(.timeLimit(.minutes(2)))
 struct VerbTests {
   private let fixture: EngineFixture
@@ -65,13 +65,13 @@ struct VerbTests {
     try FileManager.default.contentsOfDirectory(atPath: fixture.file("")).sorted()
   }
 
-  @Test func `get gives the record and its file when that is there`() async throws {
+  @Test func `get returns the record and the path of the file once it is complete`() async throws {
     fixture.server.route("/a", Resource(.text("abc")))
     try await running { engine in
       let file = try await engine.get(DownloadRequest(url: url("/a")))
       #expect(file.record.state == .completed)
       #expect(try String(contentsOfFile: file.filePath, encoding: .utf8) == "abc")
-      // Once more it is there at once.
+      // A second call returns immediately.
       #expect(try await engine.get(DownloadRequest(url: url("/a"))) == file)
     }
     #expect(fixture.server.requests.count == 1)
@@ -95,9 +95,7 @@ struct VerbTests {
   }
 
   @Test(.requirements("SC1", "MO10"))
-  func `pausing keeps the received bytes, and resuming continues after them`()
-    async throws
-  {
+  func `pausing keeps the received bytes, and resuming continues after them`() async throws {
     slow("/a")
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])
@@ -114,7 +112,7 @@ struct VerbTests {
     #expect(body.matches(file: fixture.file("a")))
   }
 
-  @Test func `a pause and a resume in one breath leave it running, once`() async throws {
+  @Test func `a pause followed immediately by a resume leaves one running transfer`() async throws {
     slow("/a")
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])
@@ -133,9 +131,7 @@ struct VerbTests {
   }
 
   @Test(.requirements("FK12", "FK15"))
-  func `cancelling deletes the partial file, keeps the record and allows a restart`()
-    async throws
-  {
+  func `cancelling deletes the partial file, keeps the record and allows a restart`() async throws {
     slow("/a")
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])
@@ -154,7 +150,7 @@ struct VerbTests {
     #expect(body.matches(file: fixture.file("a")))
   }
 
-  @Test func `a restart in the middle asks for the first byte again`() async throws {
+  @Test func `a restart during the transfer requests the first byte again`() async throws {
     slow("/a")
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])
@@ -169,7 +165,7 @@ struct VerbTests {
     #expect(body.matches(file: fixture.file("a")))
   }
 
-  @Test func `a finished file stays until the restarted one takes its place`() async throws {
+  @Test func `a finished file stays until the restarted download replaces it`() async throws {
     fixture.server.route("/a", Resource(.text("old"), etag: "\"1\""))
     try await running { engine in
       _ = try await engine.get(DownloadRequest(url: url("/a")))
@@ -186,7 +182,7 @@ struct VerbTests {
     #expect(try files() == ["a"])
   }
 
-  @Test func `somebody's file in the place of the finished one is not replaced`() async throws {
+  @Test func `a foreign file in place of the finished one is not replaced`() async throws {
     fixture.server.route("/a", Resource(.text("ours")))
     try await running { engine in
       _ = try await engine.get(DownloadRequest(url: url("/a")))
@@ -218,7 +214,7 @@ struct VerbTests {
     }
   }
 
-  @Test func `a name that is given in the middle is the name in the end`() async throws {
+  @Test func `a download renamed during its transfer completes under the new name`() async throws {
     slow("/a")
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])
@@ -235,7 +231,7 @@ struct VerbTests {
     #expect(body.matches(file: fixture.file("b.bin")))
   }
 
-  @Test func `a name that is given while nothing else happens is the name in the end too`()
+  @Test func `a download renamed while the engine is idle completes under the new name`()
     async throws
   {
     var resource = Resource(body)
@@ -253,9 +249,9 @@ struct VerbTests {
     #expect(fixture.server.requests.count == 1)
   }
 
-  // MARK: Links that expire
+  // MARK: Expiring links
 
-  @Test func `an expired link is told apart, and a new one goes on with what is there`()
+  @Test func `an expired link is reported as such, and a new link resumes the download`()
     async throws
   {
     let expired = Resource(
@@ -285,9 +281,7 @@ struct VerbTests {
     #expect(try files() == ["signed-old"])
   }
 
-  @Test func `a URL that is replaced in the middle keeps the bytes of the transfer that ends`()
-    async throws
-  {
+  @Test func `replacing a URL during the transfer keeps the received bytes`() async throws {
     slow("/old")
     fast("/new")
     try await running { engine in
@@ -305,7 +299,7 @@ struct VerbTests {
     #expect(try files() == ["old"])
   }
 
-  @Test func `a link that never worked is just refused`() async throws {
+  @Test func `a link that never worked is reported as refused`() async throws {
     fixture.server.route("/a", Resource(body, faults: .status(403), then: .repeatLast))
     try await running { engine in
       let failure = await #expect(throws: DownloadFailure.self) {
@@ -318,9 +312,7 @@ struct VerbTests {
   // MARK: Mirrors
 
   @Test(.requirements("ZF3", "ZF6"))
-  func `mirrors are tried in order, one at a time, then the first URL again`()
-    async throws
-  {
+  func `mirrors are tried in order, one at a time, then the first URL again`() async throws {
     let busy = Resource(body, faults: .status(503), then: .repeatLast)
     fixture.server.route("/m1", busy)
     fixture.server.route("/m2", Resource(body, faults: .status(404), then: .repeatLast))

@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What others write while a transfer is under way, and when its task ends all the same.
+/// Changes by other processes during a transfer, including a task that ends in the meantime.
 @Suite(.timeLimit(.minutes(2)))
 struct DownloadCommandTests {
   private let folder: TemporaryFolder
@@ -32,8 +32,9 @@ struct DownloadCommandTests {
     try store.roots().layout(of: try store.record(named: url))
   }
 
-  /// Runs an engine, has `act` do something once a task has received 40 of 100 bytes, and gives the
-  /// events up to the end, which `act` has to bring about.
+  /// Runs an engine, calls `act` once a task has received 40 of 100 bytes, and returns the events.
+  ///
+  /// `act` has to make the download end.
   private func during(
     _ act: @escaping @Sendable (HandTransport.Started, DownloadEngine) async throws -> Void
   ) async throws -> [DownloadEvent] {
@@ -83,14 +84,14 @@ struct DownloadCommandTests {
     #expect(transport.started.count == 1)
   }
 
-  @Test func `what is paused and delivered all the same is completed`() async throws {
+  @Test func `a download that is delivered despite a pause is completed`() async throws {
     let events = try await during { task, engine in
       try write {
         $0.state = .paused
         $0.intent = .pause
       }
       await cancelled()
-      // The last bytes were on their way when the task was told to end.
+      // The last bytes were in flight when the task was cancelled.
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(.completed)
       while try store.record(named: url).state != .completed { await Task.yield() }
@@ -104,7 +105,7 @@ struct DownloadCommandTests {
     #expect(ends.count == 1)
   }
 
-  @Test func `what is cancelled and delivered all the same is dropped`() async throws {
+  @Test func `a download that is delivered despite a cancel is discarded`() async throws {
     _ = try await during { task, engine in
       try write {
         $0.state = .cancelled
@@ -122,7 +123,7 @@ struct DownloadCommandTests {
   }
 
   @Test(arguments: [TaskOutcome.cancelled, .completed])
-  func `what is removed while it downloads leaves nothing behind`(
+  func `removing a running download leaves no file behind`(
     outcome: TaskOutcome
   ) async throws {
     let place = try layout().folderPath
@@ -139,7 +140,7 @@ struct DownloadCommandTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
   }
 
-  @Test func `a failure of what is held is no attempt`() async throws {
+  @Test func `a failure after a pause is no failed attempt`() async throws {
     let events = try await during { task, engine in
       try write { $0.intent = .pause }
       await cancelled()
@@ -160,7 +161,7 @@ struct DownloadCommandTests {
     #expect(failures.isEmpty)
   }
 
-  @Test func `a transfer of what waits again is its own`() async throws {
+  @Test func `a record set to waiting again keeps its running transfer`() async throws {
     _ = try await during { task, _ in
       try write { $0.state = .waiting }
       while try store.record(named: url).state != .running { await Task.yield() }
@@ -195,7 +196,7 @@ struct DownloadCommandTests {
     }
     while (try? store.record(named: idle)) != nil { await Task.yield() }
     #expect(transport.started.count == 1)
-    // Stopped first: a transfer that ends by itself is one to start again.
+    // Stop the engine first: it restarts a transfer that ends by itself.
     engine.stop()
     while transport.cancelled.isEmpty { await Task.yield() }
     transport.started[0].sink.finish(.cancelled)
