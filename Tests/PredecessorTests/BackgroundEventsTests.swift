@@ -3,7 +3,7 @@ import EngineTestSupport
 import TestTraits
 import Testing
 
-/// The handler that an application is given with the events of its background session.
+/// The completion handler that an app receives for the events of its background session.
 @Suite struct BackgroundEventsTests {
   @MainActor private final class Calls {
     var names: [String] = []

@@ -7,10 +7,10 @@ import ResumeData
 import SimulatedTransport
 import TestSupport
 
-/// A store over a background session whose network does what the test says.
+/// A store, and a simulated background session whose network the test controls.
 struct BackgroundFixture {
-  /// A sink of an application that has died since.
-  private struct Nobody: TaskSink {
+  /// A sink of an app that has terminated.
+  private struct DeadSink: TaskSink {
     func receive(_ head: ResponseHead) -> BodyDisposition { .proceed }
     func receive(_ bytes: Span<UInt8>) -> BodyDisposition { .proceed }
     func finish(_ outcome: TaskOutcome) {}
@@ -46,20 +46,22 @@ struct BackgroundFixture {
     try store.record(named: url(name))
   }
 
-  /// The resume data that a record has.
+  /// Returns the resume data of a record.
   func resumeData(_ name: String = "a") throws -> ResumeData? {
     try record(name).resumeData.map { try ResumeData(Array($0)) }
   }
 
-  /// The files of the session.
+  /// Returns the names of the session's files.
   func sessionFiles() throws -> [String] { try folder.names(in: "session") }
 
-  /// The finished file.
+  /// Returns the finished file.
   func file(_ name: String = "a") throws -> [UInt8] {
     try Array(Data(contentsOf: URL(filePath: folder.path("store/files/\(name)"))))
   }
 
-  /// Leaves a task behind that an application of before has started, and that has that many bytes.
+  /// Leaves a task of a previous launch that has received `byteCount` bytes.
+  ///
+  /// The session forgets its sinks, as after a crash.
   @discardableResult
   func leave(_ byteCount: Int64, _ name: String = "a", as state: DownloadState) throws -> TaskID {
     let url = url(name)
@@ -67,19 +69,19 @@ struct BackgroundFixture {
       _ = try tx.update(DownloadRecord.self, url) { $0.state = state }
     }
     let request = TaskRequest(url: url, recordID: try record(name).id)
-    let task = session.start(request, sink: Nobody())
+    let task = session.start(request, sink: DeadSink())
     receive(byteCount, task)
     session.crash()
     return task
   }
 
-  /// Has a task receive its head, and that many bytes.
+  /// Delivers the response head and `byteCount` bytes to a task.
   func receive(_ byteCount: Int64, _ task: TaskID) {
     session.advance(task)
     if byteCount > 0 { session.advance(task, atMost: byteCount) }
   }
 
-  /// The task that was started as that many-th, from one on, when there is one.
+  /// Waits for the task with the given number, counted from 1, to run, and returns its id.
   func task(_ number: UInt64) async throws -> TaskID {
     let id = TaskID(rawValue: number)
     try await waitUntil("task \(number)") {
@@ -88,7 +90,7 @@ struct BackgroundFixture {
     return id
   }
 
-  /// Has a task go on until it has ended.
+  /// Advances a task until it has ended.
   func finish(_ task: TaskID) {
     while session.advance(task) {}
   }
@@ -97,7 +99,7 @@ struct BackgroundFixture {
     try await waitUntil("\(name) to be \(state)") { try record(name).state == state }
   }
 
-  /// Has a task that was cancelled end, and waits for what it leaves.
+  /// Waits until a task is being cancelled, and ends it.
   func endCancelled(_ task: TaskID) async throws {
     try await waitUntil("the cancel") {
       await session.liveTasks().contains { $0.id == task && $0.state == .canceling }
@@ -114,7 +116,9 @@ struct BackgroundFixture {
     return try DownloadEngine(store: store, transport: session, options: options)
   }
 
-  /// Runs an engine for as long as `body` takes; what runs then ends and leaves resume data.
+  /// Runs an engine while `body` runs.
+  ///
+  /// Tasks that run then are cancelled with resume data.
   func running(
     _ engine: DownloadEngine,
     _ body: () async throws -> Void

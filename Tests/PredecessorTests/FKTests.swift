@@ -6,7 +6,7 @@ import ObjectStore
 import TestTraits
 import Testing
 
-/// What FKDownloader promises.
+/// Requirements of FKDownloader.
 @Suite(.timeLimit(.minutes(2)))
 struct FKTests {
   private let fixture: HandFixture
@@ -82,7 +82,7 @@ struct FKTests {
         fixture.url("a"), fixture.url("b"),
       ]
     )
-    // The name goes with its last member, and no download with the name.
+    // A group without members is empty, and its downloads remain.
     for name in ["a", "b"] { try fixture.store.update(fixture.url(name), leave) }
     #expect(try group.progress() == GroupProgress())
     #expect(try fixture.store.records(DownloadRecord.all).count == 3)
@@ -99,9 +99,7 @@ struct FKTests {
   }
 
   @Test(.requirements("FK5", "FK31"))
-  func `live tasks without a record do not block the reconciliation of others`()
-    async throws
-  {
+  func `live tasks without a record do not block the reconciliation of others`() async throws {
     let known = RecordIdentity.id(forURL: "https://example.com/a")
     let ids = ["0000000000000000", known, "1111111111111111"]
     let left = ids.enumerated().map { index, id in

@@ -5,7 +5,7 @@ import Foundation
 import TestTraits
 import Testing
 
-/// What MoSplash's JHDownloader and its manager promise.
+/// Requirements of MoSplash's JHDownloader and its manager.
 @Suite(.timeLimit(.minutes(2)))
 struct MoSplashTests {
   private let fixture: HandFixture
@@ -20,21 +20,19 @@ struct MoSplashTests {
   }
 
   private func isDownloading(_ isDownloading: Bool, _ name: String) async throws {
-    try await waitUntil("\(name) \(isDownloading ? "to download" : "to rest")") {
+    try await waitUntil("\(name) \(isDownloading ? "to download" : "to stop")") {
       try fixture.record(name).state.isDownloading == isDownloading
     }
   }
 
   @Test(.requirements("MO3", "MO4"))
-  func `isDownloading follows start, pause, failure, resume and completion`()
-    async throws
-  {
+  func `isDownloading follows start, pause, failure, resume and completion`() async throws {
     let engine = try fixture.engine(1)
     try await fixture.running(engine) {
       let handle = try engine.download(DownloadRequest(url: fixture.url("a")))
       try await isDownloading(true, "a")
       try await fixture.started(1)
-      // Somebody else takes the slot that a stop releases.
+      // Another download takes the slot that the pause frees.
       try engine.download(DownloadRequest(url: fixture.url("b")))
       try await engine.pause(.named(fixture.url("a")))
       try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
@@ -42,7 +40,7 @@ struct MoSplashTests {
       try await isDownloading(false, "a")
       try await fixture.started(2)
       try await isDownloading(true, "b")
-      // A failure ends it, too.
+      // A failure ends the download, too.
       fixture.transport.started[1].sink.finish(
         .failed(TaskFailure(code: .insecure, message: "no"))
       )

@@ -7,7 +7,7 @@ import SimulatedTransport
 import TestSupport
 import Testing
 
-/// Tasks of a background session whose record is gone (rules N1 to N3).
+/// Tasks of a background session without a record (rules N1 to N3).
 @Suite struct OwnerlessTaskTests {
   private let fixture: BackgroundFixture
 
@@ -15,7 +15,7 @@ import Testing
     fixture = try BackgroundFixture()
   }
 
-  /// Deletes the record, as a purge does, while its task is left.
+  /// Deletes the record, as a purge does, and leaves its task.
   private func purge() throws {
     let url = fixture.url("a")
     try fixture.store.objects.writeNow { tx in _ = try tx.delete(DownloadRecord.self, url) }

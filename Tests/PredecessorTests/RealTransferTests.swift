@@ -10,7 +10,7 @@ import TestTraits
 import Testing
 import URLSessionTransport
 
-/// Lines of predecessors, proven with an engine, a transport over URLSession and a server.
+/// Requirements of several predecessors, with an engine, URLSession and a server.
 @Suite(.timeLimit(.minutes(2)))
 struct RealTransferTests {
   private let fixture: EngineFixture
@@ -37,22 +37,20 @@ struct RealTransferTests {
   // MARK: Names
 
   @Test(.requirements("ZY22"))
-  func `renaming changes the finished file and its record together or not at all`()
-    async throws
-  {
+  func `renaming changes the finished file and its record together or not at all`() async throws {
     fixture.server.route("/a.bin", Resource(body))
     try fixture.add("/a.bin")
     try await fixture.run()
     try rename("/a.bin", to: "b.bin")
     #expect(try names() == ["b.bin"] && body.matches(file: fixture.file("b.bin")))
     #expect(try fixture.record("/a.bin").filename == "b.bin")
-    // Another file has the next name: the rename fails, and neither changes.
+    // Another file has the new name: the rename fails, and neither the record nor the file changes.
     try Data("theirs".utf8).write(to: URL(filePath: fixture.file("c.bin")))
     let before = try fixture.record("/a.bin")
     #expect(throws: DownloadStoreError.self) { try rename("/a.bin", to: "c.bin") }
     #expect(try fixture.record("/a.bin") == before)
     #expect(body.matches(file: fixture.file("b.bin")) && text("c.bin") == "theirs")
-    // An engine agrees with both, and fetches nothing.
+    // An engine accepts both, and requests nothing.
     try await fixture.run()
     #expect(try fixture.record("/a.bin").state == .completed)
     #expect(try names() == ["b.bin", "c.bin"])
@@ -60,9 +58,7 @@ struct RealTransferTests {
   }
 
   @Test(.requirements("ZY19"))
-  func `a missing finished file is downloaded again under the record's new name`()
-    async throws
-  {
+  func `a missing finished file is downloaded again under the record's new name`() async throws {
     fixture.server.route("/a.bin", Resource(body))
     try fixture.add("/a.bin")
     try await fixture.run()
@@ -83,14 +79,16 @@ struct RealTransferTests {
 
   // MARK: Sessions
 
-  /// Sends tasks to a session that can be thrown away.
+  /// Forwards tasks to a URLSession transport that can be replaced.
   private final class ReplacedTransport: Transport {
     private let current = Mutex(URLSessionTransport(idleTimeout: .seconds(5)))
 
-    /// Invalidates the session; the next task begins another one.
+    /// Invalidates the session.
+    ///
+    /// The next task uses a new one.
     func invalidate() {
       let new = URLSessionTransport(idleTimeout: .seconds(5))
-      // The old one goes at the end of the scope, outside of the lock.
+      // The old session is released at the end of this scope, outside the lock.
       let old = current.withLock { current in
         defer { current = new }
         return current
@@ -132,11 +130,11 @@ struct RealTransferTests {
     let failures = try fixture.record("/a.bin").attempts.map(\.failure)
     #expect(failures.map(\.code) == [.connectionLost])
     #expect(failures.first?.message == "the system has ended the transfer")
-    // The second request goes on.
+    // The second request resumes the download.
     #expect(fixture.ranges("/a.bin").count == 2 && fixture.ranges("/a.bin").last != nil)
   }
 
-  /// A transport whose session has ended.
+  /// A transport whose session has been invalidated.
   private struct EndedTransport: Transport {
     func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
       DispatchQueue.global().async { sink.finish(.cancelled) }
@@ -149,9 +147,7 @@ struct RealTransferTests {
   }
 
   @Test(.requirements("MO8"))
-  func `a session that accepts no tasks fails its downloads with a reason`()
-    async throws
-  {
+  func `a session that accepts no tasks fails its downloads with a reason`() async throws {
     try fixture.add("/a.bin")
     try fixture.interrupted("/b.bin", body, received: 1_000)
     var options = EngineOptions()
@@ -167,7 +163,7 @@ struct RealTransferTests {
       #expect(failures.map(\.code) == [.connectionLost, .connectionLost, .connectionLost])
       #expect(failures.last?.message == "the system has ended the transfer")
     }
-    // What was there goes on later.
+    // The stored bytes remain for a later run.
     #expect(try fixture.record("/b.bin").received == 1_000)
   }
 }

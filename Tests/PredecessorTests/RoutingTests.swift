@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Background or foreground for each download, over both kinds of transport at once.
+/// Routing of downloads to a foreground and a background transport.
 @Suite(.timeLimit(.minutes(2))) struct RoutingTests {
   private let fixture: BackgroundFixture
   private let foreground = SimulatedTransport(pace: .immediately)
@@ -66,9 +66,7 @@ import Testing
   }
 
   @Test(.requirements("FK29"))
-  func `a launch adopts background tasks and cancels foreground tasks`()
-    async throws
-  {
+  func `a launch adopts background tasks and cancels foreground tasks`() async throws {
     struct Nobody: TaskSink {
       func receive(_ head: ResponseHead) -> BodyDisposition { .proceed }
       func receive(_ bytes: Span<UInt8>) -> BodyDisposition { .proceed }

@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What SCDownloader promises.
+/// Requirements of SCDownloader.
 @Suite(.timeLimit(.minutes(2)))
 struct SCTests {
   private let fixture: HandFixture
@@ -43,9 +43,7 @@ struct SCTests {
   }
 
   @Test(.requirements("SC5"))
-  func `the folder is the request's or the store's, and is created when needed`()
-    async throws
-  {
+  func `the folder is the request's or the store's, and is created when needed`() async throws {
     try fixture.store.add([
       DownloadRequest(url: fixture.url("a")),
       {

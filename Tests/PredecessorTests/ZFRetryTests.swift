@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 import URLSessionTransport
 
-/// What ZFRetryDownloader promises, and what it does wrong.
+/// Requirements of ZFRetryDownloader, including those that it implements incorrectly.
 @Suite(.timeLimit(.minutes(2)))
 struct ZFRetryTests {
   private let fixture: EngineFixture

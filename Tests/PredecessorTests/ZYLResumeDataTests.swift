@@ -6,9 +6,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What ZYLDownloader does with resume data, as our rules decide it.
+/// Requirements of ZYLDownloader for resume data, decided by the reconciliation rules.
 ///
-/// `BackgroundSessionTests` has an engine carry it out.
+/// `BackgroundResumeDataTests` tests them with an engine.
 @Suite struct ZYLResumeDataTests {
   private let folder: TemporaryFolder
   private let record: DownloadRecord
@@ -76,22 +76,18 @@ import Testing
   }
 
   @Test(.requirements("ZY34", "ZY46", "SC4", "SC10"))
-  func `stored resume data is kept and used when the task leaves none`()
-    throws
-  {
+  func `stored resume data is kept and used when the task leaves none`() throws {
     var record = record
     record.resumeData = try resumeData()
     record.state = .running
-    // No word of it: it is neither dropped nor made anew.
-    #expect(!decide(record, .errNoResume).actions.contains(.dropResumeData))
+    // The task left no resume data: the stored data is neither dropped nor replaced.
+    #expect(!decide(record, .errNoResume).actions.contains(.dropBlob))
     record.state = .waiting
     #expect(decide(record, .none).plan?.source == .resumeData)
   }
 
   @Test(.requirements("ZY30"))
-  func `a transport without resume data continues from the partial file`()
-    throws
-  {
+  func `a transport without resume data continues from the partial file`() throws {
     var record = record
     record.resumeData = try resumeData()
     record.received = 40

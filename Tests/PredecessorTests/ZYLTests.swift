@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What ZYLDownloader promises about records, files and turns.
+/// Requirements of ZYLDownloader for records, files and the queue.
 @Suite(.timeLimit(.minutes(2)))
 struct ZYLTests {
   private let fixture: HandFixture
@@ -18,9 +18,7 @@ struct ZYLTests {
   }
 
   @Test(.requirements("ZY6", "SC6"))
-  func `partial file names have a fixed length and contain no path separator`()
-    throws
-  {
+  func `partial file names have a fixed length and contain no path separator`() throws {
     let urls = [
       fixture.url("a"), fixture.url("a/b/c?d=/e"),
       fixture.url(String(repeating: "x", count: 9_000)),
@@ -36,7 +34,7 @@ struct ZYLTests {
     #expect(!names.contains { $0.contains("/") })
   }
 
-  /// What a query says of a record: whether there is one, how its file is, and where.
+  /// Returns the file status and the local path of a record.
   private func answer(_ name: String) throws -> (FileStatus, String?) {
     let record = try fixture.record(name)
     let facts = FileInspection(of: record, in: try store.roots().layout(of: record))
@@ -62,7 +60,7 @@ struct ZYLTests {
       record.fileIdentity = fileIdentity
     }
     #expect(try answer("a") == (.present, layout.finalPath))
-    // The folder has moved on with its root: the path is made anew.
+    // The folder moves with its root, and the path follows.
     let moved = fixture.folder.path("moved")
     try FileManager.default.moveItem(atPath: layout.rootPath, toPath: moved)
     try store.setRoot(moved)
@@ -83,9 +81,7 @@ struct ZYLTests {
   }
 
   @Test(.requirements("ZY26", "ZY27"))
-  func `removing a running download frees its slot and ends its events`()
-    async throws
-  {
+  func `removing a running download frees its slot and ends its events`() async throws {
     try fixture.add("a", "b")
     let engine = try fixture.engine(1)
     let events = engine.handle(of: fixture.url("a")).events()
@@ -172,8 +168,7 @@ struct ZYLTests {
   }
 
   @Test(.requirements("ZY37"))
-  func `resuming starts a download with no bytes and leaves a complete one unchanged`()
-    async throws
+  func `resuming starts a download with no bytes and leaves a complete one unchanged`() async throws
   {
     try fixture.add("a")
     try fixture.store.pause(.all)
@@ -184,9 +179,9 @@ struct ZYLTests {
       try await engine.resume(.named(fixture.url("a")))
       try await fixture.started(1)
       #expect(fixture.transport.started[0].request.offset == 0)
-      // A resume of what runs starts nothing.
+      // Resuming a running download starts nothing.
       try await engine.resume(.named(fixture.url("a")))
-      // Without a network, a resume is stored, and nothing is lost.
+      // Without a network, the resume is stored and nothing is lost.
       fixture.transport.started[0].sink.finish(
         .failed(TaskFailure(code: .cannotFindHost, message: "offline"))
       )
@@ -208,9 +203,7 @@ struct ZYLTests {
   }
 
   @Test(.requirements("ZY38", "ZY63", "FK14"))
-  func `a preempted download resumes from its bytes when a slot is free`()
-    async throws
-  {
+  func `a preempted download resumes from its bytes when a slot is free`() async throws {
     try fixture.add("a")
     let engine = try fixture.engine(1)
     try await fixture.running(engine) {
@@ -222,7 +215,7 @@ struct ZYLTests {
       fixture.transport.started[0].sink.finish(.cancelled)
       try await fixture.started(2)
       #expect(fixture.transport.started[1].request.url == fixture.url("b"))
-      // No resume goes beyond the limit.
+      // Resuming does not exceed the limit.
       try await engine.resume(.named(fixture.url("a")))
       try await fixture.settle()
       #expect(fixture.transport.started.count == 2)
@@ -237,9 +230,7 @@ struct ZYLTests {
   }
 
   @Test(.requirements("ZY57", "SC15"))
-  func `completion leaves the finished file, and no partial file or resume data`()
-    async throws
-  {
+  func `completion leaves the finished file, and no partial file or resume data`() async throws {
     try fixture.add("a")
     let blob = try resumeData(of: "a")
     try fixture.change("a") { $0.resumeData = blob }
@@ -261,7 +252,7 @@ struct ZYLTests {
     let engine = try fixture.engine(3)
     try await fixture.running(engine) {
       try await fixture.started(3)
-      // Only the last one gets a slot of the system's.
+      // Only the last task makes progress; the system delays the others.
       fixture.transport.started[2].complete()
       try await waitUntil("one to end") { await engine.progress().count == 2 }
       try await fixture.settle()
@@ -275,7 +266,7 @@ struct ZYLTests {
 
   private var store: DownloadStore { fixture.store }
 
-  /// Resume data of a download that a session on another system has begun.
+  /// Returns resume data that a session on another system has written.
   private func resumeData(of name: String) throws -> Data {
     let draft = ResumeData.Draft(
       url: fixture.url(name),
