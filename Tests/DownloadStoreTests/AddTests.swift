@@ -34,7 +34,7 @@ import Testing
     #expect(try fixture.store.record(named: url) == record)
   }
 
-  @Test func `everything that is asked for is stored`() throws {
+  @Test func `every field of a request is stored`() throws {
     let digest = try Digest(String(repeating: "ab", count: 32))
     let record = try fixture.add(url) { request in
       request.filename = "movie.mp4"
@@ -56,7 +56,7 @@ import Testing
     #expect(record.expectedDigest == digest.text)
   }
 
-  @Test func `a paused request is stored and held`() throws {
+  @Test func `a paused request is stored as a paused record`() throws {
     let record = try fixture.add(url) { $0.isPaused = true }.record
     #expect(record.state == .paused)
     #expect(record.intent == .pause)
@@ -68,11 +68,11 @@ import Testing
     ("https://example.com/", ""),
     ("https://example.com/a.abcdefghijklmnopqr", ""),
     ("https://example.com/v1.2/file", ""),
-  ]) func `the type is the extension of the name`(url: String, type: String) throws {
+  ]) func `the type is the extension of the filename`(url: String, type: String) throws {
     #expect(try fixture.add(url).record.type == type)
   }
 
-  // MARK: What is known
+  // MARK: Known URLs
 
   @Test(.requirements("ZY3", "FK9"), arguments: DownloadState.allCases, [false, true])
   func `adding a known URL keeps its record`(state: DownloadState, isPaused: Bool) throws {
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: DownloadState.allCases)
-  func `a paused request changes nothing about the state of a known URL`(
+  func `adding a known URL with a paused request changes nothing`(
     state: DownloadState
   ) throws {
     try fixture.add(url)
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: [DownloadState.paused, .failedPermanent, .failedRetryable])
-  func `what stood still goes on with its bytes, its failures forgotten`(
+  func `adding a paused or failed URL resumes it with its bytes and clears its failures`(
     state: DownloadState
   ) throws {
     try fixture.add(url)
@@ -127,7 +127,7 @@ import Testing
     #expect(record.updatedAt == fixture.now)
   }
 
-  @Test func `a record that is added anew has another generation than the one before it ever had`()
+  @Test func `a record that is deleted and added again has a generation that it never had before`()
     throws
   {
     let url = "https://example.com/a"
@@ -141,7 +141,9 @@ import Testing
   }
 
   @Test(arguments: [DownloadState.waiting, .running, .finalizing])
-  func `what is under way stays as it is, and is wanted again`(state: DownloadState) throws {
+  func `adding an active URL keeps its state and clears a stored command`(
+    state: DownloadState
+  ) throws {
     try fixture.add(url)
     let known = try fixture.change(url) { record in
       record.state = state
@@ -159,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: [DownloadState.cancelled, .removed])
-  func `what was given up starts over`(state: DownloadState) throws {
+  func `adding a cancelled or removed URL starts over`(state: DownloadState) throws {
     try fixture.add(url)
     try fixture.change(url) { record in
       record.state = state
@@ -176,8 +178,8 @@ import Testing
     #expect(record.state == .waiting && record.intent == .run)
     #expect(record.received == 0 && record.expected == nil)
     #expect(record.entityTag == nil && record.lastModified == nil)
-    #expect(record.resumeData == nil && record.verifiedDigest == nil)
-    // What is heard of the old transfer must not be applied.
+    #expect(record.resumeBlob == nil && record.verifiedDigest == nil)
+    // Late events of the old transfer must not be applied.
     #expect(record.generation == 8)
   }
 
@@ -188,14 +190,14 @@ import Testing
     #expect(try fixture.add(url).record == done)
   }
 
-  @Test func `a complete file that somebody changed is left alone`() throws {
+  @Test func `adding a URL whose finished file was modified changes nothing`() throws {
     try fixture.add(url)
     let done = try fixture.finish(url)
     try fixture.write("theirs", to: fixture.layout(of: done).finalPath)
     #expect(try fixture.add(url).record == done)
   }
 
-  @Test func `a complete file that is gone is downloaded again`() throws {
+  @Test func `adding a URL whose finished file is missing downloads it again`() throws {
     try fixture.add(url)
     let done = try fixture.finish(url)
     try FileManager.default.removeItem(atPath: fixture.layout(of: done).finalPath)
@@ -205,7 +207,7 @@ import Testing
     #expect(record.filename == done.filename)
   }
 
-  @Test func `tags and mirrors of a known URL are merged, and a digest replaces the old one`()
+  @Test func `tags and mirrors of a known URL are merged, and a digest replaces the previous one`()
     throws
   {
     try fixture.add(url) { request in
@@ -227,7 +229,7 @@ import Testing
 
   // MARK: Headers
 
-  @Test func `headers lie apart from the record`() throws {
+  @Test func `headers are stored apart from the record`() throws {
     let secret = HeaderField(name: "Authorization", value: "Bearer x")
     let record = try fixture.add(url) { $0.headers = [secret, secret] }.record
     #expect(record.hasHeaders)
@@ -238,7 +240,10 @@ import Testing
     #expect(try fixture.store.headers(of: other) == [])
   }
 
-  @Test func `new headers of a known URL replace the old ones, and none keep them`() throws {
+  @Test
+  func `new headers of a known URL replace the old ones; a request without headers keeps them`()
+    throws
+  {
     let old = HeaderField(name: "Cookie", value: "a=1")
     let new = HeaderField(name: "Cookie", value: "a=2")
     try fixture.add(url) { $0.headers = [old] }
@@ -276,7 +281,7 @@ import Testing
   }
 
   @Test(arguments: ["/etc", "..", "a/../b", "a/..", "../\u{301}x", "a\u{0}b", "a\nb"])
-  func `a folder that leads out of the root is refused`(folder: String) throws {
+  func `a folder outside the root is rejected`(folder: String) throws {
     let error = #expect(throws: DownloadStoreError.self) {
       try fixture.add(url) { $0.folder = folder }
     }
@@ -284,14 +289,14 @@ import Testing
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
 
-  @Test func `a bad mirror is refused`() throws {
+  @Test func `an invalid mirror is rejected`() throws {
     let error = #expect(throws: DownloadStoreError.self) {
       try fixture.add(url) { $0.mirrors = ["ftp://example.com/a"] }
     }
     #expect(error?.code == .invalidURL)
   }
 
-  @Test func `a root that nobody knows is refused`() throws {
+  @Test func `an unknown root is rejected`() throws {
     let error = #expect(throws: DownloadStoreError.self) {
       try fixture.add(url) { $0.root = "elsewhere" }
     }
@@ -300,7 +305,7 @@ import Testing
   }
 
   @Test(arguments: ["../../etc/passwd", "..\\..\\passwd", "/etc/passwd"])
-  func `a name that is a path is reduced to its last part`(name: String) throws {
+  func `a filename that contains a path is reduced to its last component`(name: String) throws {
     #expect(try fixture.add(url) { $0.filename = name }.record.filename == "passwd")
   }
 }

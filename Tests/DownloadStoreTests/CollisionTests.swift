@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What becomes of a request whose name is taken.
+/// Requests whose filename is taken.
 @Suite struct CollisionTests {
   private let fixture: StoreFixture
   private let url = "https://two.example/a.zip"
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: NameCollision.allCases)
-  func `a name that is free is taken, whatever the policy`(collision: NameCollision) throws {
+  func `a free filename is used whatever the policy`(collision: NameCollision) throws {
     let record = try add(collision)
     #expect(record.filename == "a.zip")
     #expect(record.state == .waiting)
@@ -54,7 +54,7 @@ import Testing
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "theirs")
   }
 
-  @Test func `a file that is to be kept cannot have a digest to check`() throws {
+  @Test func `a request to keep the existing file cannot have a digest`() throws {
     try fixture.write("theirs", to: file)
     let digest = try Digest("sha256:" + String(repeating: "a", count: 64))
     let error = #expect(throws: DownloadStoreError.self) {
@@ -77,7 +77,8 @@ import Testing
   }
 
   @Test(arguments: [NameCollision.fail, .keep, .replace])
-  func `what another download has is neither kept nor replaced`(collision: NameCollision) throws {
+  func `the file of another download is neither kept nor replaced`(collision: NameCollision) throws
+  {
     try fixture.add("https://one.example/a.zip")
     #expect(try isRefused(collision))
     try fixture.finish("https://one.example/a.zip")
@@ -85,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [NameCollision.fail, .keep, .replace])
-  func `a folder or a link is neither kept nor replaced`(collision: NameCollision) throws {
+  func `a folder or a symbolic link is neither kept nor replaced`(collision: NameCollision) throws {
     try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
     #expect(try isRefused(collision))
     try FileManager.default.removeItem(atPath: file)

@@ -3,7 +3,7 @@ import TestTraits
 import Testing
 
 @Suite struct DownloadStateTests {
-  @Test func `every word stands for its states, and every state that is shown has a word`() {
+  @Test func `every displayed word names its states, and every displayed state has one word`() {
     #expect(DownloadState.states(named: "failed") == [.failedRetryable, .failedPermanent])
     #expect(DownloadState.states(named: "removed") == [])
     #expect(DownloadState.states(named: "failedPermanent") == [])
@@ -29,7 +29,7 @@ import Testing
     #expect(DownloadIntent.allCases.map(\.rawValue) == ["run", "hold", "keep", "discard"])
   }
 
-  @Test func `what is stored for a reason to fail is the same for ever`() {
+  @Test func `the stored raw values of failure codes never change`() {
     #expect(
       DownloadFailure.Code.allCases.map(\.rawValue) == [
         "timedOut", "cannotConnect", "cannotFindHost", "connectionLost", "insecure", "badResponse",
@@ -41,7 +41,7 @@ import Testing
     )
   }
 
-  @Test func `launch looks at what is under way, and at nothing that rests`() {
+  @Test func `the active states are those that a launch examines`() {
     #expect(
       Set(DownloadState.allCases).subtracting(DownloadState.active) == [
         .paused, .failedPermanent, .completed, .cancelled,

@@ -4,7 +4,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// A value of ours as a later version may write it: with something behind.
+/// An embedded value as a later version may write it, with fields appended.
 private protocol Later: FieldValue, Hashable {
   associatedtype Now: FieldValue
   var now: Now { get }
@@ -37,7 +37,7 @@ private struct LaterField: Later {
   var now: HeaderField
 }
 
-/// Values of ours by themselves and in lists.
+/// Embedded values as fields and in lists.
 private struct Box<A: FieldValue & Hashable, S: FieldValue & Hashable, F: FieldValue & Hashable>:
   Model, Hashable
 {
@@ -83,7 +83,7 @@ private struct Box<A: FieldValue & Hashable, S: FieldValue & Hashable, F: FieldV
   }
 }
 
-/// An attempt whose reason only a later version knows.
+/// An attempt with a failure code that only a later version knows.
 private struct StrangeAttempt: FieldValue, Hashable {
   static var fieldType: FieldType { Attempt.fieldType }
   var url: String
@@ -130,7 +130,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
   private let fileIdentity = FileIdentity(size: 1, inode: 2, modified: 3)
   private let fields = [HeaderField(name: "a", value: "b"), HeaderField(name: "c", value: "")]
 
-  @Test func `what a later version appended to a value is passed over`() throws {
+  @Test func `fields that a later version appended to a value are skipped`() throws {
     typealias Then = Box<LaterAttempt, LaterStamp, LaterField>
     let then = Then(
       id: 1,
@@ -143,10 +143,9 @@ private struct StrangeAttempt: FieldValue, Hashable {
     #expect(now == Now(id: 1, attempts: attempts, fileIdentity: fileIdentity, fields: fields))
   }
 
-  @Test func `a reason that only a later version knows is called unknown, with its message`() throws
-  {
-    typealias Then = Box<StrangeAttempt, FileIdentity, HeaderField>
-    let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], fileIdentity: nil, fields: [])
+  @Test func `an unknown failure code is read as unknown, with its message`() throws {
+    typealias Then = Box<StrangeAttempt, FileStamp, HeaderField>
+    let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], stamp: nil, fields: [])
     try ObjectStore(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
     let now = try ObjectStore(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
     #expect(
@@ -161,7 +160,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
     )
   }
 
-  @Test func `the bytes of each value are the same for ever`() {
+  @Test func `the encoded bytes of each value never change`() {
     func bytes(_ value: some FieldValue) -> String {
       var writer = ByteWriter()
       value.encode(to: &writer)

@@ -31,14 +31,14 @@ import Testing
     return FileInspection(of: record, in: layout)
   }
 
-  @Test func `where nothing is, nothing is found`() throws {
-    #expect(try facts() == FileInspection(final: .missing, partial: .missing, partialSize: 0))
+  @Test func `missing files are reported as missing`() throws {
+    #expect(try facts() == FileFacts(final: .missing, partial: .missing, partialSize: 0))
   }
 
-  @Test func `a partial file that cannot be examined is not missing`() throws {
+  @Test func `a partial file that cannot be examined is not reported missing`() throws {
     try fixture.add(url)
     let record = try fixture.change(url) { $0.received = 4 }
-    // A link to itself: each look at what lies behind it fails with ELOOP.
+    // A symbolic link to itself: examining its target fails with ELOOP.
     let loop = "\(fixture.folder.path)/loop"
     try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
     let layout = FileLayout(record: record, storeID: "store", rootPath: loop)
@@ -48,7 +48,7 @@ import Testing
 
   @Test(
     arguments: [
-      // received, expected, size, what it is
+      // received, expected, size, result
       (4, nil, 4, .equal),
       (4, 9, 4, .equal),
       (4, nil, 5, .longer),
@@ -63,7 +63,7 @@ import Testing
       (0, nil, 3, .longer),
     ] as [(Int64, Int64?, Int, FileInspection.Partial)]
   )
-  func `a partial file is measured against what was committed and the whole`(
+  func `a partial file is compared with the committed and the expected byte count`(
     received: Int64,
     expected: Int64?,
     size: Int,
@@ -77,7 +77,7 @@ import Testing
     #expect(found == FileInspection(final: .missing, partial: partial, partialSize: Int64(size)))
   }
 
-  @Test func `the comparison is total`() {
+  @Test func `the comparison covers every combination of sizes`() {
     for size in Int64(0)...4 {
       for committed in Int64(0)...4 {
         for whole in [nil, 0, 1, 2, 3, 4] as [Int64?] {
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a finished file is ours by its stamp, also after a rename`() throws {
+  @Test func `a finished file is identified by its file identity, also after a rename`() throws {
     try fixture.add(url)
     var record = try fixture.finish(url)
     #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
@@ -117,7 +117,7 @@ import Testing
     #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .sizeOnly)
   }
 
-  @Test func `a file of a record that has no stamp is not ours`() throws {
+  @Test func `a file is not ours if the record has no file identity`() throws {
     let record = try fixture.add(url).record
     let layout = try fixture.layout(of: record)
     try fixture.write("theirs", to: layout.finalPath)
@@ -126,7 +126,7 @@ import Testing
     #expect(FileInspection(of: sized, in: layout).final == .sizeOnly)
   }
 
-  @Test func `a folder, a link and a pipe are somebody's`() throws {
+  @Test func `a folder, a symbolic link and a pipe are foreign`() throws {
     let record = try fixture.add(url).record
     let layout = try fixture.layout(of: record)
     let manager = FileManager.default
@@ -140,7 +140,7 @@ import Testing
     #expect(FileInspection(of: record, in: layout).final == .mismatch)
   }
 
-  @Test func `a link in the place of a partial file is not followed`() throws {
+  @Test func `a symbolic link in place of a partial file is not followed`() throws {
     let record = try fixture.add(url).record
     let layout = try fixture.layout(of: record)
     try fixture.write("target", to: layout.folderPath + "/target")
@@ -151,12 +151,12 @@ import Testing
     #expect(FileInspection(of: record, in: layout).partial == .missing)
   }
 
-  // MARK: The word for people
+  // MARK: Displayed status
 
-  @Test(arguments: DownloadState.allCases, FileInspection.Final.allCases)
-  func `every state has a word for its file`(
+  @Test(arguments: DownloadState.allCases, FileFacts.Final.allCases)
+  func `every state and file status has a displayed word`(
     state: DownloadState,
-    final: FileInspection.Final
+    final: FileFacts.Final
   ) throws {
     var record = try fixture.add(url).record
     record.state = state

@@ -25,10 +25,12 @@ import Testing
 
   @Test(arguments: [
     "/", "/a", "..", "../a", "a/..", "a/../b", "a//..", "./..", "a\u{0}", "a\u{1B}b", "a/\n",
-    // A mark after a slash hides it from those who look at characters.
+    // A combining mark hides a slash from code that compares characters.
     "../\u{301}a", "/\u{301}a", "a/\u{200D}/../b",
     String(repeating: "a", count: 256), "a/" + String(repeating: "日", count: 86),
-  ]) func `a folder that leads out, or that no disk takes, is refused`(folder: String) {
+  ]) func `a folder that leaves the root or exceeds the file system's limits is rejected`(
+    folder: String
+  ) {
     let error = #expect(throws: DownloadStoreError.self) {
       try FileLayout.validatedFolder(folder)
     }
@@ -38,7 +40,7 @@ import Testing
   private static let record = "0123456789abcdef"
   private static let store = "fedcba9876543210"
 
-  @Test func `the name of a partial file tells its record and its store`() {
+  @Test func `the name of a partial file contains the ids of its record and its store`() {
     let name = PartialName(recordID: Self.record, storeID: Self.store)
     #expect(name.text == "0123456789abcdef-fedcba9876543210.dlstore-part")
     #expect(PartialName(name.text) == name)
@@ -55,9 +57,9 @@ import Testing
     "0123456789abcdef-.dlstore-part", "-0123456789abcdef.dlstore-part",
     "0123456789abcdef-0123.dlstore-part", "0123456789abcdef_fedcba9876543210.dlstore-part",
     "0123456789abcdef-fedcba9876543210-0123456789abcdef.dlstore-part",
-    // Digits of other scripts are digits to some.
+    // Swift counts digits of other scripts as digits.
     "０１２３４５６７８９ａｂｃｄｅｆ.dlstore-part", "０123456789abcdef.dlstore-part",
-  ]) func `any other name is none of ours`(name: String) {
+  ]) func `any other name is not a partial file name`(name: String) {
     #expect(PartialName(name) == nil)
   }
 }

@@ -10,7 +10,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  @Test func `a stamp outlasts a rename and a second name`() throws {
+  @Test func `a file identity survives a rename and a second link`() throws {
     let path = try folder.makeFile("a", "12345")
     let fileIdentity = try #require(FileIdentity(ofFileAt: path))
     #expect(fileIdentity.size == 5)
@@ -21,7 +21,7 @@ import Testing
     #expect(FileIdentity(ofFileAt: path) == nil)
   }
 
-  @Test func `a stamp changes with size, time and file`() throws {
+  @Test func `a file identity changes with size, modification time and file`() throws {
     let path = try folder.makeFile("a", "12345")
     let other = try folder.makeFile("b", "12345")
     let date = Date(timeIntervalSince1970: 1_000_000)
@@ -42,7 +42,7 @@ import Testing
     #expect(FileIdentity(ofFileAt: path) != fileIdentity)
   }
 
-  @Test func `the stamp of an open file is that of its path`() throws {
+  @Test func `the file identity of an open file is that of its path`() throws {
     let path = try folder.makeFile("a", "12345")
     let handle = try FileHandle(forReadingFrom: URL(filePath: path))
     defer { try? handle.close() }
@@ -50,14 +50,14 @@ import Testing
     #expect(FileIdentity(ofDescriptor: -1) == nil)
   }
 
-  /// File systems such as tmpfs and XFS keep times that nanoseconds in 64 bits cannot.
+  /// File systems such as tmpfs and XFS store times that 64 bits of nanoseconds cannot hold.
   @Test(
     .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "needs tmpfs"),
     arguments: [
       (Int.max, Int64.max), (9_223_372_037, .max), (-9_223_372_038, .min), (Int.min + 1, .min),
     ]
   )
-  func `a time outside of the range is clamped`(seconds: Int, modified: Int64) throws {
+  func `a time out of range is clamped`(seconds: Int, modified: Int64) throws {
     let path = "/dev/shm/dlstore-tests-\(UUID().uuidString)"
     try Data("1".utf8).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -66,7 +66,7 @@ import Testing
     #expect(FileIdentity(ofFileAt: path)?.modified == modified)
   }
 
-  @Test func `what is no file has no stamp`() throws {
+  @Test func `only regular files have a file identity`() throws {
     try folder.makeFile("a", "x")
     try FileManager.default.createSymbolicLink(
       atPath: folder.path + "/link",

@@ -8,7 +8,7 @@ import Testing
     "https://example.com/b", "HTTPS://EXAMPLE.com:443/b?c", "https://me:pw@example.com/a",
     "https://example.com:443",
   ])
-  func `the origin that fields were given for gets all of them`(target: String) {
+  func `all header fields are sent to the origin that they were given for`(target: String) {
     let fields = [
       HeaderField(name: "Authorization", value: "x"), HeaderField(name: "Host", value: "y"),
     ]
@@ -20,7 +20,9 @@ import Testing
     "https://a.example.com/a", "https://example.com./a", "https://example.org/a",
     "https://example.com@example.org/a", "https://example.org/https://example.com/a",
   ])
-  func `another scheme, host or port gets no field that identifies the user`(target: String) {
+  func `header fields that identify the user are not sent to another scheme, host or port`(
+    target: String
+  ) {
     let names = [
       "Authorization", "Proxy-Authorization", "X-Authorization", "Cookie", "Cookie2",
       "Private-Token", "JOB-TOKEN", "X-Api-Key", "X-Access-Key", "X-Functions-Key",
@@ -34,7 +36,7 @@ import Testing
     #expect(HeaderScope.fields(fields + plain, givenFor: given, sentTo: target) == plain)
   }
 
-  @Test func `a field whose value is a URL with a secret stays within its origin`() {
+  @Test func `a header field whose value is a URL with a secret stays within its origin`() {
     let fields = [
       HeaderField(name: "Referer", value: "https://example.com/?token=abc"),
       HeaderField(name: "X-From", value: "see https://me:pw@example.com/"),
@@ -43,7 +45,7 @@ import Testing
     #expect(HeaderScope.fields(fields, givenFor: given, sentTo: "https://b/") == [fields[2]])
   }
 
-  @Test func `what redaction hides is what stays within its origin`() {
+  @Test func `every header field that is redacted stays within its origin`() {
     for name in ["Authorization", "X-Api-Key", "Accept", "Private-Token", "ETag"] {
       let field = HeaderField(name: name, value: "x")
       let isSent = !HeaderScope.fields([field], givenFor: given, sentTo: "http://b/").isEmpty

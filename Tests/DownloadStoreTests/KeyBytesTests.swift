@@ -4,12 +4,12 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// Keys are told apart by their bytes, also where Swift calls two texts equal.
+/// Keys are compared by their bytes, even if Swift considers the strings equal.
 @Suite struct KeyBytesTests {
   private let composed = "\u{E9}"
   private let decomposed = "e\u{301}"
 
-  @Test func `an update may not put a key that looks alike in the place of another`() throws {
+  @Test func `an update cannot replace a key by a canonically equal one`() throws {
     let folder = try TemporaryFolder()
     let store = try DownloadStore(at: folder.path("store"))
     try store.setRoot("/one", named: composed)
@@ -22,7 +22,7 @@ import Testing
     #expect(try store.roots().path(of: composed) == "/one")
   }
 
-  @Test func `two roots whose names look alike are no reason to stop`() throws {
+  @Test func `two roots with canonically equal names do not trap`() throws {
     let folder = try TemporaryFolder()
     let store = try DownloadStore(at: folder.path("store"))
     try store.setRoot("/one", named: composed)

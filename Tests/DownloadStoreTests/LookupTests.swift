@@ -34,15 +34,15 @@ import Testing
     #expect(error?.code == .unknownRecord)
   }
 
-  @Test func `a URL that differs in a letter's case is another one`() throws {
+  @Test func `URLs that differ in case are different`() throws {
     try fixture.add(url)
     #expect(throws: DownloadStoreError.self) {
       try fixture.store.record(named: "https://example.com/A.zip")
     }
   }
 
-  @Test func `a beginning that two ids have is ambiguous`() throws {
-    // More records than there are digits: two begin alike.
+  @Test func `a prefix that two ids share is ambiguous`() throws {
+    // More records than hexadecimal digits: two ids share a first digit.
     let records = try (0..<17).map { try fixture.add("https://example.com/\($0)").record }
     let beginnings = Dictionary(grouping: records) { $0.id.prefix(1) }
     let twice = try #require(beginnings.first { $0.value.count > 1 })

@@ -3,7 +3,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// What a server calls a file against what its record is called.
+/// Filenames that a server sends, and the filename of the record.
 @Suite struct NamingTests {
   let fixture: StoreFixture
 
@@ -11,7 +11,7 @@ import Testing
     fixture = try StoreFixture()
   }
 
-  /// Has the record adopt a server's name, and gives the name and the type that it has then.
+  /// Applies a server's filename to the record, and returns its filename and type.
   private func adopt(_ name: String, _ url: String) throws -> [String] {
     let record = try fixture.store.objects.write { tx in
       var record = try #require(try tx.get(DownloadRecord.self, url))
@@ -23,7 +23,7 @@ import Testing
     return [record.filename, record.type]
   }
 
-  @Test func `a name that was made of the URL gives way, and its type too`() throws {
+  @Test func `a filename derived from the URL is replaced, and its type with it`() throws {
     let url = "https://one.example/get.php?id=7"
     #expect(try fixture.add(url).record.type == "php")
     #expect(try adopt("a.zip", url) == ["a.zip", "zip"])
@@ -31,14 +31,16 @@ import Testing
     #expect(try adopt("b.tar", url) == ["b.tar", "tar"])
   }
 
-  @Test func `a name that was asked for stays`() throws {
+  @Test func `a requested filename is kept`() throws {
     let url = "https://one.example/a.zip"
     try fixture.add(url) { $0.filename = "a.zip" }
     #expect(try adopt("b.zip", url) == ["a.zip", "zip"])
   }
 
   @Test(arguments: ["get.php", "mine.zip"])
-  func `a name that is set stays, also when it is the one before`(_ name: String) throws {
+  func `a filename that the user set is kept, even if it equals the derived one`(
+    _ name: String
+  ) throws {
     let url = "https://one.example/get.php"
     try fixture.add(url)
     var update = RecordUpdate()
@@ -47,7 +49,7 @@ import Testing
     #expect(try adopt("b.zip", url).first == name)
   }
 
-  @Test func `what takes the place of a file keeps its name`() throws {
+  @Test func `a download that replaces a file keeps its filename`() throws {
     let url = "https://one.example/get.php"
     try fixture.add(url)
     _ = try fixture.finish(url)
@@ -55,19 +57,19 @@ import Testing
     #expect(try adopt("a.zip", url) == ["get.php", "php"])
   }
 
-  @Test func `a type that was asked for stays`() throws {
+  @Test func `a requested type is kept`() throws {
     let url = "https://one.example/get.php"
     try fixture.add(url) { $0.type = "model" }
     #expect(try adopt("a.zip", url) == ["a.zip", "model"])
   }
 
-  @Test func `a name that others have gets a number, and keeps it`() throws {
+  @Test func `a taken filename is numbered, and the number is kept`() throws {
     let url = "https://one.example/get.php"
     try fixture.add("https://two.example/a.zip")
     try fixture.add(url)
     try fixture.folder.makeFile("\(StoreFixture.files)/a (2).zip", "theirs")
     #expect(try adopt("a.zip", url) == ["a (3).zip", "zip"])
-    // The server says the same with each response.
+    // The server sends the same filename with each response.
     #expect(try adopt("a.zip", url) == ["a (3).zip", "zip"])
   }
 }

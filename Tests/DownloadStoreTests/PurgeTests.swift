@@ -24,7 +24,7 @@ import Testing
 
   // MARK: Records
 
-  @Test func `a record goes with its headers and its partial file`() throws {
+  @Test func `purging a record deletes its headers and its partial file`() throws {
     let record = try fixture.store.record(named: url)
     let partial = try fixture.layout(of: record).partialPath
     try fixture.write("12345", to: partial)
@@ -32,7 +32,7 @@ import Testing
     #expect(plan.records == [record])
     #expect(plan.files.map(\.path) == [partial])
     #expect(plan.freedBytes == 5)
-    // A plan does nothing.
+    // Making a plan deletes nothing.
     #expect(exists(partial))
     #expect(try fixture.store.record(named: url) == record)
 
@@ -42,15 +42,13 @@ import Testing
     #expect(try fixture.store.headers(of: record) == [])
   }
 
-  @Test func `sparse files may free more than a number holds`() {
-    let fileIdentity = FileIdentity(size: .max, inode: 1, modified: 0)
-    let files = ["a", "b"].map {
-      PurgePlan.File(path: $0, fileIdentity: fileIdentity, role: .orphan, record: "")
-    }
+  @Test func `the freed byte count of sparse files does not overflow`() {
+    let stamp = FileStamp(size: .max, inode: 1, modified: 0)
+    let files = ["a", "b"].map { PurgePlan.File(path: $0, stamp: stamp, role: .orphan, record: "") }
     #expect(PurgePlan(files: files).freedBytes == .max)
   }
 
-  @Test func `a finished file stays unless it is asked for`() throws {
+  @Test func `a finished file is kept unless its deletion is requested`() throws {
     let path = try fixture.layout(of: fixture.finish(url)).finalPath
     let plan = try plan(withFiles: false)
     #expect(plan.files == [] && plan.freedBytes == 0)
@@ -58,7 +56,7 @@ import Testing
     #expect(exists(path))
   }
 
-  @Test func `a finished file that is ours goes when it is asked for`() throws {
+  @Test func `a finished file that is ours is deleted on request`() throws {
     let path = try fixture.layout(of: fixture.finish(url, "12345678")).finalPath
     let plan = try plan(withFiles: true)
     #expect(plan.files.map(\.path) == [path])
@@ -68,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: ["theirs", "body"])
-  func `a finished file that somebody changed never goes`(text: String) throws {
+  func `a modified finished file is never deleted`(text: String) throws {
     let path = try fixture.layout(of: fixture.finish(url, "body")).finalPath
     try fixture.write(text, to: path + ".new")
     try FileManager.default.removeItem(atPath: path)
@@ -79,14 +77,14 @@ import Testing
     #expect(exists(path))
   }
 
-  @Test func `a file that was there before a record never goes`() throws {
+  @Test func `a file that existed before its record is never deleted`() throws {
     let path = try fixture.layout(of: fixture.store.record(named: url)).finalPath
     try fixture.write("theirs", to: path)
     try fixture.store.purge(plan(withFiles: true))
     #expect(exists(path))
   }
 
-  @Test func `a finished file that changes after the plan is made stays, and is told`() throws {
+  @Test func `a finished file modified after planning is kept and reported`() throws {
     let path = try fixture.layout(of: fixture.finish(url)).finalPath
     let plan = try plan(withFiles: true)
     try fixture.write("theirs now", to: path)
@@ -95,7 +93,7 @@ import Testing
     #expect(exists(path))
   }
 
-  @Test func `a partial file that grows after the plan is made goes all the same`() throws {
+  @Test func `a partial file that grows after planning is deleted`() throws {
     let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
     try fixture.write("1", to: partial)
     let plan = try plan(withFiles: false)
@@ -104,7 +102,7 @@ import Testing
     #expect(!exists(partial))
   }
 
-  @Test func `a file that is gone already is no failure`() throws {
+  @Test func `a file that is already missing is no failure`() throws {
     let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
     try fixture.write("1", to: partial)
     let plan = try plan(withFiles: false)
@@ -112,7 +110,7 @@ import Testing
     #expect(try fixture.store.purge(plan).keptFiles == [])
   }
 
-  @Test func `purging nothing does nothing`() throws {
+  @Test func `an empty plan deletes nothing`() throws {
     let before = try fixture.store.objects.changeCount()
     #expect(try fixture.store.purge(PurgePlan()) == PurgeReport())
     #expect(try fixture.store.objects.changeCount() == before)
@@ -121,7 +119,7 @@ import Testing
 
   // MARK: Orphans
 
-  /// Puts a partial file of an id without a record there, last changed so many seconds ago.
+  /// Creates a partial file without a record, last modified `age` seconds ago.
   private func orphan(
     _ name: String? = nil,
     in folder: String = StoreFixture.files,
@@ -148,7 +146,7 @@ import Testing
     #expect(paths.allSatisfy { !exists($0) })
   }
 
-  @Test func `a root within a root does not count its orphans twice`() throws {
+  @Test func `orphans of a root inside another root are counted once`() throws {
     try fixture.store.setRoot("\(fixture.folder.path)/\(StoreFixture.files)/sub", named: "sub")
     let path = try orphan(in: "\(StoreFixture.files)/sub")
     #expect(try fixture.store.orphanPlan().files.map(\.path) == [path])
@@ -158,13 +156,13 @@ import Testing
     "a.bin", "a.part", ".dlstore-part", "00112233445566FF.dlstore-part", "0011.dlstore-part",
     "00112233445566ff.dlstore-part.bak", "engine.lock", "CFNetworkDownload_abcdef.tmp",
     "００112233445566ff.dlstore-part",
-  ]) func `a file that is not ours is never an orphan`(name: String) throws {
+  ]) func `a file without a partial file name is never an orphan`(name: String) throws {
     let path = try orphan(name)
     #expect(try fixture.store.orphanPlan(graceSeconds: 0).files == [])
     #expect(exists(path))
   }
 
-  @Test func `links and folders are never orphans`() throws {
+  @Test func `symbolic links and folders are never orphans`() throws {
     let target = try fixture.folder.makeFile("\(StoreFixture.files)/target", "x")
     let files = "\(fixture.folder.path)/\(StoreFixture.files)"
     let store = fixture.store.id
@@ -176,7 +174,7 @@ import Testing
     #expect(try fixture.store.orphanPlan(graceSeconds: 0).files == [])
   }
 
-  @Test func `a folder behind a link is not looked into`() throws {
+  @Test func `a symbolic link to a folder is not followed`() throws {
     let outside = try orphan(in: "outside")
     try fixture.folder.makeFile("\(StoreFixture.files)/x")
     try FileManager.default.createSymbolicLink(
@@ -188,13 +186,13 @@ import Testing
   }
 
   @Test(arguments: [(59.0, false), (61.0, true)])
-  func `a fresh file is given time`(age: Double, isOrphan: Bool) throws {
+  func `a recently modified partial file is not an orphan yet`(age: Double, isOrphan: Bool) throws {
     _ = try orphan(age: age)
     #expect(try fixture.store.orphanPlan().files.isEmpty == !isOrphan)
   }
 
   @Test(arguments: DownloadState.allCases)
-  func `the partial file of a record is no orphan`(state: DownloadState) throws {
+  func `the partial file of a record is not an orphan`(state: DownloadState) throws {
     let record = try fixture.change(url) { $0.state = state }
     let partial = try fixture.layout(of: record).partialPath
     try fixture.write("12345", to: partial)
@@ -202,10 +200,10 @@ import Testing
     #expect(try fixture.store.orphanPlan().files == [])
   }
 
-  @Test func `an orphan that is written to after the plan is made stays`() throws {
+  @Test func `an orphan written to after planning is kept`() throws {
     let path = try orphan()
     let plan = try fixture.store.orphanPlan()
-    try fixture.write("somebody took it", to: path)
+    try fixture.write("new bytes", to: path)
     let kept = try fixture.store.purge(plan).keptFiles
     #expect(kept.map(\.file.path) == [path] && kept.map(\.reason) == [.changed])
     #expect(exists(path))
@@ -213,8 +211,8 @@ import Testing
 
   // MARK: Other stores and other processes
 
-  @Test func `a partial file of another store is no orphan, wherever it lies`() throws {
-    // The other store's folder, and so its files, lie below the root of this one.
+  @Test func `a partial file of another store is never an orphan`() throws {
+    // The other store's folder lies below this store's root.
     let path = fixture.folder.path("\(StoreFixture.files)/other")
     let other = try DownloadStore(at: path, now: { fixture.now })
     let added = try other.add([DownloadRequest(url: "https://example.com/theirs")])
@@ -228,7 +226,7 @@ import Testing
     #expect(exists(theirs) && !exists(ours))
   }
 
-  @Test func `a partial file that does not name its store is told of and never removed`() throws {
+  @Test func `a partial file without a store id is reported and never deleted`() throws {
     let path = try orphan("\(orphanID).dlstore-part")
     let record = try fixture.store.record(named: url)
     _ = try orphan("\(record.id).dlstore-part")
@@ -239,7 +237,7 @@ import Testing
     #expect(exists(path))
   }
 
-  @Test func `an orphan that another process is using stays`() throws {
+  @Test func `an orphan in use by another process is kept`() throws {
     let path = try orphan()
     let plan = try fixture.store.orphanPlan()
     let lock = try LockedFile(path, for: .deleting)
@@ -251,7 +249,7 @@ import Testing
     #expect(!exists(path))
   }
 
-  @Test func `an orphan that has a record again stays`() throws {
+  @Test func `an orphan that has a record again is kept`() throws {
     let path = try fixture.layout(of: fixture.store.record(named: url)).partialPath
     try fixture.write("12345", to: path)
     try setModified(path, fixture.now - 3_600)
@@ -263,7 +261,7 @@ import Testing
     #expect(exists(path))
   }
 
-  @Test func `a record goes while its partial file is being written, which stays`() throws {
+  @Test func `purging a record keeps a partial file that is being written`() throws {
     let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
     try fixture.write("12345", to: partial)
     let plan = try plan(withFiles: false)
@@ -275,9 +273,9 @@ import Testing
     lock.unlock()
   }
 
-  // MARK: Changes since the plan
+  // MARK: Changes after planning
 
-  /// What may happen to a failed download while a user is asked.
+  /// Changes to a failed download that can happen while the user is asked.
   enum Change: CaseIterable {
     case resume, restart, cancel, remove, tag, rename, replaceURL
 
@@ -297,7 +295,7 @@ import Testing
   }
 
   @Test(arguments: Change.allCases)
-  func `a record that changes after the plan is made stays with its files`(change: Change) throws {
+  func `a record changed after planning is kept with its files`(change: Change) throws {
     let failed = try fixture.change(url) { $0.state = .failedPermanent }
     let partial = try fixture.layout(of: failed).partialPath
     try fixture.write("12345", to: partial)
@@ -316,7 +314,7 @@ import Testing
     #expect(try fixture.store.headers(of: current).map(\.name) == ["Cookie"])
   }
 
-  @Test func `a download that only makes progress after the plan is made goes`() throws {
+  @Test func `a download that only made progress after planning is purged`() throws {
     try fixture.change(url) { $0.state = .running }
     let plan = try plan(withFiles: false)
     try fixture.change(url) { record in
@@ -326,7 +324,7 @@ import Testing
     #expect(try fixture.store.purge(plan).records.map(\.url) == [url])
   }
 
-  @Test func `a record that is gone already is told of`() throws {
+  @Test func `a record deleted after planning is reported`() throws {
     let record = try fixture.store.record(named: url)
     let plan = try plan(withFiles: false)
     try fixture.store.purge(plan)

@@ -20,7 +20,7 @@ import Testing
     "http://127.0.0.1/", "http://[::1]:8080/a", "https://me:pw@example.com/a", "http://h:65535/",
     "https://example.com/%2F?a=%00", "https://xn--bcher-kva.example/",
     "https://example.com/" + String(repeating: "a", count: 60_000),
-  ]) func `an absolute http or https URL is taken as it is`(url: String) throws {
+  ]) func `an absolute http or https URL is accepted unchanged`(url: String) throws {
     try RecordIdentity.validate(url)
   }
 
@@ -42,7 +42,7 @@ import Testing
     #expect(error?.code == .invalidURL)
   }
 
-  @Test func `the refusal hides secrets`() {
+  @Test func `the error hides the secrets of the URL`() {
     let error = #expect(throws: DownloadStoreError.self) {
       try RecordIdentity.validate("ftp://me:pw@example.com/?token=abc")
     }
@@ -56,7 +56,7 @@ import Testing
     ("HTTP://example.com", "http://example.com:80"),
     ("http://example.com:8080/", "http://example.com:8080"),
     ("https://me:pw@example.com/", "https://example.com:443"),
-  ]) func `requests to one server have one origin`(url: String, origin: String) {
+  ]) func `requests to the same server have the same origin`(url: String, origin: String) {
     #expect(RecordIdentity.origin(of: url) == origin)
   }
 }

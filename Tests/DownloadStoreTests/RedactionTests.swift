@@ -9,7 +9,7 @@ import Testing
     ("https://token@example.com/a?b=c", "https://•••@example.com/a?b=c"),
     ("https://a@b:p@example.com/", "https://•••@example.com/"),
     ("ftp://me:pw@example.com", "ftp://•••@example.com"),
-    // Amazon, both ways of signing.
+    // Amazon, both signature versions.
     (
       "https://b.s3.amazonaws.com/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIA%2F2026"
         + "&X-Amz-Date=20260101T000000Z&X-Amz-Expires=60&X-Amz-SignedHeaders=host"
@@ -36,7 +36,7 @@ import Testing
       "https://x.blob.core.windows.net/c/b?sv=2024-01-01&se=2026&sr=b&sp=r&sig=•••"
     ),
     ("https://h/a?hdnea=exp=1~hmac=ff", "https://h/a?hdnea=•••"),
-    // Tokens of all kinds.
+    // Tokens in several parameters.
     ("https://h/?access_token=a&b=c", "https://h/?access_token=•••&b=c"),
     ("https://h/?b=c&TOKEN=a", "https://h/?b=c&TOKEN=•••"),
     (
@@ -46,7 +46,7 @@ import Testing
     ("https://h/?x=1&auth=a&oauth_token=b", "https://h/?x=1&auth=•••&oauth_token=•••"),
     ("https://h/?password=a&client_secret=b", "https://h/?password=•••&client_secret=•••"),
     ("https://h/?jwt=a.b.c&PHPSESSIONID=d", "https://h/?jwt=•••&PHPSESSIONID=•••"),
-    // A value ends at the next parameter and nowhere else.
+    // A value ends at the next parameter only.
     ("https://h/?token=a=b&c=d", "https://h/?token=•••&c=d"),
     ("https://h/?token=a;b?c", "https://h/?token=•••"),
     ("https://h/?a=1;token=x", "https://h/?a=1;token=•••"),
@@ -60,9 +60,9 @@ import Testing
     ("//me:pw@h/a?sig=x", "//•••@h/a?sig=•••"),
     ("https://h/?next=http://me:pw@x/?token=y", "https://h/?next=http://•••@x/?token=•••"),
     ("http://\u{301}me:pw@h/", "http://•••@h/"),
-    // A mark after a question mark hides it from those who look at characters.
+    // A combining mark hides a question mark from code that compares characters.
     ("https://h/?\u{301}token=x", "https://h/?\u{301}token=•••"),
-  ]) func `what lets its reader in is hidden`(url: String, redacted: String) {
+  ]) func `secrets of a URL are redacted`(url: String, redacted: String) {
     #expect(Redaction.url(url) == redacted)
   }
 
@@ -75,11 +75,11 @@ import Testing
     "https://example.com/token/signature", "https://example.com/#top", "", "?", "#", "a?b#c?d",
     "https://example.com/?a=b;c=d;;&;", "https://example.com/a?b=1??c#d#e&f",
     "https://token.example/secret", "//h/a@b",
-  ]) func `what hides nothing is shown`(url: String) {
+  ]) func `a URL without secrets is unchanged`(url: String) {
     #expect(Redaction.url(url) == url)
   }
 
-  @Test func `what was redacted is redacted once`() {
+  @Test func `redacting twice has the effect of redacting once`() {
     let once = Redaction.url("https://me:pw@h/?a=1&token=x#sig=y")
     #expect(Redaction.url(once) == once)
   }
@@ -89,7 +89,7 @@ import Testing
     "X-Api-Key", "Private-Token", "X-Amz-Security-Token", "X-Signature", "Session-Id", "X-JWT",
     "X-Authorization", "Authentication", "X-Access-Key", "X-Functions-Key",
     "Ocp-Apim-Subscription-Key", "Cookie2",
-  ]) func `a secret header field keeps its name alone`(name: String) {
+  ]) func `a secret header field shows its name only`(name: String) {
     let field = Redaction.field(HeaderField(name: name, value: "secret"))
     #expect(field == HeaderField(name: name, value: Redaction.mark))
   }
@@ -102,7 +102,7 @@ import Testing
     #expect(Redaction.field(field) == field)
   }
 
-  @Test func `a URL in a header field keeps its secrets from sight`() {
+  @Test func `secrets of a URL in a header field are redacted`() {
     let field = HeaderField(name: "Referer", value: "https://me:pw@h/?token=x&a=b")
     #expect(Redaction.field(field).value == "https://•••@h/?token=•••&a=b")
   }
@@ -121,7 +121,7 @@ import Testing
     ("<a href=ftp://u:p@h>b@c</a>", "<a href=ftp://•••@h>b@c</a>"),
     ("from http://h/?sig=a'b\nto http://h/", "from http://h/?sig=•••\nto http://h/"),
   ])
-  func `secrets of URLs in a text are hidden, and the rest is as it was`(
+  func `secrets of URLs in a text are redacted, and the rest is unchanged`(
     text: String,
     redacted: String
   ) {
@@ -130,7 +130,7 @@ import Testing
     #expect(DownloadFailure(.unknown, text).message == redacted)
   }
 
-  @Test func `what an earlier build stored of a failure is redacted when it is read`() throws {
+  @Test func `failure messages stored by an earlier build are redacted when read`() throws {
     let failure = "a redirect from http://h/?token=abc"
     var stored = Attempt(
       at: Date(timeIntervalSince1970: 0),

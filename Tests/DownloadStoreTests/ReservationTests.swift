@@ -11,14 +11,14 @@ import Testing
     fixture = try StoreFixture()
   }
 
-  @Test func `two URLs of one name get two names`() throws {
+  @Test func `two URLs with the same filename get two names`() throws {
     let names = try ["one", "two", "three"].map {
       try fixture.add("https://\($0).example/a.zip").record.filename
     }
     #expect(names == ["a.zip", "a (2).zip", "a (3).zip"])
   }
 
-  @Test func `two URLs of one name in one request get two names`() throws {
+  @Test func `two URLs with the same filename in one batch get two names`() throws {
     let added = try fixture.store.add([
       DownloadRequest(url: "https://one.example/a.zip"),
       DownloadRequest(url: "https://two.example/a.zip"),
@@ -26,7 +26,7 @@ import Testing
     #expect(added.map(\.record.destination) == ["default/a.zip", "default/a (2).zip"])
   }
 
-  @Test func `one name in two folders or roots is two places`() throws {
+  @Test func `the same filename in two folders or roots does not collide`() throws {
     try fixture.store.setRoot(fixture.folder.path + "/other", named: "other")
     let a = try fixture.add("https://one.example/a.zip").record
     let b = try fixture.add("https://two.example/a.zip") { $0.folder = "sub" }.record
@@ -35,13 +35,13 @@ import Testing
     #expect(Set([a, b, c].map(\.destination)).count == 3)
   }
 
-  @Test func `a file that is not ours keeps its name`() throws {
+  @Test func `a foreign file keeps its name`() throws {
     try fixture.folder.makeFile("\(StoreFixture.files)/a.zip", "theirs")
     try fixture.folder.makeFile("\(StoreFixture.files)/a (2).zip", "theirs")
     #expect(try fixture.add("https://one.example/a.zip").record.filename == "a (3).zip")
   }
 
-  @Test func `a folder and a dangling link have their names too`() throws {
+  @Test func `a folder and a dangling symbolic link keep their names`() throws {
     try fixture.folder.makeFile("\(StoreFixture.files)/a/x")
     try FileManager.default.createSymbolicLink(
       atPath: "\(fixture.folder.path)/\(StoreFixture.files)/b",
@@ -51,20 +51,20 @@ import Testing
     #expect(try fixture.add("https://one.example/b").record.filename == "b (2)")
   }
 
-  @Test func `a finished record keeps its name`() throws {
+  @Test func `a completed record keeps its name`() throws {
     try fixture.add("https://one.example/a.zip")
     try fixture.finish("https://one.example/a.zip")
     #expect(try fixture.add("https://two.example/a.zip").record.filename == "a (2).zip")
   }
 
-  @Test func `a number that is asked for is replaced by one that is free`() throws {
+  @Test func `a requested number is replaced by a free one`() throws {
     let names = try ["one", "two", "three"].map { host in
       try fixture.add("https://\(host).example/") { $0.filename = "a (2).zip" }.record.filename
     }
     #expect(names == ["a (2).zip", "a (3).zip", "a (4).zip"])
   }
 
-  @Test func `a name that was numbered is numbered anew, not twice`() throws {
+  @Test func `a numbered filename is renumbered, not numbered twice`() throws {
     try fixture.add("https://one.example/a.zip")
     var record = try fixture.add("https://two.example/a.zip").record
     try fixture.write("theirs", to: fixture.layout(of: record).finalPath)
@@ -78,7 +78,7 @@ import Testing
     #expect(record.destination == "default/a (3).zip")
   }
 
-  @Test func `a record may keep the name that it has`() throws {
+  @Test func `a record can reserve the name that it has`() throws {
     let record = try fixture.add("https://one.example/a.zip").record
     let roots = try fixture.store.roots()
     let same = try fixture.store.objects.write { tx in
@@ -89,7 +89,7 @@ import Testing
     #expect(same == record)
   }
 
-  @Test func `names of full length are numbered within their bounds`() throws {
+  @Test func `filenames of maximum length are numbered within the limit`() throws {
     let name = String(repeating: "a", count: 300) + ".zip"
     let names = try (0..<3).map { number in
       try fixture.add("https://h\(number).example/") { $0.filename = name }.record.filename
@@ -98,13 +98,13 @@ import Testing
     #expect(names.allSatisfy { $0.utf8.count == 255 && $0.hasSuffix(".zip") })
   }
 
-  @Test func `hundreds of URLs of one name are numbered without a gap`() throws {
+  @Test func `hundreds of URLs with the same filename are numbered without gaps`() throws {
     let requests = (0..<300).map { DownloadRequest(url: "https://h.example/get?id=\($0)") }
     let names = try fixture.store.add(requests).map(\.record.filename)
     #expect(names == ["get"] + (2...300).map { "get (\($0))" })
   }
 
-  @Test func `a name that became free is given again`() throws {
+  @Test func `a filename that becomes free is used again`() throws {
     for host in ["one", "two", "three"] { try fixture.add("https://\(host).example/a") }
     let second = try fixture.store.record(named: "https://two.example/a")
     try fixture.store.purge(fixture.store.purgePlan([second], withFiles: false))

@@ -36,7 +36,7 @@ import Testing
     #expect(!"\(record)".contains(fixture.folder.path))
   }
 
-  @Test func `a path has one root, which is made when there is none`() throws {
+  @Test func `a path has one root, which is created if missing`() throws {
     let store = fixture.store
     let first = try store.root(at: "/data")
     #expect(try store.root(at: "/data") == first)
@@ -48,7 +48,7 @@ import Testing
     #expect(try store.roots().name(of: "/nowhere") == nil)
   }
 
-  @Test func `a root that has moved is not moved back by one at its old place`() throws {
+  @Test func `a moved root is not affected by a new root at its old path`() throws {
     let store = fixture.store
     let moved = try store.root(at: "/data")
     try store.setRoot("/moved", named: moved)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: ["", "relative", "./x", "~"])
-  func `a path that is not absolute is no root`(path: String) throws {
+  func `a path that is not absolute is rejected`(path: String) throws {
     for body in [
       { try fixture.store.setRoot(path) }, { _ = try fixture.store.root(at: path) },
     ] {
@@ -69,13 +69,13 @@ import Testing
     #expect(try fixture.store.objects.read { try $0.fetch(Root.all) } == [])
   }
 
-  @Test func `roots outlast the program`() throws {
+  @Test func `roots are stored durably`() throws {
     try fixture.store.setRoot("/data", named: "disk")
     let again = try DownloadStore(at: fixture.store.path, access: .readOnly)
     #expect(try again.roots().path(of: "disk") == "/data")
   }
 
-  @Test func `a record whose root is unknown says so`() throws {
+  @Test func `a record with an unknown root throws`() throws {
     var record = try fixture.add("https://example.com/a").record
     record.root = "gone"
     let roots = try fixture.store.roots()

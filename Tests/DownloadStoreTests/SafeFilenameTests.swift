@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct SafeFilenameTests {
   @Test(arguments: [
-    // Both separators, and what combines with them.
+    // Both separators, also with combining marks.
     ("a.zip", "a.zip"),
     ("/etc/passwd", "passwd"),
     ("../../etc/passwd", "passwd"),
@@ -22,27 +22,27 @@ import Testing
     ("a/\u{301}../b", "b"),
     ("a/\u{200D}../\u{200D}../\u{200D}etc", "etc"),
     ("/\u{301}b", "\u{301}b"),
-    // What cannot be seen.
+    // Invisible characters.
     ("a\u{0}b", "ab"),
     ("a\r\nb\t\u{1B}[31m", "ab[31m"),
     ("a\u{85}\u{7F}b", "ab"),
     ("evil\u{202E}gpj.exe", "evilgpj.exe"),
     ("a\u{2028}b\u{2029}c", "abc"),
     ("\u{0}", "download"),
-    // Dots and blanks around it.
+    // Leading and trailing dots and blanks.
     (".bashrc", "bashrc"),
     ("..a", "a"),
     (". a", "a"),
     (" a.zip ", "a.zip"),
     ("a.", "a"),
     ("a. . ", "a"),
-    // What is ours.
+    // Names that the store uses.
     ("a.dlstore-part", "a"),
     ("a.dlstore-part.dlstore-part", "a"),
     ("a. .dlstore-part", "a"),
     (".dlstore-part", "dlstore-part"),
     ("0123456789abcdef.dlstore-part", "0123456789abcdef"),
-    // What is allowed: people's names, and those that only Windows reserves.
+    // Allowed: natural names, and names that only Windows reserves.
     ("CON", "CON"),
     ("nul.txt", "nul.txt"),
     ("a:b*c?.txt", "a:b*c?.txt"),
@@ -50,7 +50,7 @@ import Testing
     ("~", "~"),
     ("日本語.txt", "日本語.txt"),
     ("e\u{301}.txt", "e\u{301}.txt"),
-  ]) func `a name becomes one harmless component`(name: String, safe: String) {
+  ]) func `a name becomes one safe path component`(name: String, safe: String) {
     #expect(SafeFilename.sanitized(name) == safe)
   }
 
@@ -67,7 +67,7 @@ import Testing
     ("https://example.com/a%00b", "ab"),
     ("https://example.com/%FF.zip", "%FF.zip"),
     ("https://example.com/%E2%80%8D/x%2F%E2%80%8D..%2F%E2%80%8Dy", "y"),
-  ]) func `a URL suggests the last part of its path`(url: String, name: String) {
+  ]) func `a URL suggests the last component of its path`(url: String, name: String) {
     #expect(SafeFilename.suggested(byURL: url) == name)
   }
 
@@ -78,11 +78,11 @@ import Testing
       String(repeating: "a", count: 300) + ".tar.gz", 255,
       String(repeating: "a", count: 248) + ".tar.gz"
     ),
-    // Three bytes each: 83 fit before the extension, and not 83⅔.
+    // Three bytes each: 83 whole characters fit before the extension.
     (String(repeating: "日", count: 100) + ".zip", 255, String(repeating: "日", count: 83) + ".zip"),
-    // A family of eleven bytes and more is one character.
+    // A family emoji of eleven or more bytes is one character.
     (String(repeating: "👩🏽‍🚀", count: 20), 255, String(repeating: "👩🏽‍🚀", count: 17)),
-    // What is longer than sixteen bytes or has a blank in it is no extension.
+    // An extension has at most sixteen bytes and no blank.
     (
       "a." + String(repeating: "b", count: 300), 255,
       "a." + String(repeating: "b", count: 253)
@@ -91,11 +91,11 @@ import Testing
     ("abc.zip", 5, "a.zip"),
     ("abc.zip", 4, "abc."),
     ("abc", 3, "abc"),
-  ]) func `a long name is cut before its extension`(name: String, limit: Int, short: String) {
+  ]) func `a long name is shortened before its extension`(name: String, limit: Int, short: String) {
     #expect(SafeFilename.shortened(name, to: limit) == short)
   }
 
-  @Test func `a name of one endless character is cut between scalars`() {
+  @Test func `a name of one very long character is cut between scalars`() {
     let endless = "a" + String(repeating: "\u{301}", count: 1_000)
     let safe = SafeFilename.sanitized(endless)
     #expect(safe.utf8.count == 255)
@@ -110,13 +110,13 @@ import Testing
     ("a (2).zip", 3, "a (3).zip"),
     ("a (2)", 3, "a (3)"),
     ("a (999).tar.gz", 1_000, "a (1000).tar.gz"),
-    // What is no number of ours stays.
+    // Numbers in another format are kept.
     ("Film (2010).mkv", 2, "Film (2010) (2).mkv"),
     ("a(2).zip", 3, "a(2) (3).zip"),
     (" (2).zip", 3, " (2) (3).zip"),
     ("a (b).zip", 2, "a (b) (2).zip"),
     ("Dr. Who", 2, "Dr. Who (2)"),
-  ]) func `a number goes before the extension`(name: String, number: Int, numbered: String) {
+  ]) func `a number is inserted before the extension`(name: String, number: Int, numbered: String) {
     #expect(SafeFilename.numbered(name, number) == numbered)
   }
 
@@ -125,7 +125,7 @@ import Testing
     String(repeating: "a", count: 251) + ".zip",
     "a." + String(repeating: "b", count: 253),
     String(repeating: "日", count: 85),
-  ]) func `a name of full length has room for a number`(name: String) {
+  ]) func `a name of maximum length has space for a number`(name: String) {
     for number in [2, 99, 12_345] {
       let numbered = SafeFilename.numbered(name, number)
       #expect(numbered.utf8.count <= 255)

@@ -4,7 +4,7 @@ import ObjectStore
 import Synchronization
 import TestSupport
 
-/// A store in a folder of its own, with a clock that stands still until it is moved.
+/// A store in its own folder, with a clock that the test sets.
 final class StoreFixture: Sendable {
   let folder: TemporaryFolder
   let store: DownloadStore
@@ -21,7 +21,7 @@ final class StoreFixture: Sendable {
     store = try DownloadStore(at: "\(folder.path)/store", now: { clock.now.withLock { $0 } })
   }
 
-  /// What time it is for the store.
+  /// The store's current time.
   var now: Date {
     get { clock.now.withLock { $0 } }
     set { clock.now.withLock { $0 = newValue } }
@@ -54,7 +54,7 @@ final class StoreFixture: Sendable {
     try store.roots().layout(of: record)
   }
 
-  /// Puts a finished file there, and notes its stamp in the record.
+  /// Creates the finished file, and stores its identity in the record.
   @discardableResult
   func finish(_ url: String, _ text: String = "body") throws -> DownloadRecord {
     let path = try layout(of: store.record(named: url)).finalPath
@@ -68,7 +68,7 @@ final class StoreFixture: Sendable {
     }
   }
 
-  /// Puts a file there, in a folder that is made.
+  /// Creates a file and its folder.
   func write(_ text: String, to path: String) throws {
     let url = URL(filePath: path)
     try FileManager.default.createDirectory(
@@ -79,7 +79,7 @@ final class StoreFixture: Sendable {
   }
 }
 
-/// Has a file look as if it had last changed at that time.
+/// Sets a file's modification time.
 func setModified(_ path: String, _ date: Date) throws {
   try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
 }

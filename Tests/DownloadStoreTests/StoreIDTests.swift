@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadStore
 
-/// What tells the partial files of one store from those of another.
+/// The ids that distinguish the partial files of different stores.
 @Suite struct StoreIDTests {
   let folder: TemporaryFolder
 
@@ -13,13 +13,13 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  @Test func `an id follows from the seed by the documented rule`() {
+  @Test func `an id is derived from its seed by the documented rule`() {
     // printf 'store 0' | sha256sum | head -c 16
     #expect(RecordIdentity.id(ofStoreWithSeed: 0) == "1775a552f68effa8")
     #expect(RecordIdentity.id(ofStoreWithSeed: .max) == "77c58e98923b189e")
   }
 
-  @Test func `every store has its own id, and keeps it`() throws {
+  @Test func `every store has its own id and keeps it`() throws {
     let first = try DownloadStore(at: folder.path("a")).id
     let second = try DownloadStore(at: folder.path("b")).id
     #expect(first != second)
@@ -30,13 +30,13 @@ import Testing
     #expect(try DownloadStore(at: repaired, access: .readOnly).id == first)
   }
 
-  @Test func `a backup has the id of its store, also when it is only read`() throws {
+  @Test func `a backup has the id of its store, also when read-only`() throws {
     let store = try DownloadStore(at: folder.path("a"))
     try store.objects.backup(to: folder.path("copy"))
     #expect(try DownloadStore(at: folder.path("copy"), access: .readOnly).id == store.id)
   }
 
-  @Test func `of many that make a store at a time, all see one id`() async throws {
+  @Test func `concurrent creators of a store see the same id`() async throws {
     let path = folder.path("a")
     let ids = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<8 { group.addTask { try DownloadStore(at: path).id } }
@@ -45,7 +45,7 @@ import Testing
     #expect(ids.count == 1)
   }
 
-  @Test func `the same URL has another partial file in each store of a folder`() throws {
+  @Test func `each store has its own partial file for the same URL in one folder`() throws {
     let paths = try ["a", "b"].map { name in
       let store = try DownloadStore(at: folder.path(name))
       try store.setRoot(folder.path("shared"))

@@ -13,7 +13,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// A record in which no field has its default.
+  /// A record in which no field has its default value.
   static var full: DownloadRecord {
     let moment = Date(timeIntervalSince1970: 1_700_000_000.25)
     var record = DownloadRecord(
@@ -67,7 +67,7 @@ import Testing
     #expect(try store.record(named: record.url) == record)
   }
 
-  @Test func `no field of the full record has its default`() {
+  @Test func `no field of the full record has its default value`() {
     let full = Mirror(reflecting: Self.full).children
     var empty = Self.full
     empty.isHeld = false
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `every optional may be nil`() throws {
+  @Test func `every optional field may be nil`() throws {
     var record = Self.full
     record.expected = nil
     record.entityTag = nil
@@ -101,7 +101,7 @@ import Testing
     #expect(try store.record(named: record.url) == record)
   }
 
-  @Test func `each state and intent comes back as it was stored`() throws {
+  @Test func `each state and intent round-trips`() throws {
     let store = try DownloadStore(at: folder.path)
     for state in DownloadState.allCases {
       for intent in DownloadIntent.allCases {
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `headers and roots come back as they were stored`() throws {
+  @Test func `headers and roots round-trip`() throws {
     let store = try DownloadStore(at: folder.path)
     let headers = RequestHeaders(
       recordID: "0123456789abcdef",
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `queries that commands and engines ask often are served by an index`() throws {
+  @Test func `common queries of commands and engines use an index`() throws {
     let store = try DownloadStore(at: folder.path)
     try store.objects.write { try $0.insert(Self.full) }
     try store.objects.read { tx in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DigestTests {
   static let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-  /// Of the three letters "abc", as the standards have them (RFC 1321, FIPS 180-4).
+  /// The digests of "abc" that the standards give (RFC 1321, FIPS 180-4).
   static let abc: [Digest.Algorithm: String] = [
     .md5: "900150983cd24fb0d6963f7d28e17f72",
     .sha1: "a9993e364706816aba3e25717850c26c9cd0d89d",
@@ -21,7 +21,10 @@ import Testing
     ("", .sha1), ("sha1:", .sha1), ("sha-1=", .sha1), ("SHA-1:", .sha1),
     ("", .sha512), ("sha512:", .sha512), ("sha-512=", .sha512),
   ])
-  func `a digest is read as people write it`(prefix: String, algorithm: Digest.Algorithm) throws {
+  func `a digest is parsed in its common notations`(
+    prefix: String,
+    algorithm: Digest.Algorithm
+  ) throws {
     let digits = try #require(Self.abc[algorithm])
     let digest = try Digest(prefix + digits)
     #expect(digest.algorithm == algorithm)
@@ -39,13 +42,13 @@ import Testing
     String(sha256.dropLast()) + "g", String(sha256.dropLast()) + "é", " " + sha256,
     sha256 + "\n", "sha256: " + sha256, String(sha256.dropLast(3)) + "０",
   ])
-  func `what is no digest is refused`(text: String) {
+  func `an invalid digest is rejected`(text: String) {
     let error = #expect(throws: DownloadStoreError.self) { try Digest(text) }
     #expect(error?.code == .invalidDigest)
   }
 
   @Test(arguments: Digest.Algorithm.allCases)
-  func `the digest of three letters is the one in the standard`(
+  func `the digest of "abc" is the one in the standard`(
     algorithm: Digest.Algorithm
   ) throws {
     let folder = try TemporaryFolder()
@@ -56,23 +59,23 @@ import Testing
 
   @Test(arguments: [
     (0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-    // More than is read at once.
+    // More than one read takes.
     (3_000_000, "2a152c894398719c0570f83fac34ac03a0f6e8e474b995c2403aa5434f7b9dd4"),
   ])
-  func `the digest of a file is that of all of its bytes`(size: Int, digits: String) throws {
+  func `the digest of a file covers all of its bytes`(size: Int, digits: String) throws {
     let folder = try TemporaryFolder()
     let path = try folder.makeFile("a", String(repeating: "a", count: size))
     #expect(try Digest.ofFile(at: path).hexadecimal == digits)
   }
 
-  @Test func `a file that is not there has no digest`() throws {
+  @Test func `a missing file has no digest`() throws {
     let folder = try TemporaryFolder()
     #expect(throws: (any Error).self) { try Digest.ofFile(at: folder.path + "/none") }
     #expect(throws: (any Error).self) { try Digest.ofFile(at: folder.path) }
   }
 
   @Test(arguments: Digest.Algorithm.allCases)
-  func `pieces of any size make the digest of the whole`(algorithm: Digest.Algorithm) throws {
+  func `updates of any size produce the digest of the whole`(algorithm: Digest.Algorithm) throws {
     var random = SplitMix64(seed: 1)
     let bytes = (0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }
     var whole = DigestHasher(algorithm)
@@ -83,7 +86,7 @@ import Testing
       let end = min(bytes.count, offset + Int.random(in: 0...300, using: &random))
       pieces.update(bytes.span.extracting(offset..<end))
       offset = end
-      // To ask in between changes nothing.
+      // Reading an intermediate digest changes nothing.
       if offset.isMultiple(of: 7) { _ = pieces.digest }
     }
     #expect(pieces.digest == whole.digest)

@@ -18,7 +18,7 @@ struct DownloadGroupTests {
     try fixture.change(url, body)
   }
 
-  @Test func `a tag names its records and no others`() throws {
+  @Test func `a group contains the records of its tag only`() throws {
     let a = try add("a", ["models", "large"])
     _ = try add("b", ["large"])
     try change(a) {
@@ -32,7 +32,7 @@ struct DownloadGroupTests {
     #expect(try store.group("none").progress() == GroupProgress())
   }
 
-  @Test func `changes are told as they come`() async throws {
+  @Test func `changes of a group are delivered as they are committed`() async throws {
     let a = try add("a", ["models"])
     var changes = store.group("models").changes(every: .zero).makeAsyncIterator()
     #expect(try await changes.next()?.members == 1)
@@ -46,14 +46,14 @@ struct DownloadGroupTests {
     #expect(running?.fraction == 0.5)
     let b = try add("b", ["models"])
     #expect(try await changes.next()?.members == 2)
-    // A record may leave its group.
+    // A record can leave its group.
     try change(a) { $0.tags = [] }
     #expect(try await changes.next()?.received == 0)
     try change(b) { $0.tags = ["large"] }
     #expect(try await changes.next() == GroupProgress())
   }
 
-  @Test func `a reader that is late is told the last state once`() async throws {
+  @Test func `a slow reader receives only the latest progress`() async throws {
     let a = try add("a", ["models"])
     var changes = store.group("models").changes(every: .zero).makeAsyncIterator()
     _ = try await changes.next()
@@ -61,7 +61,7 @@ struct DownloadGroupTests {
     #expect(try await changes.next()?.received == 100)
   }
 
-  @Test func `what changes no sum is not told`() async throws {
+  @Test func `a change that does not affect the totals is not delivered`() async throws {
     let a = try add("a", ["models"])
     var changes = store.group("models").changes(every: .zero).makeAsyncIterator()
     _ = try await changes.next()
@@ -71,7 +71,7 @@ struct DownloadGroupTests {
     #expect(try await changes.next()?.received == 5)
   }
 
-  @Test func `bytes that arrive have a speed and those that were there have none`() async throws {
+  @Test func `the speed counts received bytes, not bytes stored before`() async throws {
     let a = try add("a", ["models"])
     try change(a) { $0.received = 1_000_000 }
     var changes = store.group("models").changes(every: .milliseconds(250)).makeAsyncIterator()
@@ -84,7 +84,7 @@ struct DownloadGroupTests {
     #expect(speed > 0 && speed <= 2000)
   }
 
-  @Test func `the sequence ends with its task`() async throws {
+  @Test func `the sequence ends when its task is cancelled`() async throws {
     let changes = store.group("models").changes()
     let task = Task {
       var count = 0

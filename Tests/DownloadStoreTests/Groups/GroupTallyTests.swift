@@ -11,14 +11,14 @@ import Testing
     return tally
   }
 
-  @Test func `a group of nothing is at rest and says nothing`() {
+  @Test func `an empty group is at rest and has no fraction`() {
     let sums = GroupTally().progress
     #expect(sums == GroupProgress())
     #expect(sums.isAtRest)
     #expect(sums.fraction == nil && sums.fractionOfKnown == nil)
   }
 
-  @Test func `each member counts under its state`() {
+  @Test func `each member is counted under its state`() {
     let sums = tally(
       DownloadState.allCases.map { Member(state: $0, received: 10, expected: 40) }
     ).progress
@@ -33,7 +33,7 @@ import Testing
     #expect(!sums.isAtRest)
   }
 
-  @Test func `what somebody gave up adds nothing`() {
+  @Test func `cancelled members are not counted`() {
     var tally = tally([Member(state: .running, received: 10, expected: 40)])
     tally["0"] = Member(state: .cancelled, received: 10, expected: 40)
     #expect(tally.progress == GroupProgress())
@@ -41,7 +41,7 @@ import Testing
     #expect(tally.progress.members == 1)
   }
 
-  @Test func `a member of unknown size leaves the fraction to those that are known`() {
+  @Test func `the fraction of a group with unknown sizes covers the known sizes only`() {
     let sums = tally([
       Member(state: .running, received: 30, expected: 40),
       Member(state: .running, received: 1000, expected: nil),
@@ -54,7 +54,7 @@ import Testing
     #expect(sums.estimate.remaining == nil)
   }
 
-  @Test func `members of known sizes have a fraction and an end`() {
+  @Test func `a group whose sizes are known has a fraction and a time remaining`() {
     var sums = tally([
       Member(state: .completed, received: 40, expected: 40),
       Member(state: .running, received: 20, expected: 60),
@@ -65,14 +65,14 @@ import Testing
     #expect(sums.estimate.remaining == .seconds(4))
   }
 
-  @Test func `a size below what is there is none`() {
+  @Test func `an expected size below the received bytes counts as unknown`() {
     let sums = tally([Member(state: .running, received: 50, expected: 40)]).progress
     #expect(sums.unknownTotals == 1)
     #expect(sums.expected == 0)
     #expect(sums.fractionOfKnown == nil)
   }
 
-  @Test func `sizes without bound are summed without a fault`() {
+  @Test func `sums of extreme sizes do not overflow`() {
     var tally = tally([
       Member(state: .running, received: .max, expected: .max),
       Member(state: .running, received: .min, expected: .max),
@@ -85,13 +85,13 @@ import Testing
     #expect(tally.progress.received == 5)
   }
 
-  @Test func `only what arrives while it is watched counts for the speed`() {
+  @Test func `the speed counts only bytes that arrive while the group is observed`() {
     var tally = GroupTally()
     tally["a"] = Member(state: .paused, received: 1000, expected: nil)
     #expect(tally.arrived == 0)
     tally["a"] = Member(state: .running, received: 1200, expected: nil)
     #expect(tally.arrived == 200)
-    // Dropped, and begun anew.
+    // The bytes were dropped, and the download restarts.
     tally["a"] = Member(state: .running, received: 0, expected: nil)
     #expect(tally.arrived == 200)
     tally["a"] = Member(state: .running, received: 50, expected: nil)
@@ -100,7 +100,7 @@ import Testing
     #expect(tally.arrived == 250)
   }
 
-  @Test func `members that are further count as they are and change nothing`() {
+  @Test func `live progress replaces the stored progress of members without changing the tally`() {
     let tally = tally([
       Member(state: .running, received: 10, expected: nil),
       Member(state: .waiting, received: 20, expected: 40),
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: 0..<50 as Range<UInt64>)
-  func `differences make the same sums as counting all of them`(seed: UInt64) {
+  func `incremental updates give the same totals as counting all members`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var tally = GroupTally()
     var members: [String: Member] = [:]

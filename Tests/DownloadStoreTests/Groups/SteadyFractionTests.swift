@@ -18,40 +18,40 @@ import Testing
     return tally.progress
   }
 
-  @Test func `nothing is shown until a size is known`() {
-    var fraction = MonotonicProgress()
+  @Test func `there is no fraction until a size is known`() {
+    var fraction = SteadyFraction()
     #expect(fraction.update(group([(10, nil)])) == nil)
     #expect(fraction.update(group([(10, 40)])) == 0.25)
   }
 
-  @Test func `a size that becomes known does not take it back`() {
-    var fraction = MonotonicProgress()
+  @Test func `a size that becomes known does not lower the fraction`() {
+    var fraction = SteadyFraction()
     #expect(fraction.update(group([(50, 100), (0, nil)])) == 0.5)
     #expect(fraction.update(group([(60, 100), (0, 900)])) == 0.5)
     #expect(fraction.update(group([(100, 100), (500, 900)])) == 0.6)
   }
 
-  @Test func `bytes that were dropped take it back`() {
-    var fraction = MonotonicProgress()
+  @Test func `dropped bytes lower the fraction`() {
+    var fraction = SteadyFraction()
     fraction.update(group([(50, 100)]))
     #expect(fraction.update(group([(0, 100)])) == 0)
   }
 
-  @Test func `other members take it back`() {
-    var fraction = MonotonicProgress()
+  @Test func `a change of members lowers the fraction`() {
+    var fraction = SteadyFraction()
     fraction.update(group([(50, 100)]))
     #expect(fraction.update(group([(50, 100), (0, 100)])) == 0.25)
   }
 
-  @Test func `it is whole only when every member is complete`() {
-    var fraction = MonotonicProgress()
+  @Test func `the fraction is 1 only when every member is complete`() {
+    var fraction = SteadyFraction()
     #expect(fraction.update(group([(100, 100), (0, nil)], completed: 1)) == 0.99)
     #expect(fraction.update(group([(100, 100), (100, 100)], completed: 1)) == 0.99)
     #expect(fraction.update(group([(100, 100), (100, 100)], completed: 2)) == 1)
   }
 
   @Test(arguments: 0..<50 as Range<UInt64>)
-  func `it never goes back while the same members go on`(seed: UInt64) {
+  func `the fraction never falls while the same members continue`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var members = (0..<8).map { _ in
       (received: 0 as Int64, size: Int64.random(in: 1...1000, using: &random), isKnown: false)

@@ -32,9 +32,7 @@ import Testing
   }
 
   @Test(.requirements("ZY23", "SC9"))
-  func `each name has its own outcome, and an unknown name blocks no other`()
-    throws
-  {
+  func `each name has its own outcome, and an unknown name blocks no other`() throws {
     let id = try fixture.store.record(named: url("b")).id
     let names = [url("a"), "https://example.com/none", String(id.prefix(6)), url("a"), ""]
     let outcomes = try fixture.store.pause(.named(names))
@@ -58,7 +56,9 @@ import Testing
     #expect(effects(try fixture.store.remove(.all)) == ["unchanged", "unchanged", "unchanged"])
   }
 
-  @Test func `a change is dated, and what stays is not`() throws {
+  @Test func `a changed record has a new modification date, and an unchanged one keeps its own`()
+    throws
+  {
     let before = try fixture.store.record(named: url("a")).updatedAt
     fixture.now += 60
     try fixture.store.resume(.named(url("a")))
@@ -68,7 +68,7 @@ import Testing
     #expect(try fixture.store.record(named: url("a")).startsImmediately)
   }
 
-  @Test func `what is about to go is unknown, but for being forgotten once more`() throws {
+  @Test func `a removed record accepts no command except another removal`() throws {
     try fixture.store.remove(.named(url("a")))
     for wish in [DownloadCommand.pause, .resume(immediately: true), .cancel, .restart] {
       let outcomes = try fixture.store.apply(wish, to: .named(url("a")))
@@ -78,7 +78,7 @@ import Testing
     #expect(effects(try fixture.store.remove(.named(url("a")), withFile: true)) == ["done"])
   }
 
-  @Test func `what is removed and asked for again begins from nothing`() throws {
+  @Test func `a removed URL that is added again begins at the first byte`() throws {
     try fixture.change(url("a")) { $0.received = 10 }
     let before = try fixture.store.record(named: url("a")).generation
     try fixture.store.remove(.named(url("a")), withFile: true)
@@ -89,7 +89,7 @@ import Testing
     #expect(added.record.generation == before + 1)
   }
 
-  @Test func `wishes survive a closed store`() throws {
+  @Test func `commands are stored durably`() throws {
     try fixture.store.cancel(.named(url("a")))
     try fixture.store.resume(.named(url("b")), immediately: true)
     let again = try DownloadStore(at: fixture.folder.path("store"), access: .readOnly)

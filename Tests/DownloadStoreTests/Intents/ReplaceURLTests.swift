@@ -36,7 +36,7 @@ import Testing
     #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
   }
 
-  @Test func `each change of the URL is a generation of its own, also back to the first`() throws {
+  @Test func `each change of the URL starts a new generation, also a change back`() throws {
     let before = try fixture.store.record(named: url).generation
     try fixture.store.replaceURL(of: url, with: new)
     #expect(try fixture.store.record(named: new).generation == before + 1)
@@ -44,7 +44,7 @@ import Testing
     #expect(try fixture.store.record(named: url).generation == before + 2)
   }
 
-  @Test func `a download keeps its id, its bytes and its history under a new URL`() throws {
+  @Test func `a download keeps its id, bytes and history under a new URL`() throws {
     let before = try fixture.store.record(named: url)
     let partial = try fixture.layout(of: before).partialPath
     #expect(try fixture.store.replaceURL(of: url, with: new).isDone)
@@ -57,8 +57,8 @@ import Testing
     #expect(record.destination == before.destination)
     #expect(try fixture.store.headers(of: record).map(\.name) == ["Cookie"])
     #expect(record.mirrors == ["https://mirror.example/a"])
-    // It speaks of the old URL.
-    #expect(record.resumeData == nil)
+    // Resume data contains the old URL.
+    #expect(record.resumeBlob == nil)
     #expect(try fixture.store.records(DownloadRecord.all).count == 1)
   }
 
@@ -67,7 +67,7 @@ import Testing
     (.running, .waiting), (.waiting, .waiting), (.paused, .paused), (.completed, .completed),
     (.cancelled, .cancelled),
   ])
-  func `what failed goes on, and what stands still does so`(
+  func `replacing the URL resumes a failed download and keeps other states`(
     state: DownloadState,
     then: DownloadState
   ) throws {
@@ -80,7 +80,7 @@ import Testing
     #expect(record.failedAttempts == 0)
   }
 
-  @Test func `the URL of another download is refused, and so is what is none`() throws {
+  @Test func `a URL of another download or an invalid URL is rejected`() throws {
     try fixture.add(new)
     let before = try fixture.store.records(DownloadRecord.all)
     #expect(code { try fixture.store.replaceURL(of: url, with: new) } == .urlTaken)
@@ -93,12 +93,12 @@ import Testing
     #expect(try !fixture.store.replaceURL(of: url, with: url).isDone)
   }
 
-  @Test func `a file that is just getting its name is left alone`() throws {
+  @Test func `a URL cannot be replaced during the final rename`() throws {
     try fixture.change(url) { $0.state = .finalizing }
     #expect(code { try fixture.store.replaceURL(of: url, with: new) } == .busy)
   }
 
-  @Test func `the old URL may be added again, under an id of its own`() throws {
+  @Test func `the old URL can be added again with an id of its own`() throws {
     let first = try fixture.store.record(named: url)
     try fixture.store.replaceURL(of: url, with: new)
     let again = try fixture.add(url)
@@ -107,7 +107,7 @@ import Testing
     let partial = PartialName(recordID: again.record.id, storeID: fixture.store.id)
     #expect(PartialName(partial.text) == partial)
     #expect(again.record.destination != first.destination)
-    // And that one may move too.
+    // The new record's URL can be replaced, too.
     try fixture.store.replaceURL(of: url, with: "https://example.com/b")
     let third = try fixture.add(url).record
     #expect(Set([first.id, again.record.id, third.id]).count == 3)
@@ -126,14 +126,14 @@ import Testing
     #expect(try sent(to: url) == ["x"])
     try fixture.store.replaceURL(of: url, with: elsewhere)
     #expect(try sent(to: elsewhere) == [])
-    // The user sees them, and they are sent again where they belong.
+    // They are stored, and sent again to their own origin.
     let record = try fixture.store.record(named: elsewhere)
     #expect(try fixture.store.headers(of: record).map(\.value) == ["x"])
     try fixture.store.replaceURL(of: elsewhere, with: new)
     #expect(try sent(to: new) == ["x"])
   }
 
-  @Test func `fields stored without an origin belong to the URL that the record had`() throws {
+  @Test func `header fields stored without an origin belong to the record's previous URL`() throws {
     let id = try fixture.store.record(named: url).id
     try fixture.store.objects.write { tx in
       _ = try tx.update(RequestHeaders.self, id) { $0.origin = nil }
@@ -145,7 +145,7 @@ import Testing
     #expect(try sent(to: new) == ["x"])
   }
 
-  @Test func `fields that are added with the new URL are for its origin`() throws {
+  @Test func `header fields added with a new URL belong to its origin`() throws {
     try fixture.store.replaceURL(of: url, with: elsewhere)
     try fixture.add(elsewhere) { $0.headers = [HeaderField(name: "Cookie", value: "y")] }
     #expect(try sent(to: elsewhere) == ["y"])

@@ -83,14 +83,14 @@ import Testing
     let record = try fixture.store.record(named: url)
     #expect(record.filename == "b.bin" && record.state == .completed)
     #expect(text("b.bin") == "body" && text("a.bin") == nil)
-    // Still known to be ours.
-    #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
-    #expect(record.fileIdentity == before.fileIdentity)
+    // The file is still recognized as ours.
+    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(record.stamp == before.stamp)
     #expect(try !rename(to: "b.bin").isDone)
   }
 
   @Test(arguments: [DownloadState.waiting, .failedPermanent])
-  func `a file that has its name before its record says so is renamed with it`(
+  func `a finished file is renamed even if its record is not complete yet`(
     state: DownloadState
   ) throws {
     try fixture.finish(url, "body")
@@ -111,7 +111,7 @@ import Testing
     #expect(text("a.bin") == "ours" && text("b.bin") == "theirs")
   }
 
-  @Test func `nothing changes when another download has reserved the name`() throws {
+  @Test func `renaming to a name reserved by another download changes nothing`() throws {
     let before = try fixture.finish(url, "ours")
     try fixture.add("https://example.com/b.bin")
     #expect(code { try rename(to: "b.bin") } == .nameTaken)
@@ -131,13 +131,13 @@ import Testing
     #expect(text("b.bin") == "theirs" && text("c.bin") == nil)
   }
 
-  @Test func `a file that is just getting its name is left alone`() throws {
+  @Test func `a download cannot be renamed during the final rename`() throws {
     try fixture.change(url) { $0.state = .finalizing }
     #expect(code { try rename(to: "b.bin") } == .busy)
     #expect(try update { $0.priority = 3 }.isDone)
   }
 
-  @Test func `a name that leads elsewhere is made harmless`() throws {
+  @Test func `a filename that contains a path is sanitized`() throws {
     try fixture.finish(url, "ours")
     #expect(try rename(to: "../../b.bin").isDone)
     #expect(text("b.bin") == "ours")
@@ -155,9 +155,7 @@ import Testing
   }
 
   @Test(.requirements("ZY22"))
-  func `a rename never leaves the file without a name and never replaces another file`()
-    throws
-  {
+  func `a rename never leaves the file without a name and never replaces another file`() throws {
     let old = try fixture.folder.makeFile("old", "1")
     let new = fixture.folder.path("new")
     let rename = try ExclusiveRename(from: old, to: new)
@@ -175,8 +173,7 @@ import Testing
     }
   }
 
-  @Test func `a file keeps its name alone when the folder of the new one cannot be synced`() throws
-  {
+  @Test func `a rename is reverted if the folder of the new name cannot be synced`() throws {
     let old = try fixture.folder.makeFile("old", "1")
     let new = fixture.folder.path("new")
     #expect(throws: ExclusiveRename.Failure.refused(EIO)) {
@@ -185,7 +182,7 @@ import Testing
     #expect(try fixture.folder.names().filter { ["old", "new"].contains($0) } == ["old"])
   }
 
-  @Test func `each change of a file's names is synced`() throws {
+  @Test func `each step of a rename is synced`() throws {
     let old = try fixture.folder.makeFile("old", "1")
     let seen = Mutex<[[String]]>([])
     func rename(_ old: String, _ new: String) throws -> ExclusiveRename {
@@ -205,7 +202,7 @@ import Testing
     #expect(seen.withLock { $0 } == [["new", "old"], ["old"], ["new", "old"], ["new"]])
   }
 
-  // MARK: Name and URL together
+  // MARK: Filename and URL together
 
   private let newURL = "https://example.com/b.bin"
 
@@ -216,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func `a name and a URL change in one commit, and the finished file with them`() throws {
+  @Test func `filename and URL change in one commit, and the finished file with them`() throws {
     try fixture.finish(url)
     let before = try fixture.store.objects.changeCount()
     let outcome = try both("new.bin", newURL)
@@ -227,7 +224,7 @@ import Testing
     #expect(text("new.bin") == "body" && text("a.bin") == nil)
   }
 
-  @Test func `neither a name nor a URL changes when one of them cannot`() throws {
+  @Test func `neither filename nor URL changes if one of them is rejected`() throws {
     try fixture.add(newURL) { $0.filename = "taken" }
     let before = try fixture.finish(url)
     #expect(code { try both("new.bin", newURL) } == .urlTaken)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import DownloadStore
 
-/// What each wish makes of each record, without a store.
-@Suite struct DownloadCommandTests {
-  private static let wishes: [DownloadCommand] = [
-    .pause, .resume(immediately: false), .resume(immediately: true), .cancel, .restart,
+/// The effect of each command on each record, without a store.
+@Suite struct WishTests {
+  private static let wishes: [Wish] = [
+    .pause, .resume(atOnce: false), .resume(atOnce: true), .cancel, .restart,
     .remove(withFile: false), .remove(withFile: true),
   ]
 
-  /// Every state with every intent and every mark, whether that occurs or not.
+  /// Every state with every intent and every flag, including combinations that do not occur.
   private static let records: [DownloadRecord] = {
     var records: [DownloadRecord] = []
     for state in DownloadState.allCases {
@@ -69,8 +69,9 @@ import Testing
     "\(record.state.rawValue)/\(record.intent.rawValue)"
   }
 
-  /// State and intent, and what they are after pause, resume, cancel, restart and remove; `=` for
-  /// what stays.
+  /// State and intent of a record, and both after pause, resume, cancel, restart and remove.
+  ///
+  /// `=` means unchanged.
   @Test(arguments: [
     "waiting/run          paused/hold      =              waiting/keep      waiting/run",
     "running/run          paused/hold      =              running/keep      waiting/run",
@@ -81,7 +82,7 @@ import Testing
     "completed/run        =                =              =                 waiting/run",
     "cancelled/keep       =                =              =                 waiting/run",
     "removed/discard      =                =              =                 =",
-    // Wishes that nobody has carried out yet.
+    // Commands that no engine has carried out yet.
     "running/hold         paused/hold      running/run    running/keep      waiting/run",
     "waiting/hold         paused/hold      waiting/run    waiting/keep      waiting/run",
     "finalizing/hold      =                finalizing/run finalizing/keep   waiting/run",
@@ -90,7 +91,7 @@ import Testing
     "running/keep         =                =              =                 waiting/run",
     "finalizing/keep      =                =              =                 waiting/run",
   ])
-  func `each wish has its effect in each state`(row: String) throws {
+  func `each command has its effect in each state`(row: String) throws {
     let cells = row.split(separator: " ").map(String.init)
     let records = Self.records.filter { Self.words($0) == cells[0] && $0.received > 0 }
     #expect(records.count == 2)
@@ -104,16 +105,16 @@ import Testing
     }
   }
 
-  @Test func `a restart forgets how many bytes were ever on disk`() {
+  @Test func `a restart clears the byte count that resolves failed attempts`() {
     for var record in Self.records where record.state == .failedPermanent {
-      // Only progress beyond that forgives failures, and a restart has made none.
+      // Failed attempts are cleared by progress beyond that count, and a restart has made none.
       record.resolvedBytes = 40
       let restarted = record.applying(.restart)
       #expect(restarted.resolvedBytes == 0 && restarted.received == 0)
     }
   }
 
-  @Test func `a wish that is said twice is said once`() {
+  @Test func `applying a command twice has the effect of applying it once`() {
     for record in Self.records {
       for wish in Self.wishes {
         let once = record.applying(wish)
@@ -122,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `no wish changes what a download is`() {
+  @Test func `no command changes the identity of a download`() {
     for record in Self.records {
       for wish in Self.wishes {
         let granted = record.applying(wish)
@@ -135,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `only a restart forgets bytes, and it is not confused with a transfer of before`() {
+  @Test func `only a restart drops bytes, and it starts a new generation`() {
     for record in Self.records {
       for wish in Self.wishes {
         let granted = record.applying(wish)
@@ -160,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `what is given up or forgotten is where an engine looks`() {
+  @Test func `a cancelled or removed record is in a state that an engine examines`() {
     for record in Self.records {
       for wish in [DownloadCommand.cancel, .remove(withFile: true)] {
         let granted = record.applying(wish)
@@ -183,18 +184,18 @@ import Testing
     }
   }
 
-  @Test func `a file of before is kept in mind until another takes its place`() throws {
+  @Test func `the identity of the previous file is kept until the next file replaces it`() throws {
     let complete = try #require(
       Self.records.first { $0.state == .completed && $0.intent == .run && $0.fileIdentity != nil }
     )
-    let restarted = complete.applying(.restart)
-    #expect(restarted.replacedFileIdentity == complete.fileIdentity)
-    #expect(restarted.applying(.cancel).replacedFileIdentity == complete.fileIdentity)
-    // It still is the record's file when the record goes.
-    #expect(restarted.applying(.remove(withFile: true)).fileIdentity == complete.fileIdentity)
+    let restarted = complete.granting(.restart)
+    #expect(restarted.replacedStamp == complete.stamp)
+    #expect(restarted.granting(.cancel).replacedStamp == complete.stamp)
+    // When the record is removed, that file still belongs to it.
+    #expect(restarted.granting(.remove(withFile: true)).stamp == complete.stamp)
   }
 
-  @Test func `a later word on the file of what is removed can only add it`() throws {
+  @Test func `a later removal can add the deletion of the file but not withdraw it`() throws {
     let record = Self.records[0]
     let removed = record.applying(.remove(withFile: false))
     #expect(!removed.removesFile)
@@ -203,7 +204,7 @@ import Testing
     #expect(both.applying(.remove(withFile: false)).removesFile)
   }
 
-  @Test func `a wish can change something in its states alone`() {
+  @Test func `a command has no effect outside its states`() {
     for record in Self.records {
       for wish in Self.wishes where !wish.states.contains(record.state) {
         #expect(record.applying(wish) == record)

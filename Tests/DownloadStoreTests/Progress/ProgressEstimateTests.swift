@@ -25,30 +25,30 @@ import Testing
     #expect(estimate.remaining == nil)
   }
 
-  @Test func `all is there only when all is there`() {
+  @Test func `the percentage is 100 only when every byte has arrived`() {
     let size: Int64 = 1 << 60
     #expect(ProgressEstimate(received: size - 1, expected: size).percentage == 99)
     #expect(ProgressEstimate(received: size, expected: size).percentage == 100)
   }
 
-  @Test func `the rest takes as long as the speed says`() {
+  @Test func `the time remaining is the missing bytes divided by the speed`() {
     let estimate = ProgressEstimate(received: 400, expected: 1000, bytesPerSecond: 200)
     #expect(estimate.remaining == .seconds(3))
   }
 
   @Test(arguments: [nil, 0, -1, -.infinity, .nan] as [Double?])
-  func `what does not move has no end`(speed: Double?) {
+  func `without a positive speed there is no time remaining`(speed: Double?) {
     let estimate = ProgressEstimate(received: 400, expected: 1000, bytesPerSecond: speed)
     #expect(estimate.remaining == nil)
   }
 
   @Test(arguments: [nil, 0, 7] as [Double?])
-  func `what is whole has no time left`(speed: Double?) {
+  func `a complete download has zero time remaining`(speed: Double?) {
     let estimate = ProgressEstimate(received: 1000, expected: 1000, bytesPerSecond: speed)
     #expect(estimate.remaining == .zero)
   }
 
-  @Test func `a time without end is a century`() {
+  @Test func `the time remaining is at most a century`() {
     let estimate = ProgressEstimate(received: 0, expected: .max, bytesPerSecond: 1e-300)
     #expect(estimate.remaining == .seconds(3_155_760_000))
   }

@@ -10,7 +10,7 @@ import Testing
     start.advanced(by: .seconds(seconds))
   }
 
-  /// A meter that was told of the download ten times a second.
+  /// Returns a meter that was updated ten times a second.
   private func meter(
     from begin: Double = 0,
     to end: Double,
@@ -23,7 +23,7 @@ import Testing
     return meter
   }
 
-  @Test func `what is not measured yet has no speed`() {
+  @Test func `there is no speed before the first measurement`() {
     var meter = SpeedMeter()
     #expect(meter.bytesPerSecond(at: start) == nil)
     meter.note(500, at: start)
@@ -34,7 +34,7 @@ import Testing
     #expect(meter.bytesPerSecond(at: moment(0.2)) == 1000)
   }
 
-  @Test func `bytes that were there at the beginning do not count`() {
+  @Test func `bytes present at the start do not count`() {
     let meter = meter(to: 2) { 1_000_000_000 + Int64($0 * 500) }
     #expect(abs(meter.bytesPerSecond(at: moment(2))! - 500) < 0.001)
   }
@@ -51,7 +51,7 @@ import Testing
     #expect(abs(meter.bytesPerSecond(at: moment(20))! - 100) < 10)
   }
 
-  @Test func `what stalls loses its speed without being told`() {
+  @Test func `the speed of a stalled download falls to zero without updates`() {
     let meter = meter(to: 5) { Int64($0 * 1000) }
     let speeds = (0...40).map { meter.bytesPerSecond(at: moment(5 + Double($0) / 10))! }
     #expect(zip(speeds, speeds.dropFirst()).allSatisfy { $0 >= $1 })
@@ -59,19 +59,19 @@ import Testing
     #expect(speeds.last == 0)
   }
 
-  @Test func `what is told to stand still has no speed after the window`() {
+  @Test func `updates without new bytes lower the speed to zero after the window`() {
     let meter = meter(to: 10) { Int64(min($0, 5) * 1000) }
     #expect(meter.bytesPerSecond(at: moment(10)) == 0)
   }
 
-  @Test func `a burst after a stall is as fast as it is in the window`() {
+  @Test func `a burst after a stall is averaged over the window`() {
     var meter = meter(to: 60) { _ in 0 }
     meter.note(3_000_000, at: moment(60.5))
     let speed = meter.bytesPerSecond(at: moment(60.5))!
     #expect(speed > 0 && speed <= 1_000_000)
   }
 
-  @Test func `a way back begins the measurement anew`() {
+  @Test func `a falling byte count restarts the measurement`() {
     var meter = meter(to: 3) { Int64($0 * 1000) }
     meter.note(0, at: moment(3.5))
     #expect(meter.bytesPerSecond(at: moment(3.5)) == nil)
@@ -79,14 +79,14 @@ import Testing
     #expect(meter.bytesPerSecond(at: moment(4.5)) == 100)
   }
 
-  @Test func `a moment before the last one is not heard`() {
+  @Test func `an update older than the last one is ignored`() {
     var meter = meter(to: 3) { Int64($0 * 1000) }
     let before = meter.bytesPerSecond(at: moment(3))
     meter.note(9_999_999, at: moment(1))
     #expect(meter.bytesPerSecond(at: moment(3)) == before)
   }
 
-  @Test func `many notes in a short time change nothing`() {
+  @Test func `frequent updates do not change the result`() {
     var often = SpeedMeter()
     for step in 0...100_000 {
       often.note(Int64(step), at: moment(Double(step) / 10_000))
@@ -94,9 +94,9 @@ import Testing
     #expect(abs(often.bytesPerSecond(at: moment(10))! - 10_000) < 100)
   }
 
-  /// Streams with stalls, bursts, ways back and odd spaces of time.
+  /// Streams with stalls, bursts, falling byte counts and irregular intervals.
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `a speed is never negative nor above the fastest moment`(seed: UInt64) {
+  func `the speed is never negative or above the fastest interval`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var meter = SpeedMeter()
     var received = Int64.random(in: 0...1 << 40, using: &random)
@@ -111,7 +111,7 @@ import Testing
       case 1, 2, 3: break
       case 4:
         received += 1 << 32
-        // A burst comes at once, so that what is told of it is its mean over what can be measured.
+        // A burst arrives at one instant, so its reported speed is its mean over the measured time.
         fastest = max(fastest, Double(1 << 32) / min(pause, 0.2))
       default:
         let arrived = Int64.random(in: 0...1 << 24, using: &random)
