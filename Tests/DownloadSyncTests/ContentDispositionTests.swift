@@ -24,11 +24,11 @@ import Testing
       ("attachment; filename=\"a \\\"b\\\".zip\"", "a \"b\".zip"),
       ("attachment; name=x; filename=a.zip; filename=b.zip", "a.zip"),
       ("filename=a.zip", "a.zip"),
-      // Not as it should be, but clear.
+      // Malformed but unambiguous.
       ("attachment; filename=a b.zip", "a b.zip"),
       ("attachment; filename=\"a.zip", "a.zip"),
       (";;attachment;;filename=a.zip;", "a.zip"),
-      // UTF-8 as it is.
+      // Plain UTF-8.
       ("attachment; filename=\"naïve €.zip\"", "naïve €.zip"),
       ("attachment; filename=文件.zip", "文件.zip"),
       // RFC 8187.
@@ -38,29 +38,29 @@ import Testing
       ("attachment; filename*=ISO-8859-1''na%EFve.zip", "naïve.zip"),
       ("attachment; filename=EUR.txt; filename*=UTF-8''%E2%82%AC.txt", "€.txt"),
       ("attachment; filename*=UTF-8''%E2%82%AC.txt; filename=EUR.txt", "€.txt"),
-      // An extended value that cannot be read gives way to the plain one.
+      // An extended value that cannot be decoded is ignored in favor of the plain one.
       ("attachment; filename*=UTF-8''%FF.txt; filename=a.zip", "a.zip"),
       ("attachment; filename*=UTF-8''%E2%8.txt; filename=a.zip", "a.zip"),
       ("attachment; filename*=KOI8-R''%C1.txt; filename=a.zip", "a.zip"),
       ("attachment; filename*=a.txt; filename=a.zip", "a.zip"),
       ("attachment; filename*=UTF-8''; filename=a.zip", "a.zip"),
-      // RFC 2047, which has no place here and is found nevertheless.
+      // RFC 2047, which servers send although it is not allowed here.
       ("attachment; filename=\"=?UTF-8?B?4oKsLnR4dA==?=\"", "€.txt"),
       ("attachment; filename=\"=?utf-8?Q?=E2=82=AC_a.txt?=\"", "€ a.txt"),
       ("attachment; filename=\"=?ISO-8859-1?Q?na=EFve?= =?UTF-8?Q?.zip?=\"", "naïve.zip"),
       ("attachment; filename=\"=?UTF-8?X?abc?=\"", "=?UTF-8?X?abc?="),
       ("attachment; filename=\"=?UTF-8?B?***?=\"", "=?UTF-8?B?***?="),
-      // Percent-encoding in a plain value, and percent signs that are none.
+      // Percent-encoding in a plain value, and literal percent signs.
       ("attachment; filename=\"%E2%82%AC%20a.txt\"", "€ a.txt"),
       ("attachment; filename=\"100%.txt\"", "100%.txt"),
       ("attachment; filename=\"50%FFa.txt\"", "50%FFa.txt"),
-      // Nothing to go by.
+      // No filename.
       ("attachment", nil), ("", nil), (";", nil), ("=", nil), ("attachment; filename", nil),
       ("attachment; filename=", nil), ("attachment; filename=\"\"", nil),
       ("attachment; filename*=", nil), ("attachment; filename*=UTF-8''", nil),
     ] as [(String, String?)]
   )
-  func `a name is read in every encoding`(field: String, expected: String?) {
+  func `a filename is decoded from every encoding`(field: String, expected: String?) {
     #expect(name(field) == expected)
   }
 
@@ -74,23 +74,23 @@ import Testing
       ("x.dlstore-part", "x"), ("=?UTF-8?Q?..=2F..=2Fx?=", "x"), ("download", "download"),
     ] as [(String, String?)]
   )
-  func `no name leads out of the folder`(text: String, expected: String?) {
+  func `no filename leaves the folder`(text: String, expected: String?) {
     #expect(name("attachment; filename=\"\(text)\"") == expected)
   }
 
   @Test(arguments: ["%2e%2e%2Fpasswd", "..%5c..%5Cpasswd", "%2Fetc%2fpasswd", "%00/passwd"])
-  func `nor does an extended one`(text: String) {
+  func `no extended filename leaves the folder`(text: String) {
     #expect(name("attachment; filename*=UTF-8''\(text)") == "passwd")
   }
 
-  @Test func `a long name is cut to what file systems take, with its extension`() {
+  @Test func `a long filename is shortened to the file system's limit and keeps its extension`() {
     let long = String(repeating: "€", count: 300)
     let safe = name("attachment; filename=\"\(long).tar.gz\"")
     #expect(safe?.utf8.count ?? 256 <= 255)
     #expect(safe?.hasSuffix("€.tar.gz") == true)
   }
 
-  @Test func `no field, however strange, does harm`() {
+  @Test func `no Content-Disposition field causes a crash`() {
     var random = SplitMix64(seed: 6_266)
     let pieces = [
       "attachment", "filename", "*", "=", ";", "\"", "\\", "'", "UTF-8", "%", "%2", "%2F", "%ff",

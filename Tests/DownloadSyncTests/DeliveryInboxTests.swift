@@ -16,7 +16,7 @@ import Testing
     inbox = try DeliveryInbox(folder: folder.path("inbox"))
   }
 
-  /// Keeps what it hears.
+  /// Records what it receives.
   private final class Sink: TaskSink {
     let heads = Mutex<[ResponseHead]>([])
     let bytes = Mutex<[UInt8]>([])
@@ -48,7 +48,7 @@ import Testing
 
   private var files: [String] { get throws { try folder.names(in: "inbox") } }
 
-  @Test func `a later process finds what was delivered, with its head`() throws {
+  @Test func `a later process finds a delivered file and its response head`() throws {
     try deliver(7, offset: 3)
     #expect(try !folder.names(in: "").contains("delivered by the system"))
     let later = try DeliveryInbox(folder: folder.path("inbox"))
@@ -59,13 +59,14 @@ import Testing
     #expect(delivery.send(to: sink) == .completed)
     #expect(sink.bytes.withLock { $0 } == body)
     #expect(sink.heads.withLock { $0.first?["Content-Range"] } == "bytes 3-10/*")
-    // It stays until it is committed.
+    // The delivery stays until it is committed.
     #expect(later.leftovers() == [delivery])
     later.remove(delivery)
     #expect(try files.isEmpty && later.leftovers().isEmpty)
   }
 
-  /// Runs `body`, fails the sync of that position, and returns the paths below the folder.
+  /// Runs `body` with the sync of the given position failing, and returns the paths below the
+  /// folder.
   private func syncs(failing: Int? = nil, _ body: () throws -> Void) throws -> [String] {
     let paths = Mutex<[String]>([])
     let root = folder.path("")
@@ -79,7 +80,8 @@ import Testing
     return paths.withLock { $0 }
   }
 
-  @Test func `a body is durable under its new name before it counts as delivered`() throws {
+  @Test func `a delivered file is durable under its new name before it counts as delivered`() throws
+  {
     let made = try syncs { try deliver() }
     #expect(made == ["delivered by the system", "inbox/1-1.json", "inbox"])
     for failing in 0..<3 {
@@ -89,12 +91,12 @@ import Testing
     }
   }
 
-  @Test func `tasks of one number do not replace each other's bodies`() throws {
+  @Test func `tasks with the same number do not replace each other's files`() throws {
     let deliveries = [try deliver(1), try deliver(1), try deliver(2)]
     #expect(inbox.leftovers() == deliveries)
   }
 
-  @Test func `what a kill left incomplete is deleted`() throws {
+  @Test func `deliveries that a kill left incomplete are deleted`() throws {
     let whole = try deliver(1)
     try deliver(2)
     try deliver(3)
@@ -107,7 +109,7 @@ import Testing
     #expect(try files == ["1-1.delivered", "1-1.json"])
   }
 
-  @Test func `a body that is gone is a failure`() throws {
+  @Test func `a missing file is a failure`() throws {
     let delivery = try deliver()
     try FileManager.default.removeItem(atPath: folder.path("inbox/1-1.delivered"))
     guard case .failed = delivery.send(to: Sink()) else {

@@ -19,7 +19,7 @@ import Testing
     try String(contentsOfFile: folder.path + "/engine.lock", encoding: .utf8)
   }
 
-  @Test func `one process has one engine`() throws {
+  @Test func `a process has one engine per store`() throws {
     let lock = try EngineLock(storePath: folder.path)
     let error = #expect(throws: EngineError.self) { try EngineLock(storePath: folder.path) }
     #expect(error?.code == .alreadyRunning)
@@ -28,7 +28,7 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
-  @Test func `two stores have two engines`() throws {
+  @Test func `two stores can have an engine each`() throws {
     let other = try TemporaryFolder()
     let locks = [
       try EngineLock(storePath: folder.path), try EngineLock(storePath: other.path),
@@ -36,7 +36,7 @@ import Testing
     #expect(locks.count == 2)
   }
 
-  @Test func `an engine that is gone leaves room for the next`() throws {
+  @Test func `a released engine's store can be locked again`() throws {
     for _ in 0..<3 {
       let lock = try EngineLock(storePath: folder.path)
       #expect(try text() == "process \(getpid())\n")
@@ -45,14 +45,14 @@ import Testing
     #expect(try text() == "")
   }
 
-  @Test func `a folder that is not there cannot be locked`() {
+  @Test func `a missing folder cannot be locked`() {
     let error = #expect(throws: EngineError.self) {
       try EngineLock(storePath: folder.path + "/none")
     }
     #expect(error?.code == .cannotLock)
   }
 
-  @Test func `another process has no second engine, and is told whose the first is`() async throws {
+  @Test func `another process is refused, and the error names the lock's holder`() async throws {
     let lock = try EngineLock(storePath: folder.path)
     let holder = "process \(getpid())"
     await #expect(processExitsWith: .success) {
@@ -64,7 +64,7 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
-  @Test func `a lock that another process holds is held until that is killed`() async throws {
+  @Test func `the lock of a process is released when the process is killed`() async throws {
     let path = folder.path
     async let child: Void = {
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -85,7 +85,7 @@ import Testing
 
   #if os(Linux)
     /// On a busy machine the last threads of a killed process end long after the first.
-    @Test func `a holder whose first thread has ended is waited for`() throws {
+    @Test func `a lock holder whose main thread has ended is waited for`() throws {
       let program = """
         import ctypes, fcntl, os, sys, threading, time
         file = open(sys.argv[1], "w")
@@ -116,7 +116,7 @@ import Testing
   #endif
 }
 
-/// Returns once the file exists: how one process waits for another.
+/// Waits until a file exists, which another process creates.
 private func waitForFile(_ path: String) {
   while !FileManager.default.fileExists(atPath: path) { usleep(1_000) }
 }

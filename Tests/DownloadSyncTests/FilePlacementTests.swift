@@ -17,7 +17,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// The ways to give a file its name: the usual one, and the one for file systems without it.
+  /// The rename without replacement, and its substitute for file systems without that call.
   enum Way: CaseIterable {
     case usual
     case overReservation
@@ -34,7 +34,7 @@ import Testing
     try String(contentsOfFile: "\(folder.path)/\(name)", encoding: .utf8)
   }
 
-  @Test(arguments: Way.allCases) func `a file gets its name, and stays the same file`(
+  @Test(arguments: Way.allCases) func `a placed file keeps its identity`(
     way: Way
   )
     throws
@@ -55,7 +55,7 @@ import Testing
     #expect(try text("part") == "body")
   }
 
-  @Test(arguments: Way.allCases) func `a folder or a link that is there is never replaced`(
+  @Test(arguments: Way.allCases) func `an existing folder or symbolic link is never replaced`(
     way: Way
   )
     throws
@@ -74,20 +74,20 @@ import Testing
   func `a failed placement leaves no file behind`(way: Way) throws {
     let final = folder.path + "/final"
     guard case .failed(let failure) = way.place(folder.path + "/none", as: final) else {
-      Issue.record("a file that is not there was placed")
+      Issue.record("a missing file was placed")
       return
     }
     #expect(failure.code == ENOENT)
     #expect(try folder.names() == [])
     let partial = try folder.makeFile("part", "body")
     guard case .failed = way.place(partial, as: folder.path + "/none/final") else {
-      Issue.record("a file was placed in a folder that is not there")
+      Issue.record("a file was placed in a missing folder")
       return
     }
     #expect(try text("part") == "body")
   }
 
-  @Test func `of many that want one name at a time, one gets it`() async throws {
+  @Test func `of several concurrent placements under one name, one succeeds`() async throws {
     let partials = try (0..<20).map { try folder.makeFile("part\($0)", "\($0)") }
     let final = folder.path + "/final"
     let outcomes = await withTaskGroup(of: FilePlacement.Outcome.self) { group in
@@ -128,8 +128,8 @@ import Testing
     }
   }
 
-  /// Fails each sync of a folder.
-  private struct FailedFolderSync: FaultInjector {
+  /// Fails every sync of a folder.
+  private struct FailedFolderSync: EffectGate {
     let code: Int32
 
     func refusal(of effect: Effect) -> Int32? {
@@ -139,23 +139,23 @@ import Testing
     func didPerform(_ effect: Effect) {}
   }
 
-  @Test func `a folder that cannot be synced says so, unless it has no syncs`() throws {
+  @Test func `a failed folder sync throws unless the file system does not support it`() throws {
     let failure = #expect(throws: PartialFile.Failure.self) {
       try FilePlacement(faultInjector: FailedFolderSync(code: EIO)).synchronizeFolder(folder.path)
     }
     #expect(failure?.code == EIO)
-    // What Linux answers for a file system without syncs of folders.
-    try FilePlacement(faultInjector: FailedFolderSync(code: EINVAL)).synchronizeFolder(folder.path)
+    // The error of Linux for a file system that cannot sync folders.
+    try FilePlacement(gate: FailedFolderSync(code: EINVAL)).synchronizeFolder(folder.path)
   }
 
-  @Test func `removing what is not there is no failure`() throws {
+  @Test func `removing a missing file is no failure`() throws {
     let path = try folder.makeFile("a", "x")
     FilePlacement().remove(path)
     FilePlacement().remove(path)
     #expect(try folder.names() == [])
   }
 
-  @Test func `cutting a name that is a link of another file cuts nothing`() throws {
+  @Test func `truncating a name does not affect another link to the file`() throws {
     let target = try folder.makeFile("target", "precious")
     let hard = folder.path + "/hard"
     let soft = folder.path + "/soft"
@@ -168,7 +168,7 @@ import Testing
     #expect(try text("own") == "12")
   }
 
-  @Test func `deleting a name leaves the bytes under the other one`() throws {
+  @Test func `deleting one name keeps the bytes under the other one`() throws {
     let target = try folder.makeFile("target", "precious")
     let path = folder.path + "/part"
     try FileManager.default.linkItem(atPath: target, toPath: path)

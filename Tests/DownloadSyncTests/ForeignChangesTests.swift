@@ -4,13 +4,13 @@ import Testing
 
 @Suite struct ForeignChangesTests {
   enum Step: Sendable {
-    /// A commit of ours gets this number.
+    /// A commit of this process gets this number.
     case commit(UInt64)
-    /// We ask, and this is the number of the last commit.
+    /// The process checks, and this is the number of the last commit.
     case ask(UInt64)
   }
 
-  /// What is answered, one after another.
+  /// The expected results of the checks, in order.
   private func answers(_ steps: Step...) -> [Bool] {
     var changes = ExternalChanges(seen: 5)
     var answers: [Bool] = []
@@ -23,16 +23,16 @@ import Testing
     return answers
   }
 
-  @Test func `commits of our own are none of others`() {
+  @Test func `own commits are not external changes`() {
     #expect(answers(.ask(5), .commit(6), .commit(7), .ask(7), .ask(7)) == [false, false, false])
   }
 
-  @Test func `commits of others are seen once`() {
+  @Test func `commits of other processes are reported once`() {
     #expect(answers(.ask(6), .ask(6)) == [true, false])
     #expect(answers(.commit(6), .ask(7), .ask(7), .commit(8), .ask(8)) == [true, false, false])
   }
 
-  @Test func `a commit of others between two of ours is seen`() {
+  @Test func `a commit of another process between two own commits is reported`() {
     #expect(answers(.commit(6), .commit(8), .ask(8), .ask(8)) == [true, false])
     #expect(answers(.commit(7), .ask(7), .ask(7)) == [true, false])
   }

@@ -10,8 +10,8 @@ import Testing
   import Glibc
 #endif
 
-/// Refuses the first sync, and counts them.
-private final class OneFailedSync: FaultInjector {
+/// Fails the first sync, and counts syncs.
+private final class OneFailedSync: EffectGate {
   private let code: Int32
   private let syncs = Mutex(0)
 
@@ -45,7 +45,7 @@ private final class OneFailedSync: FaultInjector {
     String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
   }
 
-  @Test func `bytes go one after another`() throws {
+  @Test func `bytes are appended in order`() throws {
     let file = try PartialFile(path: path, offset: 0)
     try file.write(Array("hello ".utf8).span)
     try file.write([UInt8]().span)
@@ -59,7 +59,7 @@ private final class OneFailedSync: FaultInjector {
     #expect(file.fileIdentity?.size == 11)
   }
 
-  @Test func `what lies after the offset is cut off`() throws {
+  @Test func `opening at an offset truncates the bytes after it`() throws {
     try folder.makeFile("a.dlstore-part", "committed and more")
     let file = try PartialFile(path: path, offset: 9)
     #expect(file.position == 9 && file.unsynced == 0)
@@ -68,25 +68,25 @@ private final class OneFailedSync: FaultInjector {
     #expect(try text() == "committed!")
   }
 
-  @Test func `a file whose sync has failed is neither written nor synced again`() throws {
-    let faultInjector = OneFailedSync(EIO)
-    let file = try PartialFile(path: path, offset: 0, faultInjector: faultInjector)
+  @Test func `a file whose sync failed is neither written nor synced again`() throws {
+    let gate = OneFailedSync(EIO)
+    let file = try PartialFile(path: path, offset: 0, gate: gate)
     try file.write(Array("hello".utf8).span)
     let failure = PartialFile.Failure(code: EIO, operation: "syncing \(path)")
     #expect(throws: failure) { try file.synchronize() }
-    // The kernel would let these succeed.
+    // The kernel would let these calls succeed.
     #expect(throws: failure) { try file.synchronize() }
     #expect(throws: failure) { try file.write(Array("!".utf8).span) }
     #expect(throws: failure) { try file.removeAll() }
     #expect(faultInjector.syncCount == 1)
     #expect(file.unsynced == 5)
     file.unlock()
-    // Opened again at the last byte that is known to be durable, it has none of the others.
+    // Reopening at the last durable byte drops all later bytes.
     #expect(try PartialFile(path: path, offset: 0).synchronize() == 0)
     #expect(try text() == "")
   }
 
-  @Test func `bytes that come again are written in their place`() throws {
+  @Test func `bytes received again are written at their offset`() throws {
     let file = try PartialFile(path: path, offset: 0)
     try file.write(Array("hello".utf8).span)
     #expect(try file.synchronize() == 5)
@@ -98,7 +98,7 @@ private final class OneFailedSync: FaultInjector {
     #expect(try file.synchronize() == 6)
   }
 
-  @Test func `starting over leaves nothing`() throws {
+  @Test func `starting over truncates the file`() throws {
     let file = try PartialFile(path: path, offset: 0)
     try file.write(Array("hello".utf8).span)
     _ = try file.synchronize()
@@ -109,7 +109,7 @@ private final class OneFailedSync: FaultInjector {
     #expect(try text() == "x")
   }
 
-  @Test func `a link in its place is not followed`() throws {
+  @Test func `a symbolic link in place of the partial file is not followed`() throws {
     let target = try folder.makeFile("target", "precious")
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
     let failure = #expect(throws: PartialFile.Failure.self) {
@@ -119,9 +119,9 @@ private final class OneFailedSync: FaultInjector {
     #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
   }
 
-  // MARK: Files that may not be ours
+  // MARK: Foreign files
 
-  @Test func `a hard link in its place gets no bytes, and its other name keeps them`() throws {
+  @Test func `a hard link in place of the partial file is not written`() throws {
     let target = try folder.makeFile("target", "precious")
     try FileManager.default.linkItem(atPath: target, toPath: path)
     let failure = #expect(throws: PartialFile.Failure.self) {
@@ -130,14 +130,14 @@ private final class OneFailedSync: FaultInjector {
     #expect(failure?.refusal == .notOurs(.severalNames))
     #expect(failure?.asDownloadFailure.message.contains("hard link") == true)
     #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
-    // From the first byte a new file takes the name.
+    // Writing from the first byte replaces the name with a new file.
     let file = try PartialFile(path: path, offset: 0)
     try file.write(Array("ours".utf8).span)
     #expect(try text() == "ours")
     #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
   }
 
-  @Test func `what was there before the first byte is another file`() throws {
+  @Test func `writing from the first byte replaces an existing file`() throws {
     try folder.makeFile("a.dlstore-part", "stale")
     let stale = try #require(FileIdentity(ofFileAt: path))
     let reader = try #require(FileHandle(forReadingAtPath: path))
@@ -147,7 +147,7 @@ private final class OneFailedSync: FaultInjector {
     #expect(try reader.readToEnd() == Data("stale".utf8))
   }
 
-  @Test func `a pipe in its place is refused and blocks nobody`() throws {
+  @Test func `a pipe in place of the partial file is refused without blocking`() throws {
     try #require(unsafe mkfifo(path, 0o600) == 0)
     for offset in [0, 3] as [Int64] {
       let failure = #expect(throws: PartialFile.Failure.self) {
@@ -169,7 +169,7 @@ private final class OneFailedSync: FaultInjector {
   }
 
   @Test(arguments: ["", "ab"])
-  func `a file that is shorter than what is counted is not filled with zeros`(
+  func `a file shorter than the counted bytes is not extended with zeros`(
     bytes: String
   ) throws {
     if !bytes.isEmpty { try folder.makeFile("a.dlstore-part", bytes) }
@@ -197,13 +197,13 @@ private final class OneFailedSync: FaultInjector {
     withExtendedLifetime(first) {}
   }
 
-  @Test func `a lock goes with its file`() throws {
+  @Test func `the lock is released with its file`() throws {
     _ = try PartialFile(path: path, offset: 0)
     #expect(FilePlacement().removePartial(path) == .removed)
     #expect(FilePlacement().removePartial(path) == .missing)
   }
 
-  @Test func `a folder that is not there is told`() throws {
+  @Test func `a missing folder throws`() throws {
     let failure = #expect(throws: PartialFile.Failure.self) {
       try PartialFile(path: folder.path + "/none/a", offset: 0)
     }
@@ -214,19 +214,22 @@ private final class OneFailedSync: FaultInjector {
   @Test(arguments: [
     (ENOSPC, DownloadFailure.Code.diskFull), (EDQUOT, .diskFull), (EIO, .fileSystem),
     (EFBIG, .fileSystem), (EROFS, .fileSystem),
-  ]) func `a full disk is told from other failures`(code: Int32, reason: DownloadFailure.Code) {
+  ]) func `a full disk is distinguished from other failures`(
+    code: Int32,
+    reason: DownloadFailure.Code
+  ) {
     let failure = PartialFile.Failure(code: code, operation: "writing x")
     #expect(failure.asDownloadFailure.code == reason)
   }
 
-  @Test func `descriptors are given back`() throws {
+  @Test func `file descriptors are closed`() throws {
     func openCount() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }
     try #require(FileManager.default.fileExists(atPath: "/proc/self/fd"))
-    // Other tests open files too: many of ours must stand out.
+    // Other tests open files at the same time, so open many here.
     let before = try openCount()
-    // Each time another file: a process that another test starts shares the lock until it executes.
+    // A new file each time: a process started by another test shares the lock until it executes.
     for number in 0..<500 {
       _ = try PartialFile(path: "\(path)-\(number)", offset: 0)
       _ = try? PartialFile(path: "\(path)-\(number)", offset: -1)
@@ -234,9 +237,9 @@ private final class OneFailedSync: FaultInjector {
     #expect(try openCount() < before + 400)
   }
 
-  @Test func `a file that may not grow says so, and knows how far it is`() async throws {
+  @Test func `a file size limit fails the write and keeps the written byte count`() async throws {
     await #expect(processExitsWith: .success) { [path = path as String] in
-      // The signal would end the process before the call fails.
+      // Ignore the signal, which would end the process before the call fails.
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
       #if canImport(Glibc)
@@ -256,7 +259,7 @@ private final class OneFailedSync: FaultInjector {
 
   #if os(Linux)
     @Test(.enabled(if: SmallDisk.isAvailable, "needs the right to mount a file system"))
-    func `a full disk fails with its name, and what is written counts`() throws {
+    func `a full disk fails the write, and the bytes written before count`() throws {
       let disk = try #require(SmallDisk(kilobytes: 64))
       let file = try PartialFile(path: disk.path + "/a", offset: 0)
       let failure = #expect(throws: PartialFile.Failure.self) {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RecordOutcomeTests {
   let moment = Date(timeIntervalSince1970: 1_800_000_000)
 
-  @Test func `the ring keeps the last attempts that failed`() {
+  @Test func `a record keeps the last failed attempts up to the limit`() {
     var record = DownloadRecord.sample()
     record.received = 7
     for number in 0..<40 {
@@ -19,7 +19,7 @@ import Testing
     #expect(record.updatedAt == moment)
   }
 
-  @Test func `only progress beyond the best forgives failures and crashes`() {
+  @Test func `only progress beyond the previous maximum clears failed attempts and crashes`() {
     var record = DownloadRecord.sample()
     record.failedAttempts = 2
     record.unresolvedStarts = 1
@@ -34,12 +34,12 @@ import Testing
     #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
     #expect(record.resolvedBytes == 11)
     #expect(record.expected == 20 && record.entityTag == "\"x\"")
-    // What is on disk does not become less by a checkpoint.
+    // A checkpoint does not lower the byte count.
     record.checkpoint(5, entity, at: moment)
     #expect(record.received == 11)
   }
 
-  @Test func `what is complete waits for nothing and takes nobody's place`() {
+  @Test func `completing a record clears its hold, its priority start and its retry`() {
     var record = DownloadRecord.sample()
     record.isHeld = true
     record.startsImmediately = true
@@ -55,7 +55,7 @@ import Testing
     #expect(record.nextRetryAt == nil && record.resumeData == nil)
   }
 
-  @Test func `a refusal asks for a new URL only after bytes were given`() {
+  @Test func `a refused request needs a new URL only if bytes were received before`() {
     var record = DownloadRecord.sample()
     let refusal = DownloadFailure(.refused, "the server answered with status 403")
     #expect(refusal.afterProgress(of: record) == refusal)
@@ -65,7 +65,7 @@ import Testing
     #expect(other.afterProgress(of: record) == other)
   }
 
-  @Test func `what is dropped takes its validators along`() {
+  @Test func `dropping the bytes drops their validators`() {
     var record = DownloadRecord.sample()
     record.received = 5
     record.expected = 9

@@ -30,7 +30,11 @@ import Testing
     ("http://h/x", "https://h/x", false), ("https://h/x", "http://h/x", false),
     ("http://h/x", "http://h:8080/x", false), ("http://h/x", "http://g.h/x", false),
   ])
-  func `an origin is scheme, host and port`(_ from: String, _ to: String, _ isSame: Bool) throws {
+  func `an origin consists of scheme, host and port`(
+    _ from: String,
+    _ to: String,
+    _ isSame: Bool
+  ) throws {
     let request = TaskRequest(
       url: from,
       recordID: "r",
@@ -44,7 +48,10 @@ import Testing
     #expect(next.fields.contains { $0.name == "authorization" } == isSame)
   }
 
-  @Test func `a field that identifies the user stays, also after a way back`() throws {
+  @Test
+  func `header fields that identify the user stay with their origin, also after a redirect back`()
+    throws
+  {
     let request = TaskRequest(
       url: "https://h/x",
       recordID: "r",
@@ -67,8 +74,8 @@ import Testing
     "ftp://me:hush@h/x?token=hush", "http:///x?token=hush", "http://[x/?sig=hush",
     "//me:hush@[h/x?sig=hush", "data:hush", "http://me:hush@/?X-Amz-Signature=hush",
   ])
-  func `a refusal names no secret of where the redirect leads`(location: String) throws {
-    let hop = try PreparedRequest(TaskRequest(url: "http://h/x", recordID: "r"))
+  func `a refused redirect reveals no secret of its target`(location: String) throws {
+    let hop = try Hop(TaskRequest(url: "http://h/x", recordID: "r"))
     guard case .refuse(let reason) = RedirectDecision(hop, to: location) else {
       Issue.record("followed: \(location)")
       return
@@ -76,8 +83,8 @@ import Testing
     #expect(!reason.contains("hush"), "\(reason)")
   }
 
-  @Test func `too many redirects name no secret of the last one`() throws {
-    var hop = try PreparedRequest(TaskRequest(url: "http://me:hush@h/x?token=hush", recordID: "r"))
+  @Test func `exceeding the redirect limit reveals no secret of the last target`() throws {
+    var hop = try Hop(TaskRequest(url: "http://me:hush@h/x?token=hush", recordID: "r"))
     hop.redirectCount = RedirectDecision.limit
     guard case .refuse(let reason) = RedirectDecision(hop, to: "/y") else {
       Issue.record("followed")
@@ -86,7 +93,7 @@ import Testing
     #expect(reason.contains("h/x") && !reason.contains("hush"), "\(reason)")
   }
 
-  @Test func `a URL that cannot be fetched is named without its secrets`() {
+  @Test func `an unsupported URL is named without its secrets`() {
     let request = TaskRequest(url: "ftp://me:hush@h/?token=hush", recordID: "r")
     let failure = #expect(throws: TaskFailure.self) { _ = try PreparedRequest(request) }
     #expect(failure?.message.contains("hush") == false)

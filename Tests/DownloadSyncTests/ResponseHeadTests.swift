@@ -6,14 +6,14 @@ import Testing
 @testable import DownloadSync
 
 @Suite struct ResponseHeadTests {
-  /// 06 Nov 1994 08:49:37 GMT, the date of the standard.
+  /// 06 Nov 1994 08:49:37 GMT, the example date of RFC 9110.
   static let now = Date(timeIntervalSince1970: 784_111_777)
 
   private func head(_ name: String, _ value: String) -> ResponseHead {
     ResponseHead(status: 200, fields: [HeaderField(name: name, value: value)])
   }
 
-  @Test func `a field is found whatever its case, the first of several`() {
+  @Test func `a header field is found whatever its case, and the first of several wins`() {
     let head = ResponseHead(
       status: 200,
       fields: [
@@ -28,16 +28,16 @@ import Testing
   @Test(
     arguments: [
       ("0", 0), ("120", 120), (" 120 ", 120),
-      // No server has anybody wait for a year.
+      // A wait of more than a year is ignored.
       ("31536001", 31_536_000), ("9223372036854775807", 31_536_000),
       ("99999999999999999999999", 31_536_000),
       ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
       ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
       ("Sat, 05 Nov 1994 08:49:37 GMT", 0),
       ("Fri, 31 Dec 9999 23:59:59 GMT", 31_536_000),
-      // The two older forms.
+      // The two obsolete formats.
       ("Sunday, 06-Nov-94 08:50:37 GMT", 60), ("Sun Nov  6 08:50:37 1994", 60),
-      // More than fifty years ahead is behind.
+      // A two-digit year more than fifty years ahead is in the past.
       ("Friday, 06-Nov-43 08:50:37 GMT", 31_536_000), ("Tuesday, 06-Nov-45 08:50:37 GMT", 0),
       ("", nil), ("-5", nil), ("+5", nil), ("1.5", nil), ("5s", nil), ("soon", nil), ("٣", nil),
       ("Sun, 99 Nov 1994 08:49:37 GMT", nil), ("0x10", nil),
@@ -47,7 +47,7 @@ import Testing
     #expect(head("Retry-After", text).retryAfter(now: Self.now) == seconds.map { .seconds($0) })
   }
 
-  @Test func `what is not there asks for nothing`() {
+  @Test func `a missing Retry-After requests no wait`() {
     let head = ResponseHead(status: 200, fields: [])
     #expect(head.retryAfter(now: Self.now) == nil)
     #expect(head.contentRange == nil)
@@ -63,7 +63,7 @@ import Testing
       ("１", nil), ("007", 7),
     ] as [(String, Int64?)]
   )
-  func `a length is digits and nothing else`(text: String, length: Int64?) {
+  func `a content length consists of digits only`(text: String, length: Int64?) {
     #expect(head("Content-Length", text).contentLength == length)
   }
 
@@ -87,11 +87,11 @@ import Testing
     "bytes 0-10/10", "bytes 10-10/10", "bytes 9-0/10", "bytes 0-9/x", "bytes 0-9", "bytes 0-/10",
     "bytes -9/10", "items 0-9/10", "bytes",
   ])
-  func `a Content-Range that contradicts itself is none`(text: String) {
+  func `a contradictory Content-Range is ignored`(text: String) {
     #expect(head("Content-Range", text).contentRange == nil)
   }
 
-  @Test func `no field, however strange, does harm`() {
+  @Test func `no Content-Range field causes a crash`() {
     var random = SplitMix64(seed: 9_110)
     let pieces = [
       "bytes", " ", "/", "-", "*", "0", "9", "9223372036854775807", "99999999999999999999", "=",
@@ -130,14 +130,14 @@ import Testing
 
   @Test(
     arguments: [
-      // The last response was about the rest; what is delivered is the whole.
+      // The last response covered the rest; the delivered file is the whole.
       (206, "bytes 400-999/1000", 1_000, 0, 200, nil),
-      // Or all of the part that was asked for.
+      // Or everything in the requested part.
       (206, "bytes 700-999/1000", 600, 400, 206, "bytes 400-999/1000"),
       (206, "bytes 700-999/*", 600, 400, 206, "bytes 400-999/*"),
       (200, nil, 1_000, 0, 200, nil), (404, nil, 9, 0, 404, nil),
       (416, "bytes */300", 9, 0, 416, "bytes */300"),
-      // An end that no integer holds is a range that cannot be read.
+      // An end that no integer holds makes the range unreadable.
       (
         206, "bytes 700-999/*", 600, .max - 1, 206,
         "bytes 9223372036854775806-9223372036854776405/*"

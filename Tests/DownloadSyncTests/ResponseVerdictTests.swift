@@ -28,7 +28,7 @@ import Testing
     )
   }
 
-  /// What a verdict says, without the words for people.
+  /// Returns a verdict as text, without its message.
   private func kind(_ verdict: ResponseVerdict) -> String {
     switch verdict {
     case .write(let offset, let total): "write \(offset) of \(total.map(String.init) ?? "?")"
@@ -47,7 +47,7 @@ import Testing
       (0, [:], "write 0 of ?"),
       (0, ["Content-Length": "10"], "write 0 of 10"),
       (0, ["Content-Length": "0"], "write 0 of 0"),
-      // A body whose length cannot be read has no known end (RFC 9112, 6.3).
+      // A body whose length cannot be parsed has no known end (RFC 9112, 6.3).
       (0, ["Content-Length": "-1"], "fail: badResponse"),
       (0, ["Content-Length": "ten"], "fail: badResponse"),
       (0, ["Content-Length": "1e3"], "fail: badResponse"),
@@ -55,18 +55,18 @@ import Testing
       (4, ["Content-Length": ""], "fail: badResponse"),
       (0, ["Content-Length": "10, 10"], "write 0 of 10"),
       (0, ["Content-Length": "ten", "Transfer-Encoding": "chunked"], "write 0 of ?"),
-      // A range was asked for, and the whole comes.
+      // The request had a range, and the response has the whole file.
       (4, ["Content-Length": "10"], "start over, 10"),
       (4, [:], "start over, ?"),
       (4, ["Content-Length": "10", "ETag": "\"other\""], "start over, 10"),
-      // A Content-Range says more than the status.
+      // Content-Range overrides the status.
       (4, ["Content-Range": "bytes 4-9/10", "Content-Length": "6"], "write 4 of 10"),
       (0, ["Content-Range": "bytes 0-9/10", "Content-Length": "10"], "write 0 of 10"),
       (4, ["Content-Range": "bytes */10"], "start over, ?"),
       (4, ["Content-Range": "nonsense", "Content-Length": "10"], "start over, 10"),
       (4, ["Content-Range": "bytes 6-9/10"], "again: badResponse"),
       (0, ["Content-Range": "bytes 6-9/10"], "fail: badResponse"),
-      // Codings.
+      // Content codings.
       (0, ["Content-Encoding": "identity", "Content-Length": "10"], "write 0 of 10"),
       (0, ["Content-Encoding": "", "Content-Length": "10"], "write 0 of 10"),
       (0, ["Content-Encoding": "IDENTITY"], "write 0 of ?"),
@@ -74,7 +74,7 @@ import Testing
       (4, ["content-encoding": "BR"], "fail: unexpectedCoding"),
     ] as [(Int64, [String: String], String)]
   )
-  func `a 200 is the whole, unless it says that it is not`(
+  func `a 200 response contains the whole file unless it says otherwise`(
     offset: Int64,
     fields: [String: String],
     expected: String
@@ -89,16 +89,16 @@ import Testing
     ("bytes 4-9/*", "write 4 of 10"),
     ("Bytes  4-9/10", "write 4 of 10"),
     ("bytes 4-4/10", "write 4 of 10"),
-    // Earlier is written again in its place; later leaves a gap.
+    // An earlier range is written at its own offset; a later one would leave a gap.
     ("bytes 0-9/10", "write 0 of 10"),
     ("bytes 3-9/10", "write 3 of 10"),
     ("bytes 5-9/10", "again: badResponse"),
     ("bytes 0-3/10", "again: badResponse"),
     ("bytes 0-2/10", "again: badResponse"),
-    // Of another size.
+    // Another total size.
     ("bytes 4-9/11", "again: entityChanged"),
     ("bytes 4-8/9", "again: entityChanged"),
-    // Absurd.
+    // Invalid ranges.
     ("bytes 4-9/9", "again: badResponse"),
     ("bytes 9-4/10", "again: badResponse"),
     ("bytes -9/10", "again: badResponse"),
@@ -114,21 +114,24 @@ import Testing
     ("items 4-9/10", "again: badResponse"),
     ("bytes=4-9/10", "again: badResponse"),
     ("", "again: badResponse"),
-  ]) func `a 206 goes where its Content-Range says`(range: String, expected: String) {
+  ]) func `a 206 response is written at the offset of its Content-Range`(
+    range: String,
+    expected: String
+  ) {
     let fields = ["Content-Range": range, "Content-Length": "6", "ETag": "\"x\""]
     #expect(kind(verdict(206, fields, offset: 4, expected: 10, tag: "\"x\"")) == expected)
   }
 
-  @Test func `a 206 without a Content-Range is no answer that can be read`() {
+  @Test func `a 206 response without Content-Range is a bad response`() {
     #expect(kind(verdict(206, offset: 4, expected: 10)) == "again: badResponse")
     let parts = ["Content-Type": "multipart/byteranges; boundary=x"]
     #expect(kind(verdict(206, parts, offset: 4, expected: 10)) == "again: badResponse")
     #expect(kind(verdict(206)) == "fail: badResponse")
   }
 
-  @Test func `a 206 that nobody asked for is taken from its first byte`() {
+  @Test func `a 206 response without a requested range is used from its first byte`() {
     #expect(kind(verdict(206, ["Content-Range": "bytes 0-9/10"])) == "write 0 of 10")
-    // Begun anew, an entity may have another size and another tag.
+    // A restarted download may get another size and entity tag.
     let other = verdict(
       206,
       ["Content-Range": "bytes 0-9/10", "ETag": "\"y\""],
@@ -139,7 +142,7 @@ import Testing
     #expect(kind(verdict(206, ["Content-Range": "bytes 1-9/10"])) == "fail: badResponse")
   }
 
-  @Test func `a size that nobody has said is learned`() {
+  @Test func `an unknown size is learned from the response`() {
     let range = ["Content-Range": "bytes 4-9/10"]
     #expect(kind(verdict(206, range, offset: 4, tag: "\"x\"")) == "write 4 of 10")
     let unknown = ["Content-Range": "bytes 4-9/*"]
@@ -148,7 +151,7 @@ import Testing
 
   @Test(
     arguments: [
-      // ours: tag, date; theirs: tag, date; whether the bytes go on
+      // ours: tag, date; theirs: tag, date; whether the bytes continue
       ("\"x\"", nil, "\"x\"", nil, true),
       ("\"x\"", nil, "\"y\"", nil, false),
       ("\"x\"", nil, "W/\"x\"", nil, false),
@@ -166,7 +169,7 @@ import Testing
       (nil, nil, "\"y\"", otherDate, true),
     ] as [(String?, String?, String?, String?, Bool)]
   )
-  func `a part of another entity is not put behind ours`(
+  func `a part of another entity is not appended to the stored bytes`(
     tag: String?,
     date: String?,
     theirTag: String?,
@@ -178,13 +181,13 @@ import Testing
     fields["Last-Modified"] = theirDate
     let part = verdict(206, fields, offset: 4, expected: 10, tag: tag, date: date)
     #expect(kind(part) == (goesOn ? "write 4 of 10" : "again: entityChanged"))
-    // What is true of a part is true of its end.
+    // The same applies to the end of a part.
     fields["Content-Range"] = "bytes */4"
     let end = verdict(416, fields, offset: 4, expected: 4, tag: tag, date: date)
     #expect(kind(end) == (goesOn ? "complete" : "again: entityChanged"))
   }
 
-  @Test func `a part in a coding is of no use`() {
+  @Test func `a part with a content coding is rejected`() {
     let fields = ["Content-Range": "bytes 4-9/10", "Content-Encoding": "gzip"]
     #expect(kind(verdict(206, fields, offset: 4)) == "fail: unexpectedCoding")
   }
@@ -197,7 +200,10 @@ import Testing
       (["identity", "Identity, identity ,"], "write 0 of ?"),
     ]
   )
-  func `a coding counts in whichever field it is named`(values: [String], expected: String) {
+  func `a content coding is detected in whichever field it is named`(
+    values: [String],
+    expected: String
+  ) {
     let fields = values.map { HeaderField(name: "Content-Encoding", value: $0) }
     let verdict = ResponseVerdict(
       ResponseHead(status: 200, fields: fields),
@@ -225,14 +231,14 @@ import Testing
       (10, nil, "bytes */7", "again: entityChanged"),
       (10, nil, "bytes */12", "again: entityChanged"),
       (4, 10, nil, "again: entityChanged"),
-      // Another entity, just as long as what we have of ours.
+      // Another entity whose size equals the stored bytes.
       (4, 10, "bytes */4", "again: entityChanged"),
       (0, nil, nil, "fail: rejected"),
       (0, 0, "bytes */0", "fail: rejected"),
       (0, nil, "bytes */10", "fail: rejected"),
     ] as [(Int64, Int64?, String?, String)]
   )
-  func `a 416 says whether every byte is here`(
+  func `a 416 response tells whether every byte is on disk`(
     offset: Int64,
     expected: Int64?,
     range: String?,
@@ -243,7 +249,7 @@ import Testing
     #expect(self.kind(verdict(416, fields, offset: offset, expected: expected)) == kind)
   }
 
-  // MARK: All others
+  // MARK: Other statuses
 
   @Test(arguments: [
     (201, "rejected"), (203, "rejected"), (204, "rejected"), (205, "rejected"), (226, "rejected"),
@@ -257,15 +263,15 @@ import Testing
     (500, "serverBusy"), (501, "serverBusy"), (502, "serverBusy"), (503, "serverBusy"),
     (504, "serverBusy"), (511, "serverBusy"), (599, "serverBusy"), (600, "rejected"),
     (0, "rejected"), (-1, "rejected"),
-  ]) func `any other status is a failure of its kind`(status: Int, code: String) {
+  ]) func `any other status is a failure with its own code`(status: Int, code: String) {
     for offset in [Int64(0), 4] {
       #expect(kind(verdict(status, ["Content-Length": "10"], offset: offset)) == "fail: \(code)")
     }
   }
 
-  @Test func `a refused condition says that the entity is another`() {
+  @Test func `a failed precondition means that the entity changed`() {
     #expect(kind(verdict(412, offset: 4, tag: "\"x\"")) == "again: entityChanged")
-    // Nothing was asked of the entity.
+    // The request had no precondition.
     #expect(kind(verdict(412)) == "fail: rejected")
   }
 

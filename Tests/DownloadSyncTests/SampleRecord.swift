@@ -3,7 +3,7 @@ import Foundation
 @testable import DownloadStore
 
 extension DownloadRecord {
-  /// A record that was just added.
+  /// Returns a record that was just added.
   static func sample(url: String = "https://example.com/a", mirrors: [String] = []) -> Self {
     let moment = Date(timeIntervalSince1970: 1_700_000_000)
     return DownloadRecord(

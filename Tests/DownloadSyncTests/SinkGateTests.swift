@@ -4,7 +4,7 @@ import Testing
 @testable import DownloadSync
 
 @Suite struct SinkGateTests {
-  /// Notes its calls, and does something in the midst of each.
+  /// Records its calls, and runs a closure during each.
   private final class NotingSink: TaskSink {
     let calls = Mutex<[String]>([])
     let answer: BodyDisposition
@@ -35,7 +35,7 @@ import Testing
     gate.receive(bytes.span)
   }
 
-  @Test func `a sink hears the end once, and nothing after it`() {
+  @Test func `a sink receives the end once and nothing after it`() {
     let sink = NotingSink()
     let gate = gate(sink)
     #expect(gate.receive(head))
@@ -50,7 +50,7 @@ import Testing
     #expect(gate.snapshot.bytesReceived == 3)
   }
 
-  @Test func `a refusal ends the task by itself`() {
+  @Test func `a sink that cancels ends the task`() {
     let sink = NotingSink(.cancel)
     let gate = gate(sink)
     #expect(!gate.receive(head))
@@ -59,14 +59,14 @@ import Testing
     #expect(sink.calls.withLock { $0 } == ["head", "cancelled"])
   }
 
-  @Test func `an end that comes while the sink is busy waits until it is not`() {
+  @Test func `an end that arrives during a sink call is delivered after the call`() {
     let sink = NotingSink()
     let gate = gate(sink)
     let failure = TaskFailure(code: .timedOut, message: "late")
     sink.during.withLock {
       $0 = {
         guard gate.isInSink, !gate.hasEnded else { return }
-        #expect(!gate.settle(.failed(failure)), "who is in the sink has to finish")
+        #expect(!gate.settle(.failed(failure)), "the thread in the sink delivers the end")
         #expect(!gate.settle(.cancelled))
       }
     }
@@ -75,7 +75,7 @@ import Testing
     #expect(!gate.isInSink)
   }
 
-  @Test func `a task is forgotten before its sink hears the end`() {
+  @Test func `a task is removed before its sink receives the end`() {
     let order = Mutex<[String]>([])
     let sink = NotingSink()
     sink.during.withLock { $0 = { order.withLock { $0.append("sink") } } }

@@ -14,7 +14,7 @@ import Testing
     EINTR: (.fileUnavailable, .fileUnavailable), ETIMEDOUT: (.fileUnavailable, .fileUnavailable),
   ]
 
-  @Test func `every error number has one meaning, and those that pass are retried`() {
+  @Test func `every error number maps to one code, and temporary ones are retried`() {
     for code in 1...200 as ClosedRange<Int32> {
       let (meaning, downloadCode) = Self.expected[code] ?? (.permanent, .fileSystem)
       #expect(SystemCallFailure(errno: code) == meaning, "\(code)")
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a message says which call failed and why`() {
+  @Test func `a message names the failed call and its error`() {
     let failure = PartialFile.Failure(code: EMFILE, operation: "opening x").asDownloadFailure
     #expect(failure.message == "opening x: Too many open files")
   }

@@ -47,11 +47,11 @@ import Testing
     try copies.resumeData(of: "r").map { try ResumeData(Array($0)).received } ?? nil
   }
 
-  @Test func `a task is asked once, as long as nothing names its file`() throws {
+  @Test func `a task whose file is unknown is asked for resume data once`() throws {
     func mustAsk(_ held: Int64 = 5, of total: Int64? = 9) -> Bool {
       copies.mustAsk("r", held: held, of: total)
     }
-    // A server has nothing to answer to a request for the rest of a whole file.
+    // A server has no answer to a request for the rest of a complete file.
     #expect(!mustAsk(9) && !mustAsk(of: nil))
     #expect(mustAsk() && !mustAsk())
     copies.forget("r")
@@ -77,10 +77,10 @@ import Testing
     #expect(try copiedCount() == 12)
   }
 
-  @Test func `a file is copied each time that it has grown by the interval`() throws {
+  @Test func `a file is copied each time it has grown by the interval`() throws {
     try write(9)
     copies.progressed("r", held: 20, of: rest)
-    #expect(try copiedCount() == nil, "nothing names the file")
+    #expect(try copiedCount() == nil, "the file is unknown")
     copies.note(try resumeData(5), of: "r")
     copies.progressed("r", held: 9, of: rest)
     #expect(try copiedCount() == nil)
@@ -95,9 +95,7 @@ import Testing
     #expect(try copiedCount() == 25)
   }
 
-  @Test func `the copy takes the place of a file that is gone or too short, and of no other`()
-    throws
-  {
+  @Test func `the copy replaces a file that is missing or too short, and no other`() throws {
     copies.note(try resumeData(5), of: "r")
     try write(12)
     copies.progressed("r", held: 12, of: rest)
@@ -112,27 +110,27 @@ import Testing
     copies.restore(try resumeData(12), of: "r")
     #expect(try Data(contentsOf: URL(filePath: path)).count == 15)
     try FileManager.default.removeItem(atPath: path)
-    // The copy has fewer bytes than are counted.
+    // The copy has fewer bytes than the resume data counts.
     copies.restore(try resumeData(13), of: "r")
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `a copy goes when a task continues another version of the file`() throws {
+  @Test func `a copy is deleted when its task continues another version of the file`() throws {
     copies.note(try resumeData(5), of: "r")
     try write(12)
     copies.progressed("r", held: 12, of: rest)
     copies.note(try resumeData(7), of: "r")
-    #expect(try copiedCount() == 12, "it is the same version")
+    #expect(try copiedCount() == 12, "the version is the same")
     copies.note(try resumeData(5, entityTag: "\"2\""), of: "r")
     #expect(try copiedCount() == nil)
-    // The next copy is of the new version.
+    // The next copy contains the new version.
     copies.progressed("r", held: 12, of: rest)
     #expect(try copiedCount() == 12)
     copies.note(try resumeData(5, url: "https://h/b", entityTag: "\"2\""), of: "r")
     #expect(try copiedCount() == nil)
   }
 
-  @Test func `the copy takes the place of no file of another version`() throws {
+  @Test func `the copy does not replace a file of another version`() throws {
     copies.note(try resumeData(5), of: "r")
     try write(12)
     copies.progressed("r", held: 12, of: rest)
@@ -142,7 +140,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `a later process goes on from the copy, until it is forgotten`() throws {
+  @Test func `a later process resumes from the copy until it is deleted`() throws {
     copies.note(try resumeData(5), of: "r")
     try write(12)
     copies.progressed("r", held: 12, of: rest)
@@ -158,7 +156,7 @@ import Testing
   }
 
   @Test(arguments: ["", "../r", "a/b", "r.copy", String(repeating: "a", count: 65)])
-  func `an id that is no plain name leaves no file`(id: String) throws {
+  func `an id that is not a plain filename creates no file`(id: String) throws {
     copies.note(try resumeData(5), of: id)
     try write(12)
     copies.progressed(id, held: 12, of: rest)

@@ -21,7 +21,7 @@ import Testing
       (5, 0, "failed: wrongLength"),
     ] as [(Int64, Int64?, String)]
   )
-  func `a body is complete when it is as long as was said`(
+  func `a body is complete if it has the announced length`(
     position: Int64,
     total: Int64?,
     result: String
@@ -31,7 +31,7 @@ import Testing
     )
   }
 
-  @Test func `a cancelled or broken transfer is not complete, however long`() {
+  @Test func `a cancelled or failed transfer is not complete, whatever its length`() {
     #expect(
       TransferResult(.cancelled, finding: nil, position: 10, total: 10) == .cancelled
     )
@@ -42,7 +42,7 @@ import Testing
     )
   }
 
-  @Test func `what the sink has found counts for more than how the task ended`() {
+  @Test func `a failure found by the sink overrides the task's outcome`() {
     let findings: [TransferResult] = [
       .complete, .cancelled, .startOver(DownloadFailure(.entityChanged, "")),
       .failed(DownloadFailure(.refused, ""), retryAfter: .seconds(1)),
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `every failure of a transport has its reason of the same name`() {
+  @Test func `every failure code of a transport maps to the failure code of the same name`() {
     for code in TaskFailure.Code.allCases {
       #expect(DownloadFailure.Code(code).rawValue == code.rawValue)
     }

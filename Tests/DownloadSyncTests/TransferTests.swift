@@ -29,13 +29,13 @@ struct TransferTests {
     )
   }
 
-  /// How many checkpoints were asked for since the last call.
+  /// Returns the number of checkpoint requests since the last call.
   private func checkpointsAsked() async -> Int {
     inbox.post(.ticked)
     return await inbox.next().count { if case .checkpointDue = $0 { true } else { false } }
   }
 
-  @Test func `a checkpoint is asked for once, and again after it was made`() async throws {
+  @Test func `a checkpoint is requested once, and again after it was made`() async throws {
     let transfer = try transfer()
     #expect(transfer.receive(ResponseHead(status: 200, fields: [])) == .proceed)
     let part = Array(repeating: 1 as UInt8, count: 9)
@@ -50,7 +50,7 @@ struct TransferTests {
     #expect(await checkpointsAsked() == 1)
   }
 
-  @Test func `an end that a transport tells twice is one`() async throws {
+  @Test func `a transport that reports the end twice ends the transfer once`() async throws {
     let transfer = try transfer()
     transfer.finish(.cancelled)
     transfer.finish(.completed)
@@ -62,7 +62,7 @@ struct TransferTests {
     (10, 5, 100 as Int64?, 15, 110 as Int64?), (10, .max, .max, .max, .max),
     (.max - 1, 5, 5, .max, .max), (10, 5, nil, 15, nil),
   ])
-  func `what a transport holds is counted from the offset, and clamped`(
+  func `bytes held by the transport count from the offset and are clamped`(
     offset: Int64,
     held: Int64,
     total: Int64?,

@@ -7,7 +7,7 @@ import Testing
 
   @Test(
     arguments: [
-      // tag, date, what If-Range says; nil for no validator
+      // tag, date, If-Range; nil for no validator
       ("\"x\"", nil, "\"x\""),
       ("\"x\"", date, "\"x\""),
       ("\"\"", nil, "\"\""),
@@ -17,13 +17,13 @@ import Testing
       (nil, nil, nil),
       ("", "", nil),
       (nil, "", nil),
-      // A tag without its quotes is none.
+      // A tag without quotes is invalid.
       ("x", nil, nil),
       ("\"", nil, nil),
       ("x", date, date),
     ] as [(String?, String?, String?)]
   )
-  func `a range goes on with a strong tag, otherwise with a date`(
+  func `a range is resumed with a strong entity tag, otherwise with a date`(
     tag: String?,
     date: String?,
     ifRange: String?

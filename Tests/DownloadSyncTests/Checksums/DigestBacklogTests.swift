@@ -15,7 +15,7 @@ import Testing
     backlog.append([UInt8](repeating: byte, count: count).span)
   }
 
-  @Test func `bytes that stream are taken as they were handed over`() {
+  @Test func `streamed bytes are hashed as they arrive`() {
     var backlog = self.backlog(end: 0)
     #expect(backlog.next() == nil)
     append(3, to: &backlog, byte: 7)
@@ -28,19 +28,19 @@ import Testing
     #expect(backlog.bytesRead == 0)
   }
 
-  @Test func `what was there before is read from the file, and what comes meanwhile after it`() {
+  @Test func `bytes that were stored before are read from the file ahead of new bytes`() {
     let before = Self.readLength + 5
     var backlog = self.backlog(end: before)
     #expect(backlog.next() == .read(0..<Self.readLength))
     append(10, to: &backlog)
     #expect(backlog.next() == .read(Self.readLength..<before + 10))
-    // Caught up: what comes now needs no reading.
+    // All stored bytes are read, so new bytes are hashed from memory.
     append(4, to: &backlog)
     #expect(backlog.next() == .hash([1, 1, 1, 1]))
     #expect(backlog.next() == nil)
   }
 
-  @Test func `memory has a bound and what finds no room is read`() {
+  @Test func `memory is bounded, and bytes beyond the bound are read from the file`() {
     var backlog = self.backlog(end: 0)
     let half = Self.capacity / 2
     for _ in 0..<5 { append(half, to: &backlog) }
@@ -50,7 +50,7 @@ import Testing
       switch step {
       case .hash(let bytes): handedOver += bytes.count
       case .read(let part): read += part.upperBound - part.lowerBound
-      case .reset: Issue.record("nothing was set back")
+      case .reset: Issue.record("unexpected reset")
       }
     }
     #expect(handedOver == Self.capacity)
@@ -58,7 +58,7 @@ import Testing
     #expect(backlog.bytesRead == read)
   }
 
-  @Test func `a way back behind what is taken begins anew`() {
+  @Test func `seeking before hashed bytes restarts the digest`() {
     var backlog = self.backlog(end: 0)
     append(10, to: &backlog)
     _ = backlog.next()
@@ -70,7 +70,7 @@ import Testing
     #expect(backlog.next() == nil)
   }
 
-  @Test func `a way back to what is not taken yet drops what follows alone`() {
+  @Test func `seeking to bytes that are not hashed yet drops only the bytes after the offset`() {
     var backlog = self.backlog(end: 0)
     append(10, to: &backlog)
     _ = backlog.next()
@@ -81,15 +81,15 @@ import Testing
     #expect(backlog.next() == nil)
   }
 
-  @Test func `bytes of nothing are nothing`() {
+  @Test func `an empty chunk changes nothing`() {
     var backlog = self.backlog(end: 0)
     append(0, to: &backlog)
     #expect(backlog.next() == nil)
   }
 
-  /// Writers that write, go back, and are served by a worker at any pace.
+  /// Random appends and seeks, with a worker that runs at any pace.
   @Test(arguments: 0..<100 as Range<UInt64>)
-  func `whatever the order of steps the bytes taken are those of the file`(seed: UInt64) {
+  func `the hashed bytes are those of the file whatever the order of steps`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var file = (0..<Int.random(in: 0...1000, using: &random)).map { UInt8(truncatingIfNeeded: $0) }
     var backlog = self.backlog(end: Int64(file.count))

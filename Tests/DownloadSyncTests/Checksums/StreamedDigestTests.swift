@@ -19,7 +19,7 @@ struct StreamedDigestTests {
     return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
   }
 
-  /// A digest that keeps 40,000 bytes in memory at most, and reads 10,000 at once.
+  /// A digest that keeps at most 40,000 bytes in memory and reads 10,000 at a time.
   private func digest(of file: PartialFile, _ algorithm: Digest.Algorithm) -> StreamedDigest {
     StreamedDigest(of: file, algorithm, readLength: 10_000, capacity: 40_000)
   }
@@ -35,19 +35,19 @@ struct StreamedDigestTests {
   }
 
   @Test(arguments: Digest.Algorithm.allCases)
-  func `bytes that stream are in the digest and the file is not read`(
+  func `streamed bytes are hashed without reading the file`(
     algorithm: Digest.Algorithm
   ) async throws {
     let file = try PartialFile(path: path, offset: 0)
     let digest = self.digest(of: file, algorithm)
-    // Fewer than may wait in memory, so that none of them has to be read.
+    // Fewer bytes than the memory holds, so that none are read from the file.
     try write(bytes(30_000, seed: 1), to: file, digest)
     let streamed = try await digest.digest()
     #expect(streamed == (try Digest.ofFile(at: path, algorithm)))
     #expect(digest.bytesRead == 0)
   }
 
-  @Test func `bytes that were there are read and go before those that stream`() async throws {
+  @Test func `stored bytes are read and hashed before streamed bytes`() async throws {
     let before = bytes(50_000, seed: 2)
     try Data(before).write(to: URL(filePath: path))
     let file = try PartialFile(path: path, offset: 50_000)
@@ -58,7 +58,7 @@ struct StreamedDigestTests {
     #expect(digest.bytesRead >= 50_000)
   }
 
-  @Test func `more than waits in memory is in the digest too`() async throws {
+  @Test func `bytes beyond the memory limit are hashed, too`() async throws {
     let file = try PartialFile(path: path, offset: 0)
     let digest = self.digest(of: file, .sha512)
     try write(bytes(200_000, seed: 4), to: file, digest)
@@ -67,7 +67,7 @@ struct StreamedDigestTests {
   }
 
   @Test(arguments: [0, 12_345])
-  func `a way back takes back what the digest has`(offset: Int64) async throws {
+  func `seeking back removes bytes from the digest`(offset: Int64) async throws {
     let file = try PartialFile(path: path, offset: 0)
     let digest = self.digest(of: file, .sha1)
     try write(bytes(30_000, seed: 5), to: file, digest)
@@ -78,7 +78,7 @@ struct StreamedDigestTests {
     #expect(streamed == (try Digest.ofFile(at: path, .sha1)))
   }
 
-  @Test func `a file that is begun anew while it is read is no failure`() async throws {
+  @Test func `restarting the file while it is read does not fail`() async throws {
     for seed in 0..<20 as Range<UInt64> {
       try Data(repeating: 1, count: 80_000).write(to: URL(filePath: path))
       let file = try PartialFile(path: path, offset: 80_000)
@@ -91,7 +91,7 @@ struct StreamedDigestTests {
     }
   }
 
-  @Test func `a file that somebody has cut has no digest`() async throws {
+  @Test func `a truncated file has no digest`() async throws {
     try Data(repeating: 1, count: 10_000).write(to: URL(filePath: path))
     let file = try PartialFile(path: path, offset: 10_000)
     try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 10)
@@ -100,7 +100,7 @@ struct StreamedDigestTests {
     }
   }
 
-  @Test func `a file of no bytes has the digest of none`() async throws {
+  @Test func `an empty file has the digest of no bytes`() async throws {
     let file = try PartialFile(path: path, offset: 0)
     let digest = try await digest(of: file, .md5).digest()
     #expect(digest.text == "md5:d41d8cd98f00b204e9800998ecf8427e")

@@ -12,7 +12,7 @@ import Testing
       case .missed(let count): events.append("missed \(count)")
       case .released(let url): events.append("end \(url)")
       case .rolledBack(let url, _): events.append(url)
-      default: Issue.record("nobody has told \(event)")
+      default: Issue.record("unexpected event \(event)")
       }
     }
     return events
@@ -20,7 +20,7 @@ import Testing
 
   private func event(_ name: String) -> DownloadEvent { .rolledBack(url: name, from: 0) }
 
-  @Test func `events come in their order and once`() {
+  @Test func `events are delivered once and in order`() {
     var buffer = EventBuffer(capacity: 4)
     #expect(buffer.next() == nil)
     for name in ["a", "b", "c"] { buffer.append(event(name)) }
@@ -30,7 +30,7 @@ import Testing
     #expect(drain(&buffer) == ["d"])
   }
 
-  @Test func `the newest are kept and the number of the others is told first`() {
+  @Test func `the newest events are kept after the count of missed ones`() {
     var buffer = EventBuffer(capacity: 3)
     for name in ["a", "b", "c", "d", "e"] { buffer.append(event(name)) }
     #expect(drain(&buffer) == ["missed 2", "c", "d", "e"])
@@ -38,7 +38,7 @@ import Testing
     #expect(drain(&buffer) == ["f"])
   }
 
-  @Test func `ends outlast what is newer than they`() {
+  @Test func `end events are kept longer than newer events`() {
     var buffer = EventBuffer(capacity: 3)
     buffer.append(event("a"))
     buffer.append(.released(url: "x"))
@@ -46,14 +46,14 @@ import Testing
     #expect(drain(&buffer) == ["missed 3", "end x", "d", "e"])
   }
 
-  @Test func `of too many ends the last are kept`() {
+  @Test func `of too many end events the last are kept`() {
     var buffer = EventBuffer(capacity: 2)
     for name in ["a", "b", "c"] { buffer.append(.released(url: name)) }
     #expect(drain(&buffer) == ["missed 1", "end b", "end c"])
   }
 
   @Test(arguments: 0..<50 as Range<UInt64>)
-  func `what is taken and what is missed is everything`(seed: UInt64) {
+  func `delivered and missed events together are all events`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let capacity = Int.random(in: 1...100, using: &random)
     var buffer = EventBuffer(capacity: capacity)

@@ -17,7 +17,7 @@ struct EventHubTests {
     await events.reduce(into: []) { $0.append($1.url ?? "missed") }
   }
 
-  @Test func `every consumer is told everything from when it asked`() async {
+  @Test func `each consumer receives every event since its subscription`() async {
     let first = events()
     hub.emit(.released(url: "a"))
     let second = events()
@@ -27,7 +27,7 @@ struct EventHubTests {
     #expect(await urls(second) == ["b"])
   }
 
-  @Test func `consumers that wait are woken`() async {
+  @Test func `waiting consumers are resumed`() async {
     let tasks = (0..<20).map { _ in
       let events = events()
       return Task { await urls(events) }
@@ -47,7 +47,7 @@ struct EventHubTests {
     #expect(await urls(events) == ["a", "a"])
   }
 
-  @Test func `a consumer of a record is told of it under any URL, and of no other`() async {
+  @Test func `a consumer of a record receives the record's events under any URL`() async {
     let events = DownloadEvents(subscription: hub.subscribe(to: .record(id: "1"), capacity: 10))
     hub.emit(.released(url: "a"), of: "1")
     hub.emit(.released(url: "a"), of: "2")
@@ -57,14 +57,14 @@ struct EventHubTests {
     #expect(await urls(events) == ["a", "b"])
   }
 
-  @Test func `URLs that only look the same are others`() async {
+  @Test func `URLs that are canonically equal but differ in bytes are different`() async {
     let events = events(of: "caf\u{E9}")
     hub.emit(.released(url: "cafe\u{301}"))
     hub.end()
     #expect(await urls(events) == [])
   }
 
-  @Test func `a consumer that never reads costs a bounded number of events`() async {
+  @Test func `a consumer that never reads keeps a bounded number of events`() async {
     let dead = events(keeping: 10)
     let alive = events(keeping: 100_000)
     for number in 0..<50_000 { hub.emit(.rolledBack(url: "\(number)", from: 0)) }
@@ -74,7 +74,7 @@ struct EventHubTests {
     #expect(left == ["missed"] + (49_990..<50_000).map { "\($0)" })
   }
 
-  @Test func `a consumer that is let go is forgotten`() {
+  @Test func `a released consumer is removed`() {
     var events: DownloadEvents? = events()
     #expect(hub.consumerCount == 1)
     withExtendedLifetime(events) {}
@@ -82,14 +82,13 @@ struct EventHubTests {
     #expect(hub.consumerCount == 0)
   }
 
-  @Test func `who asks after the end is told nothing`() async {
+  @Test func `a consumer that subscribes after the end receives nothing`() async {
     hub.end()
     #expect(await urls(events()) == [])
     #expect(hub.consumerCount == 0)
   }
 
-  @Test func `a task that is cancelled waits no longer, and neither does who reads after it`() async
-  {
+  @Test func `cancelling a waiting task ends its sequence for later readers, too`() async {
     let events = events()
     let task = Task { await urls(events) }
     task.cancel()
@@ -97,7 +96,7 @@ struct EventHubTests {
     #expect(await urls(events) == [])
   }
 
-  @Test func `a wait for an end is over at the end`() async {
+  @Test func `waiting for an end event returns when it arrives`() async {
     let events = events(of: "a")
     let wait = Task { await events.subscription.consumer.waitForEnd(atMost: .seconds(3600)) }
     hub.emit(.rolledBack(url: "a", from: 0))
@@ -107,7 +106,7 @@ struct EventHubTests {
     #expect(!events.subscription.consumer.takeEnd())
   }
 
-  @Test func `a wait for an end is over when its time is`() async {
+  @Test func `waiting for an end event returns after the timeout`() async {
     let events = events(of: "a")
     let start = ContinuousClock.now
     await events.subscription.consumer.waitForEnd(atMost: .milliseconds(20))

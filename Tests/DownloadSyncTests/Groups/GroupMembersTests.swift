@@ -8,7 +8,7 @@ import Testing
 struct GroupMembersTests {
   private let url = "https://example.com/a"
 
-  @Test func `bytes count for the record that receives them, whichever URLs records had`()
+  @Test func `bytes count for the record that receives them, whatever URLs records had before`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -18,7 +18,7 @@ struct GroupMembersTests {
     update.addedTags = ["first"]
     update.url = "https://example.com/b"
     let first = try #require(try store.update(url, update).record)
-    // Another download gets the URL that the first one had.
+    // Another download gets the previous URL of the first one.
     var request = DownloadRequest(url: url)
     request.tags = ["second"]
     let second = try store.add([request])[0].record

@@ -10,13 +10,13 @@ import Testing
     Member(state: .running, received: received, expected: 100)
   }
 
-  @Test func `what runs is as far as it is`() {
+  @Test func `a running transfer contributes its live progress`() {
     var live = LiveMembers()
     #expect(live.update(["a": running(30)]) { _ in running(10) } == ["a": running(30)])
     #expect(live.update(["a": running(5)]) { _ in running(10) } == ["a": running(5)])
   }
 
-  @Test func `what has ended stays until the store says what became of it`() {
+  @Test func `an ended transfer contributes until the store has its outcome`() {
     var live = LiveMembers()
     _ = live.update(["a": running(100)]) { _ in running(10) }
     #expect(live.update([:]) { _ in running(10) } == ["a": running(100)])
@@ -25,7 +25,7 @@ import Testing
     #expect(live.update([:]) { _ in running(10) } == [:])
   }
 
-  @Test func `a checkpoint that is seen late takes nothing back, and an end does`() {
+  @Test func `a late checkpoint does not lower the progress, and an end does`() {
     var live = LiveMembers()
     _ = live.update(["a": running(100)]) { _ in running(10) }
     #expect(live.update([:]) { _ in running(60) } == ["a": running(100)])
@@ -33,7 +33,7 @@ import Testing
     #expect(live.update([:]) { _ in waiting } == [:])
   }
 
-  @Test func `what is removed is gone`() {
+  @Test func `a removed download contributes nothing`() {
     var live = LiveMembers()
     _ = live.update(["a": running(100)]) { _ in running(10) }
     #expect(live.update([:]) { _ in nil } == [:])

@@ -6,34 +6,35 @@ import Testing
 struct DeadlineTests {
   private struct Fault: Error {}
 
-  @Test func `what returns in time is returned`() async throws {
+  @Test func `a result within the deadline is returned`() async throws {
     #expect(try await Deadline.run(within: .seconds(3600)) { 7 } == 7)
   }
 
-  @Test func `what throws in time is thrown`() async {
+  @Test func `an error within the deadline is thrown`() async {
     await #expect(throws: Fault.self) {
       try await Deadline.run(within: .seconds(3600)) { throw Fault() }
     }
   }
 
-  @Test func `what takes longer is given up`() async {
+  @Test func `an operation that exceeds the deadline is cancelled`() async {
     await #expect(throws: Deadline.Passed.self) {
       try await Deadline.run(within: .milliseconds(1)) { try await Task.sleep(for: .seconds(3600)) }
     }
   }
 
-  @Test func `what takes longer and heeds no cancellation is given up too`() async {
+  @Test func `an operation that exceeds the deadline and ignores cancellation is abandoned`() async
+  {
     let (gate, open) = AsyncStream<Void>.makeStream()
     await #expect(throws: Deadline.Passed.self) {
       try await Deadline.run(within: .milliseconds(1)) {
-        // In a task of its own, which is not cancelled with this one.
+        // Run in an unstructured task, which is not cancelled with this one.
         await Task { for await _ in gate {} }.value
       }
     }
     open.finish()
   }
 
-  @Test func `who gives up waiting waits no longer`() async {
+  @Test func `a cancelled caller stops waiting`() async {
     let task = Task {
       try await Deadline.run(within: .seconds(3600)) { try await Task.sleep(for: .seconds(3600)) }
     }

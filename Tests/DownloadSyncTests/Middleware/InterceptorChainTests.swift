@@ -11,7 +11,7 @@ struct InterceptorChainTests {
     var description: String { "no token" }
   }
 
-  /// Notes its name in a header, and does more.
+  /// Adds its name to a header field, and applies a further change.
   private struct Marking: RequestInterceptor {
     var name: String
     var priority = 0
@@ -75,9 +75,7 @@ struct InterceptorChainTests {
   }
 
   @Test(.requirements("FK24"))
-  func `request interceptors run by ascending priority, then in registration order`()
-    async throws
-  {
+  func `request interceptors run by ascending priority, then in registration order`() async throws {
     let chain = InterceptorChain(requests: [
       Marking(name: "c", priority: 5), Marking(name: "a", priority: -5),
       Marking(name: "d", priority: 5),
@@ -86,7 +84,7 @@ struct InterceptorChainTests {
     #expect(seen(try await chain.request(request, for: record)) == ["a", "b", "c", "d"])
   }
 
-  @Test func `without interceptors the request is what it was`() async throws {
+  @Test func `without interceptors the request is unchanged`() async throws {
     #expect(try await InterceptorChain().request(request, for: record) == request)
   }
 
@@ -104,7 +102,7 @@ struct InterceptorChainTests {
     #expect(made.headers.first == request.headers.first)
   }
 
-  @Test func `fields that were there do not follow an interceptor to another origin`()
+  @Test func `existing header fields are not sent to an origin that an interceptor chose`()
     async throws
   {
     @Sendable func secret(_ value: String) -> HeaderField {
@@ -129,7 +127,7 @@ struct InterceptorChainTests {
     #expect(made.headers.contains(HeaderField(name: "Accept", value: "a/b")))
   }
 
-  @Test func `a failing interceptor's message names no secret`() {
+  @Test func `the failure of an interceptor reveals no secret`() {
     struct Refused: Error, CustomStringConvertible {
       var description: String { "https://sign.example/?token=hush answers 500" }
     }
@@ -139,7 +137,7 @@ struct InterceptorChainTests {
     #expect(!told.message.contains("hush"))
   }
 
-  @Test func `what is the engine's stays as it is`() async throws {
+  @Test func `an interceptor cannot change the fields that the engine owns`() async throws {
     let chain = InterceptorChain(requests: [
       Marking(name: "a") {
         $0.offset = 0
@@ -153,7 +151,7 @@ struct InterceptorChainTests {
     #expect(made.recordID == "0")
   }
 
-  @Test func `one that throws ends the attempt and names itself`() async {
+  @Test func `an interceptor that throws fails the attempt and is named in the failure`() async {
     let chain = InterceptorChain(requests: [Marking(name: "a") { _ in throw Fault() }])
     let failure = await #expect(throws: DownloadFailure.self) {
       try await chain.request(request, for: record)
@@ -163,13 +161,13 @@ struct InterceptorChainTests {
     #expect(failure?.code.isRetryable == false)
   }
 
-  @Test func `one that throws a failure of a download has its way`() async {
+  @Test func `a DownloadFailure that an interceptor throws is used unchanged`() async {
     let own = DownloadFailure(.serverBusy, "the token server is busy")
     let chain = InterceptorChain(requests: [Marking(name: "a") { _ in throw own }])
     await #expect(throws: own) { try await chain.request(request, for: record) }
   }
 
-  @Test func `one that does not answer is a time-out, which is tried again`() async {
+  @Test func `an interceptor that does not return in time is a retryable time-out`() async {
     let chain = InterceptorChain(requests: [Stuck()], deadline: .milliseconds(1))
     let failure = await #expect(throws: DownloadFailure.self) {
       try await chain.request(request, for: record)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadSync
 
-/// What a response calls a file.
+/// Filenames from responses.
 @Suite struct FileNamingTests {
   private func head(_ fields: (String, String)...) -> ResponseHead {
     ResponseHead(status: 200, fields: fields.map { HeaderField(name: $0.0, value: $0.1) })
@@ -25,7 +25,7 @@ import Testing
 
   @Test(
     arguments: [
-      // URL, Content-Disposition, Content-Type, what the response calls the file
+      // URL, Content-Disposition, Content-Type, filename from the response
       ("https://a/get", "attachment; filename=x.zip", "text/html", "x.zip"),
       ("https://a/get", "attachment; filename=get", nil, "get"),
       ("https://a/get", "attachment; filename=\"../../etc/x\"", nil, "x"),
@@ -38,7 +38,7 @@ import Testing
       ("https://a/get", nil, nil, nil),
     ] as [(String, String?, String?, String?)]
   )
-  func `a name that nobody gave comes from the response`(
+  func `without a requested filename the response supplies it`(
     url: String,
     disposition: String?,
     type: String?,

@@ -19,7 +19,7 @@ import Testing
       (nil, nil, "sha256:aa", true),
     ] as [(String?, String?, String?, Bool)]
   )
-  func `bytes are continued with a validator, or with a digest that will tell`(
+  func `bytes are resumed with a validator or an expected digest`(
     entityTag: String?,
     lastModified: String?,
     digest: String?,
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [(299, false), (301, true)] as [(Double, Bool)])
-  func `a try that is further away than any wait was set before the clock was put back`(
+  func `a retry date beyond the longest delay is due, because the clock was set back`(
     wait: Double,
     isDue: Bool
   ) {
@@ -53,7 +53,7 @@ import Testing
     #expect(given.conditions.isRetryDue == isDue)
   }
 
-  @Test func `a policy has bytes continued that nothing tells of`() {
+  @Test func `a policy allows resuming without a validator`() {
     var record = DownloadRecord.sample()
     record.entityTag = nil
     record.lastModified = nil
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [(nil, true), (-1, true), (0, true), (1, false)] as [(Double?, Bool)])
-  func `a try is due from its time on`(wait: Double?, isDue: Bool) {
+  func `a retry is due from its date on`(wait: Double?, isDue: Bool) {
     var record = DownloadRecord.sample()
     record.nextRetryAt = wait.map { now.addingTimeInterval($0) }
     let given = ReconcileCase(record: record, files: files, now: now)
@@ -79,7 +79,7 @@ import Testing
       ("other URL", .stale), ("other tag", .stale),
     ] as [(String?, ReconcileCase.ResumeDataStatus)]
   )
-  func `resume data is worth what it says of the record's URL and bytes`(
+  func `resume data is valid if its URL and validators match the record`(
     kind: String?,
     resumeData: ReconcileCase.ResumeDataStatus
   ) throws {
@@ -98,7 +98,7 @@ import Testing
       case nil: nil
       case "": Data()
       case "other": Data([1])
-      // The size of its file says it then, and nobody has looked at that.
+      // The size of the file supplies the count, and the file is not examined here.
       case "no count": Data(try Self.withoutCount(text).utf8)
       default: Data(bytes)
       }
@@ -112,7 +112,7 @@ import Testing
     #expect(examined.resumeData == .temporaryFileMissing)
   }
 
-  /// Resume data in XML without its count of bytes.
+  /// Returns the XML resume data without its received byte count.
   private static func withoutCount(_ text: String) throws -> String {
     let member = try Regex("<key>NSURLSessionResumeBytesReceived</key>\\s*<integer>5</integer>")
     try #require(text.contains(member))
@@ -120,7 +120,10 @@ import Testing
   }
 
   @Test(arguments: DownloadState.allCases, DownloadIntent.allCases)
-  func `a wish counts as soon as it is stored`(state: DownloadState, intent: DownloadIntent) {
+  func `a command takes effect as soon as it is stored`(
+    state: DownloadState,
+    intent: DownloadIntent
+  ) {
     var record = DownloadRecord.sample()
     record.state = state
     record.intent = intent
@@ -135,9 +138,9 @@ import Testing
     }
   }
 
-  @Test(arguments: FileInspection.Partial.allCases, ReconcileCase.LiveTask.allCases)
-  func `a rename that is held is redone where all bytes are there`(
-    partial: FileInspection.Partial,
+  @Test(arguments: FileFacts.Partial.allCases, ReconcileCase.LiveTask.allCases)
+  func `the rename of a paused download is redone if every byte is on disk`(
+    partial: FileFacts.Partial,
     task: ReconcileCase.LiveTask
   ) {
     var record = DownloadRecord.sample()
@@ -152,7 +155,7 @@ import Testing
     #expect(decision.result == .placed || decision.result.states == [.paused])
   }
 
-  @Test func `every stored word but none is a state`() {
+  @Test func `every stored case except none is a record's state`() {
     #expect(
       Set(ReconcileCase.Stored.allCases.compactMap(\.state)) == Set(DownloadState.allCases)
     )
@@ -168,7 +171,10 @@ import Testing
       (.startOver(DownloadFailure(.entityChanged, "")), .errNoResume),
     ] as [(TransferResult, ReconcileCase.LiveTask)]
   )
-  func `a task that has ended says how`(result: TransferResult, task: ReconcileCase.LiveTask) {
+  func `the result of an ended task selects its case`(
+    result: TransferResult,
+    task: ReconcileCase.LiveTask
+  ) {
     #expect(ReconcileCase.LiveTask(result, leavesResumeData: false) == task)
   }
 
@@ -180,7 +186,7 @@ import Testing
       (.startOver(DownloadFailure(.entityChanged, "")), .errNoResume),
     ] as [(TransferResult, ReconcileCase.LiveTask)]
   )
-  func `a task that has left resume data broke`(
+  func `a failed task with resume data is distinguished from one without`(
     result: TransferResult,
     task: ReconcileCase.LiveTask
   ) {
@@ -193,11 +199,11 @@ import Testing
       ([.canceling, .canceling], .canceling), ([.running, .canceling], .running),
       ([.suspended, .canceling], .suspended), ([.running, .suspended], .dupRunning),
       ([.running, .running, .canceling], .dupRunning),
-      // Whether it has delivered anything is known when it is adopted.
+      // Whether it has delivered a file is known when it is adopted.
       ([.ended], .canceling), ([.ended, .running], .canceling),
     ] as [([TaskSnapshot.State], ReconcileCase.LiveTask)]
   )
-  func `the tasks that are left of a record come to one`(
+  func `several tasks of one record are reduced to one case`(
     states: [TaskSnapshot.State],
     task: ReconcileCase.LiveTask
   ) {
@@ -212,7 +218,7 @@ import Testing
     #expect(ReconcileCase.LiveTask(of: tasks) == task)
   }
 
-  @Test func `of several tasks the one that has ended counts, then the one with most bytes`() {
+  @Test func `of several tasks, an ended one wins, then the one with most bytes`() {
     func task(_ id: UInt64, _ bytes: Int64, _ state: TaskSnapshot.State) -> TaskSnapshot {
       TaskSnapshot(id: TaskID(rawValue: id), recordID: "a", bytesReceived: bytes, state: state)
     }

@@ -2,38 +2,39 @@ import DownloadStore
 
 @testable import DownloadSync
 
-/// What must be true of every decision, whatever the rules are.
+/// A property that every decision must have, whatever the rules are.
 ///
-/// I1 to I9 are asked of one decision, I10 of the way that decisions lead.
+/// I1 to I9 apply to single decisions, I10 to sequences of decisions.
 enum ReconcileInvariant: String, CaseIterable {
-  /// Every case is decided, by rules that are named.
+  /// Every case is decided by named rules.
   case i1
-  /// A final file is deleted only with its record, when that was asked, and only if ours.
+  /// A finished file is deleted only with its record, on request, and if it is ours.
   case i2
-  /// Running means that a task lives.
+  /// The state running implies a live task.
   case i3
-  /// What is held, discarded, kept or nobody's neither starts nor keeps a task.
+  /// A download that is paused, removed, cancelled or without a record neither starts nor keeps a
+  /// task.
   case i4
   /// Resume data that is corrupt, stale or without its file is never used.
   case i5
-  /// An accepted body is dropped only for what is cancelled, removed, completed, without a record, or
-  /// there already.
+  /// A delivered file is dropped only if the download is cancelled, removed, completed or without a
+  /// record, or if the file is in place already.
   case i6
-  /// What is paused and finishes all the same is complete.
+  /// A paused download that finishes nevertheless is complete.
   case i7
-  /// No partial file is deleted under a live task, unless nobody needs it.
+  /// No partial file of a live task is deleted unless its bytes are not needed.
   case i8
   /// Progress never exceeds the bytes on disk.
   case i9
-  /// Decisions come to rest after four of them at most.
+  /// A sequence of decisions ends after at most four.
   ///
-  /// A file that a task delivers just before it is told to end costs one more.
+  /// A file delivered right before its task is cancelled costs one more.
   case i10
 
-  /// Those that one decision can break.
+  /// The invariants of single decisions.
   static let ofDecisions = allCases.filter { $0 != .i10 }
 
-  /// Whether a decision keeps the invariant.
+  /// Returns whether a decision satisfies the invariant.
   func holds(_ given: ReconcileCase, _ decision: ReconcileDecision) -> Bool {
     let actions = decision.actions
     let plan = decision.plan
@@ -49,7 +50,7 @@ enum ReconcileInvariant: String, CaseIterable {
       }
       let places = actions.firstIndex { $0.givesName }
       guard let places, given.final != .missing else { return true }
-      // Never over what is there: another name is chosen first.
+      // An existing file is never replaced: another name is chosen first.
       return given.final.isForeign
         && actions.firstIndex(of: .chooseName).map { $0 < places } ?? false
     case .i3:
@@ -85,18 +86,18 @@ enum ReconcileInvariant: String, CaseIterable {
 }
 
 extension ReconcileCase {
-  /// No record, and nothing that one could leave behind.
+  /// There is no record and nothing that a record could leave behind.
   fileprivate var isNothing: Bool {
     stored == .none && partial == .missing && resumeData == .none
       && [.none, .doneBadStatus, .errResume, .errNoResume].contains(task)
   }
 
-  /// Whether somebody wants bytes to come.
+  /// The record's state requests bytes.
   fileprivate var wantsToRun: Bool {
     [.waiting, .running, .failedRetryable, .finalizing].contains(stored)
   }
 
-  /// Whether no more bytes are needed, because they were given up or are there.
+  /// No more bytes are needed: the download was given up, or its file is in place.
   fileprivate var isUnneeded: Bool {
     [.cancelled, .removed, .completed].contains(stored) || final == .ours
   }
@@ -109,8 +110,9 @@ extension ReconcileAction {
 }
 
 extension TransferPlan {
-  /// Whether what is not asked for again is on disk, when 40 bytes of 100 are committed.
-  fileprivate func begins(within partial: FileInspection.Partial) -> Bool {
+  /// Returns whether the bytes that are not requested again are on disk, if 40 of 100 are
+  /// committed.
+  fileprivate func begins(within partial: FileFacts.Partial) -> Bool {
     let size =
       switch partial {
       case .missing: 0
@@ -124,20 +126,20 @@ extension TransferPlan {
       switch source {
       case .finalise: 100
       case .range: 40
-      // The last checkpoint that is not after the end.
+      // The last checkpoint at or before the end of the file.
       case .checkpoint: min(size, 40) / 10 * 10
       case .zero, .resumeData: 0
       }
     let cut =
       actions.contains(.deletePartial) ? 0 : actions.contains(.truncateToCommitted) ? 40 : size
-    // Bytes after what was committed are not trusted, and a file is not over its whole.
+    // Bytes after the committed ones are not trusted, and no file exceeds the expected size.
     return first <= min(cut, size) && (source != .finalise || partial == .complete)
       && (source != .range || cut == 40)
   }
 }
 
 extension ReconcileTable {
-  /// The invariants that the table breaks, each with a case that shows it.
+  /// Returns the invariants that the table violates, each with an example.
   func broken(
     _ conditions: [ReconcileCase.Conditions] = ReconcileCase.Conditions.all
   ) -> [ReconcileInvariant: ReconcileCase] {
@@ -163,7 +165,7 @@ extension ReconcileTable {
 }
 
 extension ReconcileCase {
-  /// Whether nothing is under way and nothing is left over.
+  /// No task is active and no file is left over.
   fileprivate var mayRest: Bool {
     switch stored {
     case .removed, .finalizing: false

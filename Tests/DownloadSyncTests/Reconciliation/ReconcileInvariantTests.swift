@@ -3,9 +3,9 @@ import Testing
 
 @testable import DownloadSync
 
-/// Looks at every case there is, under all facts.
+/// Checks every case under all facts.
 @Suite struct ReconcileInvariantTests {
-  @Test func `there are 12,000 cases, each once`() {
+  @Test func `there are 12,000 distinct cases`() {
     let cases = ReconcileCase.all()
     #expect(cases.count == 10 * 10 * 4 * 6 * 5)
     #expect(Set(cases).count == 12_000)
@@ -16,7 +16,7 @@ import Testing
     #expect(ReconcileTable.standard.broken([conditions]) == [:])
   }
 
-  @Test func `every rule fires, and every action is somebody's`() {
+  @Test func `every rule applies to a case, and every action belongs to a rule`() {
     var rules: Set<ReconcileRule.ID> = []
     var plans: Set<TransferPlan.Rule.ID> = []
     var actions: Set<ReconcileAction> = []
@@ -40,12 +40,12 @@ import Testing
     #expect(sources == Set(TransferPlan.Source.allCases))
   }
 
-  @Test func `the rules are asked in the order of their names' list, each once`() {
+  @Test func `each rule is evaluated once, in the documented order`() {
     #expect(ReconcileTable.standard.rules.map(\.id) == ReconcileRule.ID.allCases)
     #expect(ReconcileTable.standard.planRules.map(\.id) == TransferPlan.Rule.ID.allCases)
   }
 
-  @Test func `a file of others does not change what is done, only under which name`() {
+  @Test func `a foreign file changes only the chosen filename`() {
     for given in ReconcileCase.all() where given.final == .mismatch {
       var other = given
       other.final = .sizeOnly

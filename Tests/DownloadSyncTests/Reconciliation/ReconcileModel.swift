@@ -2,23 +2,24 @@ import DownloadStore
 
 @testable import DownloadSync
 
-/// The world that decisions are carried out in: what a case may be after one of them.
+/// A model of the environment: the cases that can follow a decision.
 struct ReconcileModel {
   let table: ReconcileTable
 
-  /// A case that may follow.
+  /// A case that can follow.
   struct Next: Hashable {
     var given: ReconcileCase
-    /// Whether a task had delivered its file before it heard that it is to end.
+    /// Whether the task delivered its file before it was cancelled.
     var isRace = false
   }
 
-  /// Why a case does not come to rest.
+  /// The case from which decisions never end.
   struct Restless: Error {
     var given: ReconcileCase
   }
 
-  /// The cases after a decision for one; that one alone if it is at rest.
+  /// Returns the cases that can follow a decision, or the given case if the decision changes
+  /// nothing.
   func next(_ given: ReconcileCase, _ decision: ReconcileDecision) -> [Next] {
     var world = given
     if decision.rules.contains(.d1) { world.task = .running }
@@ -28,7 +29,7 @@ struct ReconcileModel {
     var ends: [Next] = [Next(given: world)]
     switch world.task {
     case .errResume, .errNoResume: ends[0].given.task = .none
-    // The page or the file stays until an action says what becomes of it.
+    // The error page or the delivered file stays until an action handles it.
     case .canceling where given.task == .canceling:
       ends = [ReconcileCase.LiveTask.errNoResume, .errResume, .doneOK].map { end in
         var next = Next(given: world, isRace: end == .doneOK)
@@ -68,17 +69,17 @@ struct ReconcileModel {
     }
   }
 
-  /// How many decisions it takes until none changes anything, at most.
+  /// The maximum number of decisions until a decision changes nothing.
   struct Steps: Hashable {
-    /// When tasks end as they are told to.
+    /// If tasks end when they are cancelled.
     var usual = 0
-    /// When they may have delivered their file just before.
+    /// If tasks may deliver their file right before.
     var withRaces = 0
   }
 
-  /// The steps from each of the cases, whose decisions `visit` sees once each.
+  /// Returns the number of steps from each case, and passes each decision to `visit` once.
   ///
-  /// Throws ``Restless`` for a case from which there is no end.
+  /// - Throws: ``Restless`` for a case from which decisions never end.
   func stepsToRest(
     _ cases: [ReconcileCase],
     visit: (ReconcileCase, ReconcileDecision) -> Void = { _, _ in }
@@ -107,8 +108,8 @@ struct ReconcileModel {
   }
 }
 
-extension ReconcileCase.Conditions {
-  /// Every combination.
+extension ReconcileCase.Facts {
+  /// Every combination of facts.
   static let all: [Self] = (0..<32).map { bits in
     Self(
       hasFreeSlot: bits & 1 == 0,

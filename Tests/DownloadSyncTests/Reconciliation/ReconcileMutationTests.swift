@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadSync
 
-/// Breaks the table in one place each: the invariants must tell.
+/// Breaks the table in one place at a time; the invariants must detect it.
 @Suite struct ReconcileMutationTests {
   struct Mutation: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -20,7 +20,7 @@ import Testing
       self.mutate = mutate
     }
 
-    /// A change of one rule.
+    /// Returns a mutation of one rule.
     static func of(
       _ id: ReconcileRule.ID,
       _ name: String,
@@ -33,7 +33,7 @@ import Testing
       }
     }
 
-    /// A change of one rule of planning.
+    /// Returns a mutation of one planning rule.
     static func of(
       _ id: TransferPlan.Rule.ID,
       _ name: String,
@@ -53,29 +53,29 @@ import Testing
     Mutation("A1 is left out", .i2) { $0.rules.removeAll { $0.id == .a1 } },
     Mutation("Z4 is left out", .i1) { $0.rules.removeAll { $0.id == .z4 } },
     Mutation("T9 is left out", .i1) { $0.rules.removeAll { $0.id == .t9 } },
-    .of(.z1, "says that it runs", .i3) { $0.outcome = .becomes(.state(.running)) },
+    .of(.z1, "reports running", .i3) { $0.outcome = .becomes(.state(.running)) },
     .of(.t8, "adopts", .i4) { $0.actions = [.adopt] },
-    .of(.c1, "leaves the task alone", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
-    .of(.n1, "leaves the task alone", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
+    .of(.c1, "does not cancel the task", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
+    .of(.n1, "does not cancel the task", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
     .of(.z4, "plans", .i4) { $0.actions = [.plan] },
-    .of(.p2, "takes what is corrupt", .i5) { $0.pattern.resumeData = [.valid, .corrupt] },
-    .of(.p2, "asks a transport that takes none", .i5) { $0.pattern.takesResumeData = nil },
-    .of(.t1, "deletes what was delivered", .i6) { $0.actions = [.deleteDelivered] },
-    .of(.t1, "forgets what is paused", .i7) {
+    .of(.p2, "uses corrupt resume data", .i5) { $0.pattern.blob = [.valid, .corrupt] },
+    .of(.p2, "uses a transport without resume data", .i5) { $0.pattern.takesBlobs = nil },
+    .of(.t1, "deletes the delivered file", .i6) { $0.actions = [.deleteDelivered] },
+    .of(.t1, "drops a paused download", .i7) {
       $0.patterns[0].stored = ReconcileCase.Stored.wantsToRun
     },
     .of(.t6, "deletes the partial file", .i8) { $0.actions.append(.deletePartial) },
-    .of(.p9, "trusts what is committed", .i9) { $0.source = .range },
+    .of(.p9, "trusts the committed bytes", .i9) { $0.source = .range },
     .of(.p8, "cuts nothing", .i9) { $0.actions = [] },
-    .of(.p4, "keeps the partial file and continues it", .i9) {
-      $0.actions = [.dropResumeData]
+    .of(.p4, "keeps the partial file and resumes it", .i9) {
+      $0.actions = [.dropBlob]
       $0.source = .range
     },
-    .of(.n4, "is left to others", .i10) { $0.actions = [] },
-    .of(.c4, "keeps the resume data", .i10) { $0.actions.removeAll { $0 == .dropResumeData } },
+    .of(.n4, "does nothing", .i10) { $0.actions = [] },
+    .of(.c4, "keeps the resume data", .i10) { $0.actions.removeAll { $0 == .dropBlob } },
     .of(.z2, "fails", .i10) { $0.outcome = .becomes(.state(.failedRetryable)) },
-    .of(.x1, "never lets go", .i10) { $0.outcome = .staysPending },
-    .of(.f5, "plans at once", .i10) {
+    .of(.x1, "never ends", .i10) { $0.outcome = .staysPending },
+    .of(.f5, "plans immediately", .i10) {
       $0.outcome = .becomes(.state(.finalizing))
       $0.patterns[0].task = nil
     },
@@ -91,7 +91,7 @@ import Testing
     #expect(table.broken(conditions)[mutation.breaks] != nil)
   }
 
-  @Test func `every invariant can be broken`() {
+  @Test func `a mutation breaks every invariant`() {
     #expect(Set(Self.mutations.map(\.breaks)) == Set(ReconcileInvariant.allCases))
   }
 }

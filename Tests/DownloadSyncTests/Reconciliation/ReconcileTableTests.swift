@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadSync
 
-/// Every row of the table by an example, and the cases that a row is easily wrong about.
+/// An example of each row of the table, and the cases in which a row is easily wrong.
 @Suite struct ReconcileTableTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var given: ReconcileCase
@@ -15,8 +15,8 @@ import Testing
     var testDescription: String { "\(rules) \(plan): \(given)" }
   }
 
-  /// A row in the words of the table: a case as `stored task final partial resumeData`, of which the last
-  /// ones may be left out, and what is decided.
+  /// A row in the terms of the table: a case as `stored task final partial blob`, whose last parts
+  /// can be omitted, and its decision.
   private static func row(
     _ words: String,
     _ rules: String,
@@ -29,7 +29,7 @@ import Testing
     func value<Value: RawRepresentable<String>>(_ index: Int, _ usual: Value) -> Value {
       guard words.indices.contains(index) else { return usual }
       guard let value = Value(rawValue: words[index]) else {
-        preconditionFailure("\(words[index]) is no word of the table")
+        preconditionFailure("\(words[index]) is not a term of the table")
       }
       return value
     }

@@ -6,7 +6,7 @@ import Testing
   private let start = ContinuousClock.now
   private let policy = RetryPolicy(maximumAttempts: 3, base: .seconds(1), cap: .seconds(5))
 
-  @Test func `the wait doubles up to its limit, and never ends`() {
+  @Test func `the retry delay doubles up to its limit, and retries never end`() {
     var deletions = PendingDeletions()
     var now = start
     for seconds in [1, 2, 4, 5, 5, 5] {
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `a run that is idle waits for the first tries only`() {
+  @Test func `an idle run waits for the first retries only`() {
     var deletions = PendingDeletions()
     #expect(!deletions.delayEnd(atMost: 3))
     for isAwaited in [true, true, false, false] {
@@ -28,7 +28,7 @@ import Testing
     #expect(deletions.delayEnd(atMost: 3))
   }
 
-  @Test func `a deletion that lasts is not tried again`() {
+  @Test func `a completed deletion is not retried`() {
     var deletions = PendingDeletions()
     deletions.noteFailure(of: "a", at: start, policy)
     deletions.noteFailure(of: "b", at: start, policy)

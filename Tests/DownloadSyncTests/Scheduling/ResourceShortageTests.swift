@@ -5,7 +5,7 @@ import Testing
 @Suite struct ResourceShortageTests {
   private let start = ContinuousClock.now
 
-  @Test func `the delay doubles up to its limit, and begins again after progress`() {
+  @Test func `the delay doubles up to its limit and starts again after progress`() {
     var shortage = ResourceShortage()
     var now = start
     var delays: [Duration] = []
@@ -29,18 +29,18 @@ import Testing
     #expect(shortage.note(at: start + .seconds(1), running: 0) == .seconds(2))
   }
 
-  @Test func `no more run than did at the shortage, and one more with each progress`() {
+  @Test func `the limit falls to the transfers that ran at the shortage and rises with progress`() {
     var shortage = ResourceShortage()
     let limits = ConcurrencyLimits(maximumRunning: 4, maximumPerHost: 3)
     func running() -> Int { shortage.limiting(limits).maximumRunning }
     #expect(shortage.limiting(limits) == limits)
-    // Of four that start together two find no descriptor.
+    // Of four that start together, two find no descriptor.
     _ = shortage.note(at: start, running: 3)
     _ = shortage.note(at: start, running: 2)
     #expect(running() == 2 && shortage.limiting(limits).maximumPerHost == 3)
     shortage.noteProgress(limit: 4)
     #expect(running() == 3)
-    // Where nothing runs, one is tried.
+    // If nothing runs, one transfer may start.
     _ = shortage.note(at: start + .seconds(1), running: 0)
     #expect(running() == 1)
     for expected in [2, 3, 4, 4] {

@@ -9,7 +9,7 @@ import Testing
       (-1, 0), (0, 0), (1, 1), (299, 299), (300, 300), (301, 300), (86_400, 300),
     ] as [(TimeInterval, Int)]
   )
-  func `a stored date is waited for, but not longer than the longest wait`(
+  func `a stored retry date is honored up to the longest delay`(
     seconds: TimeInterval,
     expected: Int
   ) {

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 64)])
-  func `the longest wait doubles`(failures: Int32, seconds: Int64) {
+  func `the longest delay doubles with each failure`(failures: Int32, seconds: Int64) {
     let policy = RetryPolicy()
     #expect(
       policy.wait(afterFailures: failures, .timedOut, random: 0.5) == .seconds(seconds) * 0.5
@@ -31,7 +31,7 @@ import Testing
     #expect(policy.wait(afterFailures: failures, .timedOut, random: 0) == .zero)
   }
 
-  @Test func `after so many failures there is no next try`() {
+  @Test func `there is no retry after the maximum number of failures`() {
     let policy = RetryPolicy(maximumAttempts: 3)
     #expect(policy.wait(afterFailures: 2, .timedOut, random: 0) != nil)
     #expect(policy.wait(afterFailures: 3, .timedOut, random: 0) == nil)
@@ -39,7 +39,7 @@ import Testing
     #expect(RetryPolicy(maximumAttempts: 0).wait(afterFailures: 0, .timedOut, random: 0) == nil)
   }
 
-  @Test func `no wait is longer than the cap, whatever the server asks for`() {
+  @Test func `no delay exceeds the cap, whatever the server requests`() {
     let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(2), cap: .seconds(10))
     for failures in [4, 5, 31, 32, 33, 1_000, Int32.max - 1] {
       let wait = policy.wait(afterFailures: failures, .timedOut, random: 0.999)
@@ -49,7 +49,7 @@ import Testing
     #expect(asked == .seconds(10))
   }
 
-  @Test func `what the server asks for is the least`() {
+  @Test func `the delay is at least what the server requests`() {
     let policy = RetryPolicy(base: .seconds(8))
     func wait(_ asked: Int64, _ random: Double) -> Duration? {
       policy.wait(afterFailures: 1, .serverBusy, retryAfter: .seconds(asked), random: random)
@@ -61,7 +61,7 @@ import Testing
     #expect(wait(-5, 0) == .zero)
   }
 
-  @Test func `waits lie between nothing and the bound, and are spread`() {
+  @Test func `delays are spread between zero and the bound`() {
     let policy = RetryPolicy(maximumAttempts: 100)
     var random = SplitMix64(seed: 1)
     for failures in [Int32.min, -1, 0, 1, 5, 50] {

@@ -38,7 +38,7 @@ import Testing
     return queue
   }
 
-  /// All that is decided until nothing is, as an engine would ask.
+  /// Returns all steps until there is no further one.
   private func steps(
     _ limits: ConcurrencyLimits,
     _ queue: inout ReadyQueue,
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  // MARK: Turns
+  // MARK: Order
 
   @Test(.requirements("ZY59")) func `downloads start by priority, then in order of arrival`() {
     let waiting = [
@@ -86,18 +86,18 @@ import Testing
     #expect(starts(ConcurrencyLimits(maximumRunning: 2), waiting) == ["important", "early"])
   }
 
-  @Test func `what runs takes slots`() {
-    let limits = ConcurrencyLimits(maximumRunning: 3)
+  @Test func `running downloads occupy slots`() {
+    let scheduler = Scheduler(maximumRunning: 3)
     let waiting = (0..<5).map { candidate("w\($0)", order: $0) }
     let running = (0..<5).map { candidate("r\($0)", order: $0) }
-    #expect(starts(limits, waiting, running: Array(running.prefix(1))) == ["w0", "w1"])
-    #expect(starts(limits, waiting, running: Array(running.prefix(3))) == [])
-    // The limit was lowered: nobody is stopped, nobody starts.
-    #expect(starts(limits, waiting, running: running) == [])
+    #expect(starts(scheduler, waiting, running: Array(running.prefix(1))) == ["w0", "w1"])
+    #expect(starts(scheduler, waiting, running: Array(running.prefix(3))) == [])
+    // The limit was lowered: nothing is stopped and nothing starts.
+    #expect(starts(scheduler, waiting, running: running) == [])
   }
 
-  @Test func `a host that is busy lets others pass`() {
-    let limits = ConcurrencyLimits(maximumRunning: 4, maximumPerHost: 1)
+  @Test func `a busy host does not block other hosts`() {
+    let scheduler = Scheduler(maximumRunning: 4, maximumPerHost: 1)
     let waiting = [
       candidate("a1", host: "a", order: 0), candidate("a2", host: "a", order: 1),
       candidate("b1", host: "b", order: 2), candidate("c1", host: "c", order: 3),
@@ -106,9 +106,9 @@ import Testing
     #expect(starts(limits, waiting, running: [candidate("b0", host: "b")]) == ["a1", "c1"])
   }
 
-  // MARK: Suspects
+  // MARK: Crash suspects
 
-  @Test func `nothing starts beside a suspect but what has shown progress goes on`() {
+  @Test func `a crash suspect starts alone, and proven transfers continue`() {
     let suspect = candidate("suspect", priority: -5, order: 9, isSuspect: true)
     let other = candidate("other", priority: 5, order: 1)
     #expect(starts(ConcurrencyLimits(), [other, suspect]) == ["suspect"])
@@ -121,21 +121,21 @@ import Testing
     )
   }
 
-  @Test func `of several suspects each has its turn`() {
+  @Test func `crash suspects start one after another`() {
     let suspects = (0..<3).map { candidate("s\($0)", order: $0, isSuspect: true) }
     #expect(starts(ConcurrencyLimits(), suspects) == ["s0"])
     #expect(starts(ConcurrencyLimits(), Array(suspects.dropFirst())) == ["s1"])
   }
 
-  @Test func `nothing waits, nothing starts`() {
-    #expect(starts(ConcurrencyLimits(), []) == [])
+  @Test func `an empty queue starts nothing`() {
+    #expect(starts(Scheduler(), []) == [])
   }
 
-  // MARK: At once
+  // MARK: Immediate starts
 
-  @Test func `what is asked for at once goes before all, and takes the place of the oldest`() {
-    let limits = ConcurrencyLimits(maximumRunning: 2)
-    let now = candidate("now", priority: -9, order: 50, startsImmediately: true)
+  @Test func `an immediate start goes first and preempts the longest-running download`() {
+    let scheduler = Scheduler(maximumRunning: 2)
+    let now = candidate("now", priority: -9, order: 50, startsAtOnce: true)
     let waiting = [candidate("w", priority: 9, order: 3), now]
     let old = [candidate("r1", order: 2), candidate("r0", order: 1)]
     #expect(starts(limits, waiting) == ["now", "w"])
@@ -143,25 +143,25 @@ import Testing
     #expect(starts(limits, waiting, running: old) == ["room by r0"])
   }
 
-  @Test func `one that is about to end is room enough`() {
-    let limits = ConcurrencyLimits(maximumRunning: 2)
-    var queue = queue([candidate("now", order: 50, startsImmediately: true)])
+  @Test func `a transfer that is ending counts as the preempted one`() {
+    let scheduler = Scheduler(maximumRunning: 2)
+    var queue = queue([candidate("now", order: 50, startsAtOnce: true)])
     var old = running([candidate("r0", order: 1), candidate("r1", order: 2)])
     old[1].isEnding = true
     #expect(steps(limits, &queue, running: old) == [])
     #expect(steps(limits, &queue, running: [old[0]]).count == 1)
   }
 
-  @Test func `where the host is full one of that host makes room`() {
-    let limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 1)
-    let now = candidate("now", host: "b", order: 50, startsImmediately: true)
+  @Test func `if the host is full, a download of that host is preempted`() {
+    let scheduler = Scheduler(maximumRunning: 8, maximumPerHost: 1)
+    let now = candidate("now", host: "b", order: 50, startsAtOnce: true)
     let old = [candidate("a0", host: "a", order: 1), candidate("b0", host: "b", order: 2)]
     #expect(starts(limits, [now], running: old) == ["room by b0"])
   }
 
-  @Test func `of many that are asked for together none takes the place of another`() {
-    let limits = ConcurrencyLimits(maximumRunning: 2)
-    var queue = queue((0..<5).map { candidate("n\($0)", order: 50 + $0, startsImmediately: true) })
+  @Test func `simultaneous immediate starts do not preempt each other`() {
+    let scheduler = Scheduler(maximumRunning: 2)
+    var queue = queue((0..<5).map { candidate("n\($0)", order: 50 + $0, startsAtOnce: true) })
     var live = running([candidate("r0", order: 1), candidate("r1", order: 2)])
     var log: [String] = []
     for started in 60..<70 {
@@ -177,22 +177,22 @@ import Testing
       }
     }
     #expect(log == ["- r0", "+ n0", "- r1", "+ n1"])
-    // The next slot is for the next of them.
+    // The next slot goes to the next of them.
     live.removeFirst()
     let next = candidate("n2", order: 52, startsImmediately: true)
     #expect(Scheduler(limits: limits).next(&queue, running: live) == .start(next))
   }
 
-  @Test func `what is asked for later takes the place of what was asked for before`() {
-    let first = candidate("first", order: 50, startsImmediately: true)
-    var queue = queue([candidate("second", order: 60, startsImmediately: true)])
+  @Test func `a later immediate start preempts an earlier one`() {
+    let first = candidate("first", order: 50, startsAtOnce: true)
+    var queue = queue([candidate("second", order: 60, startsAtOnce: true)])
     let live = [Scheduler.Running(candidate: first, started: 55)]
     let limits = ConcurrencyLimits(maximumRunning: 1)
     #expect(Scheduler(limits: limits).next(&queue, running: live) == .preempt(url: "first"))
   }
 
-  @Test func `nothing makes room beside a suspect`() {
-    var queue = queue([candidate("now", order: 50, startsImmediately: true)])
+  @Test func `nothing is preempted while a crash suspect runs`() {
+    var queue = queue([candidate("now", order: 50, startsAtOnce: true)])
     let live = running([candidate("s", isSuspect: true), candidate("r")])
     #expect(
       Scheduler(limits: ConcurrencyLimits(maximumRunning: 2)).next(&queue, running: live) == nil
@@ -201,7 +201,7 @@ import Testing
 
   // MARK: Properties
 
-  /// The same by sorting everything, in which no mistake can hide.
+  /// The same order by sorting all candidates: simple enough to be obviously correct.
   private func reference(
     _ limits: ConcurrencyLimits,
     _ waiting: [Candidate],
@@ -249,7 +249,7 @@ import Testing
     .shuffled(using: &random)
   }
 
-  @Test func `turns are as if all were sorted, whoever came and went before`() {
+  @Test func `the queue starts downloads in sorted order whatever was inserted and removed`() {
     var random = SplitMix64(seed: 42)
     for round in 0..<3_000 {
       let limits = ConcurrencyLimits(
@@ -265,7 +265,8 @@ import Testing
         suspects: round % 4 == 0
       )
       var queue = queue(waiting)
-      // Some leave, some come again with another turn, some volumes fill up and empty.
+      // Some are removed, some are inserted again at another position, some volumes fill up and
+      // empty.
       for index in waiting.indices.reversed() {
         switch Int.random(in: 0..<5, using: &random) {
         case 0:

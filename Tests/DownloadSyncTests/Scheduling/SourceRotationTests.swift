@@ -10,7 +10,7 @@ import Testing
   private let mirrors = ["https://m1.example/a", "https://m2.example/a"]
   private let policy = RetryPolicy(maximumAttempts: 8, base: .seconds(4), cap: .seconds(60))
 
-  /// Lets attempts fail one after another, and gives who was asked and the waits between them.
+  /// Fails one attempt after another, and returns the requested URLs and the delays between them.
   private func life(
     mirrors: [String],
     _ codes: DownloadFailure.Code...,
@@ -37,7 +37,7 @@ import Testing
     return (asked, waits, record.source)
   }
 
-  @Test func `one URL is asked again as the policy says`() {
+  @Test func `a single URL is retried as the policy says`() {
     let life = life(mirrors: [], .timedOut, .serverBusy, .notFound)
     #expect(life.asked == [own, own, own])
     #expect(life.waits == [.seconds(2), .seconds(4), nil])
@@ -51,19 +51,19 @@ import Testing
     #expect(life.next == own)
   }
 
-  @Test func `who has said no for good is not asked again`() {
+  @Test func `a source that failed permanently is not requested again`() {
     let life = life(mirrors: mirrors, .notFound, .timedOut, .rejected, .timedOut, .timedOut)
     #expect(life.asked == [own, mirrors[0], mirrors[1], mirrors[0], mirrors[0]])
     #expect(life.waits.prefix(2) == [.zero, .zero])
     #expect(life.waits[2] == .seconds(8))
   }
 
-  @Test func `all have said no for good, and that is the end`() {
+  @Test func `the download fails when every source has failed permanently`() {
     let life = life(mirrors: mirrors, .notFound, .rejected, .refused)
     #expect(life.waits == [.zero, .zero, nil])
   }
 
-  @Test func `a mirror on the server that asks for patience waits too`() {
+  @Test func `a mirror on a server that requested a delay is delayed, too`() {
     let near = "https://example.com/b"
     #expect(
       life(mirrors: [near], .serverBusy, retryAfter: .seconds(30)).waits == [.seconds(30)]
@@ -72,11 +72,11 @@ import Testing
   }
 
   @Test(arguments: [DownloadFailure.Code.fileSystem, .quarantined])
-  func `what fails here fails whoever is asked`(code: DownloadFailure.Code) {
+  func `a local failure does not try the next source`(code: DownloadFailure.Code) {
     #expect(life(mirrors: mirrors, code).waits == [nil])
   }
 
-  @Test func `attempts come to an end, however many mirrors there are`() {
+  @Test func `attempts are limited whatever the number of mirrors`() {
     var record = DownloadRecord.sample(url: own, mirrors: mirrors)
     var rounds = 0
     while rounds < 100 {
@@ -96,7 +96,7 @@ import Testing
     #expect(rounds == 8)
   }
 
-  @Test func `only failures since there was progress count`() {
+  @Test func `only failures since the last progress count`() {
     var record = DownloadRecord.sample(url: own, mirrors: mirrors)
     record.note(DownloadFailure(.notFound, ""), url: own, at: record.createdAt)
     record.failedAttempts = 0
@@ -106,7 +106,7 @@ import Testing
     #expect(record.source == mirrors[1])
   }
 
-  @Test func `a link that gave bytes and is refused now needs another URL`() {
+  @Test func `a link that is refused after it delivered bytes needs a new URL`() {
     var record = DownloadRecord.sample()
     let refused = DownloadFailure(.refused, "403 Forbidden")
     #expect(refused.afterProgress(of: record) == refused)

@@ -21,9 +21,9 @@ import Testing
     )
   }
 
-  /// Everybody who may start, in order.
-  private func drain(_ queue: inout ReadyQueue) -> [String] {
-    let limits = ConcurrencyLimits(maximumRunning: 1_000_000, maximumPerHost: 1_000_000)
+  /// Returns all downloads that may start, in order.
+  private func drain(_ queue: inout TurnQueue) -> [String] {
+    let scheduler = Scheduler(maximumRunning: 1_000_000, maximumPerHost: 1_000_000)
     var urls: [String] = []
     while case .start(let candidate) = Scheduler(limits: limits).next(&queue, running: []) {
       urls.append(candidate.url)
@@ -37,8 +37,8 @@ import Testing
     RetryDeadline(date: .distantPast, instant: start + .seconds(seconds))
   }
 
-  @Test func `a next try waits for its time, and then has its old turn`() {
-    var queue = ReadyQueue()
+  @Test func `a retry waits for its deadline and then has its previous position`() {
+    var queue = TurnQueue()
     queue.insert(candidate("late", order: 1), notBefore: retry(after: 2))
     queue.insert(candidate("soon", order: 2), notBefore: retry(after: 1))
     queue.insert(candidate("now", order: 3))
@@ -49,8 +49,8 @@ import Testing
     #expect(drain(&queue) == ["late", "soon", "now"])
   }
 
-  @Test func `a deadline is kept once it has come, for as long as the download waits`() {
-    var queue = ReadyQueue()
+  @Test func `a retry deadline is kept after it has passed, while the download waits`() {
+    var queue = TurnQueue()
     queue.insert(candidate("a", order: 1), notBefore: retry(after: 1))
     queue.insert(candidate("b", order: 2))
     queue.advance(to: start + .seconds(2))
@@ -90,8 +90,8 @@ import Testing
     #expect(drain(&queue) == ["stays"])
   }
 
-  @Test func `a full volume holds those that go to it, and they keep their turns`() {
-    var queue = ReadyQueue()
+  @Test func `downloads to a full volume are held and keep their positions`() {
+    var queue = TurnQueue()
     for number in 0..<6 {
       queue.insert(candidate("\(number)", order: number, volume: UInt64(number % 2)))
     }
@@ -107,10 +107,10 @@ import Testing
     #expect(!queue.waitsOnlyForDiskSpace)
   }
 
-  @Test func `who was put aside comes back when the volume is released`() {
-    var queue = ReadyQueue()
-    queue.deferUntilUnblocked(candidate("large", order: 0, volume: 1))
-    queue.deferUntilUnblocked(candidate("suspect", order: 1, volume: 1, isSuspect: true))
+  @Test func `a deferred download returns when its volume is released`() {
+    var queue = TurnQueue()
+    queue.setAside(candidate("large", order: 0, volume: 1))
+    queue.setAside(candidate("suspect", order: 1, volume: 1, isSuspect: true))
     queue.insert(candidate("small", order: 2, volume: 1))
     #expect(queue.hasDeferred(volume: 1) && !queue.hasDeferred(volume: 0))
     #expect(drain(&queue) == ["small"])
@@ -122,8 +122,8 @@ import Testing
     #expect(drain(&queue) == ["suspect", "large"])
   }
 
-  @Test func `many that come and go leave nothing behind`() {
-    var queue = ReadyQueue()
+  @Test func `many insertions and removals leave no entries behind`() {
+    var queue = TurnQueue()
     queue.insert(candidate("first", order: -1), notBefore: retry())
     for number in 0..<20_000 {
       queue.insert(candidate("a", order: number))
@@ -135,8 +135,8 @@ import Testing
     #expect(drain(&queue) == ["first", "b", "a"])
   }
 
-  @Test func `URLs that only look alike are two`() {
-    var queue = ReadyQueue()
+  @Test func `URLs that are canonically equal but differ in bytes are distinct`() {
+    var queue = TurnQueue()
     queue.insert(candidate("http://a/\u{E9}", order: 1))
     queue.insert(candidate("http://a/e\u{301}", order: 2))
     #expect(drain(&queue).count == 2)
