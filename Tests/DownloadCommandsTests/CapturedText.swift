@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Collects what is written.
+/// Collects written text.
 final class CapturedText: Sendable {
   private let bytes = Mutex<[UInt8]>([])
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import DownloadCommands
 
-/// The commands that need no network, in this process.
+/// Commands that need no network, run in this process.
 struct CommandTests: StoreSuite {
   private let folder: TemporaryFolder
   let store: String
@@ -22,7 +22,7 @@ struct CommandTests: StoreSuite {
 
   // MARK: The command line
 
-  @Test func `the store is named before the command and after it`() async {
+  @Test func `--store is accepted before and after the command`() async {
     #expect(await dlstore("--store", store, "add", "http://a/1").status == .done)
     #expect(await dlstore("list", "--store", store).lines.count == 2)
     #expect(await dlstore("--store=\(store)", "list").lines.count == 2)
@@ -43,14 +43,14 @@ struct CommandTests: StoreSuite {
     ["get"], ["get", "--input-file", "-"], ["inspect"], ["list", "--store", ""],
     ["abandon", "http://a/1"],
   ])
-  func `what makes no sense is refused`(arguments: [String]) async throws {
+  func `invalid arguments are rejected`(arguments: [String]) async throws {
     let words = arguments + (arguments.contains("--store") ? [] : ["--store", store])
     let error = #expect(throws: (any Error).self) { try DLStoreCommand.parseAsRoot(words) }
     #expect(error.map { DLStoreCommand.exitCode(for: $0).rawValue } == 64)
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 
-  @Test func `the usual place of the store follows the environment`() {
+  @Test func `the default store path follows the environment`() {
     #expect(StoreLocation.usualPath(["DLSTORE_STORE": "/s", "XDG_DATA_HOME": "/x"]) == "/s")
     #if os(Linux)
       #expect(
@@ -63,24 +63,24 @@ struct CommandTests: StoreSuite {
     #endif
   }
 
-  @Test func `paths are made absolute`() {
+  @Test func `relative paths are made absolute`() {
     #expect(Folder.absolutePath("a/./b/../c", current: "/x") == "/x/a/c")
     #expect(Folder.absolutePath("/../a//b/", current: "/x") == "/a/b")
   }
 
   @Test(arguments: [["list"], ["inspect", "http://a/1"], ["purge", "--orphans", "--yes"]])
-  func `a command that only reads makes no store`(arguments: [String]) async throws {
+  func `a read-only command creates no store`(arguments: [String]) async throws {
     #expect(await dlstore(["--store", store] + arguments).status == .notFound)
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 
-  @Test func `a file is no store`() async throws {
+  @Test func `a file is not accepted as a store`() async throws {
     let file = try folder.makeFile("file", "x")
     #expect(await dlstore("--store", file, "list").status == .cannotCreate)
     #expect(await dlstore("--store", file, "add", "http://a/1").status == .cannotCreate)
   }
 
-  @Test func `a damaged store is named`() async throws {
+  @Test func `the error for a damaged store names its path`() async throws {
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
     let garbage = String(repeating: "no store ", count: 2000)
     try Data(garbage.utf8).write(to: URL(filePath: store + "/data.mdb"))
@@ -91,7 +91,7 @@ struct CommandTests: StoreSuite {
 
   // MARK: add
 
-  @Test func `add says what is new and what is known`() async {
+  @Test func `add distinguishes new and known URLs`() async {
     let id = RecordIdentity.id(forURL: "http://a/x.zip")
     let first = await dlstore("--store", store, "add", "http://a/x.zip", "http://b/x.zip")
     let other = RecordIdentity.id(forURL: "http://b/x.zip")
@@ -100,7 +100,7 @@ struct CommandTests: StoreSuite {
     #expect(second.lines == ["\(id)  known  x.zip"])
   }
 
-  @Test func `add stores what it is told`() async throws {
+  @Test func `add stores its options`() async throws {
     let digest = "sha256:" + String(repeating: "0a", count: 32)
     let result = await dlstore(
       "--store",
@@ -140,14 +140,14 @@ struct CommandTests: StoreSuite {
     #expect(record["state"] as? String == "paused")
   }
 
-  @Test func `add stores nothing when one URL is none`() async {
+  @Test func `add stores nothing if one URL is invalid`() async {
     let result = await dlstore("--store", store, "add", "http://a/1", "ftp://b/2")
     #expect(result.status == .usage)
     #expect(result.messages.contains("ftp://b/2"))
     #expect(await dlstore("--store", store, "list").status == .notFound)
   }
 
-  @Test func `add takes what it can of an input file`() async throws {
+  @Test func `add stores the valid entries of an input file`() async throws {
     let file = try folder.makeFile(
       "list",
       "http://a/1\n  out=one.bin\n  split=4\nhttp://a/2\n  out=../two\nhttp://\nhttp://a/3"
@@ -181,7 +181,7 @@ struct CommandTests: StoreSuite {
 
   // MARK: inspect
 
-  @Test func `inspect finds a URL, an id and its beginning`() async {
+  @Test func `inspect accepts a URL, an id and a prefix of the id`() async {
     _ = await dlstore("--store", store, "add", "http://a/1")
     let id = RecordIdentity.id(forURL: "http://a/1")
     for name in ["http://a/1", id, String(id.prefix(4))] {
@@ -190,7 +190,7 @@ struct CommandTests: StoreSuite {
     #expect(await dlstore("--store", store, "inspect", "http://a/2").status == .failed)
   }
 
-  @Test func `inspect hides secrets until it is told not to`() async throws {
+  @Test func `inspect redacts secrets unless told otherwise`() async throws {
     let url = "http://me:hush@a/1"
     _ = await dlstore(
       "--store",
@@ -212,9 +212,7 @@ struct CommandTests: StoreSuite {
     }
   }
 
-  @Test func `inspect hides secrets in the URLs of its history until it is told not to`()
-    async throws
-  {
+  @Test func `inspect redacts the URLs of the attempts unless told otherwise`() async throws {
     let mirror = "http://me:hush@m/1?X-Amz-Signature=hush"
     _ = await dlstore("--store", store, "add", "http://a/1", "--mirror", mirror)
     try change("http://a/1") { record in
@@ -230,7 +228,7 @@ struct CommandTests: StoreSuite {
     }
   }
 
-  @Test func `inspect as JSON has files, resume data, history and the next step`() async throws {
+  @Test func `inspect as JSON has files, resume data, history and the next action`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
     try change("http://a/1") { $0.resumeData = Data([1, 2, 3]) }
     let text = await dlstore("--store", store, "inspect", "http://a/1", "--json").output
@@ -249,7 +247,7 @@ struct CommandTests: StoreSuite {
     #expect(files["partial"]?["status"] as? String == "missing")
   }
 
-  @Test func `inspect shows what is in resume data, without its secrets`() async throws {
+  @Test func `inspect shows the contents of resume data without its secrets`() async throws {
     let url = "http://me:hush@a/1"
     _ = await dlstore("--store", store, "add", url)
     var draft = ResumeData.Draft(
@@ -281,7 +279,7 @@ struct CommandTests: StoreSuite {
     #expect(await dlstore(words + ["--reveal-secrets"]).output.contains("hush2"))
   }
 
-  @Test func `inspect says that resume data cannot be read`() async throws {
+  @Test func `inspect reports unreadable resume data`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
     try change("http://a/1") { $0.resumeData = Data([1, 2, 3]) }
     let text = await dlstore("--store", store, "inspect", "http://a/1").output
@@ -290,7 +288,7 @@ struct CommandTests: StoreSuite {
 
   // MARK: purge
 
-  @Test func `purge removes records and partial files, and says so`() async throws {
+  @Test func `purge deletes records and partial files and reports them`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1", "--tag", "x")
     _ = await dlstore("--store", store, "add", "http://a/2")
     let downloads = try DownloadStore(at: store)
@@ -327,7 +325,7 @@ struct CommandTests: StoreSuite {
     }
   }
 
-  @Test func `purge by age looks at when a download was completed`() async throws {
+  @Test func `purge by age compares the completion date`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1", "http://a/2")
     try change("http://a/1") { record in
       record.state = .completed
@@ -348,7 +346,7 @@ struct CommandTests: StoreSuite {
       ([.cannotConnect, .cannotFindHost], .unreachable), ([.cannotConnect, .timedOut], .failed),
     ] as [([DownloadFailure.Code?], DownloadCommands.ExitStatus)]
   )
-  func `get tells failures from servers that cannot be reached`(
+  func `get distinguishes failed downloads from unreachable servers`(
     failures: [DownloadFailure.Code?],
     status: DownloadCommands.ExitStatus
   ) throws {

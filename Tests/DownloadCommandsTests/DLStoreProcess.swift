@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built `dlstore` as a process of its own.
+/// The built `dlstore`, run as a separate process.
 final class DLStoreProcess: Sendable {
   struct TimedOut: Error {
     var messages: String
@@ -11,7 +11,7 @@ final class DLStoreProcess: Sendable {
   private let folder: TemporaryFolder
   private let process: Process
 
-  /// The program beside the test program.
+  /// The program next to the test program.
   static var program: URL {
     get throws {
       let arguments = CommandLine.arguments
@@ -25,12 +25,12 @@ final class DLStoreProcess: Sendable {
         if FileManager.default.isExecutableFile(atPath: program.path) { return program }
         parent.deleteLastPathComponent()
       }
-      Issue.record("no dlstore beside \(own.path)")
+      Issue.record("dlstore is missing next to \(own.path)")
       throw CocoaError(.fileNoSuchFile)
     }
   }
 
-  /// Starts it with its output in files, or on a terminal.
+  /// Starts the program with its output in files or on a terminal.
   init(
     _ arguments: [String],
     store: String,
@@ -74,13 +74,14 @@ final class DLStoreProcess: Sendable {
     try process.run()
   }
 
-  /// Ends what is left of its process group, of which Foundation makes it the leader: a test that
-  /// fails must not leave a supervisor that starts its worker again for ever.
+  /// Kills the rest of its process group, whose leader Foundation makes it.
+  ///
+  /// A failing test must not leave a supervisor that restarts its worker forever.
   deinit {
     kill(-id, SIGKILL)
   }
 
-  /// Runs it to its end.
+  /// Runs the program and waits until it exits.
   static func run(
     _ arguments: String...,
     store: String,
@@ -101,19 +102,19 @@ final class DLStoreProcess: Sendable {
     kill(id, signal)
   }
 
-  /// The exit code, or 128 and the signal that ended it.
+  /// The exit code, or 128 plus the signal that ended the process.
   func status() async throws -> Int32 {
     try await wait { !process.isRunning }
     return process.terminationReason == .exit
       ? process.terminationStatus : 128 + process.terminationStatus
   }
 
-  /// Waits until the messages have that text.
+  /// Waits until the messages contain a text.
   func message(_ text: String) async throws {
     try await wait { messages.contains(text) }
   }
 
-  /// Waits until something is so.
+  /// Waits until a condition holds.
   func wait(until condition: () -> Bool) async throws {
     let deadline = ContinuousClock.now.advanced(by: .seconds(60))
     while !condition() {

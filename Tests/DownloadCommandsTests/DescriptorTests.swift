@@ -5,16 +5,16 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// The program with few file descriptors.
+/// The program with a low limit of file descriptors.
 @Suite(.timeLimit(.minutes(5)))
 struct DescriptorTests {
-  @Test func `a low limit of descriptors delays downloads, and fails none`() async throws {
+  @Test func `a low limit of file descriptors delays downloads and fails none`() async throws {
     let folder = try TemporaryFolder()
     let server = try FaultServer()
     defer { server.stop() }
     let body = Body.generated(byteCount: 400_000, seed: 31)
     var resource = Resource(body)
-    // Long enough for all of them to be under way together.
+    // Each transfer takes long enough for all of them to overlap.
     resource.bytesPerSecond = 400_000
     let paths = (0..<24).map { "/file\($0)" }
     for path in paths { server.route(path, resource) }
@@ -25,7 +25,7 @@ struct DescriptorTests {
       shell: "ulimit -n 40; exec dlstore get --max-concurrent 20 --per-host 20 \(urls)"
     )
     #expect(result.status == 0, "\(result.messages)")
-    // Twenty files and as many connections do not fit.
+    // Twenty files and as many connections exceed the limit.
     #expect(result.messages.contains("outOfResources"))
     let store = try DownloadStore(at: folder.path("store"), access: .readOnly)
     for path in paths {

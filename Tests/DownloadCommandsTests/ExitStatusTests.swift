@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCommands
 
 struct ExitStatusTests {
-  @Test func `the numbers are those of the contract`() {
+  @Test func `the exit codes are the documented ones`() {
     let numbers: [Int32] = [0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 130, 143]
     #expect(ExitStatus.allCases.map(\.rawValue) == numbers)
   }
@@ -19,7 +19,7 @@ struct ExitStatusTests {
       (.other, 74), (.duplicateKey, 1), (.keyChanged, 1), (.wouldDeadlock, 1), (.unknownModel, 1),
     ] as [(StoreError.Code, Int32)]
   )
-  func `errors of the object store have a status`(code: StoreError.Code, status: Int32) {
+  func `each object store error maps to an exit status`(code: StoreError.Code, status: Int32) {
     #expect(ExitStatus(StoreError(code, "")).rawValue == status)
   }
 
@@ -29,7 +29,7 @@ struct ExitStatusTests {
       (.unknownRecord, 1), (.ambiguousID, 1), (.missingRoot, 65),
     ] as [(DownloadStoreError.Code, Int32)]
   )
-  func `errors of the download store have a status`(
+  func `each download store error maps to an exit status`(
     code: DownloadStoreError.Code,
     status: Int32
   ) {
@@ -41,7 +41,7 @@ struct ExitStatusTests {
       (EngineError.Code.alreadyRunning, 75), (.cannotLock, 73), (.diskFull, 74),
     ] as [(EngineError.Code, Int32)]
   )
-  func `errors of the engine have a status`(code: EngineError.Code, status: Int32) {
+  func `each engine error maps to an exit status`(code: EngineError.Code, status: Int32) {
     #expect(ExitStatus(EngineError(code, "")).rawValue == status)
   }
 
@@ -52,11 +52,11 @@ struct ExitStatusTests {
       (.invalidArgument, 64),
     ] as [(ResumeDataError.Code, Int32)]
   )
-  func `errors of resume data have a status`(code: ResumeDataError.Code, status: Int32) {
+  func `each resume data error maps to an exit status`(code: ResumeDataError.Code, status: Int32) {
     #expect(ExitStatus(ResumeDataError(code, "")).rawValue == status)
   }
 
-  @Test func `a closed pipe is no failure`() {
+  @Test func `a closed pipe is not a failure`() {
     #expect(ExitStatus(ClosedPipe()) == .done)
   }
 }

@@ -21,7 +21,7 @@ struct ExplainTests: StoreSuite {
     try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  @Test func `a case is explained by rules, actions and result`() async {
+  @Test func `explain shows the rules, actions and result of a case`() async {
     let result = await dlstore(
       "explain",
       "--stored",
@@ -48,7 +48,7 @@ struct ExplainTests: StoreSuite {
     )
   }
 
-  @Test func `a case as JSON has its axes, rules, actions, plan and result`() async throws {
+  @Test func `explain as JSON has the case, rules, actions, plan and result`() async throws {
     let text = await dlstore(
       "explain",
       "--stored",
@@ -86,7 +86,7 @@ struct ExplainTests: StoreSuite {
     (["--with-file"], ReconcileCase.Conditions(removesFile: true)),
     ([], ReconcileCase.Conditions()),
   ])
-  func `flags are facts`(options: [String], facts: ReconcileCase.Conditions) throws {
+  func `options set the facts`(options: [String], facts: ReconcileCase.Facts) throws {
     let command = try DLStoreCommand.parseAsRoot(["explain", "--all"] + options)
     #expect((command as? ExplainCommand)?.values.conditions == facts)
   }
@@ -98,7 +98,7 @@ struct ExplainTests: StoreSuite {
       ReconcileCase.Conditions(hasFreeSlot: false, takesResumeData: false)
     ),
   ])
-  func `all cases are lines with tabs, decided as engines do`(
+  func `explain --all prints every case as tab-separated text, decided as engines do`(
     options: [String],
     facts: ReconcileCase.Conditions
   ) async throws {
@@ -106,7 +106,7 @@ struct ExplainTests: StoreSuite {
     let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.count == 12_002 && lines.last == "")
     #expect(lines[0] == "stored\ttask\tfinal\tpartial\tblob\trules\tactions\tresult\tplan")
-    // One expectation for all of them: each costs more than a decision.
+    // One expectation for all cases: an expectation costs more than a decision.
     let wrong = zip(lines.dropFirst(), ReconcileCase.all(facts)).first { line, given in
       let cells = line.split(separator: "\t", omittingEmptySubsequences: false)
       let decision = Reconciler.decide(given)
@@ -123,13 +123,13 @@ struct ExplainTests: StoreSuite {
     #expect(wrong == nil)
   }
 
-  @Test func `all cases are lines of JSON`() async throws {
+  @Test func `explain --all prints every case as a line of JSON`() async throws {
     let lines = await dlstore("explain", "--all", "--format", "jsonl").lines
     #expect(lines.count == 12_000)
     #expect(try object(lines[0])["rules"] as? [String] == [])
   }
 
-  @Test func `a stored download is explained as it is now`() async throws {
+  @Test func `explain decides a stored download in its current state`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
     let draft = ResumeData.Draft(
       url: "http://a/1",
@@ -147,7 +147,7 @@ struct ExplainTests: StoreSuite {
         await dlstore("--store", store, "explain", name, "--json").output
       )
       #expect(found["rules"] as? [String] == ["Z1"])
-      // This tool's transport takes no resume data.
+      // This tool's transport does not use resume data.
       #expect((found["plan"] as? [String: Any])?["rules"] as? [String] == ["P6"])
     }
     #expect(await dlstore("--store", store, "explain", "http://a/2").status == .failed)
@@ -160,7 +160,7 @@ struct ExplainTests: StoreSuite {
     ["--stored", "waiting", "--format", "tsv"], ["--rules", "--all"], ["http://a/1", "--no-slot"],
     ["http://a/1", "--stored", "waiting"], ["--stored", "failed"],
   ])
-  func `what makes no sense is refused`(options: [String]) async {
+  func `invalid options are rejected`(options: [String]) async {
     #expect(await dlstore(["explain"] + options).status == .usage)
   }
 }

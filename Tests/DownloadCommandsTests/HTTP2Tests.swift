@@ -9,7 +9,7 @@ import Testing
 
 @testable import DownloadCommands
 
-/// The built program against nginx, over HTTP/2 and TLS, with each transport that it is built with.
+/// The built program against nginx over HTTP/2 and TLS, with each transport of the build.
 @Suite(
   .timeLimit(.minutes(5)),
   .enabled(if: NginxServer.isInstalled, "needs nginx and openssl: make test-deps")
@@ -43,7 +43,8 @@ struct HTTP2Tests {
   private func file(_ name: String) -> String { folder.path(name) }
 
   @Test(arguments: TransportChoice.available)
-  func `files come over one connection of HTTP 2`(_ transport: TransportChoice) async throws {
+  func `files are transferred over one HTTP/2 connection`(_ transport: TransportChoice) async throws
+  {
     let bodies = (0..<4).map { Body.generated(byteCount: 3_000_000, seed: UInt64(61 + $0)) }
     let files = Dictionary(uniqueKeysWithValues: bodies.enumerated().map { ("f\($0)", $1) })
     let nginx = try NginxServer(files: files)
@@ -57,16 +58,16 @@ struct HTTP2Tests {
   }
 
   @Test(arguments: TransportChoice.available)
-  func `a download that was stopped goes on with a range`(
+  func `a stopped download resumes with a range`(
     _ transport: TransportChoice
   ) async throws {
     let body = Body.generated(byteCount: 16_000_000, seed: 66)
     let nginx = try NginxServer(files: ["a": body])
-    // Long enough for a stop in the middle on a busy machine.
+    // The transfer takes long enough to be stopped halfway on a busy machine.
     let slowly = ["get", "--limit-rate", "400000", nginx.url("a")]
     let first = try start(transport, slowly, trusting: nginx.certificate)
     let store = file("store")
-    // A checkpoint is there once the store knows of bytes.
+    // Once the store counts bytes, a checkpoint exists.
     try await first.wait {
       let record = try? DownloadStore(at: store, access: .readOnly).record(named: nginx.url("a"))
       return (record?.received ?? 0) > 0
@@ -96,7 +97,7 @@ struct HTTP2Tests {
     #expect(!FileManager.default.fileExists(atPath: file("a")))
   }
 
-  /// The authority is trusted in each case, so that nothing but the certificate is wrong.
+  /// The certificate authority is trusted, so that only the certificate itself can be wrong.
   @Test(
     .requirements("FK37", "SC15"),
     arguments: TransportChoice.available,
@@ -118,10 +119,10 @@ struct HTTP2Tests {
   }
 }
 
-/// Has libcurl trust a certificate that the system does not.
+/// A library that makes libcurl trust a certificate that the system does not.
 ///
-/// On Linux URLSession takes the system's certificates and nothing else. To add one there for a test
-/// would be to add it for every program, so here a library between URLSession and libcurl does it.
+/// On Linux URLSession uses only the system's certificates. Adding one there would add it for every
+/// program, so this library changes the calls between URLSession and libcurl.
 private enum TrustingCurl {
   static let variable = "DLSTORE_TEST_CERTIFICATES"
 
@@ -140,7 +141,7 @@ private enum TrustingCurl {
     }
     """
 
-  /// The path of the built library.
+  /// The path of the compiled library.
   static func library(in folder: String) throws -> String {
     let library = "\(folder)/trusting-curl.so"
     guard !FileManager.default.fileExists(atPath: library) else { return library }
@@ -150,7 +151,7 @@ private enum TrustingCurl {
     compiler.arguments = ["cc", "-shared", "-fPIC", "-o", library, "\(library).c", "-ldl"]
     try compiler.run()
     compiler.waitUntilExit()
-    try #require(compiler.terminationStatus == 0, "cc builds no library")
+    try #require(compiler.terminationStatus == 0, "cc failed to build the library")
     return library
   }
 }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import DownloadCommands
 
-/// Text of servers and users that would steer a terminal if it were printed as it is.
+/// Texts of servers and users that would control a terminal if printed unchanged.
 private enum HostileText {
-  /// Usable as the name of a file.
+  /// Texts that are valid filenames.
   static let samples = [
     "\u{1B}[2J\u{1B}[H", "\u{1B}]0;title\u{7}", "\u{1B}]52;c;ZXZpbA==\u{7}", "\u{1B}c",
     "\u{9B}31m", "\u{9D}0;title\u{9C}", "\u{90}q\u{9C}", "\u{85}", "a\rb", "a\u{8}\u{8}b",
@@ -20,7 +20,9 @@ private enum HostileText {
 
   static let all = samples.joined(separator: "-")
 
-  /// The scalars that a terminal or a reader would be misled by; a line feed ends a line of ours.
+  /// Scalars that control a terminal or mislead a reader.
+  ///
+  /// A line feed ends a line of the program's output.
   static func steering(_ text: String) -> [String] {
     text.unicodeScalars.filter { scalar in
       switch scalar.properties.generalCategory {
@@ -42,7 +44,7 @@ struct HostileTextTests: StoreSuite {
     store = folder.path("store")
   }
 
-  /// A download with the text wherever a server or a user can put it.
+  /// Adds a download with the text in every field that a server or a user can set.
   private func add(_ text: String) async throws {
     let result = await dlstore(
       "--store",
@@ -80,7 +82,7 @@ struct HostileTextTests: StoreSuite {
   }
 
   @Test(arguments: HostileText.samples)
-  func `JSON holds every character, and none as it is that steers a terminal`(
+  func `JSON output preserves every character and escapes those that control a terminal`(
     text: String
   ) async throws {
     try await add(text)
@@ -101,7 +103,9 @@ struct HostileTextTests: StoreSuite {
   }
 
   @Test(arguments: HostileText.samples)
-  func `CSV holds every character in a pipe, and is safe on a terminal`(text: String) async throws {
+  func `CSV output preserves every character in a pipe and is safe on a terminal`(
+    text: String
+  ) async throws {
     try await add(text)
     let piped = await dlstore("--store", store, "list", "--format", "csv").output
     #expect(piped.components(separatedBy: text).count > 4)
@@ -113,7 +117,7 @@ struct HostileTextTests: StoreSuite {
   }
 
   @Test(arguments: HostileText.samples)
-  func `what people read is safe`(text: String) async throws {
+  func `human-readable output is safe`(text: String) async throws {
     try await add(text)
     for arguments in [
       ["list"], ["inspect", "http://a/1"], ["reconcile"], ["explain", "http://a/1"],
@@ -144,7 +148,7 @@ struct HostileTextTests: StoreSuite {
       store = folder.path("store")
     }
 
-    /// Runs the program and returns its exit code and what the terminal was sent.
+    /// Runs the program, and returns its exit code and its output on the terminal.
     private func run(
       _ arguments: [String],
       terminal type: String = "dumb",
@@ -166,7 +170,7 @@ struct HostileTextTests: StoreSuite {
       return (try await process.status(), terminal.text)
     }
 
-    @Test func `no text of a user steers the terminal`() async throws {
+    @Test func `no text of a user controls the terminal`() async throws {
       let text = HostileText.all
       let list = try folder.makeFile(
         "list",
@@ -182,13 +186,13 @@ struct HostileTextTests: StoreSuite {
         ["inspect", "http://a/1", "--json"],
         ["explain", "http://a/1"], ["reconcile"], ["reconcile", "--json"], ["pause", "http://a/1"],
         ["set", "http://a/1", "--filename", "2" + text], ["purge", "--tag", text, "--dry-run"],
-        // What the parser refuses.
+        // Rejected by the argument parser.
         ["list", text], ["list", "--sort", text], ["list", "--\(text)"], ["list", "--limit", text],
         [text], ["explain", "--stored", text], ["add", "http://b/1", "-o", "a/" + text],
         ["run", "--transport", text], ["run", "--limit-rate", text],
         ["set", "x", "--priority", text],
         ["resume-data", "x", "--repair", text],
-        // What the commands refuse.
+        // Rejected by the commands.
         ["add", text], ["add", "--input-file", list], ["add", "--input-file", text],
         ["inspect", text], ["remove", text], ["pause", "--tag", "x" + text], ["resume-data", text],
         ["get", "http://b/1", "--output-folder", "list/" + text], ["list", "--store", text],
@@ -204,9 +208,9 @@ struct HostileTextTests: StoreSuite {
     }
 
     @Test(arguments: ["dumb", "xterm"])
-    func `no text of a server steers the terminal`(type: String) async throws {
+    func `no text of a server controls the terminal`(type: String) async throws {
       let server = try FaultServer()
-      // Fields of a response have no C0 controls but the tab: the transport refuses them.
+      // Header fields contain no C0 control except the tab: the transport rejects the others.
       let text = "\u{9B}31m\u{9D}0;t\u{9C}\u{85}\u{202E}gpj.exe\u{2066}\u{200F}\u{2028}"
       var coded = Resource(.text("x"))
       coded.fields = [Field("Content-Encoding", text)]
@@ -220,7 +224,7 @@ struct HostileTextTests: StoreSuite {
           ["get", server.url(path), "--max-attempts", "1"],
           terminal: type
         )
-        // The progress display moves the cursor itself.
+        // The progress display itself moves the cursor.
         let rest = result.text.replacing(/\u{1B}\[(\?25[lh]|[0-9]*[AJKH])|\r/, with: "")
         #expect(HostileText.steering(rest) == [], "\(path)")
         #expect(!rest.isEmpty)

@@ -2,7 +2,7 @@ import ArgumentParser
 
 @testable import DownloadCommands
 
-/// What a command wrote and how it ended.
+/// The output and exit status of a command.
 struct CommandResult: Sendable, Equatable {
   var status: ExitStatus
   var output: String
@@ -13,14 +13,14 @@ struct CommandResult: Sendable, Equatable {
 
 /// Runs a command in this process.
 ///
-/// What the parser refuses is status `usage`.
+/// Arguments that the parser rejects give the status `usage`.
 func dlstore(_ arguments: String...) async -> CommandResult {
   await dlstore(arguments)
 }
 
 /// Runs a command in this process.
 ///
-/// What the parser refuses is status `usage`.
+/// Arguments that the parser rejects give the status `usage`.
 func dlstore(_ arguments: [String]) async -> CommandResult {
   let data = CapturedText()
   let messages = CapturedText()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCommands
 
-/// What `list` shows, in this process.
+/// The output of `list`, run in this process.
 struct ListTests: StoreSuite {
   private let folder: TemporaryFolder
   let store: String
@@ -16,7 +16,7 @@ struct ListTests: StoreSuite {
     store = folder.path("store")
   }
 
-  @Test func `a JSON record has exactly the keys of the contract, in order`() async throws {
+  @Test func `a JSON record has exactly the documented keys, in order`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
     let line = try #require(
       await dlstore("--store", store, "list", "--format", "jsonl").lines.first
@@ -40,7 +40,7 @@ struct ListTests: StoreSuite {
     #expect(progress["expected"] is NSNull && progress["fraction"] is NSNull)
   }
 
-  @Test func `a JSON record tells of progress, resume and the last error`() async throws {
+  @Test func `a JSON record has progress, resume data and the last error`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1?token=secret")
     try change("http://a/1?token=secret") { record in
       record.state = .failedPermanent
@@ -78,7 +78,7 @@ struct ListTests: StoreSuite {
     (Int64.min, 1 as Int64?, 0.0), (.max, .max, 1), (.max, 1, 1), (0, .min, 1), (.min, .min, 1),
     (-1, .max, 0),
   ])
-  func `no numbers in a record are too strange to show`(
+  func `extreme numbers in a record are shown`(
     received: Int64,
     expected: Int64?,
     fraction: Double
@@ -111,7 +111,7 @@ struct ListTests: StoreSuite {
     }
   }
 
-  @Test func `filters, order and limit`() async {
+  @Test func `filters, order and limit are applied`() async {
     for (name, tags) in [("b.zip", ["x"]), ("a.iso", ["x", "y"]), ("c.zip", [])] {
       let tags = tags.flatMap { ["--tag", $0] }
       _ = await dlstore(["--store", store, "add", "http://h/\(name)"] + tags)
@@ -149,7 +149,7 @@ struct ListTests: StoreSuite {
   }
 
   @Test(arguments: ["table", "csv", "json", "jsonl"])
-  func `no list shows a secret but the key in JSON`(format: String) async {
+  func `list shows no secret except the key in JSON`(format: String) async {
     let url = "http://me:hush@a/1?X-Amz-Signature=hush"
     _ = await dlstore(
       "--store",

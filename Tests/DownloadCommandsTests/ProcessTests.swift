@@ -7,7 +7,7 @@ import Testing
 
 @testable import DownloadCommands
 
-/// The built program as its users meet it, against a server that misbehaves on demand.
+/// The built program as users run it, against a server with injected faults.
 @Suite(.timeLimit(.minutes(5)))
 struct ProcessTests {
   private let folder: TemporaryFolder
@@ -36,7 +36,7 @@ struct ProcessTests {
     try DownloadStore(at: store, access: .readOnly).record(named: url)
   }
 
-  @Test func `help and version are data`() async throws {
+  @Test func `help and version are printed to standard output`() async throws {
     let version = try await run("--version")
     #expect(version.status == 0)
     #expect(version.output == "0.1.0\n")
@@ -45,13 +45,13 @@ struct ProcessTests {
     #expect(help.output.contains("--output-folder") && help.messages.isEmpty)
   }
 
-  @Test func `usage errors are 64`() async throws {
+  @Test func `usage errors exit with 64`() async throws {
     let result = try await run("list", "--sort", "nonsense")
     #expect(result.status == 64)
     #expect(result.output.isEmpty && result.messages.contains("nonsense"))
   }
 
-  @Test func `get puts files into the current folder`() async throws {
+  @Test func `get stores files in the current folder`() async throws {
     let body = Body.generated(byteCount: 100_000, seed: 3)
     server.route("/a.bin", Resource(body))
     server.route("/b.bin", Resource(.text("b")))
@@ -75,14 +75,15 @@ struct ProcessTests {
     #expect(server.requests.count == 2)
   }
 
-  @Test func `get makes the output folder`() async throws {
+  @Test func `get creates the output folder`() async throws {
     server.route("/a", Resource(.text("a")))
     let result = try await run("get", server.url("/a"), "--output-folder", "x/y", "--folder", "z")
     #expect(result.status == 0)
     #expect(FileManager.default.fileExists(atPath: folder.path("x/y/z/a")))
   }
 
-  @Test func `a new URL on another host gets no credentials, and set says so`() async throws {
+  @Test func `a new URL on another host receives no credentials, and set reports it`() async throws
+  {
     let other = try FaultServer()
     server.route("/a", Resource(.text("abc"), faults: .status(403), then: .repeatLast))
     other.route("/b", Resource(.text("abc"), faults: .status(403)))
@@ -95,7 +96,7 @@ struct ProcessTests {
     #expect(set.status == 0)
     #expect(set.messages.contains("Private-Token") && !set.messages.contains("X-Plain"))
     #expect(try await run("run", "--until-idle").status == 1)
-    // What is added with the new URL is meant for it.
+    // Header fields added with the new URL are meant for its host.
     #expect(try await run("add", new, "--header", "Private-Token: new").status == 0)
     #expect(try await run("run", "--until-idle").status == 0)
     #expect(server.requests.map { $0["Private-Token"] } == ["hush"])
@@ -104,7 +105,7 @@ struct ProcessTests {
     #expect(try record(new).state == .completed)
   }
 
-  @Test func `no command shows a secret of where a redirect leads`() async throws {
+  @Test func `no command shows a secret of a redirect target`() async throws {
     server.route("/a", Resource(redirectTo: "ftp://me:hush@127.0.0.1/?X-Amz-Signature=hush"))
     let get = try await run("get", server.url("/a"))
     #expect(get.status == 1)
@@ -120,21 +121,22 @@ struct ProcessTests {
     #expect(!"\(try record(server.url("/a")).attempts)".contains("hush"))
   }
 
-  @Test func `get fails when one download does`() async throws {
+  @Test func `get fails if one download fails`() async throws {
     server.route("/a", Resource(.text("a")))
     let result = try await run("get", server.url("/a"), server.url("/none"))
     #expect(result.status == 1)
     #expect(result.messages.contains("failed none: notFound"))
   }
 
-  @Test func `get says when no server can be reached`() async throws {
+  @Test func `get reports unreachable servers`() async throws {
     let gone = try FaultServer()
     let url = gone.url("/a")
     gone.stop()
     #expect(try await run("get", url, "--max-attempts", "2").status == 69)
   }
 
-  @Test func `a server that crashes the worker is given up, and the others complete`() async throws
+  @Test func `a server that crashes the worker is given up, and other downloads complete`()
+    async throws
   {
     var poison = Resource(.text("x"), faults: .closeInsideHeader)
     poison.afterFaults = .repeatLast
@@ -158,7 +160,7 @@ struct ProcessTests {
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-  func `a signal stops get cleanly, and get goes on with the bytes`(
+  func `a signal stops get cleanly, and the next get resumes the download`(
     signal: Int32,
     code: Int32
   ) async throws {
@@ -166,7 +168,7 @@ struct ProcessTests {
     server.route("/a", Resource(body, faults: .stallAfter(bytes: 100_000)))
     let process = try start("get", server.url("/a"))
     try await process.message("started a")
-    // The bytes are on disk: the first checkpoint has been made.
+    // The first checkpoint has been made, so the bytes are on disk.
     while try record(server.url("/a")).received < 100_000 {
       try await Task.sleep(for: .milliseconds(20))
     }
@@ -180,7 +182,7 @@ struct ProcessTests {
     #expect(Array(bytes) == body.bytes(at: 0, count: 200_000))
   }
 
-  @Test func `run ends cleanly with 0`() async throws {
+  @Test func `run exits with 0 after a signal`() async throws {
     server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
     #expect(try await run("add", server.url("/a")).status == 0)
     let process = try start("run")
@@ -189,7 +191,7 @@ struct ProcessTests {
     #expect(try await process.status() == 0, "\(process.messages)")
   }
 
-  @Test func `a worker that is killed is not started again`() async throws {
+  @Test func `a killed worker is not restarted`() async throws {
     server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
     let process = try start("get", server.url("/a"))
     try await process.message("started a")
@@ -208,19 +210,19 @@ struct ProcessTests {
     while kill(worker, 0) == 0, !isZombie(worker) { try await Task.sleep(for: .milliseconds(5)) }
   }
 
-  /// The engine's lock names the worker.
+  /// Returns the process id of the worker, which the engine's lock file names.
   private func worker() throws -> pid_t {
     let text = try String(contentsOfFile: store + "/engine.lock", encoding: .utf8)
     return try #require(pid_t(text.split { !$0.isNumber }.first.map(String.init) ?? ""))
   }
 
-  /// Nobody may have asked yet how it ended.
+  /// The exit status of the process may not have been read yet.
   private func isZombie(_ id: pid_t) -> Bool {
     let text = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ") Z"
     return text.split(separator: ")").last?.hasPrefix(" Z") == true
   }
 
-  @Test func `a second engine is refused and names the first`() async throws {
+  @Test func `a second engine is refused, and the error names the first`() async throws {
     server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
     server.route("/b", Resource(.text("b")))
     let process = try start("get", server.url("/a"))
@@ -236,7 +238,7 @@ struct ProcessTests {
     #expect(try await process.status() == 130)
   }
 
-  @Test func `run until idle tells of failures, and remembers its folder`() async throws {
+  @Test func `run --until-idle reports failures and remembers its folder`() async throws {
     server.route("/a", Resource(.text("a")))
     #expect(try await run("add", server.url("/a")).status == 0)
     #expect(try await run("run", "--until-idle", "--output-folder", "out").status == 0)
@@ -247,7 +249,7 @@ struct ProcessTests {
     #expect(inspect.output.contains(folder.path("out/none")))
   }
 
-  @Test func `a closed pipe ends quietly`() async throws {
+  @Test func `a closed pipe ends the program without an error`() async throws {
     let urls = (0..<2000).map { "http://h/\($0)" }.joined(separator: "\n")
     let list = try folder.makeFile("list", urls)
     #expect(try await run("add", "--input-file", list).status == 0)
@@ -255,7 +257,7 @@ struct ProcessTests {
     #expect(result.messages == "0\n")
   }
 
-  @Test func `a list comes from standard input too`() async throws {
+  @Test func `an input file can be standard input`() async throws {
     let result = try await run(
       shell: "printf 'http://h/1\\nhttp://h/2' | dlstore add --input-file -"
     )
@@ -263,13 +265,13 @@ struct ProcessTests {
     #expect(result.output.split(separator: "\n").count == 2)
   }
 
-  @Test func `purge without a terminal needs to be told`() async throws {
+  @Test func `purge without a terminal needs --yes`() async throws {
     #expect(try await run("add", "http://h/1").status == 0)
     #expect(try await run("purge", "--state", "waiting").status == 64)
     #expect(try await run("purge", "--state", "waiting", "--yes").status == 0)
   }
 
-  @Test func `a watched list is shown again when another process writes`() async throws {
+  @Test func `list --watch prints again when another process writes`() async throws {
     #expect(try await run("add", "http://h/1").status == 0)
     let watch = try start("list", "--watch", "--format", "jsonl")
     while !watch.output.contains("http://h/1") { try await Task.sleep(for: .milliseconds(10)) }
@@ -279,14 +281,14 @@ struct ProcessTests {
     #expect(try await watch.status() == 0)
   }
 
-  @Test func `a watch ends when its reader has left`() async throws {
+  @Test func `list --watch ends when its reader closes the pipe`() async throws {
     #expect(try await run("add", "http://h/1").status == 0)
     let result = try await run(shell: "dlstore list --watch --format jsonl | head -1")
     #expect(result.status == 0)
     #expect(result.output.contains("http://h/1"))
   }
 
-  @Test func `a list may come from a pipe that is opened once`() async throws {
+  @Test func `an input file can be a pipe, which opens once`() async throws {
     let result = try await run(
       shell:
         "mkfifo p; echo http://h/1 > p & dlstore add --input-file p && dlstore get --input-file p"
@@ -295,7 +297,7 @@ struct ProcessTests {
     #expect(result.status == 64)
   }
 
-  @Test func `a failure before a crash counts in run until idle`() async throws {
+  @Test func `a failure before a crash counts for run --until-idle`() async throws {
     var poison = Resource(.text("x"), faults: .closeInsideHeader, .closeInsideHeader)
     poison.retryAfter = nil
     server.route("/later", poison)

@@ -14,7 +14,7 @@ struct ProgressTests {
     )
   )
 
-  @Test func `a wide line has everything`() {
+  @Test func `a wide line has every column`() {
     #expect(TerminalText.width(line.text(width: 100)) == 100)
     #expect(line.text(width: 100).contains("[==========           ]"))
     #expect(line.text(width: 100).contains("50%"))
@@ -42,12 +42,12 @@ struct ProgressTests {
     #expect(!text.contains("ETA"))
   }
 
-  @Test func `what is not known is not made up`() {
+  @Test func `unknown values are not shown`() {
     var line = line
     line.estimate.expected = nil
     #expect(line.text(width: 100).contains("--%"))
     #expect(line.text(width: 100).contains("ETA --"))
-    // A server that said too little is not taken at its word.
+    // An expected size below the received bytes is ignored.
     line.estimate.expected = 7
     #expect(line.text(width: 100).contains("--%"))
   }

@@ -2,7 +2,7 @@
   import Foundation
   import Synchronization
 
-  /// A terminal for a process, and what the process writes to it.
+  /// A terminal for a process, and the output of the process.
   final class PseudoTerminal: Sendable {
     struct Failure: Error {
       var code = errno
@@ -10,13 +10,13 @@
 
     private let controller: Int32
     private let written = Mutex<[UInt8]>([])
-    /// The end that a process has as its standard descriptors.
+    /// The end that is used for the process's standard descriptors.
     let handle: FileHandle
 
     init() throws {
       controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
       guard controller >= 0 else { throw Failure() }
-      // What `unlockpt` and `ptsname` do, which Glibc's module map leaves out.
+      // The calls of `unlockpt` and `ptsname`, which Glibc's module map omits.
       let setLock: UInt = 0x4004_5431
       let getNumber: UInt = 0x8004_5430
       var isLocked: Int32 = 0
@@ -33,9 +33,9 @@
       close(controller)
     }
 
-    /// Everything that was written so far, with the line ends that programs write.
+    /// The output so far, with line feeds as the program wrote them.
     ///
-    /// A process that writes more than a few kilobytes waits until it is asked for.
+    /// A process that has written more than a few kilobytes blocks until this is read.
     var text: String {
       var part = [UInt8](repeating: 0, count: 65_536)
       return written.withLock { written in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-  /// `purge` while it asks a user, who sits at a terminal.
+  /// `purge` with a confirmation prompt on a terminal.
   @Suite(.timeLimit(.minutes(2)))
   struct PurgePromptTests {
     private let folder: TemporaryFolder
@@ -41,7 +41,7 @@ import Testing
       return FileManager.default.fileExists(atPath: path)
     }
 
-    @Test func `a download that is resumed while the user is asked stays`() async throws {
+    @Test func `a download resumed during the prompt is kept`() async throws {
       let terminal = try PseudoTerminal()
       let purge = try DLStoreProcess(
         ["purge", "--state", "failed"],
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [("y", 0, 0), ("n", 1, 2)])
-    func `what does not change meanwhile goes if the user agrees`(
+    func `unchanged downloads are deleted if the user agrees`(
       answer: String,
       status: Int32,
       left: Int

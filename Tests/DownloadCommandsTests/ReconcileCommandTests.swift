@@ -17,7 +17,7 @@ struct ReconcileCommandTests: StoreSuite {
     store = folder.path("store")
   }
 
-  /// A record that was killed at 40 of 100 bytes with 70 on disk, and its partial file.
+  /// Leaves a record and a partial file as a kill does: 40 of 100 bytes committed, 70 on disk.
   private func interrupted() async throws -> String {
     _ = await dlstore("--store", store, "add", url)
     try change(url) { record in
@@ -45,7 +45,7 @@ struct ReconcileCommandTests: StoreSuite {
     )
   }
 
-  /// The path of a partial file of the store.
+  /// Returns the path of a partial file of the store.
   private func partialPath(_ recordID: String) throws -> String {
     let name = PartialName(recordID: recordID, storeID: try DownloadStore(at: store).id)
     return "\(store)/files/\(name.text)"
@@ -53,7 +53,7 @@ struct ReconcileCommandTests: StoreSuite {
 
   private func size(_ path: String) -> Int64? { FileIdentity(ofFileAt: path)?.size }
 
-  @Test func `without --apply it says what would be done, and does nothing`() async throws {
+  @Test func `reconcile without --apply prints its actions and performs none`() async throws {
     let partial = try await interrupted()
     let id = RecordIdentity.id(forURL: url)
     let result = await dlstore("--store", store, "reconcile")
@@ -68,7 +68,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(try DownloadStore(at: store).record(named: url).state == .running)
   }
 
-  @Test func `with --apply the part without a network is done`() async throws {
+  @Test func `reconcile --apply performs the actions that need no network`() async throws {
     let partial = try await interrupted()
     let orphan = try partialPath("0123456789abcdef")
     let young = try partialPath("0123456789abcdee")
@@ -88,7 +88,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(again.output.contains("Z2+P7"))
   }
 
-  @Test func `as JSON it has records and orphans, and keeps secrets`() async throws {
+  @Test func `reconcile as JSON has records and orphans, and redacts secrets`() async throws {
     _ = try await interrupted()
     let orphan = try partialPath("0123456789abcdef")
     try makeFile(orphan, 7, age: 3_600)
@@ -112,7 +112,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(file["path"] as? String == orphan)
   }
 
-  @Test func `what fails while it is reconciled is told`() async throws {
+  @Test func `failures during reconciliation are reported`() async throws {
     _ = try await interrupted()
     try change(url) { $0.unresolvedStarts = 9 }
     let result = await dlstore("--store", store, "reconcile", "--apply")
@@ -122,7 +122,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(try DownloadStore(at: store).record(named: url).state == .failedPermanent)
   }
 
-  @Test func `partial files of a store below the root, and those in use, stay`() async throws {
+  @Test func `partial files of a store below the root, and those in use, are kept`() async throws {
     _ = try await interrupted()
     let other = try DownloadStore(at: "\(store)/files/other")
     let added = try other.add([DownloadRequest(url: "http://b/theirs")])
@@ -144,7 +144,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect([theirs, busy, earlier].map(size) == [7, nil, 7])
   }
 
-  @Test func `a cancelled download whose partial file is in use is told of`() async throws {
+  @Test func `a cancelled download whose partial file is in use is reported`() async throws {
     let path = try await interrupted()
     try change(url) { $0.intent = .cancel }
     let lock = try LockedFile(path, for: .writing)
@@ -160,7 +160,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(size(path) == nil)
   }
 
-  @Test func `nothing is applied under an engine that runs`() async throws {
+  @Test func `reconcile --apply is refused while an engine runs`() async throws {
     let partial = try await interrupted()
     let engine = try DownloadEngine(
       store: try DownloadStore(at: store),
@@ -172,13 +172,13 @@ struct ReconcileCommandTests: StoreSuite {
     withExtendedLifetime(engine) {}
   }
 
-  @Test(arguments: [[], ["--apply"]]) func `it makes no store`(options: [String]) async {
+  @Test(arguments: [[], ["--apply"]]) func `reconcile creates no store`(options: [String]) async {
     let result = await dlstore(["--store", store, "reconcile"] + options)
     #expect(result.status == .notFound)
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 
-  @Test func `where all is at rest there is nothing to reconcile`() async {
+  @Test func `a store without active downloads has nothing to reconcile`() async {
     _ = await dlstore("--store", store, "add", "--paused", "http://a/1")
     let result = await dlstore("--store", store, "reconcile")
     #expect(result.lines == ["to reconcile: 0 active records, 0 orphans"])

@@ -17,7 +17,7 @@ struct ResumeDataCommandTests {
       .appending(path: "ResumeDataTests/Fixtures/ios10.plist").path
   }
 
-  /// Resume data with secrets wherever they can be.
+  /// Resume data with secrets in every possible field.
   private func secretFile(_ form: ResumeData.Form = .keyedArchive) throws -> String {
     var draft = ResumeData.Draft(
       url: "https://user:hunter2@a/1?token=hunter2",
@@ -45,7 +45,7 @@ struct ResumeDataCommandTests {
 
   // MARK: Showing
 
-  @Test func `the golden sample is shown for people`() async {
+  @Test func `the golden sample is shown as text`() async {
     let result = await dlstore("resume-data", golden)
     #expect(result.status == .done)
     let url =
@@ -64,7 +64,7 @@ struct ResumeDataCommandTests {
     )
   }
 
-  @Test func `the golden sample is shown as JSON with the keys of the contract`() async throws {
+  @Test func `the golden sample is shown as JSON with the documented keys`() async throws {
     let result = await dlstore("resume-data", "--json", golden)
     #expect(result.status == .done)
     let object = try object(result.output)
@@ -91,7 +91,7 @@ struct ResumeDataCommandTests {
   }
 
   @Test(arguments: ResumeData.Form.allCases)
-  func `secrets are shown only when asked for`(form: ResumeData.Form) async throws {
+  func `secrets are shown only on request`(form: ResumeData.Form) async throws {
     let file = try secretFile(form)
     for arguments in [["resume-data", file], ["resume-data", "--json", file]] {
       let hidden = await dlstore(arguments)
@@ -130,11 +130,11 @@ struct ResumeDataCommandTests {
     #expect(text.output.contains("http://a/1"))
     #expect(await dlstore("resume-data", "--json", file).status == .done)
     let repaired = await dlstore("resume-data", file, "--repair", "ios10", "-o", file + "2")
-    // XML has no dates outside of the years 0 to 9999.
+    // XML dates are limited to the years 0 to 9999.
     #expect([.done, .failed].contains(repaired.status), "\(repaired.messages)")
   }
 
-  @Test func `what is wrong is told`() async throws {
+  @Test func `invalid contents are reported`() async throws {
     let list = try PropertyList.dictionary(["NSURLSessionResumeBytesReceived": .integer(-1)])
       .encoded(as: .xml)
     let file = try folder.makeFile("defects", String(decoding: list, as: UTF8.self))
@@ -150,7 +150,7 @@ struct ResumeDataCommandTests {
     #expect(requests["current"] is NSNull)
   }
 
-  @Test func `what could steer a terminal is not shown`() async throws {
+  @Test func `characters that control a terminal are not shown`() async throws {
     let file = try folder.makeFile(
       "escape",
       "<plist><dict><key>NSURLSessionResumeEntityTag</key><string>a&#x9b;2Jb</string></dict></plist>"
@@ -159,7 +159,7 @@ struct ResumeDataCommandTests {
     #expect(result.output.contains("a\u{FFFD}2Jb"))
   }
 
-  // MARK: Something else
+  // MARK: Invalid input
 
   @Test(
     arguments: [
@@ -167,7 +167,7 @@ struct ResumeDataCommandTests {
       "<plist><string>NSURLSessionDownloadURL</string></plist>",
     ]
   )
-  func `what is no resume data is status 65`(text: String) async throws {
+  func `a file that is not resume data exits with 65`(text: String) async throws {
     let file = try folder.makeFile("file", text)
     for arguments in [[file], ["--json", file], ["--repair", "ios10", "-o", "-", file]] {
       let result = await dlstore(["resume-data"] + arguments)
@@ -177,12 +177,12 @@ struct ResumeDataCommandTests {
     }
   }
 
-  @Test func `a file of many bytes is not read to its end`() async throws {
+  @Test func `a large file is not read to its end`() async throws {
     let result = await dlstore("resume-data", "/dev/zero")
     #expect(result.status == .damaged)
   }
 
-  @Test func `a file that cannot be read has its status`() async {
+  @Test func `an unreadable file exits with its own status`() async {
     #expect(await dlstore("resume-data", folder.path("nothing")).status == .notFound)
     #expect(await dlstore("resume-data", folder.path).status == .inputOutput)
   }
@@ -195,7 +195,7 @@ struct ResumeDataCommandTests {
       ["f", "--json", "--repair", "ios10", "-o", "x"],
     ]
   )
-  func `what makes no sense is refused`(arguments: [String]) async {
+  func `invalid arguments are rejected`(arguments: [String]) async {
     #expect(await dlstore(["resume-data"] + arguments).status == .usage)
   }
 
@@ -219,7 +219,7 @@ struct ResumeDataCommandTests {
     #expect(Array(again.output.utf8) == repaired)
   }
 
-  @Test func `a repair replaces no file`() async throws {
+  @Test func `a repair replaces no existing file`() async throws {
     let output = try folder.makeFile("there", "mine")
     let result = await dlstore("resume-data", golden, "--repair", "ios10", "-o", output)
     #expect(result.status == .cannotCreate)
@@ -229,7 +229,7 @@ struct ResumeDataCommandTests {
     #expect(missing.status == .cannotCreate)
   }
 
-  @Test func `version 1 moves to a folder`() async throws {
+  @Test func `a version 1 path moves to a folder`() async throws {
     let draft = ResumeData.Draft(url: "http://a/1", received: 7, file: .localPath("/old/x.tmp"))
     let file = folder.path("version1")
     try Data(try ResumeData(draft, form: .xml).bytes).write(to: URL(filePath: file))
@@ -247,7 +247,7 @@ struct ResumeDataCommandTests {
     #expect(result.output.contains("<string>/new/x.tmp</string>"))
   }
 
-  @Test func `a byte range is dropped for iOS 11`() async throws {
+  @Test func `the byte range is removed for iOS 11`() async throws {
     let file = try folder.makeFile(
       "range",
       """
@@ -260,13 +260,12 @@ struct ResumeDataCommandTests {
     #expect(!result.output.contains("ByteRange"))
   }
 
-  @Test func `a request that cannot be repaired is status 1, and nothing is written`() async throws
-  {
+  @Test func `a request that cannot be repaired exits with 1 and writes nothing`() async throws {
     var request = try URLRequestArchive(url: "http://a/1").archive.propertyList
     guard case .dictionary(var members) = request, case .array(var objects)? = members["$objects"],
       case .dictionary(var root) = objects[1]
     else {
-      Issue.record("no archive")
+      Issue.record("the sample has no request archive")
       return
     }
     root["$2"] = .integer(3)
@@ -285,7 +284,7 @@ struct ResumeDataCommandTests {
     #expect(!FileManager.default.fileExists(atPath: output))
   }
 
-  @Test func `standard input and output are pipes, too`() async throws {
+  @Test func `resume data is read from and written to pipes`() async throws {
     let command =
       "dlstore resume-data - --repair ios10 -o - < '\(golden)' | dlstore resume-data --json -"
     let result = try await DLStoreProcess.run(store: folder.path("store"), shell: command)

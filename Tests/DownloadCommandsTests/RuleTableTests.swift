@@ -4,13 +4,13 @@ import Testing
 @testable import DownloadCommands
 @testable import DownloadSync
 
-/// Run with `DLSTORE_RULE_TABLE=1`, writes the table instead of comparing it.
+/// With `DLSTORE_RULE_TABLE=1`, writes the table instead of comparing it.
 struct RuleTableTests {
   private static let page = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "docs/reconciliation.md")
 
-  @Test func `the documentation has the rules of today`() async throws {
+  @Test func `the documentation contains the current rules`() async throws {
     let text = try String(contentsOf: Self.page, encoding: .utf8)
     let start = try #require(text.range(of: "<!-- Written by `make rules`. -->\n"))
     let end = try #require(text.range(of: "\n<!-- End of what `make rules` writes. -->"))

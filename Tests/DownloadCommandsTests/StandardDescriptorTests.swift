@@ -5,7 +5,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// The built program when its standard descriptors are closed, or cannot be written to.
+/// The built program with closed or unwritable standard descriptors.
 @Suite(.timeLimit(.minutes(5)))
 struct StandardDescriptorTests {
   private let folder: TemporaryFolder
@@ -29,7 +29,7 @@ struct StandardDescriptorTests {
   }
 
   @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
-  func `closed descriptors are as good as the null device`(closed: String) async throws {
+  func `closed standard descriptors act like the null device`(closed: String) async throws {
     #expect(try await run("dlstore add http://h/1 \(closed)").status == 0)
     #expect(try urls == ["http://h/1"])
     #expect(try await run("dlstore list \(closed)").status == 0)
@@ -70,7 +70,7 @@ struct StandardDescriptorTests {
         }
       }
       process.send(SIGTERM)
-      // 143 before it listens to signals.
+      // The status is 143 if the signal arrives before it is handled.
       #expect([0, 143].contains(try await process.status()))
     }
 
@@ -93,7 +93,7 @@ struct StandardDescriptorTests {
   #endif
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full"))
-  func `output that cannot be written is 74`() async throws {
+  func `output that cannot be written exits with 74`() async throws {
     #expect(try await run("dlstore add http://h/1").status == 0)
     #expect(try await run("dlstore list > /dev/full").status == 74)
   }
@@ -105,7 +105,7 @@ struct StandardDescriptorTests {
       "remove http://h/1", "reconcile --apply",
     ]
   )
-  func `a change whose report cannot be written says that it was made`(
+  func `a change whose report cannot be written is reported as made`(
     command: String
   ) async throws {
     #expect(try await run("dlstore add http://h/1").status == 0)

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of commands on a store of their own.
 protocol StoreSuite {
-  /// The folder of the store.
+  /// The path of the store.
   var store: String { get }
 }
 
@@ -20,7 +20,7 @@ extension StoreSuite {
     }
   }
 
-  /// The objects of a JSON array.
+  /// Returns the objects of a JSON array.
   func objects(_ text: String) throws -> [[String: Any]] {
     try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
   }

@@ -10,7 +10,7 @@ struct SupervisionTests {
     if case .end(let status, _) = step { status } else { nil }
   }
 
-  @Test func `wait statuses are read`() {
+  @Test func `wait statuses are decoded`() {
     #expect(ProcessEnd(waitStatus: 0) == .exited(0))
     #expect(ProcessEnd(waitStatus: 75 << 8) == .exited(75))
     #expect(ProcessEnd(waitStatus: SIGSEGV | 0x80) == .signalled(SIGSEGV))
@@ -23,7 +23,7 @@ struct SupervisionTests {
   }
 
   @Test(arguments: [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE])
-  func `a crash starts another worker, for ever while engines come up`(signal: Int32) {
+  func `a crashed worker is restarted without limit if its engine had started`(signal: Int32) {
     var supervision = supervision
     for _ in 0..<20 {
       let step = supervision.step(after: .signalled(signal), notes: [.ready], stop: nil)
@@ -31,7 +31,7 @@ struct SupervisionTests {
     }
   }
 
-  @Test func `three crashes before the engine is up are enough`() {
+  @Test func `three crashes in a row before the engine starts end the program`() {
     var supervision = supervision
     let crash = ProcessEnd.signalled(SIGSEGV)
     #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == nil)
@@ -42,7 +42,7 @@ struct SupervisionTests {
     #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == 1)
   }
 
-  @Test func `a killed worker is not started again`() {
+  @Test func `a killed worker is not restarted`() {
     var supervision = supervision
     #expect(status(supervision.step(after: .signalled(SIGKILL), notes: [.ready], stop: nil)) == 1)
   }
@@ -50,12 +50,12 @@ struct SupervisionTests {
   @Test(
     arguments: [(SIGINT, 130), (SIGUSR1, 130), (SIGTERM, 143), (SIGUSR2, 143)] as [(Int32, Int32)]
   )
-  func `a worker that could not hear yet was stopped`(signal: Int32, code: Int32) {
+  func `a worker stopped before it handles signals counts as stopped`(signal: Int32, code: Int32) {
     var supervision = supervision
     #expect(status(supervision.step(after: .signalled(signal), notes: [], stop: nil)) == code)
   }
 
-  @Test func `a crash while stopping is the end`() {
+  @Test func `a crash while stopping ends the program`() {
     var supervision = supervision
     let step = supervision.step(after: .signalled(SIGILL), notes: [.ready], stop: .terminate)
     #expect(status(step) == 143)
@@ -70,7 +70,7 @@ struct SupervisionTests {
     #expect(status(other.step(after: .exited(0), notes: [.ready], stop: nil)) == 0)
   }
 
-  @Test func `one signal that is heard twice counts once`() {
+  @Test func `a signal received twice on two paths counts once`() {
     var count = StopCount()
     #expect(count.hear(.interrupt, isPassedOn: false) == .first)
     #expect(count.hear(.interrupt, isPassedOn: true) == .known)
@@ -78,7 +78,7 @@ struct SupervisionTests {
     #expect(count.first == .interrupt)
   }
 
-  @Test func `two signals on one way count twice`() {
+  @Test func `two signals on the same path count twice`() {
     var count = StopCount()
     #expect(count.hear(.terminate, isPassedOn: true) == .first)
     #expect(count.hear(.interrupt, isPassedOn: true) == .again)

@@ -7,7 +7,7 @@ struct TextOutputTests {
     ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("ｆ", 2), ("🎉", 2),
     ("👨‍👩‍👧", 2), ("❤\u{FE0F}", 2), ("\u{200B}", 0),
   ])
-  func `width is what a terminal shows`(text: String, width: Int) {
+  func `the width of a text is its number of terminal columns`(text: String, width: Int) {
     #expect(TerminalText.width(text) == width)
   }
 
@@ -19,7 +19,7 @@ struct TextOutputTests {
     #expect(TerminalText.truncated(text, to: width) == cut)
   }
 
-  @Test func `what could steer a terminal is replaced`() {
+  @Test func `characters that control a terminal are replaced`() {
     #expect(
       TerminalText.safe("a\u{1B}[2Jb\n\u{9B}\u{202E}") == "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}"
     )
@@ -35,7 +35,7 @@ struct TextOutputTests {
     #expect(table.lines(width: 8) == ["A      …", "日本   …", "abc   1…"])
   }
 
-  @Test func `a table without rows is its titles`() {
+  @Test func `a table without rows prints its titles`() {
     #expect(TableOutput(columns: [.init(title: "A")]).lines() == ["A"])
   }
 
@@ -43,7 +43,7 @@ struct TextOutputTests {
     (["a", "b"], "a,b"), (["a,b"], "\"a,b\""), (["a\"b"], "\"a\"\"b\""), (["a\r\nb"], "\"a\r\nb\""),
     ([""], ""), (["", ""], ","), ([" a"], "\" a\""),
   ])
-  func `CSV cells are quoted where they must be`(cells: [String], line: String) {
+  func `CSV cells are quoted when required`(cells: [String], line: String) {
     #expect(CSVOutput.line(cells) == line)
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TransportChoiceTests {
   @Test(arguments: TransportChoice.allCases)
-  func `a transport that the program is built without is a usage error`(
+  func `a transport that is not built in is a usage error`(
     _ choice: TransportChoice
   ) throws {
     let arguments = ["--transport", choice.rawValue]
@@ -17,12 +17,12 @@ import Testing
     #expect(RunCommand.message(for: error).contains("--traits AsyncHTTPClient"))
   }
 
-  @Test func `URLSession is built in, and what is asked for by default`() throws {
+  @Test func `URLSession is built in and the default`() throws {
     #expect(TransportChoice.available.first == .urlSession)
     #expect(try RunCommand.parse([]).limits.transport == .urlSession)
   }
 
-  @Test func `other names are refused`() {
+  @Test func `an unknown transport is rejected`() {
     #expect(throws: (any Error).self) { try RunCommand.parse(["--transport", "carrier-pigeon"]) }
   }
 }

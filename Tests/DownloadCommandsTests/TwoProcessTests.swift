@@ -8,7 +8,7 @@ import Testing
 
 @testable import DownloadCommands
 
-/// An engine in one process, and the wishes of another.
+/// An engine in one process, and commands in another.
 @Suite(.timeLimit(.minutes(5)))
 struct TwoProcessTests {
   private let folder: TemporaryFolder
@@ -51,7 +51,7 @@ struct TwoProcessTests {
     while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
   }
 
-  /// Starts an engine in a process of its own, for as long as `body` takes.
+  /// Runs an engine in another process while `body` runs.
   private func running(
     _ options: String...,
     body: (DLStoreProcess) async throws -> Void
@@ -93,7 +93,8 @@ struct TwoProcessTests {
     try #require(Int64(request["Range"]?.dropFirst("bytes=".count).dropLast() ?? ""))
   }
 
-  @Test func `resume --now pre-empts the oldest, which then waits for somebody`() async throws {
+  @Test func `resume --now preempts the longest-running download, which is then held`() async throws
+  {
     for path in ["/a", "/b"] { slow(path) }
     fast("/c")
     _ = try await dlstore("add", server.url("/a"))
@@ -115,7 +116,7 @@ struct TwoProcessTests {
     #expect(body.matches(file: folder.path("store/files/a")))
   }
 
-  @Test func `set --url lets a running engine go on from the new URL`() async throws {
+  @Test func `set --url makes a running engine continue from the new URL`() async throws {
     let expired = Resource(
       body,
       faults: .resetAfter(bytes: 4_000_000),
@@ -138,7 +139,7 @@ struct TwoProcessTests {
     #expect(body.matches(file: folder.path("store/files/a")))
   }
 
-  @Test func `what is removed or cancelled under a running engine leaves nothing behind`()
+  @Test func `a removed or cancelled download of a running engine leaves no file behind`()
     async throws
   {
     for path in ["/a", "/b", "/c"] { slow(path) }
@@ -153,7 +154,7 @@ struct TwoProcessTests {
         in: folder.path
       )
       #expect(try await removed.status() == 0)
-      // The engine has done it when the command ends.
+      // The engine has carried out the command when the process exits.
       #expect(try records().records(DownloadRecord.all).map(\.url) == [server.url("/b")])
       #expect(try await dlstore("cancel", server.url("/b")).status == 0)
       #expect(try record("/b").state == .cancelled)
@@ -164,7 +165,7 @@ struct TwoProcessTests {
     }
   }
 
-  /// A poll once a second would take half a second at the median.
+  /// With a poll once per second the median delay would be half a second.
   @Test(.requirements("FK6"))
   func `an engine notices another process's command immediately, without polling`() async throws {
     server.route("/first", Resource(.text("x")))
@@ -182,7 +183,7 @@ struct TwoProcessTests {
           try await Task.sleep(for: .milliseconds(1))
         }
         delays.append(start.duration(to: .now))
-        // Not in step with a clock of the engine's.
+        // Avoid starting in step with the engine's clock.
         try await Task.sleep(for: .milliseconds(137))
       }
       let median = delays.sorted()[5]

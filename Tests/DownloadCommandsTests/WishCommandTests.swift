@@ -7,7 +7,7 @@ import Testing
 
 @testable import DownloadCommands
 
-/// `pause`, `resume`, `cancel`, `restart`, `remove` and `set` where no engine runs.
+/// `pause`, `resume`, `cancel`, `restart`, `remove` and `set` without a running engine.
 struct WishCommandTests: StoreSuite {
   private let folder: TemporaryFolder
   let store: String
@@ -32,7 +32,7 @@ struct WishCommandTests: StoreSuite {
   }
 
   @Test(arguments: ["pause", "resume", "cancel", "restart", "remove"])
-  func `who says nothing or too much is told so`(verb: String) async throws {
+  func `a missing or ambiguous selection is rejected`(verb: String) async throws {
     for arguments in [
       [], ["--all", "--tag", "x"], ["--all", "http://a/1"], ["--tag", "x", "http://a/1"],
     ] {
@@ -44,14 +44,14 @@ struct WishCommandTests: StoreSuite {
   }
 
   @Test(arguments: ["pause", "resume", "cancel", "restart", "remove"])
-  func `without a store there is nothing to do, and none is made`(verb: String) async {
+  func `a command without a store fails and creates none`(verb: String) async {
     let none = folder.path("none")
     let result = await dlstore(verb, "--store", none, "--all")
     #expect(result.status == .notFound)
     #expect(!FileManager.default.fileExists(atPath: none))
   }
 
-  @Test func `each download has its line, and one that is unknown is told and counted`()
+  @Test func `each download has a line, and an unknown one is reported and fails the command`()
     async throws
   {
     let id = try record("http://a/2").id
@@ -69,7 +69,7 @@ struct WishCommandTests: StoreSuite {
     #expect(again.output.contains("unchanged (paused)"))
   }
 
-  @Test func `a tag or all of them`() async throws {
+  @Test func `a command applies to a tag or to all downloads`() async throws {
     #expect(await run("pause", "--tag", "odd").lines.count == 2)
     #expect(try states() == ["paused", "waiting", "paused"])
     #expect(await run("pause", "--all").status == .done)
@@ -79,7 +79,7 @@ struct WishCommandTests: StoreSuite {
     #expect(none.status == .failed && none.messages.contains("'none'"))
   }
 
-  @Test func `resume --now is remembered for the engine that comes`() async throws {
+  @Test func `resume --now is stored for the next engine`() async throws {
     let result = await run("resume", "--now", "http://a/3")
     #expect(result.status == .done && result.output.contains("starting"))
     #expect(try record("http://a/3").startsImmediately)
@@ -87,7 +87,7 @@ struct WishCommandTests: StoreSuite {
     #expect(inspected.output.contains("immediately, before all others"))
   }
 
-  @Test func `cancel deletes what is downloaded before it ends`() async throws {
+  @Test func `cancel deletes the partial file before it exits`() async throws {
     let partial = try partialFile(of: "http://a/1")
     #expect(await run("cancel", "http://a/1").status == .done)
     #expect(!FileManager.default.fileExists(atPath: partial))
@@ -99,7 +99,7 @@ struct WishCommandTests: StoreSuite {
     #expect(try states()[0] == "waiting")
   }
 
-  @Test func `what a killed engine left running is given up all the same`() async throws {
+  @Test func `remove deletes a download that a killed engine left running`() async throws {
     let partial = try partialFile(of: "http://a/1")
     try change("http://a/1") { $0.state = .running }
     #expect(await run("remove", "http://a/1").status == .done)
@@ -108,7 +108,7 @@ struct WishCommandTests: StoreSuite {
   }
 
   @Test(arguments: [false, true])
-  func `remove deletes the finished file only when told to, and only ours`(
+  func `remove deletes the finished file only on request and only if it is ours`(
     withFile: Bool
   )
     async throws
@@ -131,7 +131,7 @@ struct WishCommandTests: StoreSuite {
 
   // MARK: set
 
-  @Test func `set changes what it is told to`() async throws {
+  @Test func `set changes the given fields`() async throws {
     let result = await run(
       "set",
       "http://a/1",
@@ -163,7 +163,7 @@ struct WishCommandTests: StoreSuite {
     #expect(taken.status == .failed && taken.messages.contains("'2'"))
   }
 
-  @Test func `set --url keeps id and bytes`() async throws {
+  @Test func `set --url keeps the id and the bytes`() async throws {
     _ = try partialFile(of: "http://a/1")
     let before = try record("http://a/1")
     #expect(await run("set", "http://a/1", "--url", "http://b/1").status == .done)
@@ -173,7 +173,7 @@ struct WishCommandTests: StoreSuite {
     #expect(taken.status == .failed && taken.messages.contains("another download"))
   }
 
-  @Test func `set changes name and URL together, or neither`() async throws {
+  @Test func `set changes filename and URL together or neither`() async throws {
     let file = try finishedFile(of: "http://a/1")
     let before = try record("http://a/1")
     let taken = await run("set", "http://a/1", "--filename", "new", "--url", "http://a/2")
@@ -186,7 +186,7 @@ struct WishCommandTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: file))
   }
 
-  @Test func `set needs something to set, and a name that is one`() async {
+  @Test func `set needs an option and a valid filename`() async {
     for arguments in [[], ["--filename", "a/b"], ["--url", "ftp://x/"], ["--priority", "x"]] {
       let result = await dlstore(["set", "--store", store, "http://a/1"] + arguments)
       #expect(result.status == .usage, "\(arguments)")
@@ -196,7 +196,7 @@ struct WishCommandTests: StoreSuite {
 
   // MARK: Files
 
-  /// Puts 40 bytes into the partial file of a record, and counts them.
+  /// Creates a partial file of 40 bytes for a record, and counts its bytes.
   private func partialFile(of url: String) throws -> String {
     let store = try DownloadStore(at: store)
     let layout = try store.roots().layout(of: try store.record(named: url))
@@ -209,7 +209,7 @@ struct WishCommandTests: StoreSuite {
     return layout.partialPath
   }
 
-  /// Puts a finished file there for a record that becomes complete.
+  /// Creates the finished file of a record, and completes the record.
   private func finishedFile(of url: String) throws -> String {
     let store = try DownloadStore(at: store)
     let path = try store.roots().layout(of: try store.record(named: url)).finalPath
