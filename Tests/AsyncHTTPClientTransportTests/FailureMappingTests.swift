@@ -45,7 +45,8 @@
         (CocoaError(.fileNoSuchFile), .unknown),
       ] as [(any Error, TaskFailure.Code)]
     )
-    func `an error of the client has one meaning`(_ error: any Error, _ code: TaskFailure.Code) {
+    func `each client error maps to one failure code`(_ error: any Error, _ code: TaskFailure.Code)
+    {
       let outcome = TaskOutcome(failedWith: error)
       #expect(outcome.failureCode == code)
     }

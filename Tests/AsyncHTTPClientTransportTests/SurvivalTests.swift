@@ -7,7 +7,8 @@
   import Testing
   import TransportTesting
 
-  /// What URLSession on Linux does not survive, and this transport does.
+  /// Responses and conditions that crash or confuse URLSession on Linux, and that this transport
+  /// handles.
   @Suite(.timeLimit(.minutes(2)))
   struct SurvivalTests {
     private let server: FaultServer
@@ -27,7 +28,7 @@
       Fault.closeInsideHeader, .rawResponse("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"),
       .rawResponse("HTTP/1.1 20"), .rawResponse("HTTP/1.1 103 Early\r\nLink: x\r\n\r\n"),
     ])
-    func `a header that is cut short is a lost connection`(_ fault: Fault) async {
+    func `a truncated header is a lost connection`(_ fault: Fault) async {
       let sink = RecordingSink()
       let outcome = await outcome(fault, sink: sink)
       #expect(outcome?.failureCode == .connectionLost, "\(String(describing: outcome))")
@@ -40,13 +41,13 @@
       "HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello",
       "HTTP/1.1 200 OK\r\nX-A:   \r\nContent-Length: 5\r\n\r\nhello",
     ])
-    func `what is legal is understood`(_ reply: String) async {
+    func `unusual but legal headers are parsed`(_ reply: String) async {
       let sink = RecordingSink(expecting: .text("hello"))
       #expect(await outcome(.rawResponse(reply), sink: sink) == .completed)
       #expect(sink.status == 200 && sink.record.byteCount == 5 && sink.record.isIntact)
     }
 
-    @Test func `a byte of Latin-1 in a header does no harm`() async {
+    @Test func `a Latin-1 byte in a header is accepted`() async {
       let reply = Array("HTTP/1.1 200 OK\r\nX-A: na".utf8) + [0xEF] + Array("ve\r\n".utf8)
       let rest = Array("Content-Length: 5\r\n\r\nhello".utf8)
       let sink = RecordingSink(expecting: .text("hello"))
@@ -54,7 +55,7 @@
       #expect(sink.record.byteCount == 5)
     }
 
-    @Test func `a limit so low that a turn takes long makes no task time out`() async {
+    @Test func `a low rate limit does not make tasks time out`() async {
       server.route("/slow", Resource(.generated(byteCount: 30_000)))
       let transport = AsyncHTTPClientTransport(idleTimeout: .seconds(1), bytesPerSecond: 10_000)
       let sinks = (0..<2).map { _ in RecordingSink() }
@@ -64,7 +65,7 @@
       for sink in sinks { #expect(await sink.outcome() == .completed) }
     }
 
-    @Test func `a sink that blocks holds up nobody else`() async {
+    @Test func `a sink that blocks does not delay other tasks`() async {
       server.route("/file", Resource(.generated(byteCount: 1_000_000)))
       let gate = Mutex(false)
       let blocked = RecordingSink(onBytes: { _ in

@@ -11,18 +11,18 @@ import Testing
   private static let names =
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 
-  /// Seconds for a run: some in the tests, a minute in CI (`make fuzz`).
+  /// The duration of a run in seconds: short in the tests, a minute in CI (`make fuzz`).
   private static let seconds = ProcessInfo.processInfo.environment["DLSTORE_FUZZ_SECONDS"] ?? "3"
 
   private static func input(_ name: String) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(filePath: folder).appending(path: name)))
   }
 
-  @Test func `there is a corpus`() {
+  @Test func `the corpus is not empty`() {
     #expect(Self.names.count > 20)
   }
 
-  @Test(arguments: names) func `every script of the corpus keeps the properties`(
+  @Test(arguments: names) func `every script of the corpus satisfies the properties`(
     name: String
   ) throws {
     let input = try Self.input(name)
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)), arguments: names)
-  func `every script of the corpus keeps the properties over a socket`(
+  func `every script of the corpus satisfies the properties over a socket`(
     name: String
   ) async throws {
     let input = try Self.input(name)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: [HTTPResponseFuzzer.name, HTTPSocketFuzzer.name])
-  func `a run finds nothing`(fuzzer: String) async throws {
+  func `a fuzzing run finds no failure`(fuzzer: String) async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
       fuzzer,

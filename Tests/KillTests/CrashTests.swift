@@ -4,22 +4,22 @@ import Foundation
 import ObjectStore
 import Testing
 
-/// What crashes URLSession's process does not end the run.
+/// Responses that crash URLSession's process, and a run that completes nevertheless.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CrashTests {
-  /// Legal HTTP that crashes URLSession all the same: a chunked body with a field behind it.
+  /// Legal HTTP that crashes URLSession: a chunked body with a trailer field.
   static let trailer = Fault.rawResponse(
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: 1\r\n\r\n"
   )
 
-  /// What keeps the one queue of all sessions busy for ever.
+  /// A response that keeps the queue shared by all sessions busy forever.
   static let flood = Fault.rawForEver(
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
     repeating: "X-A: b\r\n"
   )
 
   @Test(arguments: [Fault.closeInsideHeader, trailer, flood])
-  func `a server that crashes or hangs the process is quarantined, and the others go on`(
+  func `a server that crashes or hangs the process is quarantined, and other downloads complete`(
     _ fault: Fault
   ) throws {
     let folder = FileManager.default.temporaryDirectory
@@ -42,13 +42,13 @@ struct CrashTests {
     let poison = try store.record(named: server.url("/poison"))
     #expect(poison.state == .failedPermanent)
     #expect(poison.attempts.last?.failure.code == .quarantined)
-    // The first one is forgiven where bytes were synced before it.
+    // The first start does not count if bytes were synced before the crash.
     #expect((3...4).contains(server.requests.count { $0.target == "/poison" }))
     let good = try store.record(named: server.url("/good"))
     #expect(good.state == .completed)
     #expect(body.matches(file: "\(folder)/files/good"))
 
-    // Somebody who asks for it again gets another three tries.
+    // Restarting the download allows another three starts.
     server.route("/poison", Resource(body))
     let again = try ToolProcess.run(["--store", folder, "add", server.url("/poison")])
     #expect(again.exitCode == 0)

@@ -4,10 +4,10 @@ import ObjectStore
 import TestSupport
 import Testing
 
-/// A damaged `data.mdb` gives exit code 65 and is left as it is.
+/// A damaged `data.mdb` gives exit code 65 and is not modified.
 @Suite(.timeLimit(.minutes(3)))
 struct DamageTests {
-  /// A store of a thousand records.
+  /// Creates a store of a thousand records.
   private func makeStore() throws -> (folder: String, file: URL) {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "damage-\(UUID().uuidString)").path
@@ -17,7 +17,7 @@ struct DamageTests {
   }
 
   @Test(arguments: ["list", "run", "inspect"])
-  func `a file of garbage is damaged`(command: String) throws {
+  func `a file of random bytes is reported as damaged`(command: String) throws {
     let (folder, file) = try makeStore()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let garbage = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) })
@@ -30,7 +30,7 @@ struct DamageTests {
     #expect(try Data(contentsOf: file) == garbage)
   }
 
-  @Test func `a file that was cut is damaged`() throws {
+  @Test func `a truncated file is reported as damaged`() throws {
     let (folder, file) = try makeStore()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let half = try Data(contentsOf: file).prefix(64 * 1_024)
@@ -38,7 +38,7 @@ struct DamageTests {
     #expect(try ToolProcess.run(["--store", folder, "list"]).exitCode == 65)
   }
 
-  @Test func `a page of zeros or garbage is damaged, wherever it is`() throws {
+  @Test func `a page of zeros or random bytes is reported as damaged wherever it is`() throws {
     let (folder, file) = try makeStore()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let whole = try Data(contentsOf: file)
@@ -52,14 +52,15 @@ struct DamageTests {
         )
         try damaged.write(to: file)
         let end = try ToolProcess.run(["--store", folder, "list", "--format", "jsonl"])
-        // A page that nothing refers to any more may be anything.
+        // A page that is no longer referenced can have any content.
         #expect([0, 65].contains(end.exitCode), "page \(page), \(filling): \(end.status)")
       }
     }
   }
 
-  /// Where LMDB follows numbers of a page: its header, its pointers, and the fields of a meta page.
-  @Test func `changed numbers of a page give exit code 65, or nothing`() throws {
+  /// Changes the numbers of a page that LMDB follows: its header, its pointers, and the fields of a
+  /// meta page.
+  @Test func `changed numbers in a page give exit code 65 or have no effect`() throws {
     let (folder, file) = try makeStore()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let whole = try Data(contentsOf: file)

@@ -7,14 +7,14 @@ import Testing
 #if os(Linux)
   import Glibc
 
-  /// A disk of a few megabytes, which only root can make.
+  /// A disk of a few megabytes, which only root can mount.
   @Suite(
     .serialized,
     .timeLimit(.minutes(3)),
     .enabled(if: geteuid() == 0, "mounting a small file system needs root")
   )
   struct FullDiskTests {
-    /// A mounted file system of that many bytes, gone when the value goes.
+    /// A mounted file system of the given size, unmounted when the value is released.
     private final class SmallDisk {
       let path: String
 
@@ -40,7 +40,9 @@ import Testing
       }
     }
 
-    @Test func `a full disk for the files ends the run with 74, and room lets it go on`() throws {
+    @Test func `a full disk for the files ends the run with 74, and free space lets it continue`()
+      throws
+    {
       let disk = try SmallDisk(bytes: 4 << 20)
       let folder = FileManager.default.temporaryDirectory
         .appending(path: "full-\(UUID().uuidString)").path
@@ -65,7 +67,7 @@ import Testing
       #expect(server.requests.last?["Range"] == "bytes=\(stopped.received)-")
     }
 
-    @Test func `a full disk holds its downloads and no others, and they go on when there is room`()
+    @Test func `a full disk delays only its own downloads, which continue when space is available`()
       async throws
     {
       let disk = try SmallDisk(bytes: 4 << 20)
@@ -92,7 +94,7 @@ import Testing
       let tool = try ToolProcess(["--store", folder, "run"], output: "\(folder)/log")
       defer { tool.signal(SIGKILL, wholeGroup: true) }
       try await waitUntil { tool.text.contains("waits for free space") }
-      // What goes elsewhere is not held up.
+      // A download to another volume is not delayed.
       try add("/c", other)
       try await waitUntil { try record("/c").state == .completed }
       for path in ["/a", "/b"] {
@@ -105,18 +107,20 @@ import Testing
         try record("/a").state == .completed && record("/b").state == .completed
       }
       #expect(body.matches(file: "\(disk.path)/a") && body.matches(file: "\(disk.path)/b"))
-      // That pause was somebody's.
+      // The user paused this one.
       #expect(try record("/paused").state == .paused)
       tool.signal(SIGTERM)
       #expect(tool.wait().exitCode == 0)
     }
 
-    /// Looks until the condition is met; a test that waits in vain runs into its time limit.
+    /// Polls until the condition holds.
+    ///
+    /// The suite's time limit ends a test whose condition never holds.
     private func waitUntil(_ condition: () throws -> Bool) async throws {
       while try !condition() { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test func `a full disk for the store ends the command with 74, and loses nothing`() throws {
+    @Test func `a full disk for the store ends the command with 74 and loses nothing`() throws {
       let disk = try SmallDisk(bytes: 1 << 20)
       let arguments = ["--store", "\(disk.path)/store", "add"]
       var added = 0

@@ -1,7 +1,7 @@
 import DownloadStore
 import Foundation
 
-/// A command that is killed, and what the store held before it.
+/// A command that is killed, and the records before it.
 struct KillCommand {
   /// What the command does.
   enum Kind: String, CaseIterable {
@@ -10,13 +10,13 @@ struct KillCommand {
 
   var kind: Kind
   var arguments: [String]
-  /// The paths that the command is about.
+  /// The paths of the command's downloads.
   var paths: [String]
-  /// Their records before the command.
+  /// The records of these downloads before the command.
   var before: [String: DownloadRecord] = [:]
-  /// What `set` sets.
+  /// The values that `set` assigns.
   var filename = ""
   var priority: Int32 = 0
-  /// Whether `remove` removes the finished file too.
+  /// Whether `remove` deletes the finished file, too.
   var withFile = false
 }

@@ -5,7 +5,7 @@ import Foundation
 import ObjectStore
 import Testing
 
-/// A store, a hostile server, and the promises that must hold after each kill.
+/// A store, a server that injects faults, and the guarantees that must hold after each kill.
 final class KillScene {
   private static let byteCount: Int64 = 3_000_000
   private static let immediately = 4
@@ -17,21 +17,21 @@ final class KillScene {
   private var bodies: [String: Body] = [:]
   /// The paths that have a record.
   private var known: Set<String> = []
-  /// The paths whose record is gone, or is as soon as an engine has looked at it.
+  /// The paths whose record is deleted, or will be once an engine has run.
   private var removed: Set<String> = []
-  /// By path, how many bytes the store has promised after the last kill.
+  /// By path, the number of committed bytes after the last kill.
   private var promised: [String: Int64] = [:]
-  /// By path, the identity of a finished file whose bytes were compared.
-  private var compared: [String: FileIdentity] = [:]
-  /// The files that may stay although no record has them: the user's from now on, or the second
-  /// name of a file whose rename was killed.
+  /// By path, the identity of a finished file whose bytes were verified.
+  private var compared: [String: FileStamp] = [:]
+  /// The files that may remain without a record: files left to the user, and the second name of a
+  /// file whose rename was killed.
   private var mayStay: Set<String> = []
-  /// By path, the finished file that `restart` must leave until the new one is complete.
-  private var replaced: [String: (fileIdentity: FileIdentity, place: String)] = [:]
+  /// By path, the finished file that `restart` must keep until the new one is complete.
+  private var replaced: [String: (stamp: FileStamp, place: String)] = [:]
   /// The paths that a command was to pause.
   private var held: Set<String> = []
   private var running: (command: KillCommand, hasEnded: Bool)?
-  /// By path, what was done to it, for messages.
+  /// By path, the commands applied to it, for failure messages.
   private var commands: [String: [String]] = [:]
   private var checkedRequests = 0
   private var logs = 0
@@ -49,13 +49,13 @@ final class KillScene {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// A new file for what a process prints.
+  /// Returns a new file for the output of a process.
   func log() -> String {
     logs += 1
     return folder.appending(path: "log-\(logs)").path
   }
 
-  /// Adds downloads so that there is always something to kill.
+  /// Adds downloads, so that there is always a transfer to kill.
   func keepBusy() throws {
     let open = try store.records(
       DownloadRecord.where { $0.state.isIn(DownloadState.active) }
@@ -71,7 +71,7 @@ final class KillScene {
   private func makePath() -> String {
     let path = "/file-\(bodies.count)"
     let body = Body.generated(byteCount: Self.byteCount, seed: UInt64(bodies.count + 1))
-    // Half of the servers reset each connection after 1.5 MB.
+    // Half of the resources reset each connection after 1.5 MB.
     var resource =
       bodies.count.isMultiple(of: 2)
       ? Resource(body, faults: .resetEvery(bytes: 1_500_000), then: .repeatLast)
@@ -84,7 +84,7 @@ final class KillScene {
 
   // MARK: Commands
 
-  /// A command of that kind; `nil` when no record is in a state that it can change.
+  /// Returns a random command of a kind, or `nil` if no record is in a state that it can change.
   func command(
     _ kind: KillCommand.Kind,
     using random: inout some RandomNumberGenerator
@@ -120,7 +120,7 @@ final class KillScene {
       command.arguments += [
         "--filename", command.filename, "--priority", "\(names)", "--tag", "tag-\(names)",
       ]
-      // A rename of a finished file that is killed may leave both names.
+      // Killing the rename of a finished file may leave both names.
       let layout = try store.roots().layout(of: record)
       mayStay.formUnion([layout.finalPath, "\(layout.folderPath)/\(command.filename)"])
     case .remove:
@@ -136,7 +136,7 @@ final class KillScene {
     return command
   }
 
-  /// Notes what a command was, for the checks that follow.
+  /// Records a command for the following checks.
   func note(_ command: KillCommand, hasEnded: Bool) {
     running = (command, hasEnded)
     for path in command.paths {
@@ -145,7 +145,8 @@ final class KillScene {
     }
   }
 
-  /// A killed command has happened as a whole or not at all, and one that has ended has happened.
+  /// Expects a killed command to have taken effect as a whole or not at all, and a finished command
+  /// to have taken effect.
   private func expectWhole(_ records: [String: DownloadRecord], _ kill: String) throws {
     guard let (command, hasEnded) = running else { return }
     running = nil
@@ -158,7 +159,7 @@ final class KillScene {
     case .purge:
       let count = paths.count { records[$0] == nil }
       #expect(count == paths.count || (count == 0 && !hasEnded), "\(kill): \(command)")
-      // What an engine had yet to pause when the command began is gone with the others.
+      // A paused download that no engine had handled yet is purged with the others.
       if count > 0 { removed.formUnion(held.filter { records[$0] == nil }) }
       // The previous file of a restarted record is left to the user.
       for path in removed { if let file = replaced[path]?.place { mayStay.insert(file) } }
@@ -183,15 +184,15 @@ final class KillScene {
       if !command.withFile { mayStay.insert(layout.finalPath) }
       return
     }
-    // What has ended in the meantime is not to be paused, resumed or cancelled.
+    // A download that has completed in the meantime cannot be paused, resumed or cancelled.
     let hasFinished = [.completed, .finalizing].contains(after.state)
     let hasHappened: Bool
     switch command.kind {
     case .remove: hasHappened = false
     case .pause:
-      // A cancel that was killed before it was carried out is not undone by a pause.
-      let isCancelled = before.intent == .cancel && after.intent == .cancel
-      hasHappened = after.intent == .pause || hasFinished || isCancelled
+      // Pausing does not undo a cancel that was killed before it was carried out.
+      let isCancelled = before.intent == .keep && after.intent == .keep
+      hasHappened = after.intent == .hold || hasFinished || isCancelled
     case .resume: hasHappened = after.intent == .run
     case .cancel:
       hasHappened = after.intent == .cancel || hasFinished
@@ -219,7 +220,7 @@ final class KillScene {
     #expect(hasHappened || !hasEnded, "\(kill): \(command.arguments) left \(after)")
   }
 
-  // MARK: Promises
+  // MARK: Guarantees
 
   private func records() throws -> [String: DownloadRecord] {
     let prefix = server.url("").count
@@ -230,19 +231,19 @@ final class KillScene {
     )
   }
 
-  /// What must be true right after a kill.
+  /// Checks the guarantees that must hold right after a kill.
   func expectHonest(after kill: String) throws {
-    // A process that is killed in the last system call of its commit has committed, but readers see
-    // that only once the next writer has taken over its mutex.
+    // A process killed in the last system call of its commit has committed, but readers see that
+    // only after the next writer has recovered the mutex.
     try store.objects.write { _ in }
     let records = try self.records()
     let before = promised
     try expectWhole(records, kill)
-    // The requests of the run that was killed kept what the store had promised before it.
+    // The requests of the killed run must respect the bytes committed before it.
     let requests = server.requests
     for request in requests[checkedRequests...] {
       let first = Self.firstByte(of: request["Range"])
-      // A command may have taken the promise back.
+      // A command may have dropped the bytes.
       let promise = min(before[request.target] ?? 0, promised[request.target] ?? 0)
       #expect(
         first >= promise,
@@ -253,7 +254,7 @@ final class KillScene {
     let roots = try store.roots()
     for path in known.subtracting(removed).sorted() {
       guard let record = records[path], let body = bodies[path] else {
-        Issue.record("\(kill): the record of \(path) is gone: \(commands[path, default: []])")
+        Issue.record("\(kill): the record of \(path) is missing: \(commands[path, default: []])")
         continue
       }
       try expectHonest(record, roots.layout(of: record), path, body, kill)
@@ -276,10 +277,8 @@ final class KillScene {
       record.intent == .run || record.intent == .pause,
       facts.final != .ours
     {
-      // A rename before the new file is complete leaves the previous one where it is.
-      let isThere = [layout.finalPath, place].contains {
-        FileIdentity(ofFileAt: $0) == fileIdentity
-      }
+      // A rename before the new file is complete keeps the previous file in place.
+      let isThere = [layout.finalPath, place].contains { FileStamp(ofFileAt: $0) == stamp }
       let said = commands[path, default: []]
       #expect(isThere, "\(kill): the previous file of \(path) is gone: \(said) \(record)")
     }
@@ -289,10 +288,10 @@ final class KillScene {
     }
     let file =
       record.state == .completed || facts.final == .ours ? layout.finalPath : layout.partialPath
-    let fileIdentity = FileIdentity(ofFileAt: file)
-    #expect(fileIdentity?.size ?? 0 >= record.received, "\(kill): \(record)")
-    // A whole file that was compared and is the same since is not read again after each kill.
-    if record.state != .completed || fileIdentity == nil || fileIdentity != compared[path] {
+    let stamp = FileStamp(ofFileAt: file)
+    #expect(stamp?.size ?? 0 >= record.received, "\(kill): \(record)")
+    // A verified file that has not changed since is not read again after each kill.
+    if record.state != .completed || stamp == nil || stamp != compared[path] {
       #expect(
         try Self.prefix(of: file, count: record.received, matches: body),
         "\(kill): bytes on disk differ from those of \(path)"
@@ -303,9 +302,9 @@ final class KillScene {
     promised[path] = record.received
   }
 
-  // MARK: The end
+  // MARK: Completion
 
-  /// Has an engine do the rest, and looks at what is there and what must not be.
+  /// Runs an engine until it is idle, and checks all records and files.
   func finish() throws {
     for arguments in [
       ["run", "--until-idle"], ["resume", "--all"], ["run", "--until-idle"],
@@ -321,15 +320,15 @@ final class KillScene {
       let layout = try roots.layout(of: record)
       #expect([.completed, .cancelled].contains(record.state), "\(record)")
       guard record.state == .completed else {
-        #expect(FileIdentity(ofFileAt: layout.partialPath) == nil, "\(path) was cancelled")
-        // A cancelled restart leaves the previous file.
+        #expect(FileStamp(ofFileAt: layout.partialPath) == nil, "\(path) was cancelled")
+        // A cancelled restart keeps the previous file.
         files.insert(layout.finalPath)
         continue
       }
       #expect(bodies[path]?.matches(file: layout.finalPath) == true, "\(path)")
       files.insert(layout.finalPath)
     }
-    // Every other file is found by its own command, or was left to the user.
+    // Every other file has a record or was left to the user.
     let orphans = try store.orphanPlan(graceSeconds: -60)
     #expect(try store.purge(orphans).keptFiles == [])
     let standard = try #require(roots.path(of: RootName.standard))

@@ -8,19 +8,21 @@ import Testing
   import Glibc
 #endif
 
-/// The number of kills; `DLSTORE_KILLS` sets another one.
+/// The number of kills, which `DLSTORE_KILLS` overrides.
 private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap(Int.init) ?? 100
-/// What all choices follow from; `DLSTORE_KILL_SEED` repeats those of another run.
+/// The seed of all random choices.
 ///
-/// How far a process is when it is killed still depends on the machine.
+/// `DLSTORE_KILL_SEED` repeats another run. The progress of a process at its kill still depends on
+/// the machine.
 private let seed =
   ProcessInfo.processInfo.environment["DLSTORE_KILL_SEED"].flatMap(UInt64.init)
   ?? .random(in: 0..<1 << 48)
 
-/// `kill -9` of every kind of process at any moment, on a server that resets connections as well.
+/// Kills every kind of process with SIGKILL at any moment, with a server that also resets
+/// connections.
 @Suite(.serialized, .timeLimit(.minutes(10 + kills / 15)))
 struct KillTests {
-  /// Which processes of an engine are killed.
+  /// The processes of an engine to kill.
   private enum Victim: CaseIterable {
     case supervisor
     case worker
@@ -28,9 +30,7 @@ struct KillTests {
   }
 
   @Test(.requirements("SC13"))
-  func `no kill loses a byte, refetches a checkpointed one or misreports progress`()
-    throws
-  {
+  func `no kill loses a byte, refetches a checkpointed one or misreports progress`() throws {
     print("kills: \(kills), DLSTORE_KILL_SEED=\(seed)")
     let scene = try KillScene()
     var random = SplitMix64(seed: seed)
@@ -45,7 +45,7 @@ struct KillTests {
       let engine =
         hasEngine ? try ToolProcess(["--store", scene.storePath, "run"], output: scene.log()) : nil
       if hasEngine {
-        // A kill needs a moment to fall on; which one it falls on is left to chance.
+        // Give the process time to run; the moment of the kill is random.
         let longest: UInt32 = kind == nil ? 1_700_000 : 700_000
         usleep(UInt32.random(in: 30_000...longest, using: &random))
       }
@@ -74,20 +74,20 @@ struct KillTests {
     try scene.finish()
   }
 
-  /// Kills processes of an engine, and sees that none is left.
+  /// Kills processes of an engine, and expects all of them to end.
   private func kill(_ engine: ToolProcess, _ victim: Victim) throws {
     let worker = engine.members.first { $0 != engine.identifier }
     var code: Int32?
     switch (victim, worker) {
     case (.worker, let worker?):
       #expect(Glibc.kill(worker, SIGKILL) == 0)
-      // A supervisor starts no other worker for one that was killed on purpose.
+      // A supervisor does not restart a worker that was killed.
       code = 1
     case (.supervisor, _), (.worker, nil): engine.signal(SIGKILL)
     case (.both, _): engine.signal(SIGKILL, wholeGroup: true)
     }
     #expect(engine.wait().exitCode == code, "the engine ended by itself: \(engine.text)")
-    // A worker ends with its supervisor; one that does not runs into the time limit.
+    // A worker ends with its supervisor; otherwise the time limit fails the test.
     while !engine.members.isEmpty { usleep(1_000) }
   }
 }

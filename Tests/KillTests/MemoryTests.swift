@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct MemoryTests {
-  @Test func `a gibibyte passes through less than 80 megabytes of memory`() throws {
+  @Test func `downloading a gibibyte uses less than 80 megabytes of memory`() throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "memory-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }

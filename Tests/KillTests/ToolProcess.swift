@@ -1,8 +1,8 @@
 import Foundation
 
-/// The built `dlstore` as a process of its own, in a process group of its own.
+/// The built `dlstore`, run as a separate process in its own process group.
 final class ToolProcess {
-  /// The `dlstore` that was built with the tests.
+  /// The path of the `dlstore` that was built with the tests.
   static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "dlstore").path
 
@@ -10,11 +10,11 @@ final class ToolProcess {
   private let output: String
   private var hasEnded = false
 
-  /// How a process ended.
+  /// The end of a process.
   struct End {
     var status: Int32
 
-    /// The exit code; `nil` when a signal ended the process.
+    /// The exit code, or `nil` if a signal ended the process.
     var exitCode: Int32? { status & 0x7F == 0 ? (status >> 8) & 0xFF : nil }
   }
 
@@ -22,12 +22,12 @@ final class ToolProcess {
     var code: Int32
   }
 
-  /// Starts the tool; what it prints goes to the file `output`.
+  /// Starts the tool with its output in the file `output`.
   ///
   /// - Parameters:
-  ///   - arguments: What follows the tool's name.
-  ///   - output: Where the tool prints to.
-  ///   - command: What to start in place of the tool itself, such as a copy run by another user.
+  ///   - arguments: The arguments after the tool's name.
+  ///   - output: The file for the tool's output.
+  ///   - command: A command to start instead of the tool, such as a copy run by another user.
   /// - Throws: ``SpawnFailure``.
   init(
     _ arguments: [String],
@@ -71,24 +71,25 @@ final class ToolProcess {
     identifier = process
   }
 
-  /// Ends what is left of the group: a test that fails must not leave a supervisor that starts its
-  /// worker again for ever.
+  /// Kills the rest of the process group.
+  ///
+  /// A failing test must not leave a supervisor that restarts its worker forever.
   deinit {
     kill(-identifier, SIGKILL)
     if !hasEnded { _ = reap(0) }
   }
 
-  /// What the tool printed so far.
+  /// The tool's output so far.
   var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
 
-  /// Sends a signal to the process alone, or to its whole group.
+  /// Sends a signal to the process or to its whole group.
   func signal(_ number: Int32, wholeGroup: Bool = false) {
     kill(wholeGroup ? -identifier : identifier, number)
   }
 
-  /// Waits for the end, and kills the whole group if that takes longer than the limit.
+  /// Waits until the process ends, and kills the whole group if that exceeds the limit.
   ///
-  /// The end of a process that was killed for that has no exit code.
+  /// The end of a process killed for this reason has no exit code.
   func wait(atMost limit: Duration = .seconds(180)) -> End {
     let deadline = ContinuousClock.now.advanced(by: limit)
     while ContinuousClock.now < deadline {
@@ -99,7 +100,7 @@ final class ToolProcess {
     return reap(0) ?? End(status: SIGKILL)
   }
 
-  /// The end of the process; `nil` while it runs and `options` say not to wait.
+  /// Returns the end of the process, or `nil` if it still runs and `options` forbid waiting.
   private func reap(_ options: Int32) -> End? {
     var status: Int32 = 0
     var result: pid_t
@@ -111,10 +112,10 @@ final class ToolProcess {
     return End(status: status)
   }
 
-  /// Waits for the end, and says how much memory the process or one of its children had resident at
-  /// the most, in bytes.
+  /// Waits until the process ends, and returns the peak resident memory of the process or a child
+  /// of it, in bytes.
   ///
-  /// The kernel's own account of an ended child will not do: it begins with the memory of the
+  /// The kernel's statistics of an ended child cannot be used: they include the memory of the
   /// process that started it.
   func waitWatchingMemory() -> (end: End, peakBytes: Int) {
     var peak = 0
@@ -128,13 +129,13 @@ final class ToolProcess {
     }
   }
 
-  /// The processes of the group that run: the tool, and its worker.
+  /// The running processes of the group: the tool and its worker.
   ///
-  /// What has ended and was not waited for by its parent does not count.
+  /// A process that has ended and was not waited for by its parent does not count.
   var members: [pid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { pid_t($0) }.filter { process in
-      // What follows the name in parentheses: the state, the parent, the group.
+      // The fields after the name in parentheses: state, parent, group.
       guard let text = try? Self.read("/proc/\(process)/stat"),
         let end = text.lastIndex(of: ")")
       else { return false }
@@ -155,7 +156,7 @@ final class ToolProcess {
     try String(contentsOfFile: path, encoding: .utf8)
   }
 
-  /// Runs the tool to its end.
+  /// Runs the tool until it ends.
   static func run(_ arguments: [String], output: String = "/dev/null") throws -> End {
     try ToolProcess(arguments, output: output).wait()
   }

@@ -8,11 +8,11 @@ import TestSupport
 #if os(Linux)
   import Glibc
 
-  /// Puts what a power cut leaves on disk, and looks for what must not be.
+  /// Writes the state after a power cut to disk, and checks it.
   struct PowerCutCheck {
     let run: RecordedRun
 
-    /// The problems of an image, which is on disk afterwards.
+    /// Writes an image to disk, and returns its problems.
     func problems(
       of image: DiskImage,
       promised: [String: RecordedRun.Promise],
@@ -99,7 +99,7 @@ import TestSupport
 
     // MARK: Recovery
 
-    /// Has the tool finish what was under way, from the image that is on disk.
+    /// Runs the tool on the image that is on disk, and returns the problems afterwards.
     func recoveryProblems(
       of image: DiskImage,
       using random: inout some RandomNumberGenerator
@@ -138,7 +138,7 @@ import TestSupport
       return problems
     }
 
-    /// Gives records the numbers of the files that stand for theirs.
+    /// Replaces the inode numbers in the records by those of the files written from the image.
     private func adoptFiles(of image: DiskImage) throws {
       let store = try DownloadStore(at: run.storePath)
       let roots = try store.roots()
@@ -162,7 +162,7 @@ import TestSupport
 
     // MARK: Files
 
-    /// Makes the folder what it is in the image.
+    /// Makes the folder equal to the image.
     private func write(
       _ image: DiskImage,
       filesToo: Bool,
@@ -195,7 +195,7 @@ import TestSupport
         }
       }
       guard files.fileExists(atPath: run.storePath) else { return }
-      // A file that is written through a map can have anything in it after a power cut.
+      // A file that is written through a memory map can have any content after a power cut.
       let lock: Data? =
         switch Int.random(in: 0..<4, using: &random) {
         case 0: nil

@@ -4,22 +4,23 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-  /// How often the power is cut; `DLSTORE_POWER_CUTS` sets another number.
+  /// The number of power cuts, which `DLSTORE_POWER_CUTS` overrides.
   private let cuts =
     ProcessInfo.processInfo.environment["DLSTORE_POWER_CUTS"].flatMap(Int.init) ?? 200
-  /// What all choices follow from; `DLSTORE_POWER_CUT_SEED` repeats those of another run.
+  /// The seed of all random choices.
+  ///
+  /// `DLSTORE_POWER_CUT_SEED` repeats another run.
   private let seed =
     ProcessInfo.processInfo.environment["DLSTORE_POWER_CUT_SEED"].flatMap(UInt64.init)
     ?? .random(in: 0..<1 << 48)
 
-  /// A session of the built `dlstore` is recorded, and the power is cut after any of its system
-  /// calls.
+  /// Power cuts after any system call of a recorded `dlstore` session.
   @Suite(.serialized, .timeLimit(.minutes(5 + cuts / 20)))
   struct PowerCutTests {
-    /// Recorded once: the tests differ in what the disk does.
+    /// Recorded once: the tests differ only in the behavior of the disk.
     private static let recorded = Result { try RecordedRun() }
 
-    @Test func `a recording holds every change of every file`() throws {
+    @Test func `a recording contains every change of every file`() throws {
       let run = try Self.recorded.get()
       var disk = RecordedDisk()
       for call in run.calls { disk.apply(call) }
@@ -34,7 +35,7 @@ import Testing
       }
     }
 
-    @Test func `a power cut at any system call leaves a sound store and whole files`() throws {
+    @Test func `a power cut at any system call leaves a valid store and complete files`() throws {
       let run = try Self.recorded.get()
       print("power cuts: \(cuts) in \(run.calls.count) calls, DLSTORE_POWER_CUT_SEED=\(seed)")
       var recovered = 0
@@ -47,15 +48,15 @@ import Testing
       #expect(recovered >= cuts / 20)
     }
 
-    /// A check that finds nothing wrong must be able to.
+    /// Verifies that the check can fail.
     @Test(arguments: RecordedDisk.Defect.allCases)
-    func `a disk that ignores a kind of sync is found out`(_ defect: RecordedDisk.Defect) throws {
+    func `a disk that ignores one kind of sync is detected`(_ defect: RecordedDisk.Defect) throws {
       let run = try Self.recorded.get()
       let problems = try problems(in: run, count: 100, defect: defect) { _, _, _, _ in [] }
       #expect(!problems.isEmpty)
     }
 
-    /// Cuts the power at `count` calls, and at each at which a command had returned.
+    /// Cuts the power at `count` calls, which include the return of each command.
     private func problems(
       in run: RecordedRun,
       count: Int,

@@ -2,7 +2,7 @@ import PowerCut
 import TestSupport
 import Testing
 
-/// The model of a disk that loses power, on recordings made by hand.
+/// The model of a disk that loses power, with small handwritten recordings.
 struct RecordedDiskTests {
   private static let path = "/disk/a"
   private static let open = SystemCall(.open(path: path, inode: 1))
@@ -17,7 +17,8 @@ struct RecordedDiskTests {
     )
   }
 
-  /// Everything that cuts after the calls leave of the file, by many seeds; `nil` for no file.
+  /// Returns every possible content of the file after power cuts, over many seeds; `nil` for no
+  /// file.
   private func outcomes(_ calls: [SystemCall], defect: RecordedDisk.Defect? = nil) -> Set<String?> {
     var disk = RecordedDisk(defect: defect)
     for call in calls { disk.apply(call) }
@@ -30,11 +31,11 @@ struct RecordedDiskTests {
     return outcomes
   }
 
-  @Test func `a write without a sync may be lost, with its name`() {
+  @Test func `a write without a sync may be lost together with the name`() {
     #expect(outcomes([Self.open, Self.write("ab")]) == [nil, "", "ab", "\0\0"])
   }
 
-  @Test func `a sync makes bytes and name durable`() {
+  @Test func `a sync makes content and name durable`() {
     let calls = [Self.open, Self.write("ab"), Self.syncBegan, Self.syncEnded]
     #expect(outcomes(calls) == ["ab"])
     #expect(outcomes(calls, defect: .fileSyncs) == [nil, "", "ab", "\0\0"])
@@ -46,23 +47,23 @@ struct RecordedDiskTests {
     )
   }
 
-  @Test func `a write that begins during a sync is not covered by it`() {
+  @Test func `a sync does not cover a write that begins during it`() {
     let calls = [
       Self.open, Self.write("ab"), Self.syncBegan, Self.write("cd", at: 2), Self.syncEnded,
     ]
     #expect(outcomes(calls) == ["ab", "abcd", "ab\0\0"])
   }
 
-  @Test func `a sector keeps the first of its writes`() {
+  @Test func `a sector keeps a prefix of its writes`() {
     let calls = [Self.open, Self.write("..."), Self.syncBegan, Self.syncEnded]
-    // What never was in the page cache at one time, "..c" say, is not on disk either.
+    // A content that was never in the page cache, such as "..c", is never on disk either.
     #expect(
       outcomes(calls + [Self.write("a"), Self.write("b", at: 1), Self.write("c", at: 2)])
         == ["...", "a..", "ab.", "abc"]
     )
   }
 
-  @Test func `sectors are lost apart from each other`() {
+  @Test func `sectors are lost independently`() {
     let half = String(repeating: "-", count: 512)
     let calls = [
       Self.open, Self.write(half + half), Self.syncBegan, Self.syncEnded,
@@ -71,7 +72,7 @@ struct RecordedDiskTests {
     #expect(Set(outcomes(calls).map { $0.map { [$0.first, $0.last] } }).count == 4)
   }
 
-  @Test func `a durable write covers its own bytes, and no earlier ones`() {
+  @Test func `a durable write covers its own bytes and no earlier ones`() {
     let calls = [
       Self.open, Self.write(String(repeating: ".", count: 1_024)), Self.syncBegan, Self.syncEnded,
       Self.write("a"), Self.write("b", at: 512, durably: true),
@@ -86,7 +87,7 @@ struct RecordedDiskTests {
     #expect(Set(without).count == 4)
   }
 
-  @Test func `a sync takes back no durable write that came after the calls that it covers`() {
+  @Test func `a sync does not revert a later durable write`() {
     let calls = [
       Self.open, Self.write("old"), Self.syncBegan, Self.write("new", durably: true),
       Self.syncEnded,
@@ -94,7 +95,7 @@ struct RecordedDiskTests {
     #expect(outcomes(calls) == ["new"])
   }
 
-  @Test func `a cut that was not synced may be undone`() {
+  @Test func `a truncation without a sync may be lost`() {
     let calls = [
       Self.open, Self.write("abcd"), Self.syncBegan, Self.syncEnded,
       SystemCall(.truncate(inode: 1, size: 2)),
@@ -103,7 +104,7 @@ struct RecordedDiskTests {
     #expect(outcomes(calls + [Self.syncBegan, Self.syncEnded]) == ["ab"])
   }
 
-  @Test func `a new name is durable after a sync of the folder`() {
+  @Test func `a new name is durable after a sync of its folder`() {
     let calls = [
       Self.open, Self.write("ab"), Self.syncBegan, Self.syncEnded,
       SystemCall(.link(old: Self.path, new: "/disk/b")), SystemCall(.unlink(path: Self.path)),
@@ -136,7 +137,7 @@ struct RecordedDiskTests {
     #expect(outcomes(calls + [Self.syncBegan, Self.syncEnded]) == [nil])
   }
 
-  @Test func `a number that is used again is another file`() {
+  @Test func `a reused inode number belongs to a new file`() {
     let calls = [
       Self.open, Self.write("ab"), Self.syncBegan, Self.syncEnded,
       SystemCall(.unlink(path: Self.path)), Self.open, Self.write("c"), Self.syncBegan,
@@ -145,7 +146,7 @@ struct RecordedDiskTests {
     #expect(outcomes(calls) == ["c"])
   }
 
-  @Test func `a sync makes the folders of a file durable`() {
+  @Test func `a sync makes the parent folders of a file durable`() {
     let calls = [
       SystemCall(.makeFolder(path: "/disk")), Self.open, Self.write("ab"), Self.syncBegan,
       Self.syncEnded,
@@ -158,7 +159,7 @@ struct RecordedDiskTests {
     }
   }
 
-  @Test func `the call that is under way when the power goes is not durable`() {
+  @Test func `the system call in progress at a power cut is not durable`() {
     var disk = RecordedDisk()
     disk.apply(Self.open)
     disk.apply(Self.write("ab"))

@@ -8,29 +8,30 @@ import TestSupport
 #if os(Linux)
   import Glibc
 
-  /// A session of the built `dlstore` against a server, with its system calls.
+  /// A recorded session of the built `dlstore` with a server: its system calls and the promises of
+  /// its commands.
   final class RecordedRun: Sendable {
-    /// What a command has promised once it has returned.
+    /// What a command guarantees once it has returned.
     enum Promise: Sendable, Hashable {
-      /// There is a record.
+      /// The record exists.
       case known
       /// The file is complete.
       case completed
-      /// Nothing that was downloaded is left, or an engine has yet to remove it.
+      /// All received bytes are deleted, or an engine has yet to delete them.
       case cancelled
-      /// There is no record, or an engine has yet to remove it.
+      /// The record is deleted, or an engine has yet to delete it.
       case gone
     }
 
     /// A moment at which promises change.
     struct Mark: Sendable {
-      /// How long the recording was.
+      /// The length of the recording at that moment.
       var end: Int
-      /// What is promised from now on, by path; `nil` for nothing.
+      /// The promises from this moment on, by path; `nil` for none.
       var promises: [String: Promise?]
     }
 
-    /// One content of a path.
+    /// One version of a path's content.
     struct Version: Sendable {
       var tag: String
       var body: Body
@@ -44,18 +45,18 @@ import TestSupport
       .deletingLastPathComponent().appending(path: "dlstore").path
 
     let server: FaultServer
-    /// All versions that a path has had, first to last.
+    /// All versions that a path has had, in order.
     let versions: [String: [Version]]
-    /// The calls, in order.
+    /// The system calls, in order.
     let calls: [SystemCall]
-    /// What was on disk at the end.
+    /// The contents of the disk at the end.
     let end: DiskImage
     private let marks: [Mark]
     private let scratch: TemporaryFolder
 
     /// The folder whose changes are recorded.
     var diskPath: String { scratch.path("disk") }
-    /// The folder of the store.
+    /// The path of the store.
     var storePath: String { scratch.path("disk/store") }
 
     init() throws {
@@ -96,7 +97,7 @@ import TestSupport
       marks.map { mark in calls.partitioningIndex { $0.end > mark.end } }
     }
 
-    /// What is promised once the first `count` calls were made.
+    /// Returns the promises after the first `count` calls.
     func promises(after count: Int) -> [String: Promise] {
       let end = count == 0 ? 0 : calls[count - 1].end
       var promises: [String: Promise] = [:]
@@ -106,7 +107,7 @@ import TestSupport
       return promises
     }
 
-    /// The files and folders below a folder that the recording is of.
+    /// The files and folders below a recorded folder.
     private static func image(of path: String) throws -> DiskImage {
       var image = DiskImage()
       for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
@@ -127,7 +128,7 @@ import TestSupport
   }
 
   extension Array {
-    /// The first index at which the condition holds, of elements that are sorted by it.
+    /// Returns the first index at which a condition holds, for elements sorted by it.
     fileprivate func partitioningIndex(_ condition: (Element) -> Bool) -> Int {
       var low = 0
       var high = count

@@ -8,7 +8,7 @@ import TestSupport
 #if os(Linux)
   import Glibc
 
-  /// The session that is recorded: an engine that is stopped and killed, and commands beside it.
+  /// The recorded session: an engine that is stopped and killed, and commands in other processes.
   struct RecordedSession {
     private(set) var versions: [String: [RecordedRun.Version]] = [:]
     private(set) var marks: [RecordedRun.Mark] = []
@@ -46,7 +46,7 @@ import TestSupport
         after: known(["/late"])
       )
 
-      // Commands beside an engine.
+      // Commands while an engine runs.
       let first = try start(["run", "--max-concurrent", "8", "--per-host", "8"])
       try wait { try record("/plain").received > 0 && record("/cancelled").received > 0 }
       try run(["pause", server.url("/paused")])
@@ -64,7 +64,7 @@ import TestSupport
       kill(first.processIdentifier, SIGTERM)
       first.waitUntilExit()
 
-      // Another version for a transfer that goes on.
+      // Another version for a transfer that is resumed.
       route("/changing", kilobytes: 1_700, kilobytesPerSecond: 700)
       let second = try start(["run"])
       try wait { try record("/changing").received > 0 && record("/changing").entityTag == "\"2\"" }
@@ -74,7 +74,7 @@ import TestSupport
       let rest = ["/plain", "/changing", "/reset", "/chunked", "/late"]
       try run(["run", "--until-idle"], after: completed(rest))
 
-      // Without an engine: what is complete is fetched again, removed, purged.
+      // Without an engine: downloads are restarted, removed and purged.
       route("/plain", kilobytes: 900)
       try run(["restart", server.url("/plain")], before: ["/plain": .known])
       try run(["resume", server.url("/paused")])
@@ -95,7 +95,7 @@ import TestSupport
         after: completed(["/got"])
       )
 
-      // What is started again after a power cut need not be slow.
+      // Downloads restarted after a power cut need no rate limit.
       for (path, versions) in versions {
         guard let last = versions.last else { continue }
         server.route(path, Resource(last.body, etag: last.tag))
@@ -130,12 +130,14 @@ import TestSupport
       try DownloadStore(at: storePath, access: .readOnly).record(named: server.url(path))
     }
 
-    /// Looks until the condition is met; a test that waits in vain runs into its time limit.
+    /// Polls until the condition holds.
+    ///
+    /// The suite's time limit ends a test whose condition never holds.
     private func wait(_ condition: () throws -> Bool) throws {
       while try !condition() { usleep(10_000) }
     }
 
-    /// Runs a command to its end, and notes what it promises.
+    /// Runs a command until it ends, and records its promises.
     private mutating func run(
       _ arguments: [String],
       before: [String: RecordedRun.Promise?] = [:],
@@ -166,7 +168,7 @@ import TestSupport
       )
     }
 
-    /// Swift needs clang to link, so there is one wherever this test was built.
+    /// Swift uses clang for linking, so clang exists wherever this test was built.
     private func compileRecorder() throws {
       let source = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "Recorder/recorder.c").path

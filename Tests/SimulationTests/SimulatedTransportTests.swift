@@ -4,9 +4,9 @@ import SimulatedTransport
 import Synchronization
 import Testing
 
-/// The transport without a network, as a sink sees it.
+/// The simulated transport, as a sink sees it.
 @Suite struct SimulatedTransportTests {
-  /// Keeps what it is told.
+  /// Records the calls that it receives.
   private final class Sink: TaskSink {
     struct Heard: Sendable, Equatable {
       var statuses: [Int] = []
@@ -17,7 +17,7 @@ import Testing
     private let state = Mutex(Heard())
     private let limit: Int
 
-    /// - Parameter limit: How many bytes it takes.
+    /// - Parameter limit: The number of bytes that it accepts.
     init(limit: Int = .max) {
       self.limit = limit
     }
@@ -53,7 +53,7 @@ import Testing
     TaskRequest(url: url, recordID: "r", offset: offset, validator: validator)
   }
 
-  /// Runs a task to its end.
+  /// Runs a task until it ends, and returns what its sink received.
   private func heard(_ request: TaskRequest) -> Sink.Heard {
     let sink = Sink()
     let task = transport.start(request, sink: sink)
@@ -61,7 +61,7 @@ import Testing
     return sink.heard
   }
 
-  @Test func `a body has the same bytes wherever one begins`() {
+  @Test func `a body has the same bytes whatever the offset`() {
     let whole = body[0..<1_000]
     #expect(body[13..<777] == Array(whole[13..<777]))
     #expect(body.matches(whole[5..<9], from: 5))
@@ -69,7 +69,7 @@ import Testing
     #expect(SimulatedBody(seed: 6, byteCount: 1_000)[0..<1_000] != whole)
   }
 
-  @Test func `a whole and a part are sent as RFC 9110 has it`() {
+  @Test func `whole and partial responses follow RFC 9110`() {
     let whole = heard(request())
     #expect(whole == Sink.Heard(statuses: [200], bytes: body[0..<1_000], outcomes: [.completed]))
     #expect(heard(request(400, "\"1\"")).bytes == body[400..<1_000])
@@ -80,7 +80,7 @@ import Testing
     #expect(heard(request()).statuses == [404])
   }
 
-  @Test func `a task breaks where it was told to, once`() {
+  @Test func `a task fails once at the injected interruption`() {
     let lost = TaskFailure(code: .connectionLost, message: "lost")
     transport.interrupt(url, afterBytes: 250, with: lost)
     transport.interrupt(url, afterBytes: -1, with: lost)
@@ -89,7 +89,7 @@ import Testing
     #expect(heard(request()).outcomes == [.completed])
   }
 
-  @Test func `a cancelled task ends once, after what was on its way if that is wanted`() {
+  @Test func `a cancelled task ends once, optionally after bytes that were in flight`() {
     let sink = Sink()
     let task = transport.start(request(), sink: sink)
     transport.advance(task)
@@ -100,7 +100,7 @@ import Testing
     #expect(sink.heard == Sink.Heard(statuses: [200], bytes: body[0..<10], outcomes: [.cancelled]))
   }
 
-  @Test func `a sink that has enough gets no more`() {
+  @Test func `a sink that cancels receives no more bytes`() {
     let sink = Sink(limit: 20)
     let task = transport.start(request(), sink: sink)
     while transport.advance(task, atMost: 20, heedsCancel: false) {}
@@ -108,7 +108,7 @@ import Testing
     #expect(sink.heard.outcomes == [.cancelled])
   }
 
-  @Test func `after a crash nobody hears of a task, which may go on`() async {
+  @Test func `a crash detaches the sink from a task that continues`() async {
     let sink = Sink()
     let task = transport.start(request(), sink: sink)
     transport.crash(keepsTasks: true)
@@ -118,7 +118,7 @@ import Testing
     #expect(sink.heard == Sink.Heard())
   }
 
-  @Test func `at once a task goes to its end by itself`() async {
+  @Test func `a task with the pace atOnce runs to its end by itself`() async {
     let transport = SimulatedTransport()
     transport.serve(SimulatedResource(body), at: url)
     let sink = Sink()

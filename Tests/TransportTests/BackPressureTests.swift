@@ -4,12 +4,13 @@ import Foundation
 import Testing
 import TransportTesting
 
-/// What keeps memory and speed within bounds.
+/// Bounds of memory and transfer rate.
 @Suite(.timeLimit(.minutes(5)))
 struct BackPressureTests {
   #if os(Linux)
-    /// In a process of its own, as other tests use memory too; not with AddressSanitizer, which keeps
-    /// freed memory back.
+    /// Runs in a process of its own, because other tests use memory, too.
+    ///
+    /// Not with AddressSanitizer, which keeps freed memory back.
     @Test(.enabled(if: !isAddressSanitized, "AddressSanitizer keeps freed memory back"))
     func `a slow sink keeps memory bounded`() async {
       await #expect(processExitsWith: .success) {
@@ -39,7 +40,7 @@ struct BackPressureTests {
     }
   #endif
 
-  @Test func `the rate limit holds for the sum of all tasks`() async throws {
+  @Test func `the rate limit applies to the sum of all tasks`() async throws {
     let server = try FaultServer()
     server.route("/file", Resource(.generated(byteCount: 100_000)))
     let transport = TransportUnderTest.make(bytesPerSecond: 200_000)
@@ -50,11 +51,11 @@ struct BackPressureTests {
       _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
     }
     for sink in sinks { #expect(await sink.outcome() == .completed) }
-    // 300 000 bytes less the burst of a tenth of a second.
+    // 300,000 bytes minus the burst of a tenth of a second.
     #expect(ContinuousClock.now - start >= .seconds(1.4))
   }
 
-  @Test func `a limit that is lifted no longer delays`() async throws {
+  @Test func `removing the rate limit ends its delays`() async throws {
     let server = try FaultServer()
     let body = Body.generated(byteCount: 5_000_000)
     server.route("/file", Resource(body))
@@ -67,7 +68,7 @@ struct BackPressureTests {
     #expect(sink.record.isIntact && sink.record.byteCount == 5_000_000)
   }
 
-  @Test func `a cancel does not wait for the rate limit`() async throws {
+  @Test func `cancelling does not wait for the rate limit`() async throws {
     let server = try FaultServer()
     server.route("/file", Resource(.generated(byteCount: 5_000_000)))
     let transport = TransportUnderTest.make(bytesPerSecond: 10)
@@ -84,7 +85,7 @@ struct BackPressureTests {
     unsafe dlsym(nil, "__asan_init") != nil
   }
 
-  /// The largest resident set of this process so far, in bytes.
+  /// The peak resident memory of this process, in bytes.
   private func peakMemory() -> Int? {
     let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

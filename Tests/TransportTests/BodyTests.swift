@@ -4,7 +4,7 @@ import FaultServer
 import Testing
 import TransportTesting
 
-/// What a body looks like to a sink, for each way in which a server can send it.
+/// Bodies as a sink receives them, for each way in which a server can send them.
 @Suite(.timeLimit(.minutes(2)))
 struct BodyTests {
   private let server: FaultServer
@@ -48,7 +48,7 @@ struct BodyTests {
     #expect(await transport.liveTasks().isEmpty)
   }
 
-  @Test func `an offset asks for a range of the same entity`() async {
+  @Test func `an offset requests a range of the same entity`() async {
     server.route("/file", Resource(body))
     let sink = RecordingSink(expecting: body, from: 1_000_000)
     #expect(await fetch(offset: 1_000_000, validator: "\"1\"", sink: sink) == .completed)
@@ -60,7 +60,7 @@ struct BodyTests {
     #expect(server.requests.first?["If-Range"] == "\"1\"")
   }
 
-  @Test func `another entity is sent whole`() async {
+  @Test func `another entity is sent as a whole`() async {
     server.route("/file", Resource(body, etag: "\"new\""))
     let sink = RecordingSink(expecting: body)
     #expect(await fetch(offset: 1_000_000, validator: "\"old\"", sink: sink) == .completed)
@@ -69,7 +69,7 @@ struct BodyTests {
     #expect(sink.record.isIntact)
   }
 
-  @Test func `an offset beyond the end is a 416`() async {
+  @Test func `an offset beyond the end gets status 416`() async {
     server.route("/file", Resource(body))
     let sink = RecordingSink()
     #expect(await fetch(offset: 3_000_000, sink: sink) == .completed)
@@ -86,7 +86,7 @@ struct BodyTests {
     #expect(server.requests.first?["If-Range"] == nil)
   }
 
-  @Test func `a caller's fields are sent, but for the transport's own`() async {
+  @Test func `the caller's header fields are sent, except those that the transport sets`() async {
     server.route("/file", Resource(.text("x")))
     let sink = RecordingSink()
     let headers = [
@@ -107,7 +107,10 @@ struct BodyTests {
   }
 
   @Test(arguments: [Resource.Framing.contentLength, .chunked, .closeDelimited], [0, 1, 500_000])
-  func `each framing brings the whole body`(_ framing: Resource.Framing, _ byteCount: Int64) async {
+  func `the whole body arrives with each kind of framing`(
+    _ framing: Resource.Framing,
+    _ byteCount: Int64
+  ) async {
     let body = Body.generated(byteCount: byteCount, seed: 2)
     var resource = Resource(body)
     resource.framing = framing
@@ -119,7 +122,7 @@ struct BodyTests {
     #expect(sink.record.isIntact)
   }
 
-  @Test func `interim responses are not shown`() async {
+  @Test func `interim responses are not passed on`() async {
     server.route(
       "/file",
       Resource(
@@ -138,7 +141,7 @@ struct BodyTests {
   }
 
   @Test(arguments: [404, 410, 429, 500, 503])
-  func `an error status is a response like any other`(_ status: Int) async {
+  func `an error status is passed on like any other response`(_ status: Int) async {
     server.route("/file", Resource(.text(""), faults: .status(status, retryAfter: "9")))
     let sink = RecordingSink()
     #expect(await fetch(sink: sink) == .completed)
@@ -148,7 +151,7 @@ struct BodyTests {
   }
 
   @Test(arguments: ["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\"", "Bearer", "Basic"])
-  func `a 401 is a response and does not hang`(_ challenge: String) async {
+  func `a 401 response is passed on and does not hang`(_ challenge: String) async {
     var resource = Resource(.text("who are you"))
     resource.status = 401
     resource.fields = [Field("WWW-Authenticate", challenge)]
@@ -158,7 +161,7 @@ struct BodyTests {
     #expect(sink.record.heads.map(\.status) == [401])
     #expect(sink.record.byteCount == 11)
     #expect(server.requests.count == 1)
-    // The session is still sound.
+    // The session still works.
     server.route("/other", Resource(body))
     let other = RecordingSink(expecting: body)
     #expect(await fetch("/other", sink: other) == .completed)

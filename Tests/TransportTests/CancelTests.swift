@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 import TransportTesting
 
-/// The end of a task that somebody asked for.
+/// Tasks that the caller or the sink cancels.
 @Suite(.timeLimit(.minutes(3)))
 struct CancelTests {
   private let server: FaultServer
@@ -23,14 +23,14 @@ struct CancelTests {
     TaskRequest(url: server.url(path), recordID: recordID)
   }
 
-  /// Returns once everything that the session had queued before has been delivered.
+  /// Waits until everything queued in the session before has been delivered.
   private func fence() async {
     let sink = RecordingSink()
     _ = transport.start(request("/small"), sink: sink)
     #expect(await sink.outcome() == .completed)
   }
 
-  @Test func `a refusal of the first chunk is the last that the sink hears but the end`() async {
+  @Test func `a sink that cancels at the first chunk receives only the end after it`() async {
     let sink = RecordingSink(expecting: body, onBytes: { _ in .cancel })
     _ = transport.start(request("/file"), sink: sink)
     #expect(await sink.outcome() == .cancelled)
@@ -41,7 +41,7 @@ struct CancelTests {
     #expect(record.violationCount == 0)
   }
 
-  @Test func `a refusal of the head keeps the body away`() async {
+  @Test func `a sink that cancels at the response head receives no body`() async {
     let sink = RecordingSink(onHead: { _ in .cancel })
     _ = transport.start(request("/file"), sink: sink)
     #expect(await sink.outcome() == .cancelled)
@@ -50,7 +50,7 @@ struct CancelTests {
     #expect(sink.record.violationCount == 0)
   }
 
-  @Test func `a cancel ends a task that waits for its server`() async {
+  @Test func `cancelling ends a task that waits for its server`() async {
     let sink = RecordingSink(expecting: body)
     let id = transport.start(request("/stall", "record 7"), sink: sink)
     await sink.hasBytes()
@@ -78,7 +78,7 @@ struct CancelTests {
     for sink in sinks { #expect(await sink.outcome() == .cancelled) }
   }
 
-  @Test func `two hundred races of start and cancel end once each`() async {
+  @Test func `two hundred racing starts and cancels each end once`() async {
     await withTaskGroup { group in
       for index in 0..<200 {
         group.addTask {
@@ -98,7 +98,7 @@ struct CancelTests {
     #expect(await transport.liveTasks().isEmpty)
   }
 
-  @Test func `a sink may start and cancel tasks`() async {
+  @Test func `a sink can start and cancel tasks`() async {
     let (ends, end) = AsyncStream<TaskOutcome>.makeStream()
     let transport = transport
     let server = server
@@ -144,11 +144,11 @@ struct CancelTests {
       _ = transport?.start(request, sink: sink)
       #expect(await sink.outcome() == .completed)
     }
-    // A session of its own would have a connection of its own.
+    // A second session would open a second connection.
     #expect(Set(server.requests.map(\.connection)).count == 1)
     #expect(server.openConnectionCount == 1)
     transport = nil
-    // A session that stays keeps its idle connection.
+    // A session that still exists keeps its idle connection.
     let deadline = ContinuousClock.now.advanced(by: .seconds(60))
     while server.openConnectionCount > 0, ContinuousClock.now < deadline {
       try await Task.sleep(for: .milliseconds(5))

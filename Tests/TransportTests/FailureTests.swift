@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import TransportTesting
 
-/// How a transfer that breaks looks to a sink.
+/// Broken transfers as a sink sees them.
 @Suite(.timeLimit(.minutes(2)))
 struct FailureTests {
   private let server: FaultServer
@@ -32,12 +32,12 @@ struct FailureTests {
     (.emptyReply, .connectionLost, 0),
     (.rawResponse("junk\r\n\r\n"), .badResponse, 0),
   ])
-  func `a broken transfer fails, and keeps what had arrived`(
+  func `a broken transfer fails and keeps the received bytes`(
     _ fault: Fault,
     _ code: TaskFailure.Code,
     _ byteCount: Int64
   ) async {
-    // A server that hangs up without an answer may be asked once more.
+    // A request whose connection closed without a response may be sent again.
     server.route("/file", Resource(body, faults: fault, then: .repeatLast))
     let sink = RecordingSink(expecting: body)
     let outcome = await fetch(sink: sink)
@@ -46,7 +46,7 @@ struct FailureTests {
     #expect(sink.record.isIntact && sink.record.violationCount == 0)
   }
 
-  /// The client under the second transport drops what has arrived and is not asked for yet when the
+  /// The client of the second transport drops buffered bytes that were not consumed when the
   /// connection breaks.
   private func expect(_ sink: RecordingSink, kept byteCount: Int64) {
     if TransportUnderTest.isURLSession {
@@ -56,7 +56,7 @@ struct FailureTests {
     }
   }
 
-  @Test func `a body is complete after as many resets as it takes`() async {
+  @Test func `a body is completed after any number of resets`() async {
     server.route("/file", Resource(body, faults: .resetEvery(bytes: 700_000)))
     let transport = TransportUnderTest.make()
     var offset: Int64 = 0
@@ -78,7 +78,7 @@ struct FailureTests {
     #expect(server.requests.count >= 5)
   }
 
-  @Test func `a connection that its server closes after a reply is not waited for`() async {
+  @Test func `a connection closed after a response does not delay the end`() async {
     let reply = Fault.rawResponse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     server.route("/file", Resource(.text(""), faults: reply, then: .repeatLast))
     let transport = TransportUnderTest.make()
@@ -89,7 +89,7 @@ struct FailureTests {
     }
   }
 
-  @Test func `a chunked body that is cut short fails`() async {
+  @Test func `a truncated chunked body fails`() async {
     var resource = Resource(body, faults: .closeAfter(bytes: 200_000))
     resource.framing = .chunked
     server.route("/file", resource)
@@ -98,14 +98,14 @@ struct FailureTests {
     expect(sink, kept: 200_000)
   }
 
-  @Test func `a port that nobody listens on cannot be connected to`() async throws {
+  @Test func `a closed port gives cannotConnect`() async throws {
     let gone = try FaultServer()
     let url = gone.url("/file")
     gone.stop()
     #expect(await fetch(url, sink: RecordingSink())?.failureCode == .cannotConnect)
   }
 
-  @Test func `an unknown host cannot be found`() async {
+  @Test func `an unknown host gives cannotFindHost`() async {
     let outcome = await fetch("http://nonexistent.invalid/", sink: RecordingSink())
     #expect(outcome?.failureCode == .cannotFindHost, "\(String(describing: outcome))")
   }
@@ -114,7 +114,7 @@ struct FailureTests {
     "", "not a url", "/path", "file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "http:///x",
     "http:x", "https://:80/",
   ])
-  func `what is not an http URL fails through the sink`(_ url: String) async {
+  func `a URL that is not http fails the task through its sink`(_ url: String) async {
     let sink = RecordingSink()
     #expect(await fetch(url, sink: sink)?.failureCode == .unsupportedURL)
     #expect(sink.record.heads.isEmpty && sink.record.violationCount == 0)
@@ -124,7 +124,7 @@ struct FailureTests {
     HeaderField(name: "X", value: "a\r\nRange: bytes=5-"), HeaderField(name: "X", value: "a\n b"),
     HeaderField(name: "X: a", value: "b"), HeaderField(name: "", value: "b"),
   ])
-  func `a header field that would become two is not sent`(_ field: HeaderField) async {
+  func `a header field that contains a line break is not sent`(_ field: HeaderField) async {
     let sink = RecordingSink()
     let request = TaskRequest(url: server.url("/file"), recordID: "r", headers: [field])
     let transport = TransportUnderTest.make()
@@ -134,7 +134,7 @@ struct FailureTests {
   }
 
   @Test(arguments: [Fault.stallAfter(bytes: 50_000), .stallBeforeHeader])
-  func `a server that falls silent times out`(_ fault: Fault) async {
+  func `a server that stops sending causes a time-out`(_ fault: Fault) async {
     server.route("/file", Resource(body, faults: fault))
     let sink = RecordingSink(expecting: body)
     let transport = TransportUnderTest.make(idleTimeout: .seconds(1))

@@ -3,9 +3,9 @@ import FaultServer
 import Testing
 import TransportTesting
 
-/// Servers that send what nobody can use, or never come to an end.
+/// Servers that send malformed or endless responses.
 ///
-/// One after the other: a flood takes much of the one thread that URLSession has on Linux.
+/// Serialized: a flood occupies much of the single thread that URLSession has on Linux.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct HostileServerTests {
   private let server: FaultServer
@@ -15,7 +15,8 @@ struct HostileServerTests {
     server.route("/good", Resource(.text("good")))
   }
 
-  /// What becomes of a task whose server does that; the transport must be sound afterwards.
+  /// Returns the outcome of a task whose server has the given fault, and checks that the transport
+  /// still works.
   private func outcome(
     _ fault: Fault,
     sink: RecordingSink,
@@ -37,7 +38,7 @@ struct HostileServerTests {
     Fault.rawForEver("HTTP/1.1 200 OK\r\n", repeating: "X-Filler: aaaaaaaaaaaaaaaaaaaa\r\n"),
     .rawForEver("HTTP/1.1 200 OK\r\nX-Filler: ", repeating: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
   ])
-  func `a header without an end is cut off`(_ fault: Fault) async {
+  func `an endless header is cut off`(_ fault: Fault) async {
     let sink = RecordingSink()
     let outcome = await outcome(fault, sink: sink)
     #expect(outcome?.failureCode == .badResponse, "\(String(describing: outcome))")
@@ -50,7 +51,7 @@ struct HostileServerTests {
     .rawForEver("", repeating: "HTTP/1.1 102 Processing\r\n\r\n", everyMilliseconds: 100),
     .rawForEver("", repeating: "HTTP/1.1 103 Early\r\nLink: x\r\n\r\n", everyMilliseconds: 100),
   ])
-  func `a header that comes in drops is as good as none`(_ fault: Fault) async {
+  func `a header sent byte by byte times out`(_ fault: Fault) async {
     let sink = RecordingSink()
     let outcome = await outcome(fault, sink: sink, idleTimeout: .seconds(2))
     #expect(outcome?.failureCode == .timedOut, "\(String(describing: outcome))")
@@ -63,7 +64,7 @@ struct HostileServerTests {
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nno",
     "\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}(", "SSH-2.0-OpenSSH_9.2\r\n", "220 ftp ready\r\n",
   ])
-  func `what is not HTTP fails`(_ text: String) async {
+  func `a response that is not HTTP fails`(_ text: String) async {
     let sink = RecordingSink()
     let outcome = await outcome(.rawResponse(text), sink: sink)
     #expect(outcome?.failureCode != nil, "\(String(describing: outcome))")
@@ -74,7 +75,7 @@ struct HostileServerTests {
     "zz\r\nhello\r\n0\r\n\r\n", "ffffffffffffffffff\r\nhello\r\n0\r\n\r\n", "5\r\nhel",
     "5\r\nhello\r\n",
   ])
-  func `a chunked body that is broken fails`(_ chunks: String) async {
+  func `a malformed chunked body fails`(_ chunks: String) async {
     let sink = RecordingSink()
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     let outcome = await outcome(.rawResponse(head + chunks), sink: sink)
@@ -82,10 +83,10 @@ struct HostileServerTests {
   }
 
   @Test(
-    .enabled(if: !TransportUnderTest.isURLSession, "URLSession tells of a redirect at its end"),
+    .enabled(if: !TransportUnderTest.isURLSession, "URLSession reports a redirect only at its end"),
     arguments: [301, 302, 303, 307, 308]
   )
-  func `the body of a redirect is not waited for`(_ status: Int) async {
+  func `a transport does not wait for the body of a redirect`(_ status: Int) async {
     let head = "HTTP/1.1 \(status) Moved\r\nLocation: /good\r\n\r\n"
     let sink = RecordingSink(expecting: .text("good"))
     let outcome = await outcome(.rawForEver(head, repeating: "moved "), sink: sink)
@@ -93,7 +94,7 @@ struct HostileServerTests {
     #expect(sink.status == 200 && sink.record.byteCount == 4 && sink.record.isIntact)
   }
 
-  @Test(arguments: [404, 500]) func `an endless page of an error ends when its sink likes`(
+  @Test(arguments: [404, 500]) func `a sink can end an endless error page`(
     _ status: Int
   ) async {
     let sink = RecordingSink(onHead: { _ in .cancel })

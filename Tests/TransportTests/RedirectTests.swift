@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import TransportTesting
 
-/// What of a redirect reaches the wire.
+/// The requests that follow a redirect.
 @Suite(.timeLimit(.minutes(2)))
 struct RedirectTests {
   private let server: FaultServer
@@ -60,7 +60,8 @@ struct RedirectTests {
     #expect(await transport.liveTasks().isEmpty)
   }
 
-  @Test func `credentials stay within their origin and do not come back to it`() async {
+  @Test func `credentials stay within their origin and are not restored by a redirect back`() async
+  {
     server.route("/a/b", Resource(redirectTo: "c/d?x=1"))
     server.route("/a/c/d", Resource(redirectTo: other.url("/away")))
     other.route("/away", Resource(redirectTo: server.url("/end")))
@@ -76,7 +77,7 @@ struct RedirectTests {
     #expect(other.requests.map { $0["Private-Token"] } == [nil])
   }
 
-  @Test func `a loop ends after twenty redirects`() async {
+  @Test func `a redirect loop ends after twenty redirects`() async {
     server.route("/loop", Resource(redirectTo: "/loop"))
     let sink = RecordingSink()
     #expect(await fetch("/loop", sink: sink)?.failureCode == .badRedirect)
@@ -85,7 +86,7 @@ struct RedirectTests {
   }
 
   @Test(arguments: ["ftp://127.0.0.1/x", "file:///etc/passwd", "data:,x", "http://"])
-  func `a redirect away from http is refused`(_ location: String) async {
+  func `a redirect to another scheme is refused`(_ location: String) async {
     server.route("/old", Resource(redirectTo: location))
     let sink = RecordingSink()
     let outcome = await fetch("/old", sink: sink)
@@ -93,7 +94,7 @@ struct RedirectTests {
     #expect(sink.record.heads.isEmpty && sink.record.outcomes.count == 1)
   }
 
-  @Test func `no failure names a secret of where a redirect leads`() async throws {
+  @Test func `no failure reveals a secret of a redirect target`() async throws {
     let gone = try FaultServer()
     let dead = gone.url("/x?X-Amz-Signature=hush").replacing("//", with: "//me:hush@")
     gone.stop()
@@ -113,7 +114,7 @@ struct RedirectTests {
   }
 
   @Test(arguments: [300, 302, 304])
-  func `a redirect that leads nowhere is a response`(_ status: Int) async {
+  func `a redirect without a target is passed on as a response`(_ status: Int) async {
     server.route("/old", Resource(redirectTo: nil, status: status))
     let sink = RecordingSink()
     #expect(await fetch("/old", sink: sink) == .completed)
@@ -121,7 +122,7 @@ struct RedirectTests {
     #expect(sink.record.violationCount == 0)
   }
 
-  @Test func `a cancel among redirects ends the task once`() async {
+  @Test func `cancelling during redirects ends the task once`() async {
     server.route("/loop", Resource(redirectTo: "/loop"))
     await withTaskGroup { group in
       for index in 0..<100 {

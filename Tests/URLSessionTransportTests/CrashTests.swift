@@ -7,14 +7,15 @@ import TransportTesting
 
 @testable import URLSessionTransport
 
-/// What URLSession on Linux does not survive, or does not understand: facts about the platform, kept
-/// here so that we notice when they are gone.
+/// Responses that URLSession on Linux does not survive or parse.
+///
+/// These are facts about the platform; a test fails when one of them changes.
 @Suite(.timeLimit(.minutes(2)))
 struct CrashTests {
   #if os(Linux)
-    /// A fact about the platform, kept here so that we notice when it is gone: the session traps
-    /// when the connection ends inside a response header (swift-corelibs-foundation issue 5285).
-    @Test func `a header that is cut short ends the process`() async {
+    /// The session traps when the connection ends inside a response header
+    /// (swift-corelibs-foundation issue 5285).
+    @Test func `a truncated header ends the process`() async {
       await #expect(processExitsWith: .failure) {
         let server = try FaultServer()
         server.route("/file", Resource(.text("x"), faults: .closeInsideHeader, then: .repeatLast))
@@ -26,8 +27,8 @@ struct CrashTests {
       }
     }
 
-    /// The same for a chunked body with a trailer field, which is legal HTTP.
-    @Test func `a trailer ends the process`() async {
+    /// The same happens for a chunked body with a trailer field, which is legal HTTP.
+    @Test func `a trailer field ends the process`() async {
       await #expect(processExitsWith: .failure) {
         let server = try FaultServer()
         let reply =
@@ -41,8 +42,8 @@ struct CrashTests {
       }
     }
 
-    /// The session computes progress in `Double`, in which these lengths are 2^63, and traps when it
-    /// makes an integer of that.
+    /// The session computes progress as `Double`, which rounds these lengths to 2^63, and traps
+    /// when it converts that to an integer.
     @Test(arguments: ["9223372036854775807", "9223372036854775296"])
     func `a length near the largest integer ends the process`(_ length: String) async {
       await #expect(processExitsWith: .failure) { [length = length as String] in
@@ -57,7 +58,7 @@ struct CrashTests {
       }
     }
 
-    @Test func `a line of a header that begins with NUL ends the process`() async {
+    @Test func `a header line that begins with NUL ends the process`() async {
       await #expect(processExitsWith: .failure) {
         let server = try FaultServer()
         let reply = "HTTP/1.1 200 OK\r\n\0\r\nContent-Length: 5\r\n\r\nhello"
@@ -70,7 +71,7 @@ struct CrashTests {
       }
     }
 
-    @Test func `a length just below those is survived`() async throws {
+    @Test func `a length just below is survived`() async throws {
       let server = try FaultServer()
       let reply = "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854774784\r\n\r\nhello"
       server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
@@ -80,9 +81,10 @@ struct CrashTests {
       #expect(await sink.outcome()?.failureCode == .connectionLost)
     }
 
-    /// What is not as FoundationNetworking wants it fails, legal or not (issue 4965).
+    /// Header fields in other forms than FoundationNetworking expects fail, legal or not (issue
+    /// 4965).
     @Test(arguments: ["A:b", "A:   ", "A : b"])
-    func `a field with other blanks than usual is not understood`(_ field: String) async throws {
+    func `a field with unusual white space is not parsed`(_ field: String) async throws {
       let server = try FaultServer()
       let reply = "HTTP/1.1 200 OK\r\n\(field)\r\nContent-Length: 0\r\n\r\n"
       server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
@@ -92,10 +94,10 @@ struct CrashTests {
       #expect(await sink.outcome()?.failureCode == .badResponse)
     }
 
-    /// libcurl reads these without ever reporting something, on the one queue that all sessions of a
-    /// process have.
+    /// libcurl reads these forever without reporting anything, on the queue that all sessions of a
+    /// process share.
     @Test(arguments: [("5\r\nhello\r\n0\r\n", "X-A: b\r\n"), ("5;", "abcdefgh")])
-    func `a flood that is no body hangs every session, and that is noticed`(
+    func `a flood without a body hangs every session, and the hang is detected`(
       _ body: String,
       _ flood: String
     ) async {
@@ -111,7 +113,7 @@ struct CrashTests {
           bytesPerSecond: nil,
           sessionTimeout: .seconds(600),
           hangLimit: .seconds(2),
-          // What is to be done at an exit waits for the session too.
+          // Exit handlers wait for the session, too.
           onHang: { _exit(7) }
         )
         let sink = RecordingSink()
@@ -122,12 +124,12 @@ struct CrashTests {
     }
   #endif
 
-  @Test func `a session that waits for its sinks does not hang`() async throws {
+  @Test func `a session that waits for its sinks does not count as hung`() async throws {
     let server = try FaultServer()
     let body = Body.generated(byteCount: 4_000_000, seed: 16)
     server.route("/file", Resource(body))
     let hangs = Mutex(0)
-    // Four seconds for the body, and two to answer in.
+    // Four seconds for the body, and two to respond.
     let transport = URLSessionTransport(
       idleTimeout: .seconds(600),
       connectionsPerHost: 4,

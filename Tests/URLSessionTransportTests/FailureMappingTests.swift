@@ -70,7 +70,7 @@ struct FailureMappingTests {
     (Duration.zero, 1.0), (.milliseconds(1), 1), (.seconds(1), 1), (.milliseconds(1_001), 2),
     (.seconds(60), 60), (.seconds(Int64.max), 1e6),
   ])
-  func `a time-out is a whole number of seconds`(_ duration: Duration, _ seconds: Double) {
+  func `a time-out is rounded to whole seconds`(_ duration: Duration, _ seconds: Double) {
     #expect(URLSessionTransport.wholeSeconds(duration) == seconds)
   }
 }

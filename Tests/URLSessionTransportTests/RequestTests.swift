@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What a session is asked for.
+/// The requests that a session sends.
 @Suite struct RequestTests {
   @Test(.requirements("FK3"), arguments: [true, false])
   func `a request and its redirects honor allowsCellular`(

@@ -13,7 +13,7 @@ import TransportTesting
   private let table = TaskTable()
   private let limiter = RateLimiter(bytesPerSecond: 1)
 
-  /// Makes a session task that nothing resumes, for a task of the transport.
+  /// Creates a suspended session task for a task of the transport.
   private func bound(
     in session: URLSession
   ) throws -> (task: LiveTask, inSession: URLSessionDataTask) {
@@ -31,7 +31,7 @@ import TransportTesting
     SessionDelegate(table: table, sessionTasks: SessionTaskQueue(table: table), limiter: limiter)
   }
 
-  @Test func `data that was queued when its task ended costs nothing of the rate limit`() throws {
+  @Test func `data queued for an ended task does not count against the rate limit`() throws {
     let session = URLSession(configuration: .ephemeral)
     defer { session.invalidateAndCancel() }
     let (task, sessionTask) = try bound(in: session)
@@ -42,7 +42,7 @@ import TransportTesting
     #expect(limiter.delay == .zero)
   }
 
-  @Test func `data without a final response is no body`() throws {
+  @Test func `data without a final response is not part of the body`() throws {
     let session = URLSession(configuration: .ephemeral)
     defer { session.invalidateAndCancel() }
     let (task, sessionTask) = try bound(in: session)

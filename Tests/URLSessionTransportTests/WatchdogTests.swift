@@ -6,10 +6,10 @@ import TransportTesting
 
 @testable import URLSessionTransport
 
-/// What ends a task that the session itself would keep for ever.
+/// The watchdog, which ends tasks that the session would keep forever.
 @Suite(.timeLimit(.minutes(2)))
 struct WatchdogTests {
-  @Test func `the watchdog ends what the session has forgotten`() async throws {
+  @Test func `the watchdog ends a task that the session does not end`() async throws {
     let server = try FaultServer()
     let body = Body.generated(byteCount: 3_000_000, seed: 12)
     server.route("/file", Resource(body, faults: .stallAfter(bytes: 50_000)))
@@ -27,7 +27,7 @@ struct WatchdogTests {
     #expect(sink.record.isIntact && sink.record.violationCount == 0)
   }
 
-  /// Asks its task, while it is called, whether it is idle.
+  /// Queries, during a call, whether its task is idle.
   private final class AskingSink: TaskSink {
     private let answer = Mutex<Bool?>(nil)
     private let task = Mutex<LiveTask?>(nil)
@@ -48,11 +48,11 @@ struct WatchdogTests {
     func finish(_ outcome: TaskOutcome) {}
   }
 
-  @Test func `the time that a sink takes is not the server's silence`() {
+  @Test func `time spent in a sink does not count as idle`() {
     let sink = AskingSink()
     let task = TaskTable().add(recordID: "r", sink: sink)
     sink.attend(task)
-    // The task has the sink.
+    // The task retains the sink.
     defer { sink.attend(nil) }
     #expect(task.receive(ResponseHead(status: 200, fields: [])))
     #expect(sink.wasIdle == false)
@@ -62,7 +62,7 @@ struct WatchdogTests {
     #expect(!task.isIdle(after: .seconds(60), heldUp: false, limit: .seconds(1)))
   }
 
-  @Test func `silence counts only while the transport listens`() {
+  @Test func `idle time counts only while the transport reads`() {
     var counter = IdleCounter()
     #expect(counter.tick(.seconds(1), heldUp: false) == .seconds(1))
     #expect(counter.tick(.seconds(5), heldUp: true) == .seconds(1))
