@@ -1,15 +1,15 @@
 package import DownloadSync
 internal import Synchronization
 
-/// An effect gate that asks a closure before each effect, and records the effects that happened.
-package final class EffectHook: FaultInjector {
+/// An effect gate that calls a closure before each effect, and records the effects that happened.
+package final class EffectHook: EffectGate {
   private let effects = Mutex<[Effect]>([])
   private let refuse: @Sendable (Effect) -> Int32?
 
   /// Creates a gate.
   ///
-  /// - Parameter refuse: Runs before each effect, on the thread that performs it. Returns the error
-  ///   number that the effect fails with; `nil` to let it happen.
+  /// - Parameter refuse: Called before each effect, on the thread that performs it. Returns the
+  ///   error number that the effect fails with, or `nil` to allow it.
   package init(_ refuse: @escaping @Sendable (Effect) -> Int32? = { _ in nil }) {
     self.refuse = refuse
   }
@@ -25,8 +25,8 @@ package final class EffectHook: FaultInjector {
 }
 
 extension EngineEnvironment {
-  /// The real environment with a gate.
-  package static func live(_ faultInjector: any FaultInjector) -> Self {
+  /// Returns the real environment with a gate.
+  package static func live(_ gate: any EffectGate) -> Self {
     var environment = live
     environment.faultInjector = faultInjector
     return environment

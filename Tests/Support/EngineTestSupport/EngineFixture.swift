@@ -5,12 +5,12 @@ package import Foundation
 package import ObjectStore
 internal import TransportTesting
 
-/// A store, a server and engines in a folder of their own, gone when the test ends.
+/// A store, a server and engines in their own folder, which is deleted after the test.
 package final class EngineFixture {
   package let folder: URL
   package let server: FaultServer
   package let store: DownloadStore
-  /// How long a server may be silent.
+  /// The idle timeout of the transports.
   package var idleTimeout = Duration.seconds(5)
 
   package init() throws {
@@ -24,7 +24,7 @@ package final class EngineFixture {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// Where the files of records in the standard root go.
+  /// The path of a file in the standard root.
   package func file(_ name: String) -> String {
     folder.appending(path: "store/files/\(name)").path
   }
@@ -45,7 +45,7 @@ package final class EngineFixture {
     return try store.add([request])[0].record
   }
 
-  /// Adds a record that has its first bytes on disk and synced, and their file.
+  /// Adds a record whose first bytes are on disk and synced.
   package func interrupted(
     _ path: String,
     _ body: Body,
@@ -70,7 +70,7 @@ package final class EngineFixture {
     }
   }
 
-  /// Makes an engine that tries again soon.
+  /// Creates an engine with short retry delays.
   package func engine(
     idleTimeout: Duration = .seconds(5),
     _ change: (inout EngineOptions) -> Void = { _ in }
@@ -85,7 +85,7 @@ package final class EngineFixture {
     )
   }
 
-  /// Runs an engine until nothing is left to do, and gives what it told.
+  /// Runs an engine until it is idle, and returns its summary and its events.
   @discardableResult
   package func run(
     _ change: (inout EngineOptions) -> Void = { _ in }
@@ -96,8 +96,9 @@ package final class EngineFixture {
     return (summary, await events.reduce(into: []) { $0.append($1) })
   }
 
-  /// Whether a path was asked for twice, the second time from that byte on; or from an earlier one,
-  /// where the transport drops the last of what had arrived.
+  /// Returns whether a path was requested twice, the second time from the given offset.
+  ///
+  /// A smaller offset is accepted if the transport may drop the last received bytes.
   package func goesOn(_ path: String, at offset: Int64) -> Bool {
     let ranges = ranges(path)
     guard ranges.count == 2, ranges[0] == nil, let range = ranges[1],
@@ -106,14 +107,14 @@ package final class EngineFixture {
     return TransportUnderTest.isURLSession ? start == offset : (1...offset).contains(start)
   }
 
-  /// The values of the `Range` fields of the requests for a path, in order.
+  /// Returns the `Range` fields of the requests for a path, in order.
   package func ranges(_ path: String) -> [String?] {
     server.requests.filter { $0.target == path }.map { $0["Range"] }
   }
 }
 
 extension ObjectStore {
-  /// The synchronous write, also in an asynchronous test.
+  /// Performs a synchronous write, also in an asynchronous test.
   @discardableResult
   package func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {
     try write(body)

@@ -4,7 +4,7 @@ internal import Foundation
 internal import ObjectStore
 package import TestSupport
 
-/// A store whose downloads do what the test says.
+/// A store whose downloads the test controls.
 package struct HandFixture {
   package let folder: TemporaryFolder
   package let store: DownloadStore
@@ -36,7 +36,7 @@ package struct HandFixture {
     )
   }
 
-  /// Changes a record as an engine would, and puts a partial file there.
+  /// Changes a record as an engine would, and creates its partial file.
   package func change(
     _ name: String,
     partial: Int? = nil,
@@ -65,7 +65,7 @@ package struct HandFixture {
     )
   }
 
-  /// Runs an engine for as long as `body` takes; what runs then is cancelled.
+  /// Runs an engine while `body` runs, then cancels its tasks.
   package func running(
     _ engine: DownloadEngine,
     _ body: () async throws -> Void
@@ -73,7 +73,7 @@ package struct HandFixture {
     try await EngineTestSupport.running(engine, body) { transport.endCancelled() }
   }
 
-  /// Waits until so many tasks were started.
+  /// Waits until the given number of tasks has started.
   package func started(_ count: Int) async throws {
     try await waitUntil("\(count) starts") { transport.started.count >= count }
   }
@@ -83,9 +83,9 @@ package struct HandFixture {
     try await waitUntil("\(name) to be \(state)") { try record(name).state == state }
   }
 
-  /// Waits until an engine has dealt with all that was written before.
+  /// Waits until an engine has processed all previous commits.
   package func settle() async throws {
-    // What is followed is followed in the order of commits.
+    // The engine processes external changes in the order of commits.
     let mark = "mark-\(UUID().uuidString)"
     var request = DownloadRequest(url: url(mark))
     request.isPaused = true
@@ -96,7 +96,7 @@ package struct HandFixture {
 }
 
 extension DownloadEvent {
-  /// Its name, without what it is about.
+  /// The name of the event without its values.
   package var word: String {
     switch self {
     case .started: "started"

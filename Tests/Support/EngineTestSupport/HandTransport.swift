@@ -2,11 +2,11 @@ internal import DownloadStore
 package import DownloadSync
 internal import Synchronization
 
-/// A transport whose tasks do what a test says, and nothing by themselves.
+/// A transport whose tasks do only what the test calls for.
 ///
-/// A cancelled task says that it has ended when the test ends it.
+/// The test also ends cancelled tasks.
 package final class HandTransport: Transport {
-  /// A task that was started.
+  /// A started task.
   package struct Started: Sendable {
     package var request: TaskRequest
     package var sink: any TaskSink
@@ -19,10 +19,10 @@ package final class HandTransport: Transport {
     var endsCancelled = false
   }
 
-  // Held for some nanoseconds: the engine starts and cancels, the test looks.
+  // Held briefly: the engine starts and cancels tasks, the test reads them.
   private let state: Mutex<State>
 
-  /// - Parameter left: Tasks of an engine that is gone.
+  /// - Parameter left: The tasks that a previous engine left.
   package init(left: [TaskSnapshot] = []) {
     state = Mutex(State(left: left))
   }
@@ -30,7 +30,7 @@ package final class HandTransport: Transport {
   package var cancelled: [TaskID] { state.withLock { $0.cancelled } }
   package var started: [Started] { state.withLock { $0.started } }
 
-  /// Has cancelled tasks say from now on that they have ended, as soon as they are cancelled.
+  /// Ends cancelled tasks from now on as soon as they are cancelled.
   package func endCancelled() {
     let ended = state.withLock { state in
       state.endsCancelled = true
@@ -60,7 +60,7 @@ package final class HandTransport: Transport {
 }
 
 extension HandTransport.Started {
-  /// Has the task receive bytes of an entity of that size.
+  /// Delivers a response head for an entity of the given size, and bytes.
   package func receive(_ bytes: [UInt8], of size: Int) {
     let head = ResponseHead(
       status: 200,
@@ -73,7 +73,7 @@ extension HandTransport.Started {
     _ = sink.receive(bytes.span)
   }
 
-  /// Has the task deliver a file of three bytes.
+  /// Delivers a file of three bytes, and ends the task.
   package func complete() {
     receive([1, 2, 3], of: 3)
     sink.finish(.completed)

@@ -1,9 +1,9 @@
 package import DownloadSync
 
-/// Runs an engine for as long as `body` takes, then stops it.
+/// Runs an engine while `body` runs, then stops it.
 ///
-/// `ending` is called after the stop, and has the tasks end that it cancels: what is cancelled before
-/// that would start again.
+/// `ending` is called after the stop and has to end the cancelled tasks. A task that ended before
+/// would start again.
 package func running(
   _ engine: DownloadEngine,
   _ body: () async throws -> Void,

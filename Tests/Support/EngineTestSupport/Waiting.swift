@@ -1,11 +1,11 @@
-/// What a test waits for has not come.
+/// The condition that a test waits for did not become true.
 package struct WaitedInVain: Error {
   package var description: String
 }
 
-/// Looks until the condition is met.
+/// Polls until the condition holds.
 ///
-/// - Throws: ``WaitedInVain`` after a minute, which is a hang.
+/// - Throws: ``WaitedInVain`` after a minute.
 package func waitUntil(
   _ description: String,
   _ condition: () async throws -> Bool

@@ -7,9 +7,9 @@
 extension Body {
   private static let blockSize = 1 << 20
 
-  /// Whether the file at `path` holds exactly this body; false if it cannot be read.
+  /// Returns whether the file at `path` holds exactly this body; false if it cannot be read.
   ///
-  /// Memory does not grow with the size: the file is compared block by block.
+  /// The file is compared block by block, in constant memory.
   public func matches(file path: String) -> Bool {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
@@ -27,7 +27,7 @@ extension Body {
     }
   }
 
-  /// Writes the body to a file, replacing what is there.
+  /// Writes the body to a file, replacing an existing one.
   ///
   /// Not synced.
   ///
@@ -53,7 +53,7 @@ extension Body {
   }
 }
 
-/// The C call under a name that the method above does not hide.
+/// The C function under a name that the method above does not hide.
 private func writeBytes(_ file: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
   unsafe write(file, bytes.baseAddress, bytes.count)
 }

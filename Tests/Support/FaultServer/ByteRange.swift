@@ -1,22 +1,22 @@
-/// One range of a `Range` field (RFC 9110, 14.1.2), not yet held against a length.
+/// A single range of a `Range` field (RFC 9110, 14.1.2), not yet applied to a length.
 enum ByteRange: Hashable {
-  /// From a first byte to a last one, both counted; to the end if there is no last one.
+  /// From a first to a last offset, both inclusive; to the end if there is no last one.
   case from(Int64, through: Int64?)
-  /// The last so many bytes.
+  /// The last bytes of the content.
   case suffix(Int64)
 
-  /// What a range selects of a body.
+  /// The part of a body that a range selects.
   enum Selection: Hashable {
     case bytes(Range<Int64>)
     case unsatisfiable
-    /// The range is legal, but 206 cannot express it: the last bytes of nothing.
+    /// The range is valid, but 206 cannot express it: the last bytes of an empty body.
     case whole
   }
 
-  /// Reads a `Range` field with one range of bytes.
+  /// Parses a `Range` field with one range of bytes.
   ///
-  /// Anything else is `nil`, and the field is to be ignored: a server may do so with several ranges
-  /// and must with other units (RFC 9110, 14.2).
+  /// Anything else is `nil` and is ignored: a server may ignore several ranges and must ignore
+  /// other units (RFC 9110, 14.2).
   init?(field: String) {
     let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, trimmed(parts[0]).lowercased() == "bytes" else { return nil }
@@ -38,7 +38,7 @@ enum ByteRange: Hashable {
     }
   }
 
-  /// What the range selects of `byteCount` bytes.
+  /// Returns the part of `byteCount` bytes that the range selects.
   func selection(of byteCount: Int64) -> Selection {
     switch self {
     case .from(let first, let last):
@@ -51,19 +51,19 @@ enum ByteRange: Hashable {
     }
   }
 
-  /// Digits only: `Int64` alone would take a sign.
+  /// Parses digits only, because `Int64` alone would accept a sign.
   ///
-  /// Too long a number is cut to one that is not.
+  /// Longer numbers are clamped.
   private static func number(_ text: Substring) -> Int64? {
     guard !text.isEmpty, text.allSatisfy({ ("0"..."9").contains($0) }) else { return nil }
     return Int64(text).map { min($0, .max - 1) } ?? .max - 1
   }
 }
 
-/// Whether an `If-Range` value lets a range through (RFC 9110, 13.1.5).
+/// Returns whether an `If-Range` value allows a range (RFC 9110, 13.1.5).
 ///
-/// A tag counts only if both are strong and equal; a date only if it is the very one that the server
-/// gives.
+/// An entity tag matches only if both are strong and equal; a date only if it equals the one that
+/// the server sends.
 func ifRangeHolds(_ value: String, etag: String?, lastModified: String?) -> Bool {
   if value.hasPrefix("\"") { return value == etag }
   if value.hasPrefix("W/") { return false }

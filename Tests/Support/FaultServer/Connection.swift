@@ -1,6 +1,6 @@
-/// One client: reads requests and sends replies until either side ends it.
+/// A client connection: reads requests and sends replies until either side closes it.
 ///
-/// Lives on one thread.
+/// It runs on one thread.
 struct Connection {
   private static let pieceSize = 65_536
   private static let longestHead = 65_536
@@ -51,9 +51,9 @@ struct Connection {
     }
   }
 
-  /// Sends a reply; true if the connection can carry another one.
+  /// Sends a reply, and returns whether the connection can carry another one.
   private mutating func send(_ reply: Reply, to request: Request) -> Bool {
-    // A request with content is refused, and the content is not read: the connection has to end.
+    // A request with content is rejected and its content is not read, so the connection has to end.
     let hasContent = request["Content-Length"] != nil || request["Transfer-Encoding"] != nil
     var framing = reply.framing
     if framing == .chunked && request.minorVersion == 0 { framing = .closeDelimited }
@@ -70,7 +70,7 @@ struct Connection {
     case .bytesForEver(let bytes, let repeated, let milliseconds):
       return sendForEver(bytes, repeated, milliseconds)
     case .halfHeader:
-      // Within the second line: a client that has seen a Content-Length already can tell.
+      // Within the second line: some clients have already seen a Content-Length by then.
       let statusLine = header.prefix { $0 != 10 }
       _ = socket.send(Array(header.prefix(statusLine.count + 5)))
       return false
@@ -121,7 +121,7 @@ struct Connection {
     }
   }
 
-  /// Waits until `sent` bytes are due; false if the client left meanwhile.
+  /// Waits until `sent` bytes are due, and returns false if the client closed the connection.
   private func keepToSpeed(
     _ bytesPerSecond: Int64?,
     sent: Int64,
@@ -133,10 +133,11 @@ struct Connection {
     return milliseconds < 1 || socket.staysOpen(milliseconds: CInt(milliseconds))
   }
 
-  /// Sends bytes, then others again and again until the client leaves or the server stops.
+  /// Sends bytes, then other bytes repeatedly until the client closes the connection or the server
+  /// stops.
   private func sendForEver(_ bytes: [UInt8], _ repeated: [UInt8], _ milliseconds: Int) -> Bool {
     guard socket.send(bytes) else { return false }
-    // Without a pause a system call for each repetition would be the slowest part.
+    // Without pauses, one system call per repetition would dominate the cost.
     let count = milliseconds > 0 ? 1 : max(1, Self.pieceSize / repeated.count)
     let piece = [UInt8](repeatElement(repeated, count: count).joined())
     while milliseconds == 0 || socket.staysOpen(milliseconds: CInt(milliseconds)) {
@@ -145,7 +146,7 @@ struct Connection {
     return false
   }
 
-  /// Sends nothing until the client leaves or the server stops.
+  /// Sends nothing until the client closes the connection or the server stops.
   private func stall() -> Bool {
     while socket.staysOpen(milliseconds: 1_000) {}
     return false

@@ -1,42 +1,47 @@
-/// One way to misbehave, applied to one request.
+/// A fault in the reply to one request.
 public enum Fault: Sendable, Hashable {
-  /// A healthy reply: a place holder between two faults.
+  /// No fault: a placeholder between two faults.
   case none
-  /// FIN in the middle of the response header, just after the status line.
+  /// FIN inside the response header, right after the status line.
   case closeInsideHeader
-  /// RST after that many body bytes of the reply.
+  /// RST after the given number of body bytes.
   case resetAfter(bytes: Int64)
-  /// FIN after that many body bytes of the reply: a short body.
+  /// FIN after the given number of body bytes: a short body.
   case closeAfter(bytes: Int64)
-  /// Silence after that many body bytes of the reply, with the connection left open until the
-  /// client leaves or the server stops.
+  /// No data after the given number of body bytes.
+  ///
+  /// The connection stays open until the client closes it or the server stops.
   case stallAfter(bytes: Int64)
-  /// Silence before the header, as long as ``stallAfter(bytes:)``.
+  /// No data at all, for as long as ``stallAfter(bytes:)``.
   case stallBeforeHeader
   /// FIN instead of a reply.
   case emptyReply
-  /// These bytes instead of a reply, then FIN.
+  /// The given bytes instead of a reply, then FIN.
   case rawResponse([UInt8])
-  /// The first bytes instead of a reply, then the second ones again and again, with that many
-  /// milliseconds before each time, until the client leaves or the server stops.
+  /// The first bytes instead of a reply, then the second bytes repeatedly.
+  ///
+  /// Each repetition waits the given number of milliseconds. It ends when the client closes the
+  /// connection or the server stops.
   case rawForEver([UInt8], repeating: [UInt8], everyMilliseconds: Int)
-  /// RST whenever the connection has carried that many body bytes. Never used up.
+  /// RST whenever the connection has carried the given number of body bytes.
+  ///
+  /// Applies to every connection.
   case resetEvery(bytes: Int64)
-  /// 200 with the whole body, whatever range was asked for.
+  /// 200 with the whole body, whatever range was requested.
   case ignoreRange
-  /// 206 with the bytes from this offset on, and a `Content-Range` that says so.
+  /// 206 with the bytes from this offset on, and a matching `Content-Range`.
   case wrongOffset(Int64)
-  /// 416, whatever range was asked for.
+  /// 416, whatever range was requested.
   case rangeNotSatisfiable
-  /// A status with a short text, and `Retry-After` if there is a value for it.
+  /// A status with a short text, and `Retry-After` if given.
   case status(Int, retryAfter: String? = nil)
 
-  /// These characters instead of a reply, then FIN.
+  /// Returns a fault that sends these characters instead of a reply, then FIN.
   public static func rawResponse(_ text: String) -> Fault {
     .rawResponse(Array(text.utf8))
   }
 
-  /// These characters instead of a reply, then others without end.
+  /// Returns a fault that sends characters instead of a reply, then other characters without end.
   public static func rawForEver(
     _ text: String,
     repeating repeated: String,

@@ -1,14 +1,15 @@
-/// An HTTP/1.1 server on 127.0.0.1 that misbehaves on demand.
+/// An HTTP/1.1 server on 127.0.0.1 that injects faults.
 ///
-/// It speaks to raw sockets, a thread a connection, because no HTTP library can reset a connection or
-/// close it inside a header. It stops when it is released.
+/// It uses sockets directly, with a thread per connection, because no HTTP library can reset a
+/// connection or close it inside a header. It stops when it is released.
 public final class FaultServer: Sendable {
-  /// Something that happened, told as it happens.
+  /// An event of a server.
   public enum Event: Sendable {
-    /// A request has arrived and will be answered with `status`, or with something that is not a
-    /// reply if that is zero.
+    /// A request arrived and will be answered with `status`.
+    ///
+    /// The status is zero if the answer is not an HTTP reply.
     case received(Request, status: Int)
-    /// The reply to a request has ended, well or not.
+    /// The reply to a request ended, completely or not.
     case delivered(Delivery)
   }
 
@@ -21,7 +22,7 @@ public final class FaultServer: Sendable {
   ///
   /// - Parameters:
   ///   - port: The port; zero for any free one.
-  ///   - onEvent: Hears each event on the thread of its connection, in order for one connection.
+  ///   - onEvent: Receives each event on the thread of its connection, in order per connection.
   /// - Throws: ``SocketError`` if the port is taken.
   public init(port: UInt16 = 0, onEvent: @escaping @Sendable (Event) -> Void = { _ in }) throws {
     let listener = try Socket.listening(port: port)
@@ -35,27 +36,28 @@ public final class FaultServer: Sendable {
     stop()
   }
 
-  /// The absolute URL of a path.
+  /// Returns the absolute URL of a path.
   public func url(_ path: String) -> String {
     "http://127.0.0.1:\(port)\(path)"
   }
 
-  /// Puts a resource at a path, with its faults from the first one on; at `*` for every path that
-  /// has none.
+  /// Installs a resource at a path, starting with its first fault.
+  ///
+  /// The path `*` matches every path without a resource.
   public func route(_ path: String, _ resource: Resource) {
     state.route(path, resource)
   }
 
-  /// The requests so far, in the order of arrival.
+  /// The requests so far, in order of arrival.
   public var requests: [Request] { state.requests }
 
-  /// What was sent so far, in the order in which the replies ended.
+  /// The bodies sent so far, in the order in which the replies ended.
   public var deliveries: [Delivery] { state.deliveries }
 
-  /// How many connections are open at this moment, idle ones too.
+  /// The number of open connections, including idle ones.
   public var openConnectionCount: Int { state.openConnectionCount }
 
-  /// Ends all connections and all threads; returns when the last one has ended.
+  /// Closes all connections, and returns when all threads have ended.
   ///
   /// Do not call it from `onEvent`.
   public func stop() {

@@ -1,6 +1,6 @@
-/// The answer to a request, decided but not sent.
+/// The reply to a request, determined but not sent.
 struct Reply {
-  /// How sending ends early, or does not.
+  /// How the sending ends.
   enum Ending: Hashable {
     case whole
     case reset(afterBytes: Int64)
@@ -8,7 +8,7 @@ struct Reply {
     case stall(afterBytes: Int64)
   }
 
-  /// What goes out instead of a header and a body.
+  /// What is sent instead of a header and a body.
   enum Substitute: Hashable {
     case nothing
     case silence
@@ -25,16 +25,16 @@ struct Reply {
   var bytesPerSecond: Int64?
   var ending = Ending.whole
   var substitute: Substitute?
-  /// The connection dies once it has carried that many body bytes.
+  /// The connection is reset once it has carried this many body bytes.
   var connectionLimit: Int64?
 
-  /// A reply with a short text.
+  /// Returns a reply with a short text.
   static func text(_ status: Int, _ text: String, fields: [Field] = []) -> Reply {
     let body = Body.text(text)
     return Reply(status: status, fields: fields, body: body, range: 0..<body.byteCount)
   }
 
-  /// Decides how `resource` answers `request` under `fault`.
+  /// Returns the reply of `resource` to `request` under `fault`.
   init(to request: Request, resource: Resource, fault: Fault) {
     self.init(status: 200, body: resource.body, range: 0..<resource.body.byteCount)
     if let make = resource.rawReply {

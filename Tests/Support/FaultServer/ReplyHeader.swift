@@ -1,10 +1,10 @@
 extension Reply {
-  /// Whether the status allows a body at all (RFC 9110, 6.4.1).
+  /// Whether the status allows a body (RFC 9110, 6.4.1).
   var mayHaveBody: Bool {
     status >= 200 && status != 204 && status != 304
   }
 
-  /// The header on the wire, with the empty line that ends it.
+  /// The header as sent, with the empty line that ends it.
   func header(closes: Bool) -> [UInt8] {
     var lines = ["HTTP/1.1 \(status) \(Self.reason(status))"]
     switch framing {
@@ -17,7 +17,9 @@ extension Reply {
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
-  /// A phrase for people; clients ignore it, but one must be there for all of them to parse.
+  /// The reason phrase.
+  ///
+  /// Clients ignore it, but some fail to parse a status line without one.
   private static func reason(_ status: Int) -> String {
     switch status {
     case 200: "OK"

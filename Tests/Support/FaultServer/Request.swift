@@ -1,48 +1,48 @@
-/// A header field on the wire.
+/// A header field as sent.
 public struct Field: Sendable, Hashable {
   /// The name as sent.
   public var name: String
-  /// The value without the blanks around it.
+  /// The value without surrounding white space.
   public var value: String
 
-  /// Makes a field.
+  /// Creates a field.
   public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
   }
 }
 
-/// A request as it arrived.
+/// A received request.
 public struct Request: Sendable, Hashable {
-  /// The method, `GET` say.
+  /// The method, such as `GET`.
   public var method: String
   /// The request target: path and query.
   public var target: String
   /// The minor version of HTTP/1.
   public var minorVersion: Int
-  /// The fields in their order on the wire.
+  /// The fields in the order received.
   public var fields: [Field]
-  /// The number of the connection that brought it, counted from zero.
+  /// The number of its connection, counted from zero.
   public var connection: Int
 
-  /// The target without its query: what routes are looked up by.
+  /// The target without its query, which selects the resource.
   public var path: String {
     String(target.prefix { $0 != "?" })
   }
 
-  /// The value of the first field with that name, whatever its case.
+  /// Returns the value of the first field with the given name, ignoring case.
   public subscript(_ name: String) -> String? {
     let name = name.lowercased()
     return fields.first { $0.name.lowercased() == name }?.value
   }
 
-  /// Whether the client wants the connection for another request.
+  /// Whether the client keeps the connection open for another request.
   var keepsAlive: Bool {
     let connection = self["Connection"]?.lowercased()
     return minorVersion >= 1 ? connection != "close" : connection == "keep-alive"
   }
 
-  /// Reads the head of a request, without the empty line that ends it; `nil` if it is not HTTP/1.
+  /// Parses the head of a request, without the empty line that ends it; `nil` if it is not HTTP/1.
   init?(head: [UInt8], connection: Int) {
     var lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")[...]
     guard let requestLine = lines.popFirst() else { return nil }
@@ -63,19 +63,19 @@ public struct Request: Sendable, Hashable {
   }
 }
 
-/// What was sent for one request.
+/// The body sent for one request.
 public struct Delivery: Sendable, Hashable {
   /// The request target.
   public var target: String
-  /// The status of the reply; zero if there was no header of ours.
+  /// The status of the reply; zero if no regular header was sent.
   public var status: Int
   /// The offset of the first body byte within the resource.
   public var from: Int64
-  /// The body bytes that were handed to the kernel, without chunk headers.
+  /// The number of body bytes passed to the kernel, without chunk headers.
   public var bytesSent: Int64
 }
 
-/// The text without the blanks around it (RFC 9110, 5.5).
+/// The text without surrounding white space (RFC 9110, 5.5).
 func trimmed(_ text: Substring) -> String {
   let blanks: Set<Character> = [" ", "\t"]
   var text = text.drop { blanks.contains($0) }

@@ -1,4 +1,4 @@
-/// What the server has at one path, and how it behaves there.
+/// The content and behavior of the server at one path.
 public struct Resource: Sendable {
   /// How the end of a body is marked.
   public enum Framing: Sendable, Hashable {
@@ -10,88 +10,88 @@ public struct Resource: Sendable {
     case closeDelimited
   }
 
-  /// Where a redirect points.
+  /// The target of a redirect.
   public struct Redirect: Sendable, Hashable {
-    /// The value of `Location`, sent as it is; none if `nil`.
+    /// The value of `Location`, sent unchanged; omitted if `nil`.
     public var location: String?
     /// The status, 300 to 399.
     public var status: Int
 
-    /// Describes a redirect.
+    /// Creates a redirect.
     public init(to location: String?, status: Int = 302) {
       self.location = location
       self.status = status
     }
   }
 
-  /// What happens once every fault had its request.
+  /// The behavior after every fault has been used.
   public enum AfterFaults: Sendable, Hashable {
-    /// The server behaves.
+    /// The server behaves correctly.
     case healthy
-    /// The last fault is applied for ever.
+    /// The last fault applies forever.
     case repeatLast
   }
 
   /// The content.
   public var body: Body
-  /// The entity tag with its quotes, and with `W/` if it is weak.
+  /// The entity tag with its quotes, and with `W/` if weak.
   public var etag: String?
   /// The value of `Last-Modified`.
   public var lastModified: String?
-  /// Whether `Range` has an effect.
+  /// Whether `Range` is supported.
   public var honoursRange = true
-  /// Whether `If-Range` has an effect; without, a range is served whatever the validator.
+  /// Whether `If-Range` is evaluated; if not, a range is served whatever the validator.
   public var honoursIfRange = true
   /// How the end of the body is marked.
   public var framing = Framing.contentLength
-  /// The speed of one connection in bytes per second; unlimited if `nil`.
+  /// The rate of one connection in bytes per second; unlimited if `nil`.
   public var bytesPerSecond: Int64?
-  /// Further response fields, in order, after the server's own.
+  /// Additional response fields, in order, after the server's own.
   public var fields: [Field] = []
-  /// A status to answer with instead of 200 or 206.
+  /// A status to send instead of 200 or 206.
   ///
-  /// The body is sent whole.
+  /// The whole body is sent.
   public var status: Int?
   /// The value of `Retry-After`.
   public var retryAfter: String?
-  /// A redirect to answer with instead of content.
+  /// A redirect to send instead of content.
   public var redirect: Redirect?
-  /// The misbehaviours, one a request, first to last.
+  /// The faults, one per request, in order.
   public var faults: [Fault] = []
-  /// What follows the last fault.
+  /// The behavior after the last fault.
   public var afterFaults = AfterFaults.healthy
-  /// Makes the bytes of each reply, instead of all the above.
+  /// Computes the raw reply to a request, which replaces everything above.
   ///
-  /// Called while the server decides: it must not call the server.
+  /// Called while the server determines the reply: it must not call the server.
   public var rawReply: (@Sendable (Request) -> RawReply)?
 
-  /// A resource whose replies are made by a function of the request.
+  /// Creates a resource whose replies are computed from the request.
   public init(rawReply: @escaping @Sendable (Request) -> RawReply) {
     self.init(.text(""), etag: nil)
     self.rawReply = rawReply
   }
 
-  /// A healthy resource with the given content.
+  /// Creates a resource with the given content and no faults.
   public init(_ body: Body, etag: String? = "\"1\"", lastModified: String? = nil) {
     self.body = body
     self.etag = etag
     self.lastModified = lastModified
   }
 
-  /// A resource that misbehaves: one fault a request, in order.
+  /// Creates a resource with one fault per request, in order.
   public init(_ body: Body, faults: Fault..., then afterFaults: AfterFaults = .healthy) {
     self.init(body)
     self.faults = faults
     self.afterFaults = afterFaults
   }
 
-  /// A resource that redirects.
+  /// Creates a resource that redirects.
   public init(redirectTo location: String?, status: Int = 302) {
     self.init(.text("moved"), etag: nil)
     redirect = Redirect(to: location, status: status)
   }
 
-  /// The fault for the request with that number, counted from zero.
+  /// Returns the fault of the request with the given number, counted from zero.
   func fault(atRequest index: Int) -> Fault {
     if let endless = faults.prefix(index + 1).last, case .resetEvery = endless { return endless }
     if index < faults.count { return faults[index] }
@@ -100,24 +100,24 @@ public struct Resource: Sendable {
   }
 }
 
-/// Bytes that are sent as they are, in place of a reply.
+/// Bytes sent unchanged instead of a reply.
 public struct RawReply: Sendable, Hashable {
   /// What happens to the connection after the bytes.
   public enum Ending: Sendable, Hashable {
     /// FIN.
     case close
-    /// RST, once the client has all bytes.
+    /// RST, once the client has received all bytes.
     case reset
-    /// The connection takes another request.
+    /// The connection accepts another request.
     case keep
   }
 
-  /// The bytes, head and body.
+  /// The bytes of head and body.
   public var bytes: [UInt8]
-  /// What happens after them.
+  /// What happens to the connection after them.
   public var ending: Ending
 
-  /// Describes a reply.
+  /// Creates a reply.
   public init(_ bytes: [UInt8], ending: Ending = .close) {
     self.bytes = bytes
     self.ending = ending

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// What the threads of a server share.
+/// The state that the threads of a server share.
 final class ServerState: Sendable {
   private struct Contents {
     var resources: [String: Resource] = [:]
@@ -35,7 +35,7 @@ final class ServerState: Sendable {
     }
   }
 
-  /// Logs a request and decides the reply.
+  /// Records a request, and returns its reply.
   func reply(to request: Request) -> Reply {
     let reply = contents.withLock { contents -> Reply in
       contents.requests.append(request)
@@ -54,7 +54,7 @@ final class ServerState: Sendable {
     return reply
   }
 
-  /// Logs the end of a reply.
+  /// Records the end of a reply.
   func finished(_ delivery: Delivery) {
     contents.withLock { $0.deliveries.append(delivery) }
     onEvent(.delivered(delivery))
@@ -69,12 +69,13 @@ final class ServerState: Sendable {
     }
   }
 
-  /// Takes clients until the server stops.
+  /// Accepts clients until the server stops.
   ///
-  /// The body of the listening thread.
+  /// This is the body of the listening thread.
   func acceptClients() {
     while !contents.withLock({ $0.isStopped }) {
-      // A shutdown of the listener ends the wait at once on Linux; elsewhere the time does.
+      // On Linux, shutting down the listening socket ends the wait immediately; elsewhere the
+      // timeout does.
       guard let client = listener.accept(milliseconds: 200) else { continue }
       let number = contents.withLock { contents -> Int? in
         guard !contents.isStopped else { return nil }
@@ -89,7 +90,7 @@ final class ServerState: Sendable {
       startThread {
         var connection = Connection(socket: client, number: number, server: self)
         connection.run()
-        // Forgotten before it is closed: `stop` must not shut down a descriptor that is reused.
+        // Removed before it is closed: `stop` must not shut down a reused descriptor.
         self.contents.withLock { $0.connections[number] = nil }
         client.close()
       }

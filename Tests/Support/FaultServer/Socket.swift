@@ -4,29 +4,29 @@
   internal import Glibc
 #endif
 
-/// A system call that failed.
+/// A failed system call.
 public struct SocketError: Error, CustomStringConvertible {
-  /// The call, and what it was for.
+  /// The call and its argument.
   public var call: String
   /// The value of `errno`.
   public var code: CInt
 
-  /// Describes a call that failed.
+  /// Creates an error.
   public init(call: String, code: CInt) {
     self.call = call
     self.code = code
   }
 
-  /// The call and the system's text for the code.
+  /// The call and the system's message for the error number.
   public var description: String {
     let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
     return "\(call): \(text)"
   }
 }
 
-/// A TCP socket on the loopback interface: the few calls that the server makes.
+/// A TCP socket on the loopback interface, with the calls that the server needs.
 ///
-/// It does not own its descriptor: whoever made it closes it, once.
+/// It does not own its descriptor: the creator closes it once.
 struct Socket: Sendable {
   let descriptor: CInt
 
@@ -36,15 +36,15 @@ struct Socket: Sendable {
     private static let hangUp = CShort(POLLIN)
   #else
     private static let stream = CInt(SOCK_STREAM.rawValue)
-    // A client that has left must be an error of `send`, not a signal that ends the process.
+    // A closed client must be an error of `send`, not a signal that ends the process.
     private static let sendFlags = CInt(MSG_NOSIGNAL)
-    // POLLRDHUP, which the Swift overlay leaves out: the client has sent FIN.
+    // POLLRDHUP, which the Swift overlay omits: the client has sent FIN.
     private static let hangUp: CShort = 0x2000
   #endif
 
   /// Opens a listening socket on 127.0.0.1.
   ///
-  /// Port zero asks the system for a free one.
+  /// Port zero selects any free port.
   static func listening(port: UInt16) throws -> Socket {
     let descriptor = socket(AF_INET, stream, 0)
     guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
@@ -80,7 +80,7 @@ struct Socket: Sendable {
     return UInt16(bigEndian: address.sin_port)
   }
 
-  /// Waits for a client; `nil` if there is none within `milliseconds`.
+  /// Waits for a client; returns `nil` if none connects within `milliseconds`.
   func accept(milliseconds: CInt) -> Socket? {
     guard isReady(for: CShort(POLLIN), milliseconds: milliseconds) else { return nil }
     #if canImport(Darwin)
@@ -96,7 +96,7 @@ struct Socket: Sendable {
     return result
   }
 
-  /// The next bytes, at most `count`; empty when the client has left.
+  /// Returns the next bytes, at most `count`; empty when the client has closed the connection.
   func receive(_ count: Int) -> [UInt8] {
     let descriptor = descriptor
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -107,9 +107,9 @@ struct Socket: Sendable {
     }
   }
 
-  /// Sends all the bytes.
+  /// Sends all bytes.
   ///
-  /// False if the client has left.
+  /// Returns false if the client has closed the connection.
   func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
@@ -124,29 +124,29 @@ struct Socket: Sendable {
     return true
   }
 
-  /// Waits that long, or shorter if the connection ends meanwhile.
+  /// Waits for the given time, or until the connection ends.
   ///
-  /// True if it is still open.
+  /// Returns whether it is still open.
   func staysOpen(milliseconds: CInt) -> Bool {
     !isReady(for: Self.hangUp, milliseconds: milliseconds)
   }
 
-  /// Ends the connection in both directions and wakes whoever waits for it.
+  /// Shuts down the connection in both directions, which wakes blocked threads.
   func shutDown() {
     _ = shutdown(descriptor, CInt(SHUT_RDWR))
   }
 
   /// Closes the descriptor.
   ///
-  /// The client sees FIN.
+  /// The client receives FIN.
   func close() {
     closeDescriptor(descriptor)
   }
 
-  /// Makes the next ``close()`` an RST.
+  /// Makes the next ``close()`` send RST.
   ///
-  /// An RST also throws away what the client has not acknowledged, so this waits first, for one
-  /// second at most, until the send queue is empty: a fault "after n bytes" is then exact.
+  /// RST also discards data that the client has not acknowledged. So this waits up to one second
+  /// until the send queue is empty: a fault "after n bytes" is then exact.
   func prepareReset() {
     for _ in 0..<1_000 where unsentByteCount > 0 {
       guard staysOpen(milliseconds: 1) else { break }
@@ -177,7 +177,7 @@ struct Socket: Sendable {
   }
 }
 
-// The C calls under names that the methods above do not hide.
+// The C functions under names that the methods above do not hide.
 
 private func sendBytes(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, _ flags: CInt) -> Int {
   unsafe send(descriptor, bytes.baseAddress, bytes.count, flags)

@@ -3,9 +3,9 @@ internal import DownloadSync
 internal import Foundation
 internal import FuzzSupport
 
-/// What must hold of a download, whatever its server sends.
+/// Properties of every download, whatever its server sends.
 enum DownloadProperties {
-  /// The record counts no byte that its file does not have.
+  /// Checks that the record counts no byte that its file does not have.
   ///
   /// - Throws: `FuzzViolation`, or an error of the store.
   static func checkProgress(of record: DownloadRecord, in store: DownloadStore) throws {
@@ -14,11 +14,11 @@ enum DownloadProperties {
     }
     let size = size(try store.roots().layout(of: record).partialPath) ?? 0
     guard record.received <= size else {
-      throw FuzzViolation("\(record.received) bytes are counted, and the file has \(size)")
+      throw FuzzViolation("the record counts \(record.received) bytes, but the file has \(size)")
     }
   }
 
-  /// A download ends with the bytes of one entity, or with a failure that says why.
+  /// Checks that a download ends with the bytes of one entity, or with a failure that has a reason.
   ///
   /// - Throws: `FuzzViolation`, or an error of the store.
   static func checkEnd(
@@ -29,7 +29,7 @@ enum DownloadProperties {
     try checkProgress(of: record, in: store)
     try HeadProperties.checkName(record.filename)
     for attempt in record.attempts where attempt.failure.message.contains(Secrets.mark) {
-      throw FuzzViolation("a secret in a message: \(attempt.failure.message)")
+      throw FuzzViolation("a message contains a secret: \(attempt.failure.message)")
     }
     let layout = try store.roots().layout(of: record)
     let names = try FileManager.default.contentsOfDirectory(atPath: layout.folderPath)
@@ -37,24 +37,28 @@ enum DownloadProperties {
     case .completed:
       let file = try Array(Data(contentsOf: URL(filePath: layout.finalPath)))
       guard record.received == file.count, record.expected == Int64(file.count) else {
-        throw FuzzViolation("\(record.received) bytes are counted of a file of \(file.count)")
+        throw FuzzViolation(
+          "the record counts \(record.received) bytes, but the file has \(file.count)"
+        )
       }
       guard server.accepts(file) else {
-        throw FuzzViolation("a finished file of \(file.count) bytes that no entity has")
+        throw FuzzViolation("the finished file of \(file.count) bytes matches no entity")
       }
-      guard names == [record.filename] else { throw FuzzViolation("the folder has \(names)") }
+      guard names == [record.filename] else { throw FuzzViolation("the folder contains \(names)") }
       if let digest = record.expectedDigest {
         let computed = try Digest.ofFile(at: layout.finalPath).text
-        guard computed == digest else { throw FuzzViolation("a finished file of another digest") }
+        guard computed == digest else {
+          throw FuzzViolation("the digest of the finished file differs")
+        }
       }
     case .failedPermanent:
-      guard record.attempts.last != nil else { throw FuzzViolation("a failure without a reason") }
+      guard record.attempts.last != nil else { throw FuzzViolation("the failure has no reason") }
       guard size(layout.finalPath) == nil else {
         throw FuzzViolation("a failed download has a finished file")
       }
       guard names.isEmpty || names == [String(layout.partialPath.split(separator: "/").last ?? "")]
-      else { throw FuzzViolation("the folder has \(names)") }
-    default: throw FuzzViolation("the run ends and leaves the download \(record.state)")
+      else { throw FuzzViolation("the folder contains \(names)") }
+    default: throw FuzzViolation("the run ended with the download \(record.state)")
     }
   }
 

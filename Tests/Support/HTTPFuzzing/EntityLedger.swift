@@ -1,15 +1,15 @@
 internal import DownloadSync
 internal import Foundation
 
-/// Decides which entity the body of each response is a part of, and so which files may result.
+/// Determines the entity of each response body, and so the files that may result.
 ///
-/// The server tells the truth about validators, however hostile it is otherwise: bytes under one
-/// strong entity tag, or under one date where there is no strong tag, are those of one entity, and
-/// under any other those of another one. A response without either is of an entity of its own. A
-/// partial response that does not contradict the `If-Range` of its request is of the entity that was
-/// asked for (RFC 9110, 13.1.5). Error pages and coded bodies are of no entity.
+/// The server sends correct validators, whatever else it does: bytes with the same strong entity
+/// tag, or the same date if there is no strong tag, belong to one entity; bytes with another belong
+/// to another. A response without either is an entity of its own. A partial response that does not
+/// contradict the `If-Range` of its request belongs to the requested entity (RFC 9110, 13.1.5).
+/// Error pages and bodies with a content coding belong to no entity.
 struct EntityLedger: Sendable {
-  /// What a request asked for, and what the record knew then.
+  /// A request, and what the record knew when it was sent.
   struct Request: Sendable {
     var offset: Int64
     var validator: String?
@@ -19,12 +19,12 @@ struct EntityLedger: Sendable {
 
   /// The bytes of one response.
   struct Part: Sendable {
-    /// The entity that they are of.
+    /// The entity of the bytes.
     fileprivate var entity: String
-    /// The place of the first one.
+    /// The offset of the first byte.
     var start: Int64
 
-    /// Some of the bytes, counted from the first one of the part.
+    /// Returns some of the bytes, counted from the first byte of the part.
     func bytes(from: Int, count: Int) -> [UInt8] {
       EntityLedger.bytes(of: entity, at: start &+ Int64(from), count: count)
     }
@@ -32,19 +32,19 @@ struct EntityLedger: Sendable {
 
   /// The entity of each validator.
   private var entities: [String: String] = [:]
-  /// The sizes that were told of an entity, and those at which a response of unknown length ended.
+  /// The announced sizes of each entity, and the sizes at which responses of unknown length ended.
   private var sizes: [String: Set<Int64>] = [:]
   private var count = 0
-  /// Whether validators have contradicted one another, so that no client could tell entities apart.
+  /// Whether validators contradicted each other, so that no client could distinguish entities.
   private(set) var isAmbiguous = false
 
-  /// Notes a response, and says which bytes its body has.
+  /// Records a response, and returns the bytes of its body.
   ///
   /// - Parameters:
   ///   - head: The head of the response.
-  ///   - request: What it answers.
-  ///   - byteCount: How many bytes are sent.
-  ///   - isWhole: Whether the end of the body can be told from the loss of a connection.
+  ///   - request: The request that it answers.
+  ///   - byteCount: The number of bytes sent.
+  ///   - isWhole: Whether the client can distinguish the end of the body from a lost connection.
   /// - Returns: The bytes.
   mutating func note(
     _ head: ParsedHead,
@@ -66,7 +66,7 @@ struct EntityLedger: Sendable {
     let isContinuation = isPart && continues && !contradicts(head, request)
     let entity = isContinuation ? entity(of: request) : ownEntity(of: head)
     if isContinuation, let tag = head.strongTag {
-      // From here on both validators are of one entity.
+      // From here on, both validators belong to one entity.
       if let other = entities[tag], other != entity { isAmbiguous = true }
       entities[tag] = entity
     }
@@ -79,31 +79,31 @@ struct EntityLedger: Sendable {
     return Part(entity: entity, start: start)
   }
 
-  /// Notes that no client can tell the entities of this server apart.
+  /// Records that no client can distinguish the entities of this server.
   mutating func noteAmbiguity() {
     isAmbiguous = true
   }
 
-  /// Adds the entity that a validator stands for, and its size.
+  /// Adds the entity of a validator, and its size.
   mutating func add(tag: String, size: Int) {
     let entity = entities[tag] ?? "tag \(tag)"
     entities[tag] = entity
     sizes[entity, default: []].insert(Int64(size))
   }
 
-  /// All bytes of the entity of a tag.
+  /// Returns all bytes of the entity with a tag.
   func part(ofTag tag: String, from start: Int64) -> Part {
     Part(entity: entities[tag] ?? "tag \(tag)", start: start)
   }
 
-  /// Whether a finished file is one entity that was sent, with a length that it was said to have.
+  /// Returns whether a finished file is one entity that was sent, with an announced length.
   func accepts(_ file: [UInt8]) -> Bool {
     sizes.contains { entity, sizes in
       sizes.contains(Int64(file.count)) && Self.bytes(of: entity, at: 0, count: file.count) == file
     }
   }
 
-  /// Whether a response says that it is of another entity than the bytes that the client has.
+  /// Returns whether a response belongs to another entity than the client's bytes.
   private func contradicts(_ head: ParsedHead, _ request: Request) -> Bool {
     let isStrong = request.storedTag.map { $0 == request.validator } ?? false
     if isStrong, let tag = head["ETag"] { return tag != request.storedTag }
@@ -125,7 +125,7 @@ struct EntityLedger: Sendable {
     return head.lastModified.map { "date \($0)" } ?? "response \(count)"
   }
 
-  /// The bytes of an entity at a place.
+  /// Returns the bytes of an entity at an offset.
   private static func bytes(of entity: String, at start: Int64, count: Int) -> [UInt8] {
     let seed = entity.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01B3

@@ -1,15 +1,15 @@
 public import FuzzSupport
 internal import Synchronization
 
-/// Changes scripts of responses and has an engine download from them, without a network.
+/// Mutates scripts of responses and lets an engine download from them, without a network.
 public struct HTTPResponseFuzzer: Fuzzer {
   /// The name of the executable.
   public static let name = "http-response-fuzz"
 
-  /// What the fuzzer does.
-  public static let summary = "Has the engine download from servers that send changed responses."
+  /// The description of the fuzzer.
+  public static let summary = "Downloads from simulated servers that send mutated responses."
 
-  /// A store keeps a history, so it is made again after so many downloads.
+  /// A store keeps a history, so it is created again after this many downloads.
   private static let storeLife = 500
 
   private final class Downloads {
@@ -24,31 +24,31 @@ public struct HTTPResponseFuzzer: Fuzzer {
       return new
     }
 
-    /// Forgets the store after a violation, which may have left something in it.
+    /// Discards the store after a violation, which may have left something in it.
     func forget() { download = nil }
   }
 
   private var mutator: ResponseMutator
   private let downloads = Downloads()
 
-  /// Begins at a seed.
+  /// Creates a fuzzer with a seed.
   public init(seed: UInt64) {
     mutator = ResponseMutator(seed: seed)
   }
 
-  /// Changes responses, fields, values, bodies and bytes.
+  /// Mutates responses, fields, values, bodies and bytes.
   public mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     mutator.mutated(input, with: other)
   }
 
-  /// Runs an engine until the download has ended, and checks what has come of it.
+  /// Runs an engine until the download has ended, and checks the result.
   ///
-  /// - A finished file has the bytes of one entity that the server sent, with a length that it named,
-  ///   and lies in its folder under a harmless name.
-  /// - A download that has failed says why, and has no file under its name.
+  /// - A finished file has the bytes of one entity that the server sent, with an announced length,
+  ///   and lies in its folder under a safe name.
+  /// - A failed download has a reason, and no file under its name.
   /// - The record never counts a byte that its file does not have.
-  /// - No other origin gets a secret, and no message has one.
-  /// - The engine comes to its end.
+  /// - No other origin receives a secret, and no message contains one.
+  /// - The engine finishes.
   ///
   /// - Throws: `FuzzViolation`, or an error of the engine or the store.
   public func check(_ input: [UInt8]) throws -> String {

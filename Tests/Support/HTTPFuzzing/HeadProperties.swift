@@ -3,12 +3,12 @@ internal import DownloadSync
 internal import Foundation
 internal import FuzzSupport
 
-/// What must hold of each head of a response by itself.
+/// Properties of every response head by itself.
 enum HeadProperties {
   private static let now = Date(timeIntervalSince1970: 1_700_000_000)
   private static let offsets: [Int64] = [0, 1, 5, 1 << 40, .max]
 
-  /// Judges a head in every situation.
+  /// Evaluates a head in every situation.
   ///
   /// - Throws: `FuzzViolation`.
   static func check(_ head: ResponseHead) throws {
@@ -40,22 +40,24 @@ enum HeadProperties {
     switch verdict {
     case .write(let start, let total):
       guard start >= 0, start <= offset, total.map({ $0 >= start }) ?? true else {
-        throw FuzzViolation("bytes for \(offset) go to \(start) of \(String(describing: total))")
+        throw FuzzViolation(
+          "bytes requested from \(offset) are written at \(start) of \(String(describing: total))"
+        )
       }
     case .startOver(let total):
-      guard total.map({ $0 >= 0 }) ?? true else { throw FuzzViolation("a negative size") }
+      guard total.map({ $0 >= 0 }) ?? true else { throw FuzzViolation("the size is negative") }
     case .alreadyComplete:
-      guard offset > 0 else { throw FuzzViolation("a download without bytes is complete") }
+      guard offset > 0 else { throw FuzzViolation("a download without bytes counts as complete") }
     case .askAgainFromZero:
-      guard offset > 0 else { throw FuzzViolation("the same request would be sent again") }
+      guard offset > 0 else { throw FuzzViolation("the same request would be repeated") }
     case .fail(_, let wait):
       guard wait.map({ $0 >= .zero && $0 <= .seconds(86_400 * 365) }) ?? true else {
-        throw FuzzViolation("a wait of \(String(describing: wait))")
+        throw FuzzViolation("the delay is \(String(describing: wait))")
       }
     }
   }
 
-  /// Checks that a name is one harmless component of a path.
+  /// Checks that a name is one safe path component.
   static func checkName(_ name: String) throws {
     let hasControl = name.unicodeScalars.contains {
       [.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)

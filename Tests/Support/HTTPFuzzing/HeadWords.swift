@@ -1,4 +1,4 @@
-/// What heads of responses are made of.
+/// The parts that response heads are assembled from.
 enum HeadWords {
   static let options = [
     "size=0", "size=1", "size=20", "size=40", "tag=1", "tag=2", "tag=9", "checkpoint=1",

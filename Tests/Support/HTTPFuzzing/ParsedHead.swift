@@ -2,25 +2,25 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 
-/// The head of a response, read in another way than by the code under test.
+/// A response head, parsed independently of the code under test.
 struct ParsedHead: Sendable, Hashable {
-  /// What a `Content-Range` says.
+  /// The contents of a `Content-Range`.
   struct Range: Sendable, Hashable {
     var first: Int64?
     var last: Int64?
     var total: Int64?
   }
 
-  /// The status; `nil` where the first line has none of three digits.
+  /// The status; `nil` if the first line has none of three digits.
   var status: Int?
-  /// The fields in their order.
+  /// The fields, in order.
   var fields: [HeaderField]
 
-  /// Reads lines.
+  /// Parses lines.
   ///
   /// - Parameters:
   ///   - lines: The status line and the fields.
-  ///   - joinsFields: Whether fields of one name become one, as URLSession makes them.
+  ///   - joinsFields: Whether fields of the same name are joined, as URLSession does.
   init(_ lines: [[UInt8]], joinsFields: Bool) {
     let first = lines.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
     let words = first.split(separator: " ")
@@ -43,17 +43,17 @@ struct ParsedHead: Sendable, Hashable {
     String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
   }
 
-  /// The value of the first field of a name.
+  /// Returns the value of the first field with a name.
   subscript(_ name: String) -> String? {
     fields.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// How many fields have a name.
+  /// Returns the number of fields with a name.
   func count(of name: String) -> Int {
     fields.count { $0.name.lowercased() == name.lowercased() }
   }
 
-  /// The entity tag, where it is a strong one.
+  /// The entity tag, if it is strong.
   var strongTag: String? {
     guard let tag = self["ETag"], tag.utf8.count >= 2, tag.utf8.first == UInt8(ascii: "\""),
       tag.utf8.last == UInt8(ascii: "\"")
@@ -61,12 +61,12 @@ struct ParsedHead: Sendable, Hashable {
     return tag
   }
 
-  /// The date of the last change, unless it is empty.
+  /// The modification date, unless it is empty.
   var lastModified: String? {
     self["Last-Modified"].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The `Content-Length`, where all that are sent agree.
+  /// The `Content-Length`, if all that were sent agree.
   var contentLength: Int64? {
     let values = fields.filter { $0.name.lowercased() == "content-length" }
       .flatMap { $0.value.split(separator: ",", omittingEmptySubsequences: false) }
@@ -74,7 +74,7 @@ struct ParsedHead: Sendable, Hashable {
     return Set(values).count == 1 ? values[0] : nil
   }
 
-  /// The `Content-Range`, where it can be read and agrees with itself.
+  /// The `Content-Range`, if it can be parsed and is consistent.
   var contentRange: Range? {
     guard let field = self["Content-Range"],
       let match = field.wholeMatch(
@@ -95,7 +95,7 @@ struct ParsedHead: Sendable, Hashable {
     return range
   }
 
-  /// Whether the body is in a coding of its own, in which offsets mean nothing.
+  /// Whether the body has a content coding, with which offsets are meaningless.
   var isCoded: Bool {
     fields.contains { field in
       field.name.lowercased() == "content-encoding"

@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// Changes scripts: responses, fields, values, bodies and bytes.
+/// Mutates scripts: responses, fields, values, bodies and bytes.
 struct ResponseMutator {
   private var random: SplitMix64
 
@@ -14,7 +14,7 @@ struct ResponseMutator {
 
   private mutating func pick(_ words: [String]) -> String { words[number(words.count)] }
 
-  /// An input that is like `input`, with parts of `other`.
+  /// Returns an input similar to `input`, with parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var script = ResponseScript(input)
     let other = ResponseScript(other)
@@ -57,7 +57,7 @@ struct ResponseMutator {
     }
   }
 
-  /// A response that would be a good one after others.
+  /// Returns a response that would be valid after others.
   private mutating func response() -> ResponseScript.Response {
     let size = number(40)
     let start = number(size + 1)
@@ -112,7 +112,7 @@ struct ResponseMutator {
     return Array("\(name): \(pick(HeadWords.fields[name] ?? [""]))".utf8)
   }
 
-  /// Replaces a number by one near it, or by one at which arithmetic goes wrong.
+  /// Replaces a number by a neighbor, or by one at which arithmetic overflows.
   private mutating func changeNumber(_ line: inout [UInt8]) {
     var numbers: [Range<Int>] = []
     var start: Int?
@@ -151,7 +151,7 @@ struct ResponseMutator {
     case 4: bytes.removeSubrange(place...)
     default: bytes.insert(Self.interesting[number(Self.interesting.count)], at: place)
     }
-    // A line stays one.
+    // A line must not contain line breaks.
     bytes.removeAll { $0 == 0x0A }
   }
 }

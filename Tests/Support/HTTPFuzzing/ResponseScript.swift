@@ -1,10 +1,9 @@
 internal import Foundation
 
-/// What a hostile server answers to the requests for one file, one response after another.
+/// The responses of a hostile server to the requests for one file, in order.
 ///
 /// An input of the fuzzers is the text of a script: a line of options, and for each response a line
-/// `--`, the head as it is on the wire but with line feeds alone, an empty line, and a line that says
-/// what becomes of the body:
+/// `--`, the head with plain line feeds, an empty line, and a line that describes the body:
 ///
 /// ```
 /// size=20 checkpoint=4
@@ -16,13 +15,13 @@ internal import Foundation
 /// 8 3 lost
 /// ```
 ///
-/// Any bytes are a script: what cannot be read is left out.
+/// Any bytes are a script: unreadable parts are skipped.
 public struct ResponseScript: Sendable, Hashable {
   /// One response.
   public struct Response: Sendable, Hashable {
     /// The status line and the fields, without line ends.
     public var head: [[UInt8]]
-    /// What becomes of the body.
+    /// How the body is sent.
     public var body: String
   }
 
@@ -31,7 +30,7 @@ public struct ResponseScript: Sendable, Hashable {
   /// The responses, in order.
   public var responses: [Response]
 
-  /// The most responses that are used.
+  /// The maximum number of responses that are used.
   static let limit = 12
 
   /// Creates a script.
@@ -40,7 +39,7 @@ public struct ResponseScript: Sendable, Hashable {
     self.responses = responses
   }
 
-  /// Reads a script.
+  /// Parses a script.
   public init(_ bytes: [UInt8]) {
     var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
     options = lines.popFirst().map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -65,45 +64,45 @@ public struct ResponseScript: Sendable, Hashable {
     return result
   }
 
-  /// The number behind a name and `=` among the options.
+  /// Returns the number of an option, which is written as a name and `=`.
   func option(_ name: String, in range: ClosedRange<Int>) -> Int? {
     let word = options.split(separator: " ").last { $0.hasPrefix(name + "=") }
     return word.flatMap { Int($0.dropFirst(name.count + 1)) }.map { $0.clamped(to: range) }
   }
 
-  /// Whether a word is among the options.
+  /// Returns whether an option is set.
   func has(_ word: String) -> Bool {
     options.split(separator: " ").contains { $0 == word }
   }
 }
 
-/// What becomes of the body of a response.
+/// How the body of a response is sent.
 struct BodyPlan: Sendable, Hashable {
   /// How the response ends.
   enum Ending: String, Sendable, Hashable, CaseIterable {
-    /// By its own rules: well if all bytes came that `Content-Length` says, else as a connection that
-    /// is lost.
+    /// By its own rules: successfully if `Content-Length` bytes were sent, otherwise as a lost
+    /// connection.
     case fitting
-    /// Well, however many bytes came.
+    /// Successfully, whatever the number of bytes.
     case complete
     /// The connection is lost.
     case lost
-    /// Nothing comes any more.
+    /// No more data arrives.
     case silent
-    /// The engine is stopped in the middle of the body, and another one goes on.
+    /// The engine is stopped inside the body, and another one continues.
     case stop
   }
 
-  /// The bytes of the body.
+  /// The number of body bytes.
   var byteCount: Int
-  /// The bytes that arrive together.
+  /// The number of bytes that arrive together.
   var pieceSize: Int
   /// How the response ends.
   var ending: Ending
 
   private static let largest = 2_000
 
-  /// Reads the line of a script: the number of bytes, the size of a piece, and the ending.
+  /// Parses the line of a script: the number of bytes, the size of a piece, and the ending.
   init(_ line: String) {
     let words = line.split(separator: " ")
     let numbers = words.compactMap { Int($0) }.map { $0.clamped(to: 0...Self.largest) }

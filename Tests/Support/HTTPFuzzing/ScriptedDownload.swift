@@ -7,8 +7,9 @@ internal import Simulation
 internal import Synchronization
 internal import TestSupport
 
-/// A store whose downloads get their responses from scripts; the engine, the store and the files are
-/// real, and time passes when nothing else happens.
+/// A store whose downloads receive their responses from scripts.
+///
+/// The engine, the store and the files are real. Time advances when nothing else happens.
 final class ScriptedDownload {
   private static let url =
     "https://user:secret-password@example.com/dir/name.bin?token=secret-query"
@@ -23,9 +24,9 @@ final class ScriptedDownload {
     store = try DownloadStore(at: folder.path("store"), now: { [clock] in clock.date })
   }
 
-  /// Downloads a file, and checks what has come of it.
+  /// Downloads a file, and checks the result.
   ///
-  /// - Returns: What happened, in words.
+  /// - Returns: A description of what happened.
   /// - Throws: `FuzzViolation`, or an error of the store or the engine.
   func run(_ script: ResponseScript) throws -> String {
     let (store, url) = (store, Self.url)
@@ -46,13 +47,15 @@ final class ScriptedDownload {
     }
     let record = try store.record(named: url)
     try DownloadProperties.checkEnd(of: record, in: store, server)
-    guard try folder.names() == ["store"] else { throw FuzzViolation("a file beside the store") }
+    guard try folder.names() == ["store"] else {
+      throw FuzzViolation("there is a file next to the store")
+    }
     try removeAll()
     let code = record.attempts.last.map { $0.failure.code.rawValue } ?? ""
     return (words + server.statuses + [record.state.rawValue, code]).joined(separator: " ")
   }
 
-  /// Runs one engine to its end.
+  /// Runs one engine until it ends.
   ///
   /// - Returns: Whether the script stopped it.
   private func runEngine(
@@ -115,7 +118,7 @@ final class ScriptedDownload {
         }
       } else {
         idleCount += 1
-        guard idleCount < 10_000 else { throw FuzzViolation("the engine does not end") }
+        guard idleCount < 10_000 else { throw FuzzViolation("the engine does not finish") }
         clock.advance(by: .milliseconds(500))
         post.withLock { $0 }?(.ticked)
       }
@@ -129,25 +132,25 @@ final class ScriptedDownload {
     let record = try store.record(named: Self.url)
     try store.purge(try store.purgePlan([record], withFiles: true))
     guard try folder.names(in: "store/files").isEmpty else {
-      throw FuzzViolation("a purge leaves \(try folder.names(in: "store/files"))")
+      throw FuzzViolation("a purge left \(try folder.names(in: "store/files"))")
     }
   }
 }
 
-/// A clock that its owner moves.
+/// A clock that its owner advances.
 final class StepClock: Sendable {
   private let start = ContinuousClock.now
   private let elapsed = Mutex(Duration.zero)
 
-  /// The time that never goes back.
+  /// The monotonic time.
   var instant: ContinuousClock.Instant { start.advanced(by: elapsed.withLock { $0 }) }
 
-  /// The time of day.
+  /// The wall clock time.
   var date: Date {
     Date(timeIntervalSince1970: 1_700_000_000 + elapsed.withLock { $0 } / .seconds(1))
   }
 
-  /// Has time pass.
+  /// Advances the time.
   func advance(by duration: Duration) {
     elapsed.withLock { $0 += duration }
   }

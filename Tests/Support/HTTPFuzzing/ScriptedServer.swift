@@ -3,17 +3,17 @@ internal import DownloadSync
 internal import FuzzSupport
 internal import Synchronization
 
-/// Answers requests from a script, and well once the script has come to its end.
+/// Answers requests from a script, and correctly once the script has ended.
 final class ScriptedServer: Sendable {
-  /// What is sent for one request.
+  /// The answer to one request.
   struct Answer: Sendable {
     /// The status line and the fields.
     var lines: [[UInt8]]
-    /// The same, as the client gets it.
+    /// The same fields as the client receives them.
     var head: ParsedHead
-    /// The bytes of the body.
+    /// The body.
     var part: EntityLedger.Part
-    /// How they are sent.
+    /// How the body is sent.
     var plan: BodyPlan
   }
 
@@ -24,7 +24,7 @@ final class ScriptedServer: Sendable {
     var statuses: [String] = []
   }
 
-  /// The most requests that a client sends for a script and a healthy server after it.
+  /// The maximum number of requests that a client sends for a script and a healthy server after it.
   private static let patience = 100
 
   private let script: ResponseScript
@@ -34,16 +34,16 @@ final class ScriptedServer: Sendable {
   /// The entity tag of the healthy server.
   private let healthyTag: String
   private let stored: @Sendable () -> (tag: String?, date: String?)
-  // Held for as long as it takes to make an answer.
+  // Held briefly, while an answer is created.
   private let state: Mutex<State>
 
   /// Creates a server.
   ///
   /// - Parameters:
   ///   - script: The answers.
-  ///   - joinsFields: Whether the client gets fields of one name as one.
-  ///   - silenceIsLoss: Whether the client can tell silence from the end of a body.
-  ///   - stored: Reads the validators of the record.
+  ///   - joinsFields: Whether the client joins fields of the same name.
+  ///   - silenceIsLoss: Whether the client can distinguish silence from the end of a body.
+  ///   - stored: Returns the validators of the record.
   init(
     _ script: ResponseScript,
     joinsFields: Bool,
@@ -67,13 +67,14 @@ final class ScriptedServer: Sendable {
     return hasher.digest
   }
 
-  /// The statuses that were sent, as words.
+  /// The statuses sent, as text.
   var statuses: [String] { state.withLock { $0.statuses } }
 
-  /// What a request has done that none may do.
+  /// A violation by a request.
   var violation: FuzzViolation? { state.withLock { $0.violation } }
 
-  /// Whether a finished file is one entity that was sent, or cannot be told from one.
+  /// Returns whether a finished file is one entity that was sent, or cannot be distinguished from
+  /// one.
   func accepts(_ file: [UInt8]) -> Bool {
     state.withLock { $0.ledger.isAmbiguous || $0.ledger.accepts(file) }
   }
@@ -81,7 +82,7 @@ final class ScriptedServer: Sendable {
   /// Answers a request.
   ///
   /// - Parameters:
-  ///   - offset: The first byte that was asked for.
+  ///   - offset: The first requested byte.
   ///   - validator: The value of `If-Range`.
   /// - Returns: The next response of the script.
   func answer(offset: Int64, validator: String?) -> Answer {
@@ -95,7 +96,9 @@ final class ScriptedServer: Sendable {
     return state.withLock { state in
       let index = state.requestCount
       state.requestCount += 1
-      if index >= Self.patience { state.violation = FuzzViolation("a client asks without an end") }
+      if index >= Self.patience {
+        state.violation = FuzzViolation("the client sends requests without end")
+      }
       guard index < min(script.responses.count, ResponseScript.limit) else {
         return healthyAnswer(to: request, &state)
       }
@@ -117,12 +120,12 @@ final class ScriptedServer: Sendable {
     }
   }
 
-  /// Notes that a request has done what none may do.
+  /// Records a violation by a request.
   func note(_ violation: FuzzViolation) {
     state.withLock { $0.violation = $0.violation ?? violation }
   }
 
-  /// Notes that no client can tell the entities of this server apart.
+  /// Records that no client can distinguish the entities of this server.
   func noteAmbiguity() {
     state.withLock { $0.ledger.noteAmbiguity() }
   }
@@ -151,16 +154,16 @@ final class ScriptedServer: Sendable {
   }
 }
 
-/// What a download sends that no other origin may see.
+/// The secrets of a download, which no other origin may receive.
 enum Secrets {
-  /// The fields of the download's requests.
+  /// The header fields of the download's requests.
   static let headers = [
     HeaderField(name: "Authorization", value: "Bearer secret-token"),
     HeaderField(name: "Cookie", value: "session=secret-cookie"),
     HeaderField(name: "User-Agent", value: "fuzz"),
   ]
 
-  /// The part of each secret by which it is found.
+  /// The part of each secret that is searched for.
   static let mark = "secret-"
 
   /// Checks a request.

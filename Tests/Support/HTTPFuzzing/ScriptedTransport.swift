@@ -4,10 +4,9 @@ internal import Foundation
 internal import FuzzSupport
 internal import Synchronization
 
-/// A transport without a network, whose server is a script; its redirects are those of the real
-/// transports.
+/// A transport without a network, whose server is a script.
 ///
-/// Nothing happens but in ``step()``.
+/// It handles redirects like the real transports. Tasks advance only in ``step()``.
 final class ScriptedTransport: Transport {
   private enum Phase: Sendable {
     case request(PreparedRequest)
@@ -30,7 +29,7 @@ final class ScriptedTransport: Transport {
 
   private let server: ScriptedServer
   private let url: String
-  // Used by one thread; the lock is for the compiler.
+  // Used by one thread; the lock satisfies the compiler.
   private let state = Mutex(State())
 
   /// Creates the transport of a download of a URL.
@@ -69,7 +68,7 @@ final class ScriptedTransport: Transport {
     }
   }
 
-  /// Whether a script has asked for the engine's stop since this was asked last.
+  /// Returns whether a script has requested a stop of the engine since the last call.
   func takeStop() -> Bool {
     state.withLock { state in
       defer { state.stopsDue = 0 }
@@ -77,7 +76,7 @@ final class ScriptedTransport: Transport {
     }
   }
 
-  /// Has the next thing happen to the oldest task.
+  /// Advances the oldest task.
   ///
   /// - Returns: Whether there was a task.
   func step() throws -> Bool {
@@ -93,7 +92,7 @@ final class ScriptedTransport: Transport {
     let next = entry
     state.withLock { state in
       guard let index = state.entries.firstIndex(where: { $0.id == next.id }) else { return }
-      // A task that was cancelled meanwhile ends.
+      // A task that was cancelled in the meantime ends.
       if case .end = state.entries[index].phase { return }
       state.entries[index] = next
     }
@@ -126,7 +125,7 @@ final class ScriptedTransport: Transport {
   ) -> Phase {
     let plan = answer.plan
     let length = answer.head.contentLength
-    // As HTTP says, what comes after the length is not of the body.
+    // As HTTP requires, bytes beyond the length do not belong to the body.
     let end =
       plan.ending == .fitting
       ? Int(min(Int64(plan.byteCount), length ?? .max)) : plan.byteCount

@@ -8,8 +8,8 @@ internal import Synchronization
 internal import TestSupport
 internal import TransportTesting
 
-/// A store whose downloads get their responses from scripts over a socket, by the transport of this
-/// build.
+/// A store whose downloads receive their responses from scripts over a socket, with the transport
+/// of this build.
 final class SocketDownload {
   private let folder: TemporaryFolder
   private let store: DownloadStore
@@ -27,9 +27,9 @@ final class SocketDownload {
     server.stop()
   }
 
-  /// Downloads a file, and checks what has come of it.
+  /// Downloads a file, and checks the result.
   ///
-  /// - Returns: What happened, in words.
+  /// - Returns: A description of what happened.
   /// - Throws: `FuzzViolation`, or an error of the store or the engine.
   func run(_ script: ResponseScript) async throws -> String {
     if TransportUnderTest.isURLSession,
@@ -62,16 +62,18 @@ final class SocketDownload {
     if let violation = scripted.violation { throw violation }
     let record = try store.record(named: url)
     try DownloadProperties.checkEnd(of: record, in: store, scripted)
-    guard try folder.names() == ["store"] else { throw FuzzViolation("a file beside the store") }
+    guard try folder.names() == ["store"] else {
+      throw FuzzViolation("there is a file next to the store")
+    }
     try store.purge(try store.purgePlan([record], withFiles: true))
     guard try folder.names(in: "store/files").isEmpty else {
-      throw FuzzViolation("a purge leaves \(try folder.names(in: "store/files"))")
+      throw FuzzViolation("a purge left \(try folder.names(in: "store/files"))")
     }
     let code = record.attempts.last.map { $0.failure.code.rawValue } ?? ""
     return (scripted.statuses + [record.state.rawValue, code]).joined(separator: " ")
   }
 
-  /// An engine that does not wait long before it tries again.
+  /// Creates an engine with short retry delays.
   private func engine(_ script: ResponseScript) throws -> DownloadEngine {
     var options = EngineOptions()
     options.retry = RetryPolicy(
@@ -145,9 +147,9 @@ final class SocketDownload {
   }
 }
 
-/// The head of a response on its way to the socket.
+/// A response head as sent through the socket.
 enum WireHead {
-  /// The lines with every `Location` on this machine: a fuzzer asks no other.
+  /// The lines, with every `Location` on this machine: a fuzzer connects to no other.
   static func localized(
     _ lines: [[UInt8]],
     requestedFrom base: String,
@@ -157,7 +159,7 @@ enum WireHead {
     return lines.compactMap { line in
       let text = String(decoding: line, as: UTF8.self)
       guard text.lowercased().hasPrefix("location") else { return line }
-      // The server does not speak TLS.
+      // The server does not support TLS.
       let local = text.replacing("https:", with: "http:").replacing("example.com", with: authority)
         .replacing("example.org", with: "localhost:\(port)")
       let location = local.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces)
@@ -168,16 +170,16 @@ enum WireHead {
     }
   }
 
-  /// The bytes of a head, which is never cut short.
+  /// The bytes of the complete head.
   static func bytes(of lines: [[UInt8]]) -> [UInt8] {
     lines.flatMap { $0 + [13, 10] } + [13, 10]
   }
 
-  /// Whether URLSession on Linux ends the process when it reads the head, as far as that is known.
+  /// Whether URLSession on Linux is known to end the process when it reads the head.
   ///
-  /// It computes progress in `Double`, in which the largest lengths become 2^63, and then traps. A
-  /// line that begins with NUL it takes for the end of a response that it then lacks. `CrashTests`
-  /// hold both facts; heads that are cut short, and trailers, are never sent.
+  /// It computes progress as `Double`, which rounds the largest lengths to 2^63, and then traps. It
+  /// takes a line that begins with NUL for the end of a response that it then lacks. `CrashTests`
+  /// tests both facts. Truncated heads and trailer fields are never sent.
   static func endsURLSession(_ lines: [[UInt8]]) -> Bool {
     lines.contains { line in
       let text = String(decoding: line, as: UTF8.self)
@@ -188,7 +190,7 @@ enum WireHead {
     }
   }
 
-  /// Whether clients may differ about what a head says of the entity.
+  /// Whether clients may interpret the entity of a head differently.
   static func isAmbiguous(_ lines: [[UInt8]]) -> Bool {
     let first = lines.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
     guard first.wholeMatch(of: /HTTP\/1\.[01] [2-9][0-9][0-9] [ -~]*/) != nil else { return true }

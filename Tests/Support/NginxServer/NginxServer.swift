@@ -1,27 +1,28 @@
 public import FaultServer
 internal import Foundation
 
-/// nginx on 127.0.0.1: HTTP/2 over TLS by somebody else, under a certificate that is made for it.
+/// nginx on 127.0.0.1: an independent implementation of HTTP/2 and TLS, with a certificate made for
+/// it.
 ///
-/// It ends when it is released.
+/// It stops when it is released.
 public final class NginxServer: Sendable {
-  /// Why there is no server.
+  /// The reason that the server did not start.
   public struct Failure: Error {
-    /// What went wrong, with what the programs printed.
+    /// The reason, with the output of the programs.
     public var message: String
   }
 
   private static let programs = (nginx: "/usr/sbin/nginx", openssl: "/usr/bin/openssl")
 
-  /// Whether the programs that it needs are there.
+  /// Whether nginx and openssl are installed.
   public static var isInstalled: Bool {
     [programs.nginx, programs.openssl].allSatisfy(FileManager.default.isExecutableFile)
   }
 
-  /// The port that it listens on.
+  /// The port that the server listens on.
   public let port: UInt16
-  /// What a client is to trust, and nothing else, in PEM: the certificate itself where that is
-  /// self-signed, else that of an authority.
+  /// The only certificate that a client should trust, in PEM: the server's own if self-signed, else
+  /// the authority's.
   public var certificate: String {
     kind == .selfSigned ? "\(folder)/certificate.pem" : "\(folder)/authority.pem"
   }
@@ -29,10 +30,10 @@ public final class NginxServer: Sendable {
   private let folder: String
   private let process: Process
 
-  /// Starts it.
+  /// Starts the server.
   ///
   /// - Parameters:
-  ///   - files: What it has, by path without the first slash.
+  ///   - files: Its files, by path without the leading slash.
   ///   - kind: Its certificate, for `localhost`.
   /// - Throws: ``Failure``.
   public init(files: [String: Body], certificate kind: ServerCertificate = .selfSigned) throws {
@@ -46,7 +47,7 @@ public final class NginxServer: Sendable {
     )
     for (name, body) in files { try body.write(toFile: "\(folder)/www/\(name)") }
     try kind.make(in: folder, Self.programs.openssl)
-    // Somebody else may take the port in the meantime.
+    // Another process may take the port in the meantime.
     for _ in 0..<5 {
       let port = try Self.freePort()
       let text = Self.configuration(folder, port)
@@ -62,16 +63,16 @@ public final class NginxServer: Sendable {
   }
 
   deinit {
-    // It may have inherited a mask under which it hears no other signal.
+    // The server may have inherited a signal mask that blocks other signals.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// The absolute URL of a file.
+  /// Returns the absolute URL of a file.
   public func url(_ name: String) -> String { "https://localhost:\(port)/\(name)" }
 
-  /// What was answered so far, as `HTTP/2.0 206 /file bytes=10-`.
+  /// The requests answered so far, as `HTTP/2.0 206 /file bytes=10-`.
   public var log: [String] {
     let text = (try? String(contentsOfFile: "\(folder)/access.log", encoding: .utf8)) ?? ""
     return text.split(separator: "\n").map(String.init)
@@ -85,14 +86,14 @@ public final class NginxServer: Sendable {
     return server.port
   }
 
-  /// Starts the program; `nil` when it ends instead of listening.
+  /// Starts nginx; returns `nil` if it exits instead of listening.
   private static func started(in folder: String, port: UInt16) throws -> Process? {
     let process = Process()
     process.executableURL = URL(filePath: programs.nginx)
     process.arguments = ["-p", folder, "-c", "\(folder)/nginx.conf", "-e", "\(folder)/error.log"]
     process.standardError = FileHandle.nullDevice
     try process.run()
-    // It writes its number once it listens.
+    // nginx writes its process id file once it listens.
     while process.isRunning {
       if let text = try? String(contentsOfFile: "\(folder)/nginx.pid", encoding: .utf8),
         text.hasPrefix("\(process.processIdentifier)\n")

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What is right or wrong with the certificate of a server at `localhost`.
+/// A valid or invalid certificate of a server at `localhost`.
 public enum ServerCertificate: String, Sendable, CaseIterable {
-  /// Its own authority, also for 127.0.0.1.
+  /// Self-signed, also for 127.0.0.1.
   case selfSigned
-  /// Issued by the authority, and sound.
+  /// Issued by the authority, and valid.
   case issued
   /// Issued by the authority, and expired yesterday.
   case expired
@@ -12,10 +12,10 @@ public enum ServerCertificate: String, Sendable, CaseIterable {
   case otherHost
   /// Issued by another authority of the same name.
   case otherAuthority
-  /// Issued by a certificate that the authority has issued, and that may issue none.
+  /// Issued by an intermediate certificate that must not issue certificates.
   case issuedByServer
 
-  /// Writes `certificate.pem`, `key.pem` and, but for a self-signed one, `authority.pem`.
+  /// Writes `certificate.pem`, `key.pem` and, unless self-signed, `authority.pem`.
   ///
   /// - Throws: ``NginxServer/Failure``, or an error of Foundation.
   func make(in folder: String, _ openssl: String) throws {
@@ -29,13 +29,14 @@ public enum ServerCertificate: String, Sendable, CaseIterable {
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       throw NginxServer.Failure(
-        message: "openssl makes no \(rawValue) certificate: \(process.terminationStatus)"
+        message: "openssl cannot create the \(rawValue) certificate: \(process.terminationStatus)"
       )
     }
   }
 
-  /// `own NAME KEY CERTIFICATE` makes a self-signed certificate; `issue NAME HOST DAYS ISSUER` one
-  /// that is signed by `ISSUER.key`.
+  /// `own NAME KEY CERTIFICATE` creates a self-signed certificate.
+  ///
+  /// `issue NAME HOST DAYS ISSUER` creates one signed with `ISSUER.key`.
   private static let functions = """
     new='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
     own() { "$0" req -x509 $new -days 2 -subj "/CN=$1" -keyout "$2" -out "$3" $4; }

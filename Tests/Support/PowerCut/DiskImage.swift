@@ -1,15 +1,15 @@
 /// The files and folders below a folder at one moment.
 public struct DiskImage: Sendable, Hashable {
-  /// One file.
+  /// A file of an image.
   public struct File: Sendable, Hashable {
-    /// The number that the file had in the recorded run.
+    /// The inode number of the file in the recorded run.
     public var inode: UInt64
     /// The bytes.
     public var bytes: [UInt8]
-    /// When the bytes last changed, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     public var modified: Int64
 
-    /// Describes a file.
+    /// Creates a file.
     public init(inode: UInt64, bytes: [UInt8], modified: Int64) {
       self.inode = inode
       self.bytes = bytes
@@ -17,11 +17,11 @@ public struct DiskImage: Sendable, Hashable {
     }
   }
 
-  /// The files by their paths.
+  /// The files by path.
   public var files: [String: File] = [:]
   /// The paths of the folders.
   public var folders: Set<String> = []
 
-  /// No files.
+  /// Creates an empty image.
   public init() {}
 }

@@ -1,15 +1,15 @@
-/// How much of the changes that were not synced a power cut takes.
+/// How many of the changes that were not synced a power cut loses.
 enum PowerLoss: Sendable, CaseIterable {
   /// All of them.
   case everything
   /// None of them.
   case nothing
-  /// Of each sector all or none.
+  /// For each sector, all or none.
   case some
-  /// Of each sector, of the names and of each size any number, from the last one back.
+  /// For each sector, and for names and sizes, any number of the latest ones.
   case any
 
-  /// The number of changes that are kept, out of `count` in order.
+  /// Returns the number of changes that are kept, out of `count` in order.
   func kept(of count: Int, using random: inout some RandomNumberGenerator) -> Int {
     switch self {
     case .everything: 0

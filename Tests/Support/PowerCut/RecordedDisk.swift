@@ -1,12 +1,13 @@
-/// The files below a folder while a recording is replayed, and what a power cut may leave of them.
+/// The files below a folder during the replay of a recording, and the states that a power cut may
+/// leave.
 ///
 /// The model is a journaling file system. A sync of a file makes its bytes, its size and its names
-/// durable; a sync of a folder makes the names in it durable; a write to a descriptor that was
-/// opened with `O_DSYNC` makes its own bytes durable. Of the other writes each sector of 512 bytes
-/// keeps any number of them, first to last, whatever other sectors keep. Sizes, and changes of
-/// names, are lost from the last one back.
+/// durable; a sync of a folder makes the names in it durable; a write to a descriptor opened with
+/// `O_DSYNC` makes its own bytes durable. Of the other writes, each sector of 512 bytes keeps any
+/// number in order, independently of other sectors. Changes of sizes and of names are lost from the
+/// last one back.
 public struct RecordedDisk: Sendable {
-  /// A kind of sync that does nothing: proves that a check can fail.
+  /// A kind of sync that has no effect, which proves that a check can fail.
   public enum Defect: Sendable, Hashable, CaseIterable {
     /// `fsync` and `fdatasync` of partial and finished files.
     case fileSyncs
@@ -23,10 +24,10 @@ public struct RecordedDisk: Sendable {
   private let defect: Defect?
   private var files: [Int: RecordedFile] = [:]
   private var names = RecordedNames()
-  /// The file that has a number now; the numbers of files that are gone are used again.
+  /// The current file of each inode number; numbers of deleted files are reused.
   private var identifiers: [UInt64: Int] = [:]
   private var nextIdentifier = 0
-  /// What the syncs that have begun will make durable.
+  /// What the syncs in progress will make durable.
   private var syncs: [SyncKey: (changes: Int, names: Int)] = [:]
 
   private struct SyncKey: Hashable {
@@ -34,18 +35,18 @@ public struct RecordedDisk: Sendable {
     var path: String
   }
 
-  /// An empty folder.
+  /// Creates an empty folder.
   public init(defect: Defect? = nil) {
     self.defect = defect
   }
 
   // MARK: Replaying
 
-  /// Makes the change that a call made.
+  /// Applies the change of a system call.
   ///
   /// - Parameters:
   ///   - call: The next call of the recording.
-  ///   - isPending: Whether the power is cut during the call, so that nothing of it is durable.
+  ///   - isPending: Whether the power is cut during the call, so that none of it is durable.
   public mutating func apply(_ call: SystemCall, isPending: Bool = false) {
     switch call.change {
     case .open(let path, let inode):
@@ -98,10 +99,10 @@ public struct RecordedDisk: Sendable {
 
   // MARK: Cutting
 
-  /// What is there when nothing is lost.
+  /// The state if nothing is lost.
   public var whole: DiskImage { image(names.current, files.mapValues(\.whole)) }
 
-  /// What a power cut leaves.
+  /// Returns a state that a power cut can leave.
   public func cut(using random: inout some RandomNumberGenerator) -> DiskImage {
     let loss = PowerLoss.random(using: &random)
     let lasting = names.cut(loss, using: &random)

@@ -1,8 +1,8 @@
-/// A file while a recording is replayed: the bytes that are durable, and the changes since.
+/// A file during the replay of a recording: its durable bytes, and the changes since.
 struct RecordedFile: Sendable {
   private struct Change: Sendable {
     var number: Int
-    /// Where the changed bytes are; up to the end of the file before or after it for a new size.
+    /// The range of the changed bytes; for a new size, up to the end of the longer version.
     var range: Range<Int>
     /// The new bytes; `nil` for zeros.
     var bytes: [UInt8]?
@@ -10,7 +10,7 @@ struct RecordedFile: Sendable {
     var size: Int
     var modified: Int64
 
-    /// Makes the part of the change that lies in `part` of the file.
+    /// Applies the part of the change that lies in `part` of the file.
     func apply(to buffer: inout [UInt8], in part: Range<Int>) {
       let part = range.clamped(to: part)
       guard !part.isEmpty else { return }
@@ -31,10 +31,10 @@ struct RecordedFile: Sendable {
   private var durable: [UInt8] = []
   private var durableModified: Int64
   private var changes: [Change] = []
-  /// By sector, the number of the last change that is durable there, where later ones of the whole
-  /// file are not.
+  /// By sector, the number of the last change that is durable there although later changes of the
+  /// whole file are not.
   private var settledSectors: [Int: Int] = [:]
-  /// The number of changes so far, durable ones too.
+  /// The number of changes so far, including durable ones.
   private(set) var changeCount = 0
 
   init(inode: UInt64, modified: Int64) {
@@ -106,7 +106,7 @@ struct RecordedFile: Sendable {
     changes.removeFirst(settled.count)
   }
 
-  /// Makes a change where no later one is durable already.
+  /// Applies a change where no later change is durable already.
   private func apply(_ change: Change, to buffer: inout [UInt8]) {
     guard !settledSectors.isEmpty else { return change.apply(to: &buffer, in: change.range) }
     for sector in Self.sectors(of: change.range)
@@ -117,7 +117,7 @@ struct RecordedFile: Sendable {
 
   // MARK: Results
 
-  /// The file when nothing is lost.
+  /// The file if nothing is lost.
   var whole: DiskImage.File {
     DiskImage.File(
       inode: inode,
@@ -126,7 +126,7 @@ struct RecordedFile: Sendable {
     )
   }
 
-  /// What a power cut leaves of the file.
+  /// Returns the file as a power cut can leave it.
   func cut(_ loss: PowerLoss, using random: inout some RandomNumberGenerator) -> DiskImage.File {
     var bytes = durable
     var bySector: [Int: [Change]] = [:]

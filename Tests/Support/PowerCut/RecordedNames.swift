@@ -1,7 +1,7 @@
-/// The names below a folder while a recording is replayed: those that are durable, and the changes
+/// The names below a folder during the replay of a recording: the durable names, and the changes
 /// since.
 struct RecordedNames: Sendable {
-  /// What a name is of.
+  /// What a name refers to.
   enum Node: Sendable, Hashable {
     case file(Int)
     case folder
@@ -9,26 +9,26 @@ struct RecordedNames: Sendable {
 
   private struct Change: Sendable {
     var number: Int
-    /// What the names are of now; `nil` when a name is gone.
+    /// What the names refer to after the change; `nil` for a removed name.
     var nodes: [String: Node?]
   }
 
-  /// The names that every process sees.
+  /// The names that processes see.
   private(set) var current: [String: Node] = [:]
   private var durable: [String: Node] = [:]
   private var changes: [Change] = []
-  /// The number of changes so far, durable ones too.
+  /// The number of changes so far, including durable ones.
   private(set) var changeCount = 0
 
-  /// Adds a change, which is durable as a whole or not at all.
+  /// Adds a change, which becomes durable as a whole or not at all.
   mutating func append(_ nodes: [String: Node?]) {
     for (path, node) in nodes { current[path] = node }
     changes.append(Change(number: changeCount, nodes: nodes))
     changeCount += 1
   }
 
-  /// Makes some of the changes with a number below `count` durable, with those before them that
-  /// concern the same names, and with the folders that the names are in.
+  /// Makes selected changes with a number below `count` durable, with earlier changes of the same
+  /// names and with the folders that contain them.
   mutating func settle(
     changesBefore count: Int = .max,
     _ isMeant: ([String: Node?]) -> Bool
@@ -55,7 +55,7 @@ struct RecordedNames: Sendable {
     changes = changes.indices.filter { !settled.contains($0) }.map { changes[$0] }
   }
 
-  /// The names that a power cut leaves.
+  /// Returns the names that a power cut leaves.
   func cut(
     _ loss: PowerLoss,
     using random: inout some RandomNumberGenerator
@@ -71,7 +71,7 @@ struct RecordedNames: Sendable {
     for (path, node) in change.nodes { names[path] = node }
   }
 
-  /// The folder that a name is in.
+  /// Returns the folder that contains a name.
   static func parent(of path: String) -> String {
     String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }

@@ -2,17 +2,19 @@ public import Foundation
 
 /// One recorded system call.
 public struct SystemCall: Sendable, Hashable {
-  /// What a call changed.
+  /// The change that a call made.
   public enum Change: Sendable, Hashable {
-    /// A file was opened under a path, and made if there was none.
+    /// A file was opened under a path, and created if missing.
     case open(path: String, inode: UInt64)
-    /// Bytes were written; durable when the call returned if the descriptor has `O_DSYNC`.
+    /// Bytes were written; durable when the call returns if the descriptor has `O_DSYNC`.
     case write(inode: UInt64, offset: Int, bytes: [UInt8], isDurable: Bool)
-    /// A file was cut or lengthened.
+    /// A file was truncated or extended.
     case truncate(inode: UInt64, size: Int)
     /// The modification time of a file was set.
     case touch(inode: UInt64)
-    /// A sync of a file began. It covers the writes before this.
+    /// A sync of a file began.
+    ///
+    /// It covers the writes before it.
     case syncBegan(inode: UInt64, path: String)
     /// A sync of a file returned.
     case syncEnded(inode: UInt64, path: String)
@@ -20,27 +22,27 @@ public struct SystemCall: Sendable, Hashable {
     case folderSyncBegan(path: String)
     /// A sync of a folder returned.
     case folderSyncEnded(path: String)
-    /// A file got a second name.
+    /// A second name of a file was created.
     case link(old: String, new: String)
-    /// A file was renamed; a file that had the new name lost it.
+    /// A file was renamed, replacing a file at the new name.
     case rename(old: String, new: String)
-    /// A name was removed, of a file or of an empty folder.
+    /// A file name or an empty folder was removed.
     case unlink(path: String)
-    /// A folder was made.
+    /// A folder was created.
     case makeFolder(path: String)
   }
 
-  /// What the call changed.
+  /// The change that the call made.
   public var change: Change
-  /// The thread that made the call, which tells the syncs of two threads apart.
+  /// The thread of the call, which distinguishes concurrent syncs.
   public var thread: UInt64
-  /// When the file's bytes last changed, in nanoseconds since 1970, as the call left it.
+  /// The modification time of the file after the call, in nanoseconds since 1970.
   public var modified: Int64
 
-  /// Where the call's record ends in the recording, in bytes.
+  /// The end of the call's record in the recording, in bytes.
   public var end: Int
 
-  /// Describes a call.
+  /// Creates a system call.
   public init(_ change: Change, thread: UInt64 = 0, modified: Int64 = 0, end: Int = 0) {
     self.change = change
     self.thread = thread
@@ -51,16 +53,16 @@ public struct SystemCall: Sendable, Hashable {
 
 /// The system calls of a run, as `recorder.c` writes them.
 public enum Recording {
-  /// A recording that cannot be read, or that holds a call that has no model.
+  /// A recording that cannot be parsed, or that contains an unsupported call.
   public struct Unreadable: Error, CustomStringConvertible {
-    /// What is wrong with the recording.
+    /// The reason.
     public let description: String
   }
 
   /// The size of a record's fixed part.
   private static let headerSize = 56
 
-  /// Reads a recording.
+  /// Parses a recording.
   ///
   /// - Throws: ``Unreadable``.
   public static func calls(in data: Data) throws -> [SystemCall] {
@@ -117,7 +119,7 @@ public enum Recording {
       case 9: change = .makeFolder(path: path)
       case 11: change = .touch(inode: inode)
       default:
-        throw Unreadable(description: "\(path): call \(operation) has no model")
+        throw Unreadable(description: "\(path): call \(operation) is not supported")
       }
       calls.append(SystemCall(change, thread: thread, modified: modified, end: position))
     }

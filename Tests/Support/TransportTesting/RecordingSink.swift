@@ -2,28 +2,28 @@ public import DownloadSync
 public import FaultServer
 internal import Synchronization
 
-/// A sink that keeps what it heard, and checks the contract between it and its transport.
+/// A sink that records its calls, and checks the contract between sink and transport.
 public final class RecordingSink: TaskSink {
-  /// What a sink has heard so far.
+  /// The calls received so far.
   public struct Record: Sendable {
-    /// The heads, in their order.
+    /// The response heads, in order.
     public var heads: [ResponseHead] = []
-    /// The bytes of the body.
+    /// The number of body bytes.
     public var byteCount: Int64 = 0
-    /// The calls that brought them.
+    /// The number of calls with body bytes.
     public var chunkCount = 0
-    /// Whether all bytes were those of the body, each at its place.
+    /// Whether every byte was the body's byte at its offset.
     public var isIntact = true
-    /// The ends; one is right.
+    /// The outcomes; exactly one is correct.
     public var outcomes: [TaskOutcome] = []
-    /// Calls that came while another one was running, or after the end.
+    /// The number of calls during another call or after the end.
     public var violationCount = 0
     fileprivate var isInside = false
   }
 
-  /// Answers a head.
+  /// Called for each head.
   public typealias HeadHandler = @Sendable (ResponseHead) -> BodyDisposition
-  /// Answers bytes.
+  /// Called for each chunk.
   public typealias BytesHandler = @Sendable (Record) -> BodyDisposition
 
   private let state = Mutex(Record())
@@ -37,7 +37,7 @@ public final class RecordingSink: TaskSink {
   private let firstBytes: AsyncStream<Void>
   private let firstByte: AsyncStream<Void>.Continuation
 
-  /// A sink that expects a body from an offset on.
+  /// Creates a sink that expects a body from an offset on.
   public init(
     expecting body: Body? = nil,
     from offset: Int64 = 0,
@@ -54,13 +54,13 @@ public final class RecordingSink: TaskSink {
     (firstBytes, firstByte) = AsyncStream.makeStream()
   }
 
-  /// What was heard so far.
+  /// The calls received so far.
   public var record: Record { state.withLock { $0 } }
 
-  /// The first response's status; zero without a response.
+  /// The status of the first response; zero without a response.
   public var status: Int { record.heads.first?.status ?? 0 }
 
-  /// Waits for the end.
+  /// Waits for the end, and returns the outcome.
   public func outcome() async -> TaskOutcome? {
     await ends.first { _ in true }
   }
@@ -70,7 +70,7 @@ public final class RecordingSink: TaskSink {
     await firstBytes.first { _ in true }
   }
 
-  /// Notes a head.
+  /// Records a head.
   public func receive(_ head: ResponseHead) -> BodyDisposition {
     enter()
     defer { leave() }
@@ -78,7 +78,7 @@ public final class RecordingSink: TaskSink {
     return onHead(head)
   }
 
-  /// Notes bytes, and compares them.
+  /// Records bytes, and compares them.
   public func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
     enter()
     defer { leave() }
@@ -95,7 +95,7 @@ public final class RecordingSink: TaskSink {
     return onBytes(record)
   }
 
-  /// Notes the end.
+  /// Records the end.
   public func finish(_ outcome: TaskOutcome) {
     enter()
     state.withLock { $0.outcomes.append(outcome) }
@@ -117,7 +117,7 @@ public final class RecordingSink: TaskSink {
 }
 
 extension TaskOutcome {
-  /// The code of a failure, so that a test need not know the text.
+  /// The code of a failure.
   public var failureCode: TaskFailure.Code? {
     guard case .failed(let failure) = self else { return nil }
     return failure.code

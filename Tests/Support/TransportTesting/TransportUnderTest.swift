@@ -10,7 +10,7 @@ public import DownloadSync
   private typealias Implementation = URLSessionTransport
 #endif
 
-/// A transport whose speed is limited.
+/// A transport with a rate limit.
 public protocol LimitedTransport: Transport {
   /// The limit in bytes per second.
   var bytesPerSecond: Int64? { get nonmutating set }
@@ -22,12 +22,12 @@ public protocol LimitedTransport: Transport {
   extension URLSessionTransport: LimitedTransport {}
 #endif
 
-/// The transport that this build tests: with the package trait `AsyncHTTPClient` the one over it, and
-/// else the one over URLSession.
+/// The transport that this build tests: AsyncHTTPClient with the package trait of that name,
+/// otherwise URLSession.
 ///
-/// Each test is true of both.
+/// Every test applies to both.
 public enum TransportUnderTest {
-  /// Whether it is the one over URLSession.
+  /// Whether the transport is the one over URLSession.
   public static var isURLSession: Bool {
     #if AsyncHTTPClient
       false
@@ -36,7 +36,7 @@ public enum TransportUnderTest {
     #endif
   }
 
-  /// Makes one, with the parameters that both have.
+  /// Creates a transport, with the parameters that both have.
   public static func make(
     idleTimeout: Duration = .seconds(60),
     connectionsPerHost: Int = 16,

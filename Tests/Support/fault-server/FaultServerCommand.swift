@@ -6,7 +6,7 @@ internal import FaultServer
   internal import Glibc
 #endif
 
-/// `fault-server`: the fault-injecting server as a process, for scripts and kill tests.
+/// `fault-server`: the fault-injecting server as a program, for scripts and kill tests.
 @main
 enum FaultServerCommand {
   static func main() {
@@ -35,7 +35,7 @@ enum FaultServerCommand {
       server.route("/\(file.name)", resource)
     }
     writeLine("listening on http://127.0.0.1:\(server.port)", to: STDOUT_FILENO)
-    // The server lives until a signal ends the process.
+    // The server runs until a signal ends the process.
     withExtendedLifetime(server) {
       while true { pause() }
     }

@@ -6,8 +6,10 @@ internal import FaultServer
   internal import Glibc
 #endif
 
-/// A file that lines are appended to, each with one unbuffered write: a line is there as soon as the
-/// call returns, and lines of several threads do not mix.
+/// A file that lines are appended to.
+///
+/// Each line is one unbuffered write: it is in the file when the call returns, and lines of several
+/// threads do not mix.
 struct LineLog: Sendable {
   private let descriptor: CInt
 
@@ -21,9 +23,9 @@ struct LineLog: Sendable {
   }
 }
 
-/// Writes a line at once.
+/// Writes a line.
 ///
-/// A reader that has left is no reason to stop serving.
+/// A closed pipe does not stop the server.
 func writeLine(_ line: String, to descriptor: CInt) {
   let bytes = Array((line + "\n").utf8)
   _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }

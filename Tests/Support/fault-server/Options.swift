@@ -1,13 +1,13 @@
 internal import FaultServer
 
-/// The arguments do not make sense.
+/// The arguments are invalid.
 struct UsageError: Error {
   var message: String
 }
 
-/// The command line, read by hand: the server needs no package for it.
+/// The command line, parsed without a package, so that the server has no dependencies.
 struct Options {
-  /// A name with the generated content behind it.
+  /// The name, size and seed of a generated file.
   struct File {
     var name: String
     var seed: UInt64
@@ -30,7 +30,7 @@ struct Options {
   var resetEvery: Int64?
   var log: String?
 
-  /// Whether there is something to serve, and not just to write.
+  /// Whether there are resources to serve, rather than only files to write.
   var serves: Bool { !served.isEmpty }
 
   init(_ arguments: some Sequence<String>) throws {
@@ -52,7 +52,7 @@ struct Options {
   private mutating func take(_ name: String, _ value: String) throws {
     switch name {
     case "--port":
-      guard let port = UInt16(value) else { throw UsageError(message: "no port: \(value)") }
+      guard let port = UInt16(value) else { throw UsageError(message: "invalid port: \(value)") }
       self.port = port
     case "--file": served.append(try Self.file(value))
     case "--write": written.append(try Self.file(value))
@@ -79,12 +79,12 @@ struct Options {
 
   private static func positive(_ name: String, _ text: String) throws -> Int64 {
     guard let count = byteCount(text), count > 0 else {
-      throw UsageError(message: "\(name) needs a number of bytes above zero: \(text)")
+      throw UsageError(message: "\(name) needs a positive number of bytes: \(text)")
     }
     return count
   }
 
-  /// A number of bytes: digits, then perhaps K, M or G.
+  /// Parses a number of bytes: digits, optionally followed by K, M or G.
   private static func byteCount(_ text: String) -> Int64? {
     let shifts: [Character: Int64] = ["K": 10, "M": 20, "G": 30]
     let shift = text.last.flatMap { shifts[$0] }
