@@ -1,7 +1,7 @@
 internal import DownloadSync
 internal import SimulatedTransport
 
-/// The link of a life to a background session, which is cut with the others.
+/// The connection of a simulated process to a background session, cut together with the others.
 struct BackgroundLife: BackgroundTransport {
   let life: Life
   let session: SimulatedBackgroundTransport

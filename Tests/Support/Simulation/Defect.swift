@@ -1,23 +1,23 @@
-/// One thing that is broken on purpose, to see that the simulation finds it.
+/// An injected defect, which the simulation must detect.
 public enum Defect: String, Sendable, Hashable, CaseIterable {
-  /// A sync of a file returns, and nothing is synced.
+  /// Syncs of files succeed and sync nothing.
   case filesAreNotSynced
-  /// A sync of a folder returns, and nothing is synced.
+  /// Syncs of folders succeed and sync nothing.
   case foldersAreNotSynced
-  /// Some files that are deleted stay.
+  /// Some deletions of files are skipped.
   case filesAreNotDeleted
-  /// Some bytes get lost between the network and the sink.
+  /// Some bytes are lost between the network and the sink.
   case bytesGetLost
-  /// Some tasks never say that they have ended.
+  /// Some tasks never report their end.
   case endsGetLost
   /// Some requests are sent twice.
   case tasksStartTwice
-  /// Nobody tells the engine that others have committed.
+  /// The engine is not notified of commits by other processes.
   case commitsAreNotTold
-  /// A background session's transport does not find the bodies that a dead process has left.
+  /// The transport of a background session does not find the files that a killed process left.
   case deliveriesAreNotAdopted
 
-  /// What must always hold and does not any more.
+  /// The invariant that the defect violates.
   public var breaks: Set<Invariant> {
     switch self {
     case .filesAreNotSynced, .bytesGetLost: [.receivedIsOnDisk, .completeIsThere]

@@ -1,13 +1,13 @@
 internal import DownloadSync
 internal import Foundation
 
-/// A sink that does not hear everything.
+/// A sink that does not receive every call.
 struct DefectiveSink: TaskSink {
   let sink: any TaskSink
   let defects: Set<Defect>
   let chance: Chance
 
-  /// The sink as it is, unless something is broken.
+  /// Returns the sink unchanged if no defect affects it.
   static func wrapping(
     _ sink: any TaskSink,
     _ defects: Set<Defect>,

@@ -8,7 +8,7 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// What is wrong with the disk at the moment.
+/// The current faults of the disk.
 final class DiskFaults: Sendable {
   private struct State {
     var isFull = false
@@ -18,34 +18,34 @@ final class DiskFaults: Sendable {
     var errorCode = EIO
   }
 
-  // Used by the thread of the simulation alone.
+  // Used only by the simulation's thread.
   private let state = Mutex(State())
 
-  /// Whether there is no room.
+  /// Whether the disk is full.
   var isFull: Bool {
     get { state.withLock { $0.isFull } }
     set { state.withLock { $0.isFull = newValue } }
   }
 
-  /// How often a call fails.
+  /// The probability that a call fails.
   var errorProbability: Double {
     get { state.withLock { $0.errorProbability } }
     set { state.withLock { $0.errorProbability = newValue } }
   }
 
-  /// How often a sync of a file fails, and loses what it was to write.
+  /// The probability that a sync of a file fails and loses the unsynced bytes.
   var failedSyncProbability: Double {
     get { state.withLock { $0.failedSyncProbability } }
     set { state.withLock { $0.failedSyncProbability = newValue } }
   }
 
-  /// The error number of a call that fails.
+  /// The error number of a failing call.
   var errorCode: Int32 {
     get { state.withLock { $0.errorCode } }
     set { state.withLock { $0.errorCode = newValue } }
   }
 
-  /// The error numbers that calls fail with: a broken disk, a machine that is short of something, and
-  /// a network volume that has forgotten the file.
+  /// The error numbers of failing calls: a broken disk, a machine short of resources, and a network
+  /// volume with stale file handles.
   static let errorCodes = [EIO, EIO, EMFILE, ENFILE, ENOMEM, EAGAIN, ESTALE]
 }

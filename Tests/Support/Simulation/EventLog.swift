@@ -2,7 +2,7 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Synchronization
 
-/// Hears the events of one engine, and sees whether a generation ends twice.
+/// Receives the events of one engine, and detects a generation that ends twice.
 final class EventLog: Sendable {
   private struct State {
     /// The generations that have ended, by record.
@@ -10,7 +10,7 @@ final class EventLog: Sendable {
     var wrong: String?
   }
 
-  // Used by the thread of the simulation alone.
+  // Used only by the simulation's thread.
   private let state = Mutex(State())
   private let trace: Trace
 
@@ -18,10 +18,11 @@ final class EventLog: Sendable {
     self.trace = trace
   }
 
-  /// What was told that must not be; `nil` if nothing was.
+  /// The first invalid event; `nil` if there was none.
   var wrong: String? { state.withLock { $0.wrong } }
 
-  /// Somebody wants something of a record: what has ended may go on, also without a transfer.
+  /// Called when a command applies to a record: an ended generation may continue, also without a
+  /// transfer.
   func forget(_ recordID: String?) {
     state.withLock { state in
       if let recordID { state.ended[recordID] = nil } else { state.ended = [:] }
@@ -35,11 +36,11 @@ final class EventLog: Sendable {
     case .completed(let ended): (record, kind) = (ended, "completed")
     case .retrying(let waiting, let failure, _)
     where failure.code == .outOfResources || failure.code == .fileUnavailable:
-      // A whole file may wait more than once for its folder to be synced, without a transfer.
+      // A complete file may wait repeatedly for a sync of its folder, without a transfer.
       return trace.note("event", "retrying \(waiting.id) \(failure.code)")
     case .retrying(let ended, let failure, _): (record, kind) = (ended, "retrying \(failure.code)")
     case .failed(let failed, let failure):
-      // Resumed, a download whose name could not be synced is complete without a transfer.
+      // Resuming a download whose rename could not be synced completes it without a transfer.
       if failure.code == .outOfResources {
         state.withLock { $0.wrong = "\(failed.url) has failed for good: \(failure.message)" }
       }

@@ -6,16 +6,16 @@
   internal import Glibc
 #endif
 
-/// The calls of the file system by which a simulated disk looks at real files and changes them.
+/// The file system calls with which a simulated disk examines and changes real files.
 enum FileCalls {
-  /// What names a file, and when it was written.
+  /// The identity of a file, and its modification time.
   struct Identity: Sendable, Hashable {
     var inode: UInt64
     var seconds: Int
     var nanoseconds: Int
   }
 
-  /// A call that must not fail has.
+  /// A call failed that must not fail.
   struct Failure: Error {
     var call: String
     var path: String
@@ -53,7 +53,7 @@ enum FileCalls {
     return bytes
   }
 
-  /// Gives a file other bytes; it stays the same file, and is made where there is none.
+  /// Replaces the contents of a file without changing its identity, or creates the file.
   static func write(_ bytes: [UInt8], to path: String) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Failure(call: "open", path: path, code: errno) }
@@ -64,7 +64,7 @@ enum FileCalls {
     guard count == bytes.count else { throw Failure(call: "pwrite", path: path, code: errno) }
   }
 
-  /// Says when a file was written.
+  /// Sets the modification time of a file.
   static func setTime(of path: String, to identity: Identity) throws {
     let time = timespec(tv_sec: identity.seconds, tv_nsec: identity.nanoseconds)
     let code = unsafe withUnsafePointer(to: (time, time)) { times in

@@ -12,21 +12,20 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// One process that an engine runs in: its link to the disk, the store and the network, all of which
-/// are cut at the moment of its death.
+/// A simulated process with an engine: its connections to the disk, the store and the network, all
+/// of which are cut when it dies.
 ///
-/// What is left of the engine after that finds every effect refused and comes to its end without a
-/// trace.
-final class Life: FaultInjector, Transport {
+/// The engine of a dead process finds every effect refused, and ends without any further change.
+final class Life: EffectGate, Transport {
   typealias Post = @Sendable (EngineEnvironment.Signal) -> Void
 
   private struct State {
     var isDead = false
-    /// How many effects there are before the death; `nil` for no death to come.
+    /// The number of effects before the process dies; `nil` if it is not to die.
     var effectsLeft: Int?
     var post: Post?
     var known: Set<TaskID> = []
-    /// The calls of the clock since the death.
+    /// The number of clock reads since the death.
     var lookCount = 0
     var outcome: Result<Void, any Error>?
     var effectCount = 0
@@ -40,7 +39,7 @@ final class Life: FaultInjector, Transport {
   let trace: Trace
   let faults: DiskFaults
   let defects: Set<Defect>
-  // Used by the thread of the simulation alone.
+  // Used only by the simulation's thread.
   private let state = Mutex(State())
 
   init(
@@ -62,22 +61,22 @@ final class Life: FaultInjector, Transport {
   }
 
   var isDead: Bool { state.withLock { $0.isDead } }
-  /// How the run has ended, once it has.
+  /// The result of the engine's run, once it has ended.
   var outcome: Result<Void, any Error>? {
     get { state.withLock { $0.outcome } }
     set { state.withLock { $0.outcome = newValue } }
   }
-  /// The tasks that it has started or taken over.
+  /// The tasks that the process has started or adopted.
   var known: Set<TaskID> { state.withLock { $0.known } }
-  /// Counts what it has changed.
+  /// The number of its effects.
   var effectCount: Int { state.withLock { $0.effectCount } }
 
-  /// Ends it now.
+  /// Kills the process now.
   func die() {
     state.withLock { $0.isDead = true }
   }
 
-  /// Ends the locks that the process still holds, as the system does when it ends.
+  /// Releases the locks that the process holds, as the system does when a process ends.
   func releaseLocks() {
     let locks = state.withLock { state in
       defer { state.locks = [] }
@@ -86,19 +85,21 @@ final class Life: FaultInjector, Transport {
     for lock in locks { lock.unlock() }
   }
 
-  /// Ends it after so many effects.
+  /// Kills the process after the given number of effects.
   func die(afterEffects count: Int) {
     state.withLock { $0.effectsLeft = count }
   }
 
-  /// Wakes the engine.
+  /// Sends a signal to the engine.
   func post(_ signal: EngineEnvironment.Signal) -> Bool {
     guard let post = state.withLock({ $0.post }) else { return false }
     post(signal)
     return true
   }
 
-  /// The time; what is dead has no time to wait.
+  /// The monotonic time.
+  ///
+  /// After the death each read advances it by an hour, so that no wait of the dead engine lasts.
   var instant: ContinuousClock.Instant {
     let lookCount = state.withLock { state in
       state.lookCount += state.isDead ? 1 : 0
@@ -107,7 +108,7 @@ final class Life: FaultInjector, Transport {
     return clock.instant.advanced(by: .seconds(3_600 * lookCount))
   }
 
-  /// The world as the engine of this life sees it.
+  /// Returns the environment of this process's engine.
   func environment(_ executor: StepExecutor) -> EngineEnvironment {
     EngineEnvironment(
       instant: { self.instant },
@@ -145,7 +146,7 @@ final class Life: FaultInjector, Transport {
       return EPERM
     }
     disk.willPerform(effect)
-    // While a disk is busy, the network is not.
+    // The network advances while the disk is busy.
     if case .synchronize = effect, chance.happens(0.3) { network.step() }
     return nil
   }
@@ -166,7 +167,7 @@ final class Life: FaultInjector, Transport {
       if isFull { return ENOSPC }
     case .commit:
       return isFull && chance.happens(0.2) ? ENOSPC : nil
-    // What cannot be deleted stays, and there is nothing that anybody could do about it.
+    // A file that cannot be deleted stays, and no engine can change that.
     case .remove: return nil
     case .synchronize:
       if chance.happens(faults.failedSyncProbability) {
@@ -203,18 +204,18 @@ final class Life: FaultInjector, Transport {
     return await network.engineTransport.liveTasks()
   }
 
-  /// Notes that a task works for this life.
+  /// Records that a task belongs to this process.
   func know(_ task: TaskID) {
     state.withLock { _ = $0.known.insert(task) }
   }
 }
 
 extension Effect {
-  /// The effect without the folder, which is another one each time.
+  /// The effect without its folder, which differs in each run.
   fileprivate var name: String {
     func last(_ path: String) -> String {
       let name = String(path.split(separator: "/").last ?? "")
-      // Stores choose their ids at random.
+      // Stores choose random ids.
       guard let partial = PartialName(name) else { return name }
       return PartialName(recordID: partial.recordID, storeID: nil).text
     }

@@ -1,29 +1,30 @@
-/// The names in a folder: those that outlast a power cut, and what has happened to names since.
+/// The names in a folder: the durable names, and the changes since.
 struct NameJournal: Sendable {
-  /// A name that a file has got, or that is gone.
+  /// A name that was created or removed.
   struct Change: Sendable {
     var path: String
-    /// The file; `nil` when the name is gone.
+    /// The file; `nil` if the name was removed.
     var inode: UInt64?
   }
 
-  /// The names that outlast a power cut.
+  /// The durable names.
   private(set) var lasting: [String: UInt64] = [:]
-  /// What has happened to names since, in order.
+  /// The changes since, in order.
   private(set) var changes: [Change] = []
 
-  /// The file that has the name as far as everybody sees.
+  /// Returns the file that currently has the name.
   func inode(named path: String) -> UInt64? {
     if let change = changes.last(where: { $0.path == path }) { return change.inode }
     return lasting[path]
   }
 
-  /// The names that everybody sees.
+  /// The current names.
   var current: [String] {
     Set(lasting.keys).union(changes.map(\.path)).filter { inode(named: $0) != nil }.sorted()
   }
 
-  /// The file that the name will have after any power cut; `nil` when it may have none, or another.
+  /// Returns the file that the name refers to after any power cut; `nil` if that may be none or
+  /// another one.
   func promised(_ path: String) -> UInt64? {
     guard let inode = lasting[path],
       !changes.contains(where: { $0.path == path && $0.inode != inode })
@@ -35,13 +36,13 @@ struct NameJournal: Sendable {
     changes.append(Change(path: path, inode: inode))
   }
 
-  /// Makes some of the changes last.
+  /// Makes selected changes durable.
   mutating func settle(_ isMeant: (Change) -> Bool) {
     for change in changes where isMeant(change) { lasting[change.path] = change.inode }
     changes.removeAll(where: isMeant)
   }
 
-  /// Makes the first of the changes last, and takes back the others.
+  /// Makes the first changes durable, and reverts the others.
   mutating func cut(keeping count: Int) {
     changes.removeLast(changes.count - count)
     settle { _ in true }

@@ -1,7 +1,7 @@
-/// What one seed tries: how many downloads, how the engine is set up, and which faults there are.
+/// The parameters of one seed: the number of downloads, the engine's options, and the faults.
 ///
-/// Each seed leaves out about half of the faults (Groce et al., "Swarm Testing", 2012): with all of
-/// them at once, no run would get far enough to meet the rarer ones.
+/// Each seed omits about half of the faults (Groce et al., "Swarm Testing", 2012): with all of them
+/// in one run, no run would get far enough to meet the rare ones.
 struct Profile: Sendable {
   var recordCount: Int
   var hostCount: Int
@@ -25,19 +25,18 @@ struct Profile: Sendable {
   var clockJumps: Double
   var foreignFiles: Double
   var leftTasks: Double
-  /// How often a sync of a file fails, and loses what it was to write.
+  /// The probability that a sync of a file fails and loses the unsynced bytes.
   var failedSyncs: Double
-  /// Whether only some URLs of a page get a new version of it.
+  /// Whether only some URLs of a page get a new version.
   var dividesVersions: Bool
-  /// Whether downloads go by a background session, whose tasks outlive the process.
+  /// Whether downloads use a background session, whose tasks survive the process.
   var isInBackground: Bool
-  /// How many bytes arrive between two copies of a session's temporary files; no copies if `nil`.
+  /// The number of bytes between two copies of a session's temporary file; no copies if `nil`.
   var copyInterval: Int64?
 
   /// Draws a profile.
   ///
-  /// Faults that were added later are drawn from `later`, so that a seed keeps the history that it
-  /// had without them.
+  /// Faults that were added later are drawn from `later`, so that older seeds keep their history.
   init(_ chance: Chance, later: Chance, isInBackground: Bool) {
     self.isInBackground = isInBackground
     failedSyncs = later.happens(0.2) ? 0.1 : 0
@@ -49,7 +48,7 @@ struct Profile: Sendable {
     maximumRunning = chance.number(in: 1...3)
     maximumPerHost = chance.number(in: 1...2)
     largestBody = one(of: [0, 40, 1_000, 6_000])
-    // No body takes more than some tens of steps.
+    // No body takes more than a few tens of steps.
     largestChunk = max(one(of: [1, 100, 1_000, 6_000]), largestBody / 20)
     checkpointBytes = one(of: [1, 200, 2_000, 1 << 20])
     stepCount = chance.number(in: 60...260)
@@ -68,15 +67,15 @@ struct Profile: Sendable {
     foreignFiles = sometimes(0.01)
     leftTasks = sometimes(0.5)
     if dividesVersions {
-      // Versions are joined only where a URL is replaced while a transfer continues another version:
-      // many transfers have to break in the middle.
+      // Versions can only be mixed where a URL is replaced while a transfer resumes another
+      // version, so many transfers have to break halfway.
       brokenTasks = 0.1
       checkpointBytes = 1
       largestBody = 1_000
       largestChunk = 100
       stepCount = 260
     }
-    // Follows from what is chosen already, so that seeds without a session stay as they were.
+    // Derived from earlier choices, so that seeds without a session keep their history.
     copyInterval = isInBackground && recordCount % 2 == 0 ? Int64(max(1, largestBody / 5)) : nil
   }
 }

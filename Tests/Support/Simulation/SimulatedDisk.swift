@@ -2,23 +2,23 @@ internal import DownloadSync
 internal import Foundation
 internal import Synchronization
 
-/// Real files, and beside them what a power cut would leave of them.
+/// Real files, and the state that a power cut would leave of them.
 ///
-/// The model is a journaling file system: a sync of a file makes its bytes and its name outlast a
-/// power cut, a sync of a folder the names in it. Of other bytes a power cut keeps all, none, or
-/// the first, with zeros for some; of other changes of names it keeps the first.
+/// The model is a journaling file system: a sync of a file makes its bytes and its name durable, a
+/// sync of a folder the names in it. Of other bytes a power cut keeps all, none, or a prefix, with
+/// zeros for some of them; of other changes of names it keeps a prefix.
 ///
-/// A sync that fails loses what it was to write, as on Linux: the bytes can still be read, but no
-/// later sync writes them, unless they are written again.
+/// A failed sync loses the unsynced bytes, as on Linux: they can still be read, but no later sync
+/// writes them unless they are written again.
 final class SimulatedDisk: Sendable {
   private struct Inode: Sendable {
-    /// The bytes that outlast a power cut.
+    /// The durable bytes.
     var synced: [UInt8] = []
     var identity: FileCalls.Identity
-    /// By position, whether a failed sync has lost the byte.
+    /// By offset, whether a failed sync has lost the byte.
     var lost: [Bool] = []
 
-    /// What a sync puts on the disk when the file has those bytes.
+    /// Returns the bytes that a sync makes durable when the file has the given bytes.
     func written(_ bytes: [UInt8]) -> [UInt8] {
       guard lost.contains(true) else { return bytes }
       return bytes.enumerated().map { index, byte in
@@ -27,13 +27,13 @@ final class SimulatedDisk: Sendable {
       }
     }
 
-    /// A sync fails while the file has those bytes.
+    /// Records a failed sync of a file with the given bytes.
     mutating func lose(_ bytes: [UInt8]) {
       let written = written(bytes)
       lost = bytes.indices.map { $0 >= synced.count || synced[$0] != written[$0] || isLost($0) }
     }
 
-    /// Bytes are written, so that the next sync is about them.
+    /// Records that bytes were written, so that the next sync covers them.
     mutating func rewrite(_ part: Range<Int>) {
       for index in part.clamped(to: lost.indices) { lost[index] = false }
     }
@@ -44,18 +44,19 @@ final class SimulatedDisk: Sendable {
   private struct State: Sendable {
     var inodes: [UInt64: Inode] = [:]
     var journal = NameJournal()
-    /// What files had when their sync began.
+    /// The contents of files when their sync began.
     var syncs: [String: (inode: UInt64, bytes: [UInt8], identity: FileCalls.Identity)] = [:]
   }
 
-  /// The folder that the engine is given.
+  /// The folder with the engine's files.
   let folder: String
-  /// A second name for each file that is about to lose one, so that it can come back.
+  /// The folder with a second link to each file that is about to be deleted, so that it can be
+  /// restored.
   ///
-  /// Files get it no sooner: engines write to no file that has a second name.
+  /// Files are linked no earlier, because engines write to no file that has a second name.
   private let vault: String
   private let defects: Set<Defect>
-  // Used by the thread of the simulation alone.
+  // Used only by the simulation's thread.
   private let state = Mutex(State())
 
   init(in scratch: String, defects: Set<Defect>) throws {
@@ -67,9 +68,9 @@ final class SimulatedDisk: Sendable {
     }
   }
 
-  // MARK: What engines do
+  // MARK: Effects of engines
 
-  /// An effect is about to happen.
+  /// Called before an effect.
   func willPerform(_ effect: Effect) {
     if case .remove(let path) = effect { keep(path) }
     guard case .synchronize(let path) = effect, let identity = FileCalls.identity(of: path),
@@ -78,7 +79,7 @@ final class SimulatedDisk: Sendable {
     state.withLock { $0.syncs[path] = (identity.inode, bytes, identity) }
   }
 
-  /// An effect has failed.
+  /// Called after an effect has failed.
   func didRefuse(_ effect: Effect) {
     if case .synchronize(let path) = effect, let identity = FileCalls.identity(of: path),
       let bytes = try? FileCalls.read(path)
@@ -87,7 +88,7 @@ final class SimulatedDisk: Sendable {
     }
   }
 
-  /// An effect has happened.
+  /// Called after an effect.
   func didPerform(_ effect: Effect) {
     switch effect {
     case .open(let path): adopt(path)
@@ -129,18 +130,18 @@ final class SimulatedDisk: Sendable {
     }
   }
 
-  /// Gives the file a name in the vault, unless it has one.
+  /// Links a file in the vault, unless it is there already.
   private func keep(_ path: String) {
     guard let identity = FileCalls.identity(of: path) else { return }
     try? FileCalls.link(path, "\(vault)/\(identity.inode)")
   }
 
-  /// Gives every file a name in the vault: another process is about to delete some.
+  /// Links every file in the vault, before another process deletes some.
   func keepAll() {
     for name in names { keep("\(folder)/\(name)") }
   }
 
-  /// Takes the names in the vault from all files that have another one.
+  /// Removes the vault's links to all files that have another name.
   private func releaseVault() {
     for name in names {
       guard let identity = FileCalls.identity(of: "\(folder)/\(name)") else { continue }
@@ -162,29 +163,29 @@ final class SimulatedDisk: Sendable {
     }
   }
 
-  // MARK: What lasts
+  // MARK: Durable state
 
-  /// The bytes that a file would have after a power cut; `nil` when its name would be gone.
+  /// Returns the bytes of a file after a power cut; `nil` if its name would be lost.
   func lasting(_ path: String) -> [UInt8]? {
     state.withLock { state in
       state.journal.promised(path).flatMap { state.inodes[$0]?.synced }
     }
   }
 
-  /// The names of the files in the folder.
+  /// The filenames in the folder.
   var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
   }
 
-  /// Whether a file is there, and has no second name in the folder.
+  /// Returns whether a file exists and has no second name in the folder.
   func isOnlyName(_ path: String) -> Bool {
     guard let identity = FileCalls.identity(of: path) else { return false }
     return names.count { FileCalls.identity(of: "\(folder)/\($0)")?.inode == identity.inode } == 1
   }
 
-  // MARK: What others do
+  // MARK: Changes by other processes
 
-  /// Somebody puts a file there, or changes one, in a way that lasts.
+  /// Creates or changes a file durably, as another process would.
   func put(_ bytes: [UInt8], at path: String) throws {
     try FileCalls.write(bytes, to: path)
     adopt(path)
@@ -197,7 +198,7 @@ final class SimulatedDisk: Sendable {
     }
   }
 
-  /// Somebody deletes a file, in a way that lasts.
+  /// Deletes a file durably, as another process would.
   func delete(_ path: String) {
     keep(path)
     FileCalls.remove(path)
@@ -207,7 +208,7 @@ final class SimulatedDisk: Sendable {
     }
   }
 
-  /// Notes which names are gone without an engine having been asked.
+  /// Records the names that another process has removed.
   func noteRemovals() {
     releaseVault()
     let there = Set(names.map { "\(folder)/\($0)" })
@@ -218,14 +219,14 @@ final class SimulatedDisk: Sendable {
     }
   }
 
-  /// Notes that another process has renamed files, and synced the folder.
+  /// Records that another process has renamed files and synced the folder.
   func noteRenames() {
     noteRemovals()
     for name in names { adopt("\(folder)/\(name)") }
     state.withLock { $0.journal.settle { _ in true } }
   }
 
-  /// Takes away what would not outlast a power cut, or part of it.
+  /// Reverts some or all changes that are not durable.
   ///
   /// No engine has a file open.
   func cutPower(_ chance: Chance) throws {
@@ -258,7 +259,7 @@ final class SimulatedDisk: Sendable {
     releaseVault()
   }
 
-  /// What is left of bytes of which only the synced ones were promised.
+  /// Returns the bytes that are left if only the synced ones are guaranteed.
   private static func torn(_ bytes: [UInt8], synced: [UInt8], _ chance: Chance) -> [UInt8] {
     guard bytes != synced else { return synced }
     switch chance.number(in: 0...3) {

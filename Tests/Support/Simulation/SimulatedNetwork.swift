@@ -1,11 +1,11 @@
 internal import DownloadSync
 internal import SimulatedTransport
 
-/// Moves the tasks of a simulation, one thing of one task at a time.
+/// Advances the tasks of a simulation, one event of one task at a time.
 final class SimulatedNetwork: Sendable {
-  /// What moves the bytes; of a background session, for that.
+  /// The transport whose tasks are advanced; for a background session, the transport below it.
   let transport: SimulatedTransport
-  /// The background session that engines download by, in some seeds.
+  /// The background session of the engines, in some seeds.
   let session: SimulatedBackgroundTransport?
   private let chance: Chance
   private let profile: Profile
@@ -32,11 +32,10 @@ final class SimulatedNetwork: Sendable {
     transport = session?.network ?? SimulatedTransport(pace: .byHand)
   }
 
-  /// The transport that an engine is given.
+  /// The transport that an engine uses.
   var engineTransport: any Transport { session ?? transport }
 
-  /// The tasks that work for an engine: those that it has started or taken over, as long as nobody
-  /// has asked them to end.
+  /// The tasks of the current engine: started or adopted, and not cancelled.
   func working(_ known: Set<TaskID>) -> [(recordID: String, url: String)] {
     if let session {
       return session.tasks.filter { known.contains($0.id) && $0.state == .running }
@@ -46,24 +45,25 @@ final class SimulatedNetwork: Sendable {
       .map { ($0.request.recordID, $0.request.url) }
   }
 
-  /// The process dies that engines ran in.
+  /// Ends the process of an engine by a kill.
   func crash() {
-    // The choice is made in any case, so that a seed is the same with and without a session.
+    // The choice is made in any case, so that a seed has the same history with and without a
+    // session.
     let keepsTasks = chance.happens(profile.leftTasks)
     if let session { session.crash() } else { transport.crash(keepsTasks: keepsTasks) }
   }
 
-  /// The process ends in which an engine has run to its end.
+  /// Ends the process of an engine that has finished.
   func endProcess() {
     session?.crash()
   }
 
-  /// Has something happen to some task, perhaps something bad.
+  /// Advances a random task, possibly with a fault.
   func step() {
     guard let task = chance.pick(transport.tasks) else { return }
     let id = task.id
     if task.isCancelled, chance.happens(profile.lateEnds) {
-      // What was on its way arrives after all, and the end later.
+      // Bytes in flight arrive, and the end follows later.
       trace.note("late", "\(id.rawValue)")
       if chance.happens(0.5) { proceed(task, true) }
     } else if chance.happens(profile.brokenTasks) {
@@ -78,7 +78,7 @@ final class SimulatedNetwork: Sendable {
     }
   }
 
-  /// Has the next thing happen to some task, and nothing bad.
+  /// Advances a random task without faults.
   func calmStep() {
     guard let task = chance.pick(transport.tasks) else { return }
     proceed(task, false)

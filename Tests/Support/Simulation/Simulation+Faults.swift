@@ -13,7 +13,7 @@ internal import SimulatedTransport
 #endif
 
 extension Simulation {
-  /// Perhaps something goes wrong now; says whether it does.
+  /// Injects a fault with some probability, and returns whether it did.
   func introduceFault() throws -> Bool {
     if chance.happens(profile.kills) {
       let count = chance.number(in: 0...6)
@@ -37,7 +37,7 @@ extension Simulation {
       faults.errorCode = chance.pick(DiskFaults.errorCodes) ?? EIO
       trace.note("disk error", "\(faults.errorCode)")
     } else if chance.happens(profile.clockJumps) {
-      // By up to two hours, and in one of three by up to a day.
+      // By up to two hours, or a third of the time by up to a day.
       let seconds = chance.number(in: -7_200...7_200)
       let jump = Duration.seconds(seconds % 3 == 0 ? 12 * seconds : seconds)
       trace.note("jump", "\(jump)")
@@ -50,12 +50,12 @@ extension Simulation {
     return true
   }
 
-  /// Has a page answer as it should.
+  /// Makes a URL of a page respond correctly.
   func serve(_ index: Int, at url: String) {
     network.transport.serve(website.pages[index].version(at: url), at: url)
   }
 
-  /// Has a page answer in some other way, or as it should again.
+  /// Changes how a page responds, or makes it respond correctly again.
   private func changeServer() {
     guard let index = chance.pick(website.pages.indices),
       let url = chance.pick(website.urls(index)),
@@ -79,7 +79,7 @@ extension Simulation {
     network.transport.serve(resource, at: url)
   }
 
-  /// Somebody puts a file of theirs under a name that a download wants.
+  /// Creates a foreign file under a name that a download will use.
   private func putForeignFile() throws {
     guard let record = chance.pick(try store.records(DownloadRecord.all)) else { return }
     let path = try store.roots().layout(of: record).finalPath
@@ -90,11 +90,11 @@ extension Simulation {
     try disk.put(bytes, at: path)
   }
 
-  /// Somebody changes a partial file while no engine runs.
+  /// Changes a partial file while no engine runs.
   func tamper() throws {
     let records = try store.records(DownloadRecord.all)
     let roots = try store.roots()
-    // One that has got its name may still have both: what is done to it is done to a whole file.
+    // A renamed file may still have its partial name: changing it changes the finished file.
     let possible = try records.map { ($0, try roots.layout(of: $0).partialPath) }
       .filter { disk.isOnlyName($0.1) }
     guard let (record, path) = chance.pick(possible) else { return }
@@ -111,7 +111,7 @@ extension Simulation {
       bytes += [UInt8](repeating: 0xAA, count: chance.number(in: 1...100))
       try disk.put(bytes, at: path)
     default:
-      // Of a file without a digest nobody can know it.
+      // Without a digest the change cannot be detected.
       guard record.expectedDigest != nil, !bytes.isEmpty else { return }
       bytes[chance.number(in: 0...bytes.count - 1)] ^= 1
       try disk.put(bytes, at: path)

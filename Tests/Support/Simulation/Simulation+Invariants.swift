@@ -5,7 +5,7 @@ internal import ObjectStore
 internal import SimulatedTransport
 
 extension Simulation {
-  /// Looks at the tasks and events of the engine.
+  /// Checks the tasks and events of the engine.
   func checkTasks() throws {
     if let wrong = events.wrong { throw failure(.oneEnd, wrong) }
     let tasks = network.working(life.known)
@@ -26,15 +26,15 @@ extension Simulation {
     }
   }
 
-  /// Looks at what records promise, against what a power cut would leave.
+  /// Checks what records guarantee against the state that a power cut would leave.
   func checkRecords() throws {
     let roots = try store.roots()
     let records = try store.records(DownloadRecord.all)
     try checkGenerations(records)
     for record in records {
       let layout = try roots.layout(of: record)
-      // While it is being cancelled, a checkpoint may still come.
-      if record.received == 0, record.intent != .cancel { uncertain.remove(record.id) }
+      // A checkpoint may still follow while the download is being cancelled.
+      if record.received == 0, record.intent != .keep { uncertain.remove(record.id) }
       switch record.state {
       case .completed: try checkComplete(record, layout)
       case .waiting, .running, .paused, .failedRetryable, .failedPermanent:
@@ -45,7 +45,7 @@ extension Simulation {
     }
     for (path, bytes) in foreignFiles.sorted(by: { $0.key < $1.key }) {
       guard (try? FileCalls.read(path)) == bytes else {
-        throw failure(.foreignFilesStay, "'\(path)' is gone or another one")
+        throw failure(.foreignFilesStay, "'\(path)' is missing or replaced")
       }
     }
   }
@@ -55,15 +55,13 @@ extension Simulation {
       guard let last = generations[record.id], last > record.generation else { continue }
       throw failure(.generationsGrow, "\(record.url) went from \(last) to \(record.generation)")
     }
-    // One that is added anew begins anew.
+    // A record that was deleted and added again starts over.
     generations = Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0.generation) })
   }
 
   private func checkReceived(_ record: DownloadRecord, _ layout: FileLayout) throws {
-    // A file with a stamp was on its way to its name when it failed, and may be under that.
-    guard record.received > 0, record.fileIdentity == nil, !uncertain.contains(record.id) else {
-      return
-    }
+    // A file with an identity was about to be renamed when that failed, and may have either name.
+    guard record.received > 0, record.stamp == nil, !uncertain.contains(record.id) else { return }
     guard let bytes = disk.lasting(layout.partialPath) else {
       throw failure(
         .receivedIsOnDisk,
@@ -88,7 +86,7 @@ extension Simulation {
 
   private func checkComplete(_ record: DownloadRecord, _ layout: FileLayout) throws {
     guard let bytes = disk.lasting(layout.finalPath) else {
-      throw failure(.completeIsThere, "\(record.url) is complete, and its file may go")
+      throw failure(.completeIsThere, "\(record.url) is complete, and its file is not durable")
     }
     guard
       website.page(of: record.url)?
@@ -98,9 +96,9 @@ extension Simulation {
     }
   }
 
-  // MARK: At rest
+  // MARK: Idle state
 
-  /// Ends all faults, has everything go on, and sees that it comes to an end.
+  /// Ends all faults, resumes all downloads, and checks that they complete.
   func calmDown() throws {
     trace.note("calm")
     if life.isDead || life.outcome != nil { try beginAgain() }
@@ -110,9 +108,9 @@ extension Simulation {
     for index in website.pages.indices {
       for url in website.urls(index) { serve(index, at: url) }
     }
-    // What waits for a retry goes on by itself, whatever was done to the clock.
+    // Retries continue by themselves, whatever the clock was set to.
     try awaitRest()
-    // What fails for good does so once more at the most: a wrong file is found when it is whole.
+    // A permanent failure can occur once more: a wrong file is detected when it is complete.
     for _ in 0..<4 {
       events.forget(nil)
       try store.resume(.all)
@@ -133,18 +131,18 @@ extension Simulation {
       .filter { $0.state != .completed && $0.state != .cancelled }
   }
 
-  /// Goes on until nothing is left to do by itself.
+  /// Advances until no engine, task or retry is left.
   private func awaitRest() throws {
     let limit = step + 20_000
     while try !isAtRest() {
       step += 1
-      // A kill that was to come may still come.
+      // A scheduled kill may still happen.
       if life.isDead || life.outcome != nil { try beginAgain() }
       goOn(isCalm: true)
       try check()
       guard step < limit else {
         let states = try unfinished().map { "\($0.url) is \($0.state), \($0.intent)" }
-        throw failure(.liveness, "no end is in sight: \(states.joined(separator: "; "))")
+        throw failure(.liveness, "the run does not end: \(states.joined(separator: "; "))")
       }
     }
   }
@@ -158,7 +156,7 @@ extension Simulation {
     }
   }
 
-  /// Sees that every file is somebody's.
+  /// Checks that every file belongs to a record.
   private func checkFiles() throws {
     let roots = try store.roots()
     let records = try store.records(DownloadRecord.all)
@@ -170,25 +168,25 @@ extension Simulation {
     let owned = Set(try records.map { try roots.layout(of: $0).finalPath })
     for (path, inode) in unwantedFiles.sorted(by: { $0.key < $1.key }) {
       if !owned.contains(path), FileCalls.identity(of: path)?.inode == inode {
-        throw failure(.noOrphans, "'\(path)' was to go with its record")
+        throw failure(.noOrphans, "'\(path)' was not deleted with its record")
       }
     }
     if let name = network.session?.keptDeliveries.first {
-      throw failure(.noOrphans, "the delivered '\(name)' is left over")
+      throw failure(.noOrphans, "the delivered '\(name)' has no record")
     }
     for name in disk.names {
       let path = "\(disk.folder)/\(name)"
       guard foreignFiles[path] == nil, !partials.contains(path) else { continue }
       if let id = PartialName(name)?.recordID {
-        // What nobody could know of is there to be found.
+        // Files that no process could know about remain detectable.
         guard purged.contains(id) && orphans.contains(path) else {
-          throw failure(.noOrphans, "'\(name)' is left over")
+          throw failure(.noOrphans, "'\(name)' has no record")
         }
         continue
       }
       let bytes = try FileCalls.read(path)
       guard website.pages.contains(where: { $0.serves(bytes, entityTag: nil, isWhole: true) })
-      else { throw failure(.noOrphans, "'\(name)' is no whole file") }
+      else { throw failure(.noOrphans, "'\(name)' is not a complete file") }
     }
   }
 }

@@ -5,7 +5,7 @@ internal import ObjectStore
 internal import SimulatedTransport
 
 extension Simulation {
-  /// The most jobs that an engine may need to come to its end.
+  /// The maximum number of jobs that an engine needs to end.
   private static let patience = 100_000
 
   /// Starts an engine.
@@ -61,7 +61,7 @@ extension Simulation {
     toldCommit = 0
   }
 
-  /// Deals with the end of a life, and starts the next one.
+  /// Handles the end of a process, and starts the next one.
   func beginAgain() throws {
     if life.isDead {
       try bury()
@@ -80,7 +80,7 @@ extension Simulation {
     try begin()
   }
 
-  /// Has what is left of a dead engine come to its end.
+  /// Runs the remaining jobs of a dead engine.
   func bury() throws {
     network.crash()
     engine?.stop()
@@ -91,7 +91,7 @@ extension Simulation {
       } else if executor.workCount > 0 {
         executor.runWork(0)
       } else {
-        throw failure(.engineLives, "an engine waits for what does not come")
+        throw failure(.engineLives, "an engine waits forever")
       }
       jobCount += 1
       guard jobCount < Self.patience else { throw failure(.engineLives, "an engine does not end") }
@@ -99,7 +99,7 @@ extension Simulation {
     engine = nil
   }
 
-  /// Has the engine end cleanly, and its tasks with it.
+  /// Stops the engine and its tasks cleanly.
   func stop() throws {
     engine?.stop()
     while life.outcome == nil {
@@ -110,7 +110,7 @@ extension Simulation {
     try checkOutcome()
   }
 
-  /// Looks whether an engine has failed for a good reason.
+  /// Checks that an engine failed only for an allowed reason.
   func checkOutcome() throws {
     switch life.outcome {
     case .failure(let error as EngineError) where error.code == .diskFull: break
@@ -120,9 +120,9 @@ extension Simulation {
     engine = nil
   }
 
-  /// Leaves nothing behind, after a failure too.
+  /// Releases everything, also after a failure.
   func abandon() {
-    // They keep the life, and the life keeps them.
+    // Locks and process retain each other.
     defer { life.releaseLocks() }
     guard engine != nil else { return }
     life.die()

@@ -5,7 +5,7 @@ internal import ObjectStore
 internal import SimulatedTransport
 
 extension Simulation {
-  /// Asks for a page, as a user does.
+  /// Adds a download, as a user would.
   func add(_ page: Website.Page) throws {
     var request = DownloadRequest(url: page.urls[0])
     request.priority = Int32(chance.number(in: 0...2))
@@ -19,7 +19,7 @@ extension Simulation {
     try store.add([request])
   }
 
-  /// Another process writes to the store.
+  /// Writes to the store as another process would.
   func wish() throws {
     let records = try store.records(DownloadRecord.all)
     guard let record = chance.pick(records) else { return try addSome() }
@@ -32,7 +32,8 @@ extension Simulation {
     case 2, 3: try store.resume(selection)
     case 4: try store.resume(.named(record.id), immediately: true)
     case 5:
-      // Its bytes go before it says so; taken back in between, it counts them until the engine looks.
+      // The bytes are deleted before the record says so; a command that reverts the cancel leaves
+      // them counted until the engine looks again.
       uncertain.insert(record.id)
       try store.cancel(.named(record.id))
     case 6:
@@ -42,7 +43,7 @@ extension Simulation {
     case 8: try replaceURL(of: record)
     case 9: try purge(record)
     case 10:
-      // In one breath: the engine may see nothing of it but the last.
+      // Both commands in quick succession: the engine may see only the second.
       try store.pause(selection)
       try store.resume(selection)
     case 11: try rename(record)
@@ -72,14 +73,14 @@ extension Simulation {
     do {
       try store.update(record.id, update)
     } catch let error as DownloadStoreError {
-      // The name is taken, or the record is about to go or to be complete.
+      // The name is taken, or the record is about to be deleted or completed.
       trace.note("refused", "\(error.code)")
     }
     disk.noteRenames()
   }
 
-  /// Perhaps replaces the URL of a record whose transfer continues and has no answer yet; says
-  /// whether it does.
+  /// Replaces, with some probability, the URL of a record whose transfer is resuming and has no
+  /// response yet; returns whether it did.
   func replaceContinuedURL() throws -> Bool {
     guard profile.dividesVersions,
       let task = network.transport.tasks.first(where: {
@@ -102,18 +103,18 @@ extension Simulation {
     let page = website.pages[index]
     let url = page.urls[record.url == page.urls[0] ? 1 : 0]
     if profile.dividesVersions, chance.happens(0.5) {
-      // The reason to replace it: the old URL has begun to serve something else.
+      // The reason for the replacement: the old URL now serves another version.
       website.change(index, at: [record.url], chance, profile)
       for url in website.urls(index) { serve(index, at: url) }
     }
     do {
       try store.replaceURL(of: record.id, with: url)
     } catch let error as DownloadStoreError {
-      // Another record has the URL, or this one is about to go or to be complete.
+      // Another record has the URL, or this one is about to be deleted or completed.
       trace.note("refused", "\(error.code)")
     }
     guard profile.dividesVersions else { return }
-    // The engine is slow to hear of it, and the network goes on.
+    // The engine notices late, and the network continues.
     for _ in 0..<chance.number(in: 0...20) { network.calmStep() }
   }
 
@@ -126,8 +127,8 @@ extension Simulation {
     disk.noteRemovals()
   }
 
-  /// Another process deletes partial files that no record owns, of this store and of the other one
-  /// that has files in the folder.
+  /// Deletes orphaned partial files as another process would, of this store and of the other store
+  /// with files in the folder.
   private func purgeOrphans() throws {
     disk.keepAll()
     for store in [store, otherStore] {

@@ -4,22 +4,22 @@ internal import Foundation
 internal import ObjectStore
 internal import SimulatedTransport
 
-/// An engine with its store, its disk, its network and its clock in one thread, where the order of
-/// everything and every fault follow from a seed.
+/// An engine with its store, disk, network and clock in one thread, where a seed determines the
+/// order of all steps and every fault.
 ///
-/// The engine, the store and the files are the real ones. What is simulated is what they cannot be
-/// asked to do: to be killed between two effects, to lose what was not synced, and to have the
-/// network, other processes and the clock act at the worst moment.
+/// The engine, the store and the files are real. The simulation adds what cannot be requested of
+/// them: kills between two effects, the loss of unsynced changes, and the network, other processes
+/// and the clock acting at the worst moment.
 public final class Simulation {
-  /// What a run was like.
+  /// The statistics of a run.
   public struct Report: Sendable, Hashable {
-    /// How often each kind of thing happened.
+    /// The number of occurrences of each kind of step.
     public var counts: [String: Int]
-    /// Of all that happened, in order: alike for two runs of a seed.
+    /// A digest of all steps in order, which is equal for two runs of the same seed.
     public var digest: UInt64
   }
 
-  /// What may happen next.
+  /// The possible next steps.
   private enum Choice {
     case runJob
     case runWork
@@ -39,7 +39,7 @@ public final class Simulation {
   let disk: SimulatedDisk
   let faults = DiskFaults()
   let store: DownloadStore
-  /// Another store with the same downloads, whose files lie in the same folder.
+  /// Another store with the same downloads, whose files are in the same folder.
   let otherStore: DownloadStore
   private let scratch: String
 
@@ -48,20 +48,20 @@ public final class Simulation {
   var engine: DownloadEngine?
   var events: EventLog
   var step = 0
-  /// The commit up to which the engine was told of commits.
+  /// The last commit that the engine was notified of.
   var toldCommit: UInt64 = 0
   var lastTick = Duration.zero
-  /// What others have put under names, by path.
+  /// The contents of foreign files, by path.
   var foreignFiles: [String: [UInt8]] = [:]
-  /// The files that were to go with their records, by their paths, unless somebody wants something
-  /// else since.
+  /// The inodes of files that must be deleted with their records, by path, unless a later command
+  /// needs them.
   var unwantedFiles: [String: UInt64] = [:]
-  /// The records whose partial files somebody has changed or the engine may have deleted: they count
-  /// what is not there until it looks again.
+  /// The records whose partial files were changed, or deleted by the engine: they count bytes that
+  /// are missing until it looks again.
   var uncertain: Set<String> = []
-  /// The records that were deleted without asking the engine: a kill may leave their partial files.
+  /// The records that were deleted without the engine: a kill may leave their partial files.
   var purged: Set<String> = []
-  /// The last generation of each record, by its id.
+  /// The last generation of each record, by id.
   var generations: [String: Int64] = [:]
   private var seen: (effects: Int, commit: UInt64, life: ObjectIdentifier)?
 
@@ -111,13 +111,12 @@ public final class Simulation {
   /// Runs the simulation of a seed.
   ///
   /// - Parameters:
-  ///   - seed: Says all that happens.
-  ///   - defects: What is broken on purpose.
-  ///   - folder: Where the files are, for as long as it runs; one in memory makes it fast.
-  ///   - listener: Is told all that happens, in order.
-  /// - Returns: What the run was like.
-  /// - Throws: ``SimulationFailure`` where something did not hold that must; what the file system
-  ///   throws.
+  ///   - seed: Determines the run.
+  ///   - defects: The injected defects.
+  ///   - folder: The parent folder of the run's files. A folder in memory is fast.
+  ///   - listener: Receives each step, in order.
+  /// - Returns: The statistics of the run.
+  /// - Throws: ``SimulationFailure`` when an invariant is violated; errors of the file system.
   @discardableResult
   public static func run(
     seed: UInt64,
@@ -131,13 +130,13 @@ public final class Simulation {
       folder: folder,
       listener: listener
     )
-    // Whatever happens, the engine's task comes to its end.
+    // Ends the engine's task in any case.
     defer { simulation.abandon() }
     try simulation.run()
     return Report(counts: simulation.trace.counts, digest: simulation.trace.digest)
   }
 
-  /// A folder in memory, where there is one.
+  /// A folder in memory, if available.
   public static var fastFolder: String {
     FileManager.default.isWritableFile(atPath: "/dev/shm")
       ? "/dev/shm" : FileManager.default.temporaryDirectory.path
@@ -160,7 +159,7 @@ public final class Simulation {
     try calmDown()
   }
 
-  /// Gives the other store a partial file for the URL of each download.
+  /// Creates a partial file of the other store for the URL of each download.
   private func addOtherStore() throws {
     try otherStore.setRoot(disk.folder)
     let roots = try otherStore.roots()
@@ -174,7 +173,7 @@ public final class Simulation {
 
   // MARK: Steps
 
-  /// Has one thing happen.
+  /// Performs one step.
   private func act() throws {
     if life.isDead || life.outcome != nil { return try beginAgain() }
     if chance.happens(profile.wishes) { return try wish() }
@@ -183,7 +182,7 @@ public final class Simulation {
     goOn(isCalm: false)
   }
 
-  /// Has the engine, the network or the time go on.
+  /// Advances the engine, the network or the time.
   func goOn(isCalm: Bool) {
     let isOutdated = (try? store.objects.changeCount()) != toldCommit
     var choices: [Choice] = [.passTime]
@@ -232,7 +231,7 @@ public final class Simulation {
     _ = life.post(.ticked)
   }
 
-  /// Checks what must always hold, if anything has changed.
+  /// Checks the invariants if anything has changed.
   func check() throws {
     let now = (
       effects: life.effectCount, commit: try store.objects.changeCount(),

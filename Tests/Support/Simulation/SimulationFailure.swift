@@ -1,40 +1,40 @@
-/// What must always hold did not hold.
+/// A violated invariant.
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
-  /// The seed that has it happen again.
+  /// The seed that reproduces the failure.
   public var seed: UInt64
-  /// The step after which it was seen.
+  /// The step after which the violation was detected.
   public var step: Int
-  /// What must always hold.
+  /// The violated invariant.
   public var invariant: Invariant
-  /// What was there in its place.
+  /// The observed state.
   public var message: String
 
-  /// The seed, the step and what happened.
+  /// The seed, the step, the invariant and the state.
   public var description: String {
     "seed \(seed), step \(step): \(invariant.rawValue): \(message)"
   }
 }
 
-/// What must always hold.
+/// An invariant of every run.
 public enum Invariant: String, Sendable, Hashable, CaseIterable {
-  /// What a record counts as received is synced, under a synced name, and right.
-  case receivedIsOnDisk = "what is counted is on disk"
-  /// A complete record has its file, whole and right, and a power cut does not change that.
-  case completeIsThere = "what is complete is there"
-  /// At most one task of an engine works for a record.
-  case oneTask = "one task a record"
-  /// No more tasks run than may.
-  case limits = "the limits hold"
+  /// The bytes that a record counts are correct, and durable under a durable name.
+  case receivedIsOnDisk = "counted bytes are on disk"
+  /// A complete record has its complete and correct file, and a power cut does not change that.
+  case completeIsThere = "complete files exist"
+  /// A record has at most one task of an engine.
+  case oneTask = "at most one task per record"
+  /// The number of running tasks does not exceed the limits.
+  case limits = "the limits are respected"
   /// A generation ends once.
-  case oneEnd = "one end a generation"
-  /// The generation of a record only grows.
+  case oneEnd = "a generation ends once"
+  /// The generation of a record never decreases.
   case generationsGrow = "generations grow"
-  /// Files of others stay as they are.
-  case foreignFilesStay = "files of others stay"
-  /// At rest, no file is there that no record owns.
-  case noOrphans = "nothing is left over"
-  /// What nobody paused or cancelled finishes once the faults are over.
-  case liveness = "what may go on does"
-  /// An engine fails for no other reason than that a disk is full.
-  case engineLives = "the engine goes on"
+  /// Foreign files are not changed.
+  case foreignFilesStay = "foreign files are unchanged"
+  /// In the idle state every file belongs to a record.
+  case noOrphans = "every file has a record"
+  /// A download that is neither paused nor cancelled finishes once the faults have ended.
+  case liveness = "active downloads finish"
+  /// An engine fails only because a disk is full.
+  case engineLives = "the engine keeps running"
 }

@@ -1,38 +1,42 @@
 internal import Synchronization
 
-/// Runs everything that an engine does beside its sinks, one job at a time, on the thread of the
-/// simulation and in the order that the simulation chooses.
+/// Runs the jobs of an engine one at a time, on the simulation's thread and in the order that the
+/// simulation selects.
+///
+/// Sinks do not run here.
 package final class StepExecutor: TaskExecutor {
-  // Used by the thread of the simulation alone, which also resumes every continuation.
+  // Used only by the simulation's thread, which also resumes every continuation.
   private let jobs = Mutex<[UnownedJob]>([])
   private let works = Mutex<[@Sendable () -> Void]>([])
 
-  /// Creates an executor with nothing to run.
+  /// Creates an executor without jobs.
   package init() {}
 
-  /// How many jobs are ready.
+  /// The number of jobs that are ready.
   package var jobCount: Int { jobs.withLock { $0.count } }
-  /// How many works wait for a thread that may wait.
+  /// The number of blocking work items that are ready.
   package var workCount: Int { works.withLock { $0.count } }
 
-  /// Adds a job; the concurrency runtime calls it.
+  /// Adds a job.
+  ///
+  /// The concurrency runtime calls this.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     jobs.withLock { $0.append(job) }
   }
 
-  /// Adds work that waits for a disk.
+  /// Adds a work item that blocks on a disk.
   package func addWork(_ work: @escaping @Sendable () -> Void) {
     works.withLock { $0.append(work) }
   }
 
-  /// Runs one of the jobs that are ready, up to its next suspension.
+  /// Runs one of the ready jobs up to its next suspension.
   package func runJob(_ index: Int) {
     let job = jobs.withLock { $0.remove(at: index) }
     unsafe job.runSynchronously(on: asUnownedTaskExecutor())
   }
 
-  /// Does one of the works, whole.
+  /// Runs one of the work items to its end.
   package func runWork(_ index: Int) {
     let work = works.withLock { $0.remove(at: index) }
     work()

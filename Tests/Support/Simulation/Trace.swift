@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What happened, in order: as a digest, and for people if somebody listens.
+/// The steps of a run in order: as a digest, and as text if there is a listener.
 final class Trace: Sendable {
   private struct State {
     var digest: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -8,19 +8,19 @@ final class Trace: Sendable {
   }
 
   private let listener: (@Sendable (String) -> Void)?
-  // Used by the thread of the simulation alone.
+  // Used only by the simulation's thread.
   private let state = Mutex(State())
 
   init(_ listener: (@Sendable (String) -> Void)?) {
     self.listener = listener
   }
 
-  /// Of everything that happened (FNV-1a).
+  /// The digest of all steps (FNV-1a).
   var digest: UInt64 { state.withLock { $0.digest } }
-  /// How often each kind of thing happened.
+  /// The number of occurrences of each kind of step.
   var counts: [String: Int] { state.withLock { $0.counts } }
 
-  /// Notes that something happened.
+  /// Records a step.
   func note(_ kind: String, _ details: String = "") {
     state.withLock { state in
       for byte in kind.utf8 { state.digest = (state.digest ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The time of a simulation, which passes when the simulation says so.
+/// The clock of a simulation, which advances only when the simulation advances it.
 final class VirtualClock: Sendable {
   private struct State {
     var elapsed = Duration.zero
@@ -9,27 +9,27 @@ final class VirtualClock: Sendable {
   }
 
   private let start = ContinuousClock.now
-  // Used by the thread of the simulation alone.
+  // Used only by the simulation's thread.
   private let state = Mutex(State())
 
-  /// How much time has passed.
+  /// The elapsed time.
   var elapsed: Duration { state.withLock { $0.elapsed } }
 
-  /// The time that never goes back.
+  /// The monotonic time.
   var instant: ContinuousClock.Instant { start.advanced(by: elapsed) }
 
-  /// The time of day, which jumps when somebody sets the clock.
+  /// The wall clock time, which changes when the clock is set.
   var date: Date {
     let passed = state.withLock { $0.elapsed + $0.jump }
     return Date(timeIntervalSince1970: 1_700_000_000 + passed / .seconds(1))
   }
 
-  /// Has time pass.
+  /// Advances the time.
   func advance(by duration: Duration) {
     state.withLock { $0.elapsed += duration }
   }
 
-  /// Sets the clock on the wall.
+  /// Sets the wall clock.
   func jump(by duration: Duration) {
     state.withLock { $0.jump += duration }
   }

@@ -1,18 +1,18 @@
 internal import DownloadStore
 internal import SimulatedTransport
 
-/// The servers of a simulation: some files, each under some URLs, in one version after the other.
+/// The servers of a simulation: files under one or more URLs, in successive versions.
 struct Website: Sendable {
-  /// One file.
+  /// A file.
   struct Page: Sendable {
     var urls: [String]
-    /// Where the same versions are to be had, of which some downloads know.
+    /// The URL that serves the same versions, and that some downloads have as a mirror.
     var mirror: String
-    /// Every version that was ever served, the newest last.
+    /// Every version that was served, the newest last.
     var versions: [SimulatedResource]
-    /// The URLs that still serve an older version, and which.
+    /// The URLs that still serve an older version, with the version's index.
     var outdated: [String: Int] = [:]
-    /// Whether downloads of it say which digest they must have; it has one version then.
+    /// Whether downloads have an expected digest; the page then has only one version.
     var hasDigest: Bool
   }
 
@@ -45,21 +45,21 @@ struct Website: Sendable {
     }
   }
 
-  /// Every URL under which a page is served.
+  /// Returns every URL of a page.
   func urls(_ index: Int) -> [String] { pages[index].urls + [pages[index].mirror] }
 
-  /// The page that a URL shows.
+  /// Returns the page at a URL.
   func page(of url: String) -> Page? {
     pages.first { $0.urls.contains(url) }
   }
 
-  /// Puts another file under the URLs of a page, or under some of them.
+  /// Serves a new version at all URLs of a page, or at some of them.
   mutating func change(_ index: Int, _ chance: Chance, _ profile: Profile) {
     let changed = urls(index).filter { _ in !profile.dividesVersions || chance.happens(0.5) }
     change(index, at: changed, chance, profile)
   }
 
-  /// Puts another file under those URLs of a page.
+  /// Serves a new version at the given URLs of a page.
   mutating func change(
     _ index: Int,
     at changed: [String],
@@ -90,13 +90,13 @@ struct Website: Sendable {
 }
 
 extension Website.Page {
-  /// What a URL of the page serves.
+  /// Returns the version that a URL of the page serves.
   func version(at url: String) -> SimulatedResource? {
     outdated[url].map { versions[$0] } ?? versions.last
   }
 
-  /// Whether the bytes are the first of some version with that tag; all of it where they are to be
-  /// whole.
+  /// Returns whether the bytes are a prefix of a version with the given tag, or all of it if
+  /// required to be complete.
   func serves(_ bytes: some Collection<UInt8>, entityTag: String?, isWhole: Bool) -> Bool {
     versions.contains { version in
       (entityTag == nil || version.entityTag == entityTag)

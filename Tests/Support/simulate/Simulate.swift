@@ -4,8 +4,8 @@ import Synchronization
 
 /// Runs simulations.
 ///
-/// With `--seeds N` and `--from S`, so many on all processors; with `--seed S` one, and says all that
-/// happens. `--defect NAME` breaks something on purpose.
+/// `--seeds N --from S` runs N seeds on all processors. `--seed S` runs one seed and prints every
+/// step. `--defect NAME` injects a defect.
 @main
 enum Simulate {
   static func main() {
@@ -51,7 +51,7 @@ enum Simulate {
         let report = try Simulation.run(seed: first &+ UInt64(index), defects: defects)
         counts.withLock { $0.merge(report.counts) { $0 + $1 } }
       } catch {
-        // At once: who waits for ten thousand seeds wants to look at the first that fails.
+        // Print immediately, so that a failure among ten thousand seeds can be examined at once.
         say("\(error)")
         failures.withLock { $0 += 1 }
       }
@@ -65,7 +65,7 @@ enum Simulate {
     if failed > 0 { exit(1) }
   }
 
-  /// Prints without waiting for more.
+  /// Prints without buffering.
   private static func say(_ text: String) {
     FileHandle.standardOutput.write(Data("\(text)\n".utf8))
   }
