@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SinkGateTests {
   /// Records its calls, and runs a closure during each.
-  private final class NotingSink: TaskSink {
+  private final class RecordingSink: TaskSink {
     let calls = Mutex<[String]>([])
     let answer: BodyDisposition
     let during: Mutex<@Sendable () -> Void> = Mutex({})
@@ -14,11 +14,11 @@ import Testing
       self.answer = answer
     }
 
-    func receive(_ head: ResponseHead) -> BodyDisposition { note("head") }
-    func receive(_ bytes: Span<UInt8>) -> BodyDisposition { note("bytes") }
-    func finish(_ outcome: TaskOutcome) { _ = note("\(outcome)") }
+    func receive(_ head: ResponseHead) -> BodyDisposition { record("head") }
+    func receive(_ bytes: Span<UInt8>) -> BodyDisposition { record("bytes") }
+    func finish(_ outcome: TaskOutcome) { _ = record("\(outcome)") }
 
-    private func note(_ call: String) -> BodyDisposition {
+    private func record(_ call: String) -> BodyDisposition {
       calls.withLock { $0.append(call) }
       during.withLock { $0 }()
       return answer
@@ -27,7 +27,7 @@ import Testing
 
   private let head = ResponseHead(status: 200, fields: [])
 
-  private func gate(_ sink: NotingSink) -> SinkGate {
+  private func gate(_ sink: RecordingSink) -> SinkGate {
     SinkGate(id: TaskID(rawValue: 7), recordID: "r", sink: sink, onFinish: { _ in })
   }
 
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `a sink receives the end once and nothing after it`() {
-    let sink = NotingSink()
+    let sink = RecordingSink()
     let gate = gate(sink)
     #expect(gate.receive(head))
     #expect(give([1, 2, 3], to: gate))
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `a sink that cancels ends the task`() {
-    let sink = NotingSink(.cancel)
+    let sink = RecordingSink(.cancel)
     let gate = gate(sink)
     #expect(!gate.receive(head))
     #expect(gate.hasHead && gate.hasEnded)
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `an end that arrives during a sink call is delivered after the call`() {
-    let sink = NotingSink()
+    let sink = RecordingSink()
     let gate = gate(sink)
     let failure = TaskFailure(code: .timedOut, message: "late")
     sink.during.withLock {
@@ -77,7 +77,7 @@ import Testing
 
   @Test func `a task is removed before its sink receives the end`() {
     let order = Mutex<[String]>([])
-    let sink = NotingSink()
+    let sink = RecordingSink()
     sink.during.withLock { $0 = { order.withLock { $0.append("sink") } } }
     let gate = SinkGate(id: TaskID(rawValue: 1), recordID: "r", sink: sink) { id in
       order.withLock { $0.append("forgotten \(id.rawValue)") }

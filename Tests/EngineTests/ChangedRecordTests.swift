@@ -16,10 +16,10 @@ struct ChangedRecordTests {
     ]
   )
 
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
     try fixture.add("a")
     try fixture.change("a", partial: 3) { record in
       record.received = 3

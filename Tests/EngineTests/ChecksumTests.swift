@@ -116,7 +116,7 @@ struct ChecksumTests {
 
   @Test func `a streamed digest does not read the file again`() async throws {
     let fixture = try EngineFixture()
-    let transport = HandTransport()
+    let transport = ManualTransport()
     let bytes = [UInt8](repeating: 7, count: 1000)
     var hasher = DigestHasher(.md5)
     hasher.update(bytes.span)
@@ -137,7 +137,7 @@ struct ChecksumTests {
 
   @Test func `a digest that is added during the download is verified`() async throws {
     let fixture = try EngineFixture()
-    let transport = HandTransport()
+    let transport = ManualTransport()
     var request = DownloadRequest(url: "https://example.com/a")
     try fixture.store.add([request])
     let engine = try DownloadEngine(store: fixture.store, transport: transport)

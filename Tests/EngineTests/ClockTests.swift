@@ -29,11 +29,11 @@ struct ClockTests {
     }
   }
 
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
   private let clocks = Clocks()
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
     try fixture.add("a")
   }
 

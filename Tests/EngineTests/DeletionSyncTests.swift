@@ -38,10 +38,10 @@ struct DeletionSyncTests {
     }
   }
 
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
     try fixture.add("a")
   }
 

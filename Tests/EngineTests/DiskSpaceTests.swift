@@ -9,7 +9,7 @@ import Testing
 /// Downloads on a full disk on which space becomes available again.
 @Suite(.timeLimit(.minutes(2)))
 struct DiskSpaceTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
   /// The available space that a volume reports, and the number of queries.
   private let disk = Disk()
 
@@ -31,7 +31,7 @@ struct DiskSpaceTests {
   }
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
     try fixture.add("a")
   }
 
@@ -75,7 +75,7 @@ struct DiskSpaceTests {
     disk.set(3 << 20)
     try await fixture.running(try engine(full(times: 1))) {
       // This is enough to try a download of unknown size, but not this one.
-      try await waitUntil("some looks") { disk.looks > 5 }
+      try await waitUntil("some queries") { disk.looks > 5 }
       #expect(fixture.transport.started.isEmpty)
       disk.set(20 << 20)
       try await fixture.started(1)

@@ -83,7 +83,7 @@ struct EventTests {
     async throws
   {
     let fixture = try EngineFixture()
-    let transport = HandTransport()
+    let transport = ManualTransport()
     try fixture.store.add([DownloadRequest(url: "https://example.com/a")])
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let events = engine.events()
@@ -103,7 +103,7 @@ struct EventTests {
     intent: DownloadIntent
   ) async throws {
     let fixture = try EngineFixture()
-    let transport = HandTransport()
+    let transport = ManualTransport()
     let urls = ["a", "b"].map { "https://example.com/\($0)" }
     try fixture.store.add(urls.map { DownloadRequest(url: $0) })
     var options = EngineOptions()

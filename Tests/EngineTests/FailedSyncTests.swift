@@ -36,10 +36,10 @@ struct FailedSyncTests {
     func didPerform(_ effect: Effect) {}
   }
 
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
     try fixture.add("a")
   }
 

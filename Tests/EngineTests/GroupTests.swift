@@ -14,7 +14,7 @@ struct GroupTests {
     try fixture.add("/a") { $0.tags = ["models"] }
     try fixture.add("/b") { $0.tags = ["models", "other"] }
     try fixture.add("/c") { $0.tags = ["other"] }
-    let transport = HandTransport()
+    let transport = ManualTransport()
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     var changes = engine.group("models", every: .milliseconds(5)).makeAsyncIterator()
     let first = try await changes.next()
@@ -58,7 +58,7 @@ struct GroupTests {
   @Test(.requirements("FK22"))
   func `group progress counts members that join and leave during a run`() async throws {
     let fixture = try EngineFixture()
-    let transport = HandTransport()
+    let transport = ManualTransport()
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let run = Task { try await engine.run(until: .stopped) }
     var changes = engine.group("models", every: .milliseconds(5)).makeAsyncIterator()

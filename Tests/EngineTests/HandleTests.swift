@@ -11,7 +11,7 @@ import Testing
 /// Handles of single downloads.
 @Suite(.timeLimit(.minutes(2)))
 struct HandleTests {
-  private func giveUp(_ record: DownloadRecord, in fixture: EngineFixture) throws {
+  private func cancel(_ record: DownloadRecord, in fixture: EngineFixture) throws {
     try fixture.store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, record.url) {
         $0.state = .cancelled
@@ -76,7 +76,7 @@ struct HandleTests {
     let value = Task { try await handle.value() }
     let run = Task { try await engine.run(until: .stopped) }
     _ = await events.first { if case .started = $0 { true } else { false } }
-    try giveUp(record, in: fixture)
+    try cancel(record, in: fixture)
     let error = await #expect(throws: EngineError.self) { try await value.value }
     #expect(error?.code == .cancelled)
     engine.stop()
@@ -92,7 +92,7 @@ struct HandleTests {
     let value = Task { try await handle.value() }
     let run = Task { try await engine.run(until: .stopped) }
     #expect(await progress.first { _ in true }?.state == .paused)
-    try giveUp(record, in: fixture)
+    try cancel(record, in: fixture)
     let error = await #expect(throws: EngineError.self) { try await value.value }
     #expect(error?.code == .cancelled)
     engine.stop()
@@ -184,7 +184,7 @@ struct HandleTests {
 
   @Test(arguments: [true, false])
   func `a handle follows its download to another URL`(isRunning: Bool) async throws {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     try fixture.add("old")
     // A waiting download is followed, too.
     if !isRunning { try fixture.add("first", priority: 1) }
@@ -218,7 +218,7 @@ struct HandleTests {
   }
 
   @Test func `a handle created before its download is added follows that download`() async throws {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     let engine = try fixture.engine()
     let handle = engine.handle(of: fixture.url("a"))
     let events = handle.events()

@@ -8,12 +8,12 @@ import Testing
 /// Late events of the network and the disk, and the order of commits.
 @Suite(.timeLimit(.minutes(2)))
 struct LateEventTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
   private var store: DownloadStore { fixture.store }
-  private var transport: HandTransport { fixture.transport }
+  private var transport: ManualTransport { fixture.transport }
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
     try fixture.add("a")
   }
 

@@ -75,10 +75,10 @@ struct ObservationTests {
     }
   }
 
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   @Test(arguments: [1, 3])
@@ -129,7 +129,7 @@ struct ObservationTests {
       )
     }
     // No element ever arrives: the engine is notified nevertheless.
-    try await waitUntil("three looks") { signals.withLock { $0 } >= 3 }
+    try await waitUntil("three notifications") { signals.withLock { $0 } >= 3 }
     #expect(beginnings.withLock { $0 } >= 3)
     watching.cancel()
     await watching.value

@@ -17,7 +17,7 @@ struct PartialFileOwnershipTests {
   {
     let folder = try TemporaryFolder()
     let url = "https://example.com/x"
-    let fixtures = try [HandFixture(), HandFixture()]
+    let fixtures = try [ManualFixture(), ManualFixture()]
     var engines: [DownloadEngine] = []
     for fixture in fixtures {
       try fixture.store.setRoot(folder.path("shared"))
@@ -45,7 +45,7 @@ struct PartialFileOwnershipTests {
   }
 
   @Test func `a download whose partial file is in use is retried`() async throws {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     try fixture.add("a")
     try fixture.change("a", partial: 5) { record in
       record.received = 5
@@ -75,7 +75,7 @@ struct PartialFileOwnershipTests {
   }
 
   @Test func `a removed download keeps its record while its partial file is in use`() async throws {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     try fixture.add("a")
     try fixture.change("a", partial: 5) { $0.received = 5 }
     let path = try fixture.layout("a").partialPath
@@ -96,7 +96,7 @@ struct PartialFileOwnershipTests {
   @Test func `restarting does not damage a finished file that still has its partial name`()
     async throws
   {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     try fixture.add("a")
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 5) { $0.received = 5 }
@@ -123,7 +123,7 @@ struct PartialFileOwnershipTests {
   @Test func `reconciliation completes a finished file that still has its partial name`()
     async throws
   {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     try fixture.add("a")
     let layout = try fixture.layout("a")
     try fixture.change("a", partial: 5) { $0.received = 5 }
@@ -145,7 +145,7 @@ struct PartialFileOwnershipTests {
     size: Int,
     isTakenOver: Bool
   ) async throws {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     try fixture.add("a")
     try fixture.change("a", partial: size) { record in
       record.received = 5

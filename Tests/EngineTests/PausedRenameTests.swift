@@ -11,11 +11,11 @@ import Testing
 /// paused.
 @Suite(.timeLimit(.minutes(2)))
 struct PausedRenameTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   /// Leaves the store as a kill does after the rename was logged and the download was paused.
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
     try fixture.add("a")
     try fixture.change("a", partial: 100) { _ in }
     let fileIdentity = FileIdentity(ofFileAt: try fixture.layout("a").partialPath)

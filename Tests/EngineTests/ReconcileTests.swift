@@ -12,7 +12,7 @@ import Testing
 struct ReconcileTests {
   private let folder: TemporaryFolder
   private let store: DownloadStore
-  private let transport = HandTransport()
+  private let transport = ManualTransport()
 
   init() throws {
     folder = try TemporaryFolder()

@@ -11,12 +11,12 @@ import Testing
 /// The order of starts, with downloads that the test controls.
 @Suite(.timeLimit(.minutes(2)))
 struct SchedulingTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
   private var store: DownloadStore { fixture.store }
-  private var transport: HandTransport { fixture.transport }
+  private var transport: ManualTransport { fixture.transport }
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   private func url(_ name: String) -> String { fixture.url(name) }
@@ -167,12 +167,12 @@ struct SchedulingTests {
       }
     }
     // The resume selects the first URL again, after the mirror's host was queued.
-    let meddler = Meddler(beforeCommit: 2) { [store] in
+    let hook = CommitHook(beforeCommit: 2) { [store] in
       _ = try? store.pause(.all)
       _ = try? store.resume(.all)
     }
     var environment = EngineEnvironment.live
-    environment.faultInjector = meddler
+    environment.gate = hook
     let engine = try DownloadEngine(
       store: store,
       transport: transport,
@@ -183,7 +183,7 @@ struct SchedulingTests {
     try await fixture.running(engine) {
       try await fixture.started(1)
       try await fixture.settle()
-      #expect(meddler.hasMeddled)
+      #expect(hook.hasRun)
       #expect(started == ["a"])
       transport.started[0].complete()
       try await fixture.started(2)
@@ -210,17 +210,17 @@ struct SchedulingTests {
 }
 
 /// Runs a closure right before the engine's n-th commit.
-private final class Meddler: EffectGate {
+private final class CommitHook: EffectGate {
   private let commits = Mutex(0)
   private let number: Int
-  private let meddle: @Sendable () -> Void
+  private let action: @Sendable () -> Void
 
-  init(beforeCommit number: Int, _ meddle: @escaping @Sendable () -> Void) {
+  init(beforeCommit number: Int, _ action: @escaping @Sendable () -> Void) {
     self.number = number
-    self.meddle = meddle
+    self.action = action
   }
 
-  var hasMeddled: Bool { commits.withLock { $0 >= number } }
+  var hasRun: Bool { commits.withLock { $0 >= number } }
 
   func refusal(of effect: Effect) -> Int32? {
     guard effect == .commit else { return nil }
@@ -228,7 +228,7 @@ private final class Meddler: EffectGate {
       count += 1
       return count
     }
-    if count == number { meddle() }
+    if count == number { action() }
     return nil
   }
 

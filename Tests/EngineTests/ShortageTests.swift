@@ -133,7 +133,7 @@ struct ShortageTests {
   }
 
   @Test func `no other download starts while the machine is short of resources`() async throws {
-    let transport = HandTransport()
+    let transport = ManualTransport()
     try store.add(["b", "c"].map { DownloadRequest(url: "https://example.com/\($0)") })
     var environment = EngineEnvironment.live
     let start = ContinuousClock.now
@@ -173,7 +173,7 @@ struct ShortageTests {
     request.isPaused = true
     try store.add([request])
     try store.remove(.named(mark))
-    try await waitUntil("the mark to go") { (try? store.record(named: mark)) == nil }
+    try await waitUntil("the mark to be deleted") { (try? store.record(named: mark)) == nil }
   }
 
   @Test(arguments: [TaskFailure.Code.cannotConnect, .cannotFindHost, .unknown], [true, false])
@@ -181,7 +181,7 @@ struct ShortageTests {
     code: TaskFailure.Code,
     lacksDescriptors: Bool
   ) async throws {
-    let transport = HandTransport()
+    let transport = ManualTransport()
     let engine = try engine(transport, lacksDescriptors: { lacksDescriptors })
     let events = engine.events()
     try await running(engine) {

@@ -14,11 +14,11 @@ struct StopTests {
     let ticks = Mutex(0)
   }
 
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
   private let counter = Counter()
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
     try fixture.add("a")
   }
 

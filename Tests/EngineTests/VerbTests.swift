@@ -101,7 +101,7 @@ struct VerbTests {
       try await engine.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 200_000)
       #expect(try await engine.pause(.all).count == 1)
-      try await waitUntil("the end") { await engine.progress().isEmpty }
+      try await waitUntil("the end of the transfer") { await engine.progress().isEmpty }
       let paused = try fixture.record("/a")
       #expect(paused.state == .paused && paused.received >= 200_000)
       fast("/a")
@@ -208,7 +208,7 @@ struct VerbTests {
       try await engine.add([DownloadRequest(url: url("/slow"))])
       try await received(engine, 100_000)
       try await engine.remove(.all, withFile: withFile)
-      try await waitUntil("the records to go") { try await engine.records().isEmpty }
+      try await waitUntil("the records to be deleted") { try await engine.records().isEmpty }
       try await waitUntil("the transfer to end") { await engine.progress().isEmpty }
       #expect(try files() == (withFile ? [] : ["done"]))
     }

@@ -12,7 +12,7 @@ import Testing
 struct DownloadCommandTests {
   private let folder: TemporaryFolder
   private let store: DownloadStore
-  private let transport = HandTransport()
+  private let transport = ManualTransport()
   private let url = "https://example.com/a"
 
   init() throws {
@@ -36,7 +36,7 @@ struct DownloadCommandTests {
   ///
   /// `act` has to make the download end.
   private func during(
-    _ act: @escaping @Sendable (HandTransport.Started, DownloadEngine) async throws -> Void
+    _ act: @escaping @Sendable (ManualTransport.Started, DownloadEngine) async throws -> Void
   ) async throws -> [DownloadEvent] {
     var options = EngineOptions()
     options.checkpointInterval = .milliseconds(50)
@@ -206,7 +206,7 @@ struct DownloadCommandTests {
 
   @Test(.requirements("FK5")) func `tasks left by a previous engine are cancelled`() async throws {
     let left = TaskSnapshot(id: TaskID(rawValue: 9), recordID: "0", bytesReceived: 1)
-    let transport = HandTransport(left: [left])
+    let transport = ManualTransport(left: [left])
     let engine = try DownloadEngine(store: store, transport: transport)
     _ = try await engine.reconcile()
     #expect(transport.cancelled == [left.id])

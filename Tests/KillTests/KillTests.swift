@@ -32,27 +32,28 @@ struct KillTests {
   @Test(.requirements("SC13"))
   func `no kill loses a byte, refetches a checkpointed one or misreports progress`() throws {
     print("kills: \(kills), DLSTORE_KILL_SEED=\(seed)")
-    let scene = try KillScene()
+    let scenario = try KillScenario()
     var random = SplitMix64(seed: seed)
     var count = 0
     var counts: [String: Int] = [:]
     while count < kills {
-      try scene.keepBusy()
+      try scenario.keepBusy()
       let hasEngine = Int.random(in: 0..<3, using: &random) > 0
       let kind =
         hasEngine && Int.random(in: 0..<3, using: &random) == 0
         ? nil : KillCommand.Kind.allCases.randomElement(using: &random)
       let engine =
-        hasEngine ? try ToolProcess(["--store", scene.storePath, "run"], output: scene.log()) : nil
+        hasEngine
+        ? try ToolProcess(["--store", scenario.storePath, "run"], output: scenario.log()) : nil
       if hasEngine {
         // Give the process time to run; the moment of the kill is random.
         let longest: UInt32 = kind == nil ? 1_700_000 : 700_000
         usleep(UInt32.random(in: 30_000...longest, using: &random))
       }
-      if let kind, let command = try scene.command(kind, using: &random) {
+      if let kind, let command = try scenario.command(kind, using: &random) {
         let process = try ToolProcess(
-          ["--store", scene.storePath] + command.arguments,
-          output: scene.log()
+          ["--store", scenario.storePath] + command.arguments,
+          output: scenario.log()
         )
         usleep(UInt32.random(in: 0...150_000, using: &random))
         process.signal(SIGKILL)
@@ -60,7 +61,7 @@ struct KillTests {
         #expect(end.exitCode == nil || end.exitCode == 0, "\(command): \(process.text)")
         if end.exitCode == nil { count += 1 }
         counts[end.exitCode == nil ? kind.rawValue : "ended first", default: 0] += 1
-        scene.note(command, hasEnded: end.exitCode != nil)
+        scenario.note(command, hasEnded: end.exitCode != nil)
       }
       if let engine, let victim = Victim.allCases.randomElement(using: &random) {
         usleep(UInt32.random(in: 0...300_000, using: &random))
@@ -68,10 +69,10 @@ struct KillTests {
         count += 1
         counts["\(victim)", default: 0] += 1
       }
-      try scene.expectHonest(after: "kill \(count) of seed \(seed)")
+      try scenario.checkGuarantees(after: "kill \(count) of seed \(seed)")
     }
     print("killed: \(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
-    try scene.finish()
+    try scenario.finish()
   }
 
   /// Kills processes of an engine, and expects all of them to end.

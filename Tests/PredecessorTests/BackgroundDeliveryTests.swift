@@ -91,7 +91,7 @@ import Testing
       }
     }
     try await fixture.running(try fixture.engine()) {
-      try await waitUntil("the bodies to go") { fixture.session.keptDeliveries.isEmpty }
+      try await waitUntil("the bodies to be deleted") { fixture.session.keptDeliveries.isEmpty }
     }
     #expect(fixture.session.network.requests.count == 2)
   }

@@ -89,7 +89,7 @@ import Testing
     #expect(try !fixture.folder.names(in: "session-copies").isEmpty)
     try fixture.store.remove(.all)
     try await fixture.running(try fixture.engine()) {
-      try await waitUntil("the copies to go") {
+      try await waitUntil("the copies to be deleted") {
         try fixture.folder.names(in: "session-copies").isEmpty
       }
     }

@@ -3,6 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
+import ResumeData
 import SimulatedTransport
 import TestSupport
 import TestTraits
@@ -99,13 +100,13 @@ import Testing
     try fixture.add("a", "b")
     let less = try fixture.leave(100, "a", as: .running)
     let more = try fixture.leave(400, "a", as: .running)
-    let nobodys = try fixture.leave(100, "b", as: .running)
+    let orphan = try fixture.leave(100, "b", as: .running)
     try fixture.store.objects.writeNow { [url = fixture.url("b")] tx in
       try tx.delete(DownloadRecord.self, url)
     }
     try await fixture.running(try fixture.engine()) {
       try await fixture.endCancelled(less)
-      try await fixture.endCancelled(nobodys)
+      try await fixture.endCancelled(orphan)
       fixture.finish(more)
       try await fixture.reached(.completed)
     }
@@ -121,7 +122,7 @@ import Testing
     try await fixture.running(try fixture.engine()) {
       #expect(throws: Never.self) { try fixture.record() }
       try await fixture.endCancelled(task)
-      try await waitUntil("the record to go") {
+      try await waitUntil("the record to be deleted") {
         try fixture.store.records(DownloadRecord.all).isEmpty
       }
     }

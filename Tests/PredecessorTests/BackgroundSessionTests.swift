@@ -2,6 +2,7 @@ import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
+import ResumeData
 import SimulatedTransport
 import TestSupport
 import TestTraits

@@ -11,10 +11,10 @@ import Testing
 /// States, commands and the queue of an engine, with tasks that the test controls.
 @Suite(.timeLimit(.minutes(2)))
 struct EngineCommandTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   // MARK: States
@@ -44,7 +44,7 @@ struct EngineCommandTests {
       try fixture.store.cancel(.named(fixture.url("b")))
       try await fixture.reached(.cancelled, "b")
       try fixture.store.remove(.named(fixture.url("b")))
-      try await waitUntil("b to go") { (try? fixture.record("b")) == nil }
+      try await waitUntil("b to be deleted") { (try? fixture.record("b")) == nil }
       #expect(try other.records(DownloadRecord.all).map(\.state) == [.completed])
     }
   }
@@ -185,7 +185,7 @@ struct EngineCommandTests {
       try fixture.store.pause(.named(fixture.url("held")))
       try fixture.store.remove(.named(fixture.url("removed")))
       try await fixture.reached(.paused, "held")
-      try await waitUntil("the record to go") { (try? fixture.record("removed")) == nil }
+      try await waitUntil("the record to be deleted") { (try? fixture.record("removed")) == nil }
       #expect(fixture.startedNames == ["first"])
       try fixture.task("first").complete()
       try await fixture.started(2)

@@ -11,10 +11,10 @@ import Testing
 /// Events and progress that an engine reports, with tasks that the test controls.
 @Suite(.timeLimit(.minutes(2)))
 struct EngineReportingTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   // MARK: Events
@@ -78,11 +78,11 @@ struct EngineReportingTests {
       try await fixture.reached(.completed, "a")
       try await fixture.reached(.failedPermanent, "b")
     }
-    let heard = [await consumers[0].value, await consumers[1].value]
-    #expect(heard[0].map(\.word) == ["started", "completed"])
-    #expect(heard[1].map(\.word) == ["started", "failed"])
-    #expect(heard[0].allSatisfy { $0.url == fixture.url("a") })
-    #expect(heard[1].allSatisfy { $0.url == fixture.url("b") })
+    let received = [await consumers[0].value, await consumers[1].value]
+    #expect(received[0].map(\.word) == ["started", "completed"])
+    #expect(received[1].map(\.word) == ["started", "failed"])
+    #expect(received[0].allSatisfy { $0.url == fixture.url("a") })
+    #expect(received[1].allSatisfy { $0.url == fixture.url("b") })
   }
 
   @Test(.requirements("ZF16")) func `engine callbacks are serial and in order`() async throws {
@@ -142,7 +142,9 @@ struct EngineReportingTests {
       let byte: [UInt8] = [3]
       _ = try fixture.task("a").sink.receive(byte.span)
       try fixture.task("a").sink.finish(.completed)
-      try await waitUntil("the end") { seen.withLock { $0.last?.state } == .completed }
+      try await waitUntil("the end of the transfer") {
+        seen.withLock { $0.last?.state } == .completed
+      }
     }
     let amounts = seen.withLock { $0.map(\.received) }
     #expect(amounts == amounts.sorted() && amounts.last == 3)
@@ -174,7 +176,9 @@ struct EngineReportingTests {
       // The speed is measured over at least 200 ms.
       #expect(speed <= Double(sent) / 0.2, "\(speed) of \(sent)")
       try fixture.task("a").sink.finish(.failed(TaskFailure(code: .insecure, message: "no trust")))
-      try await waitUntil("the end") { seen.withLock { $0.last?.state } == .failedPermanent }
+      try await waitUntil("the end of the transfer") {
+        seen.withLock { $0.last?.state } == .failedPermanent
+      }
     }
     #expect(seen.withLock { $0.first?.bytesPerSecond } == nil)
     let failure = await #expect(throws: DownloadFailure.self) { try await end.value }

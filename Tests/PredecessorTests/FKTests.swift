@@ -9,10 +9,10 @@ import Testing
 /// Requirements of FKDownloader.
 @Suite(.timeLimit(.minutes(2)))
 struct FKTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   @Test(
@@ -105,7 +105,7 @@ struct FKTests {
     let left = ids.enumerated().map { index, id in
       TaskSnapshot(id: TaskID(rawValue: UInt64(index + 1)), recordID: id, bytesReceived: 1)
     }
-    let fixture = try HandFixture(left: left)
+    let fixture = try ManualFixture(left: left)
     try fixture.add("a", "b")
     try fixture.change("a", partial: 40) { record in
       record.state = .running

@@ -9,10 +9,10 @@ import Testing
 /// The final rename of a download, refused by the file system.
 @Suite(.timeLimit(.minutes(2)))
 struct FailedRenameTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   /// Refuses the final rename of a download.

@@ -8,10 +8,10 @@ import Testing
 /// Requirements of MoSplash's JHDownloader and its manager.
 @Suite(.timeLimit(.minutes(2)))
 struct MoSplashTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   @Test(.requirements("MO1"), arguments: DownloadState.allCases)

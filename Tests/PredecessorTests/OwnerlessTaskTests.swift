@@ -36,7 +36,7 @@ import Testing
     #expect(await fixture.session.liveTasks().map(\.state) == [.ended])
     try purge()
     try await fixture.running(try fixture.engine()) {
-      try await waitUntil("the file to go") {
+      try await waitUntil("the file to be deleted") {
         let tasks = await fixture.session.liveTasks()
         return tasks == [] && fixture.session.requests.count == 1
       }

@@ -67,14 +67,14 @@ import Testing
 
   @Test(.requirements("FK29"))
   func `a launch adopts background tasks and cancels foreground tasks`() async throws {
-    struct Nobody: TaskSink {
+    struct DeadSink: TaskSink {
       func receive(_ head: ResponseHead) -> BodyDisposition { .proceed }
       func receive(_ bytes: Span<UInt8>) -> BodyDisposition { .proceed }
       func finish(_ outcome: TaskOutcome) {}
     }
     try add("front", prefersBackground: false)
     try add("back", prefersBackground: true)
-    let left = HandTransport(left: [
+    let left = ManualTransport(left: [
       TaskSnapshot(
         id: TaskID(rawValue: 1),
         recordID: try fixture.record("front").id,
@@ -88,7 +88,7 @@ import Testing
     )
     _ = left.start(
       TaskRequest(url: fixture.url("front"), recordID: try fixture.record("front").id),
-      sink: Nobody()
+      sink: DeadSink()
     )
     try await fixture.running(engine) {
       fixture.finish(task)

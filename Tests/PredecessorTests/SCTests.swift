@@ -10,10 +10,10 @@ import Testing
 /// Requirements of SCDownloader.
 @Suite(.timeLimit(.minutes(2)))
 struct SCTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   @Test(.requirements("SC3")) func `the failure or pause of one download does not affect another`()

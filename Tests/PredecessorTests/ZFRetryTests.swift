@@ -156,7 +156,7 @@ struct ZFRetryTests {
 
   @Test(.requirements("ZF13"))
   func `the existing file stays in place until its replacement is complete`() async throws {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     let file = try fixture.folder.makeFile("store/files/a", "theirs")
     var request = DownloadRequest(url: fixture.url("a"))
     request.collision = .replace
@@ -177,7 +177,7 @@ struct ZFRetryTests {
   @Test(.requirements("ZF13")) func `a file modified after the replace request is not replaced`()
     async throws
   {
-    let fixture = try HandFixture()
+    let fixture = try ManualFixture()
     let file = try fixture.folder.makeFile("store/files/a", "theirs")
     var request = DownloadRequest(url: fixture.url("a"))
     request.collision = .replace

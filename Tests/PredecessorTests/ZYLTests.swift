@@ -11,10 +11,10 @@ import Testing
 /// Requirements of ZYLDownloader for records, files and the queue.
 @Suite(.timeLimit(.minutes(2)))
 struct ZYLTests {
-  private let fixture: HandFixture
+  private let fixture: ManualFixture
 
   init() throws {
-    fixture = try HandFixture()
+    fixture = try ManualFixture()
   }
 
   @Test(.requirements("ZY6", "SC6"))
@@ -95,10 +95,10 @@ struct ZYLTests {
       task.sink.finish(.cancelled)
       try await fixture.started(2)
       #expect(fixture.transport.started[1].request.url == fixture.url("b"))
-      try await waitUntil("a to go") { (try? fixture.record("a")) == nil }
+      try await waitUntil("a to be deleted") { (try? fixture.record("a")) == nil }
     }
-    let told = await events.reduce(into: [String]()) { $0.append($1.word) }
-    #expect(told == ["started", "released"])
+    let words = await events.reduce(into: [String]()) { $0.append($1.word) }
+    #expect(words == ["started", "released"])
   }
 
   @Test(.requirements("ZY28"), arguments: [nil, [], [1, 2, 3]] as [[UInt8]?])

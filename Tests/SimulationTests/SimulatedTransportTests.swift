@@ -8,13 +8,13 @@ import Testing
 @Suite struct SimulatedTransportTests {
   /// Records the calls that it receives.
   private final class Sink: TaskSink {
-    struct Heard: Sendable, Equatable {
+    struct Received: Sendable, Equatable {
       var statuses: [Int] = []
       var bytes: [UInt8] = []
       var outcomes: [TaskOutcome] = []
     }
 
-    private let state = Mutex(Heard())
+    private let state = Mutex(Received())
     private let limit: Int
 
     /// - Parameter limit: The number of bytes that it accepts.
@@ -22,7 +22,7 @@ import Testing
       self.limit = limit
     }
 
-    var heard: Heard { state.withLock { $0 } }
+    var received: Received { state.withLock { $0 } }
 
     func receive(_ head: ResponseHead) -> BodyDisposition {
       state.withLock { $0.statuses.append(head.status) }
@@ -30,9 +30,9 @@ import Testing
     }
 
     func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
-      state.withLock { heard in
-        for index in bytes.indices { heard.bytes.append(bytes[index]) }
-        return heard.bytes.count < limit ? .proceed : .cancel
+      state.withLock { received in
+        for index in bytes.indices { received.bytes.append(bytes[index]) }
+        return received.bytes.count < limit ? .proceed : .cancel
       }
     }
 
@@ -54,11 +54,11 @@ import Testing
   }
 
   /// Runs a task until it ends, and returns what its sink received.
-  private func heard(_ request: TaskRequest) -> Sink.Heard {
+  private func received(_ request: TaskRequest) -> Sink.Received {
     let sink = Sink()
     let task = transport.start(request, sink: sink)
     while transport.advance(task, atMost: 300) {}
-    return sink.heard
+    return sink.received
   }
 
   @Test func `a body has the same bytes whatever the offset`() {
@@ -70,23 +70,23 @@ import Testing
   }
 
   @Test func `whole and partial responses follow RFC 9110`() {
-    let whole = heard(request())
-    #expect(whole == Sink.Heard(statuses: [200], bytes: body[0..<1_000], outcomes: [.completed]))
-    #expect(heard(request(400, "\"1\"")).bytes == body[400..<1_000])
-    #expect(heard(request(400, "\"1\"")).statuses == [206])
-    #expect(heard(request(400, "\"2\"")).statuses == [200])
-    #expect(heard(request(1_000, "\"1\"")).statuses == [416])
+    let whole = received(request())
+    #expect(whole == Sink.Received(statuses: [200], bytes: body[0..<1_000], outcomes: [.completed]))
+    #expect(received(request(400, "\"1\"")).bytes == body[400..<1_000])
+    #expect(received(request(400, "\"1\"")).statuses == [206])
+    #expect(received(request(400, "\"2\"")).statuses == [200])
+    #expect(received(request(1_000, "\"1\"")).statuses == [416])
     transport.serve(nil, at: url)
-    #expect(heard(request()).statuses == [404])
+    #expect(received(request()).statuses == [404])
   }
 
   @Test func `a task fails once at the injected interruption`() {
     let lost = TaskFailure(code: .connectionLost, message: "lost")
     transport.interrupt(url, afterBytes: 250, with: lost)
     transport.interrupt(url, afterBytes: -1, with: lost)
-    #expect(heard(request()).bytes == body[0..<250])
-    #expect(heard(request()) == Sink.Heard(outcomes: [.failed(lost)]))
-    #expect(heard(request()).outcomes == [.completed])
+    #expect(received(request()).bytes == body[0..<250])
+    #expect(received(request()) == Sink.Received(outcomes: [.failed(lost)]))
+    #expect(received(request()).outcomes == [.completed])
   }
 
   @Test func `a cancelled task ends once, optionally after bytes that were in flight`() {
@@ -97,15 +97,17 @@ import Testing
     #expect(transport.advance(task, atMost: 10, heedsCancel: false))
     #expect(!transport.advance(task))
     #expect(!transport.advance(task))
-    #expect(sink.heard == Sink.Heard(statuses: [200], bytes: body[0..<10], outcomes: [.cancelled]))
+    #expect(
+      sink.received == Sink.Received(statuses: [200], bytes: body[0..<10], outcomes: [.cancelled])
+    )
   }
 
   @Test func `a sink that cancels receives no more bytes`() {
     let sink = Sink(limit: 20)
     let task = transport.start(request(), sink: sink)
     while transport.advance(task, atMost: 20, heedsCancel: false) {}
-    #expect(sink.heard.bytes.count == 20)
-    #expect(sink.heard.outcomes == [.cancelled])
+    #expect(sink.received.bytes.count == 20)
+    #expect(sink.received.outcomes == [.cancelled])
   }
 
   @Test func `a crash detaches the sink from a task that continues`() async {
@@ -115,7 +117,7 @@ import Testing
     #expect(await transport.liveTasks().map(\.recordID) == ["r"])
     while transport.advance(task) {}
     #expect(await transport.liveTasks().isEmpty)
-    #expect(sink.heard == Sink.Heard())
+    #expect(sink.received == Sink.Received())
   }
 
   @Test func `a task with the pace atOnce runs to its end by itself`() async {
@@ -123,8 +125,8 @@ import Testing
     transport.serve(SimulatedResource(body), at: url)
     let sink = Sink()
     _ = transport.start(request(), sink: sink)
-    while sink.heard.outcomes.isEmpty { await Task.yield() }
-    #expect(sink.heard.bytes == body[0..<1_000])
+    while sink.received.outcomes.isEmpty { await Task.yield() }
+    #expect(sink.received.bytes == body[0..<1_000])
     #expect(transport.tasks.isEmpty)
   }
 }

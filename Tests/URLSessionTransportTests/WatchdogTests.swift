@@ -28,7 +28,7 @@ struct WatchdogTests {
   }
 
   /// Queries, during a call, whether its task is idle.
-  private final class AskingSink: TaskSink {
+  private final class IdleQueryingSink: TaskSink {
     private let answer = Mutex<Bool?>(nil)
     private let task = Mutex<LiveTask?>(nil)
     var wasIdle: Bool? { answer.withLock { $0 } }
@@ -49,7 +49,7 @@ struct WatchdogTests {
   }
 
   @Test func `time spent in a sink does not count as idle`() {
-    let sink = AskingSink()
+    let sink = IdleQueryingSink()
     let task = TaskTable().add(recordID: "r", sink: sink)
     sink.attend(task)
     // The task retains the sink.

@@ -1,18 +1,18 @@
 /// The condition that a test waits for did not become true.
-package struct WaitedInVain: Error {
+package struct WaitTimeout: Error {
   package var description: String
 }
 
 /// Polls until the condition holds.
 ///
-/// - Throws: ``WaitedInVain`` after a minute.
+/// - Throws: ``WaitTimeout`` after a minute.
 package func waitUntil(
   _ description: String,
   _ condition: () async throws -> Bool
 ) async throws {
   let deadline = ContinuousClock.now.advanced(by: .seconds(60))
   while try await !condition() {
-    guard ContinuousClock.now < deadline else { throw WaitedInVain(description: description) }
+    guard ContinuousClock.now < deadline else { throw WaitTimeout(description: description) }
     try await Task.sleep(for: .milliseconds(5))
   }
 }

@@ -13,7 +13,7 @@ public enum Defect: String, Sendable, Hashable, CaseIterable {
   /// Some requests are sent twice.
   case tasksStartTwice
   /// The engine is not notified of commits by other processes.
-  case commitsAreNotTold
+  case commitsAreNotNotified
   /// The transport of a background session does not find the files that a killed process left.
   case deliveriesAreNotAdopted
 
@@ -23,7 +23,7 @@ public enum Defect: String, Sendable, Hashable, CaseIterable {
     case .filesAreNotSynced, .bytesGetLost: [.receivedIsOnDisk, .completeIsThere]
     case .foldersAreNotSynced: [.completeIsThere, .receivedIsOnDisk, .noOrphans]
     case .filesAreNotDeleted, .deliveriesAreNotAdopted: [.noOrphans]
-    case .endsGetLost, .commitsAreNotTold: [.liveness]
+    case .endsGetLost, .commitsAreNotNotified: [.liveness]
     case .tasksStartTwice: [.oneTask, .limits]
     }
   }

@@ -26,7 +26,7 @@ final class Life: EffectGate, Transport {
     var post: Post?
     var known: Set<TaskID> = []
     /// The number of clock reads since the death.
-    var lookCount = 0
+    var clockReadCount = 0
     var outcome: Result<Void, any Error>?
     var effectCount = 0
     var locks: [any ProcessLock] = []
@@ -101,11 +101,11 @@ final class Life: EffectGate, Transport {
   ///
   /// After the death each read advances it by an hour, so that no wait of the dead engine lasts.
   var instant: ContinuousClock.Instant {
-    let lookCount = state.withLock { state in
-      state.lookCount += state.isDead ? 1 : 0
-      return state.lookCount
+    let clockReadCount = state.withLock { state in
+      state.clockReadCount += state.isDead ? 1 : 0
+      return state.clockReadCount
     }
-    return clock.instant.advanced(by: .seconds(3_600 * lookCount))
+    return clock.instant.advanced(by: .seconds(3_600 * clockReadCount))
   }
 
   /// Returns the environment of this process's engine.

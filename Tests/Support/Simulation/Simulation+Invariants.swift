@@ -101,7 +101,7 @@ extension Simulation {
   /// Ends all faults, resumes all downloads, and checks that they complete.
   func calmDown() throws {
     trace.note("calm")
-    if life.isDead || life.outcome != nil { try beginAgain() }
+    if life.isDead || life.outcome != nil { try startNextProcess() }
     faults.isFull = false
     faults.errorProbability = 0
     faults.failedSyncProbability = 0
@@ -137,8 +137,8 @@ extension Simulation {
     while try !isAtRest() {
       step += 1
       // A scheduled kill may still happen.
-      if life.isDead || life.outcome != nil { try beginAgain() }
-      goOn(isCalm: true)
+      if life.isDead || life.outcome != nil { try startNextProcess() }
+      advance(isCalm: true)
       try check()
       guard step < limit else {
         let states = try unfinished().map { "\($0.url) is \($0.state), \($0.intent)" }
@@ -149,7 +149,7 @@ extension Simulation {
 
   private func isAtRest() throws -> Bool {
     guard executor.jobCount == 0, executor.workCount == 0, network.transport.tasks.isEmpty,
-      try store.objects.changeCount() == toldCommit || defects.contains(.commitsAreNotTold)
+      try store.objects.changeCount() == notifiedCommit || defects.contains(.commitsAreNotNotified)
     else { return false }
     return try unfinished().allSatisfy {
       $0.state == .failedPermanent || $0.state == .paused || $0.isHeld

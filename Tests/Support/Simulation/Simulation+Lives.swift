@@ -6,7 +6,7 @@ internal import SimulatedTransport
 
 extension Simulation {
   /// The maximum number of jobs that an engine needs to end.
-  private static let patience = 100_000
+  private static let maximumStepCount = 100_000
 
   /// Starts an engine.
   func begin(previousExit: EngineOptions.PreviousExit = .innocent) throws {
@@ -40,8 +40,8 @@ extension Simulation {
     // As `dlstore reconcile` does.
     let reconciles = chance.happens(0.1)
     let log = EventLog(trace)
-    let told = engine.events(keeping: 1 << 20)
-    Task(executorPreference: executor) { for await event in told { log.hear(event) } }
+    let stream = engine.events(keeping: 1 << 20)
+    Task(executorPreference: executor) { for await event in stream { log.hear(event) } }
     Task(executorPreference: executor) {
       do {
         if reconciles {
@@ -58,13 +58,13 @@ extension Simulation {
     self.life = life
     self.engine = engine
     events = log
-    toldCommit = 0
+    notifiedCommit = 0
   }
 
   /// Handles the end of a process, and starts the next one.
-  func beginAgain() throws {
+  func startNextProcess() throws {
     if life.isDead {
-      try bury()
+      try drainDeadEngine()
       let cutsPower = chance.happens(profile.powerCuts)
       if cutsPower {
         trace.note("cut power")
@@ -81,7 +81,7 @@ extension Simulation {
   }
 
   /// Runs the remaining jobs of a dead engine.
-  func bury() throws {
+  func drainDeadEngine() throws {
     network.crash()
     engine?.stop()
     var jobCount = 0
@@ -91,10 +91,12 @@ extension Simulation {
       } else if executor.workCount > 0 {
         executor.runWork(0)
       } else {
-        throw failure(.engineLives, "an engine waits forever")
+        throw failure(.engineKeepsRunning, "an engine waits forever")
       }
       jobCount += 1
-      guard jobCount < Self.patience else { throw failure(.engineLives, "an engine does not end") }
+      guard jobCount < Self.maximumStepCount else {
+        throw failure(.engineKeepsRunning, "an engine does not end")
+      }
     }
     engine = nil
   }
@@ -104,8 +106,10 @@ extension Simulation {
     engine?.stop()
     while life.outcome == nil {
       step += 1
-      goOn(isCalm: true)
-      guard step < Self.patience else { throw failure(.liveness, "the engine does not stop") }
+      advance(isCalm: true)
+      guard step < Self.maximumStepCount else {
+        throw failure(.liveness, "the engine does not stop")
+      }
     }
     try checkOutcome()
   }
@@ -114,7 +118,7 @@ extension Simulation {
   func checkOutcome() throws {
     switch life.outcome {
     case .failure(let error as EngineError) where error.code == .diskFull: break
-    case .failure(let error): throw failure(.engineLives, "the run has failed: \(error)")
+    case .failure(let error): throw failure(.engineKeepsRunning, "the run has failed: \(error)")
     case .success, nil: break
     }
     engine = nil
@@ -126,6 +130,6 @@ extension Simulation {
     defer { life.releaseLocks() }
     guard engine != nil else { return }
     life.die()
-    try? bury()
+    try? drainDeadEngine()
   }
 }

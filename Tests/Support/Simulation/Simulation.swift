@@ -24,7 +24,7 @@ public final class Simulation {
     case runJob
     case runWork
     case moveTask
-    case tellCommits
+    case notifyCommits
     case passTime
   }
 
@@ -49,7 +49,7 @@ public final class Simulation {
   var events: EventLog
   var step = 0
   /// The last commit that the engine was notified of.
-  var toldCommit: UInt64 = 0
+  var notifiedCommit: UInt64 = 0
   var lastTick = Duration.zero
   /// The contents of foreign files, by path.
   var foreignFiles: [String: [UInt8]] = [:]
@@ -175,16 +175,16 @@ public final class Simulation {
 
   /// Performs one step.
   private func act() throws {
-    if life.isDead || life.outcome != nil { return try beginAgain() }
+    if life.isDead || life.outcome != nil { return try startNextProcess() }
     if chance.happens(profile.wishes) { return try wish() }
     if try replaceContinuedURL() { return }
     if try introduceFault() { return }
-    goOn(isCalm: false)
+    advance(isCalm: false)
   }
 
   /// Advances the engine, the network or the time.
-  func goOn(isCalm: Bool) {
-    let isOutdated = (try? store.objects.changeCount()) != toldCommit
+  func advance(isCalm: Bool) {
+    let isOutdated = (try? store.objects.changeCount()) != notifiedCommit
     var choices: [Choice] = [.passTime]
     func offer(_ choice: Choice, _ weight: Int, _ isPossible: Bool) {
       if isPossible { choices += Array(repeating: choice, count: weight) }
@@ -192,12 +192,12 @@ public final class Simulation {
     offer(.runJob, 8, executor.jobCount > 0)
     offer(.runWork, 5, executor.workCount > 0)
     offer(.moveTask, 6, !network.transport.tasks.isEmpty)
-    offer(.tellCommits, 2, isOutdated)
+    offer(.notifyCommits, 2, isOutdated)
     switch chance.pick(choices) ?? .passTime {
     case .runJob: runJob()
     case .runWork: runWork()
     case .moveTask: if isCalm { network.calmStep() } else { network.step() }
-    case .tellCommits: tellCommits()
+    case .notifyCommits: notifyCommits()
     case .passTime: passTime()
     }
   }
@@ -214,12 +214,12 @@ public final class Simulation {
     executor.runWork(index)
   }
 
-  private func tellCommits() {
-    guard !defects.contains(.commitsAreNotTold), let count = try? store.objects.changeCount(),
+  private func notifyCommits() {
+    guard !defects.contains(.commitsAreNotNotified), let count = try? store.objects.changeCount(),
       life.post(.storeChanged)
     else { return }
     trace.note("tell")
-    toldCommit = count
+    notifiedCommit = count
   }
 
   private func passTime() {

@@ -36,5 +36,5 @@ public enum Invariant: String, Sendable, Hashable, CaseIterable {
   /// A download that is neither paused nor cancelled finishes once the faults have ended.
   case liveness = "active downloads finish"
   /// An engine fails only because a disk is full.
-  case engineLives = "the engine keeps running"
+  case engineKeepsRunning = "the engine keeps running"
 }

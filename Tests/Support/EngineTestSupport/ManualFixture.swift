@@ -5,15 +5,15 @@ internal import ObjectStore
 package import TestSupport
 
 /// A store whose downloads the test controls.
-package struct HandFixture {
+package struct ManualFixture {
   package let folder: TemporaryFolder
   package let store: DownloadStore
-  package let transport: HandTransport
+  package let transport: ManualTransport
 
   package init(left: [TaskSnapshot] = []) throws {
     folder = try TemporaryFolder()
     store = try DownloadStore(at: folder.path("store"))
-    transport = HandTransport(left: left)
+    transport = ManualTransport(left: left)
   }
 
   package func url(_ name: String) -> String { "https://example.com/\(name)" }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A transport whose tasks do only what the test calls for.
 ///
 /// The test also ends cancelled tasks.
-package final class HandTransport: Transport {
+package final class ManualTransport: Transport {
   /// A started task.
   package struct Started: Sendable {
     package var request: TaskRequest
@@ -59,7 +59,7 @@ package final class HandTransport: Transport {
   }
 }
 
-extension HandTransport.Started {
+extension ManualTransport.Started {
   /// Delivers a response head for an entity of the given size, and bytes.
   package func receive(_ bytes: [UInt8], of size: Int) {
     let head = ResponseHead(

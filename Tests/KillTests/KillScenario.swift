@@ -6,7 +6,7 @@ import ObjectStore
 import Testing
 
 /// A store, a server that injects faults, and the guarantees that must hold after each kill.
-final class KillScene {
+final class KillScenario {
   private static let byteCount: Int64 = 3_000_000
   private static let immediately = 4
 
@@ -147,7 +147,7 @@ final class KillScene {
 
   /// Expects a killed command to have taken effect as a whole or not at all, and a finished command
   /// to have taken effect.
-  private func expectWhole(_ records: [String: DownloadRecord], _ kill: String) throws {
+  private func checkAtomicity(_ records: [String: DownloadRecord], _ kill: String) throws {
     guard let (command, hasEnded) = running else { return }
     running = nil
     let paths = command.paths
@@ -165,11 +165,11 @@ final class KillScene {
       for path in removed { if let file = replaced[path]?.place { mayStay.insert(file) } }
     case .pause, .resume, .cancel, .remove, .restart, .set:
       guard let path = paths.first, let before = command.before[path] else { return }
-      try expectWhole(command, path, before, records[path], hasEnded: hasEnded, kill)
+      try checkAtomicity(command, path, before, records[path], hasEnded: hasEnded, kill)
     }
   }
 
-  private func expectWhole(
+  private func checkAtomicity(
     _ command: KillCommand,
     _ path: String,
     _ before: DownloadRecord,
@@ -232,13 +232,13 @@ final class KillScene {
   }
 
   /// Checks the guarantees that must hold right after a kill.
-  func expectHonest(after kill: String) throws {
+  func checkGuarantees(after kill: String) throws {
     // A process killed in the last system call of its commit has committed, but readers see that
     // only after the next writer has recovered the mutex.
     try store.objects.write { _ in }
     let records = try self.records()
     let before = promised
-    try expectWhole(records, kill)
+    try checkAtomicity(records, kill)
     // The requests of the killed run must respect the bytes committed before it.
     let requests = server.requests
     for request in requests[checkedRequests...] {
@@ -257,11 +257,11 @@ final class KillScene {
         Issue.record("\(kill): the record of \(path) is missing: \(commands[path, default: []])")
         continue
       }
-      try expectHonest(record, roots.layout(of: record), path, body, kill)
+      try checkGuarantees(record, roots.layout(of: record), path, body, kill)
     }
   }
 
-  private func expectHonest(
+  private func checkGuarantees(
     _ record: DownloadRecord,
     _ layout: FileLayout,
     _ path: String,

@@ -2,14 +2,14 @@ import DownloadSync
 import EngineTestSupport
 import Testing
 
-extension HandFixture {
+extension ManualFixture {
   /// The filenames of the started tasks, in order.
   var startedNames: [String] {
     transport.started.map { String($0.request.url.split(separator: "/").last ?? "") }
   }
 
   /// Returns the last task that was started for a name.
-  func task(_ name: String) throws -> HandTransport.Started {
+  func task(_ name: String) throws -> ManualTransport.Started {
     try #require(transport.started.last { $0.request.url == url(name) })
   }
 
