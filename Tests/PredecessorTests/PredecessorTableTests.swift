@@ -101,6 +101,15 @@ import Testing
     #expect(traits == Self.sources.traitCount, "a trait has no ids or belongs to no test function")
   }
 
+  @Test func `the page names every test that carries an id`() {
+    let rows = Dictionary(Self.rows.map { ($0.id, $0.testNames) }) { first, _ in first }
+    for test in Self.sources.tests {
+      for id in test.ids {
+        #expect(rows[id]?.contains(test.name) == true, "\(id) does not name '\(test.name)'")
+      }
+    }
+  }
+
   @Test func `test names contain no ids`() {
     for test in Self.sources.tests {
       #expect(!test.name.contains(/\b(ZF|ZY|FK|SC|MO)[0-9]+\b/), "\(test.name)")
