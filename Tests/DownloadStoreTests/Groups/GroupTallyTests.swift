@@ -139,9 +139,9 @@ import Testing
       members[id] = member
       #expect(tally.arrived >= arrived)
 
-      var anew = GroupTally()
-      for (id, member) in members { anew[id] = member }
-      #expect(tally.progress == anew.progress)
+      var recomputed = GroupTally()
+      for (id, member) in members { recomputed[id] = member }
+      #expect(tally.progress == recomputed.progress)
       #expect(tally.progress.waiting >= 0)
       #expect(tally.progress.fraction.map { (0...1).contains($0) } ?? true)
       #expect(tally.progress.fractionOfKnown.map { (0...1).contains($0) } ?? true)

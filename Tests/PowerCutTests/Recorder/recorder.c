@@ -2,7 +2,7 @@
 //
 // DLSTORE_RECORD_ROOT is the folder, DLSTORE_RECORD_LOG the file that records are appended to. Each
 // call and its record are made under one lock that all processes share, so the order of the records
-// is the order of the calls. A sync has two records, because writes go on while it waits.
+// is the order of the calls. A sync has two records, because other threads write while it waits.
 //
 // The layout of a record is `struct record`, two paths and the bytes; Recording.swift reads it.
 
@@ -71,7 +71,7 @@ __attribute__((constructor)) static void begin(void) {
   root_size = strlen(root);
   int file = REAL(open)(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) abort();
-  // The program may expect the low numbers for itself.
+  // The program may expect to receive the low descriptor numbers.
   log_file = fcntl(file, F_DUPFD_CLOEXEC, 500);
   if (log_file < 0) abort();
   REAL(close)(file);
@@ -89,7 +89,7 @@ static void unlock(void) {
   errno = code;
 }
 
-// The lock file of LMDB is written through a map, and made again by the first process after a boot.
+// LMDB writes its lock file through a memory map, and the first process after a boot recreates it.
 static int is_tracked_path(const char *path) {
   if (log_file < 0 || path == NULL || strncmp(path, root, root_size) != 0) return 0;
   if (path[root_size] != '/' && path[root_size] != 0) return 0;
@@ -97,7 +97,7 @@ static int is_tracked_path(const char *path) {
   return size < 9 || strcmp(path + size - 9, "/lock.mdb") != 0;
 }
 
-// The path of an open file, in `path`; safe in a signal handler.
+// Writes the path of an open file to `path`. Safe in a signal handler.
 static void path_of(int file, char path[PATH_MAX + 1]) {
   char link[32] = "/proc/self/fd/", digits[16];
   int count = 0, code = errno;
@@ -348,6 +348,6 @@ NAMED(mkdirat, MAKE_FOLDER, path, NULL, (int folder, const char *path, mode_t mo
 NAMED(renameat, RENAME, old, new, (int a, const char *old, int b, const char *new), a, old, b, new)
 NAMED(linkat, LINK, old, new, (int a, const char *old, int b, const char *new, int flags), a, old, b,
       new, flags)
-// An exchange of two names has no record of its own: the reader of the recording refuses it.
+// An exchange of two names is recorded as unsupported, and the reader rejects the recording.
 NAMED(renameat2, flags > 1 ? UNSUPPORTED : RENAME, old, new,
       (int a, const char *old, int b, const char *new, unsigned flags), a, old, b, new, flags)

@@ -1,27 +1,27 @@
 public import Foundation
 public import ObjectStoreModel
 
-/// Holds a model that has a field of a type beside it.
+/// A namespace with a model, and with a type that a field of the model uses.
 public enum Shelf {
-  /// What an album lies on.
+  /// The medium of an album.
   public enum Medium: Int64, FieldValue {
-    /// A disc that is read by a needle.
+    /// A vinyl record.
     case vinyl
-    /// A disc that is read by light.
+    /// A compact disc.
     case compactDisc
   }
 
   /// A model inside another type.
   @Model
   public struct Album {
-    /// What tells one album from another.
+    /// The primary key.
     @PrimaryKey public var title: String
-    /// What it lies on.
+    /// The medium.
     public var medium: Medium = .vinyl
-    /// The day it came out.
+    /// The release date.
     @Indexed public var released: Date?
 
-    /// Makes an album.
+    /// Creates an album.
     public init(title: String) {
       self.title = title
     }

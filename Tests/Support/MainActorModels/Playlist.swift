@@ -1,46 +1,46 @@
 public import Foundation
 public import ObjectStoreModel
 
-/// A model with everything that the macros write, in a module of the main actor.
+/// A model that uses every macro, in a module isolated to the main actor.
 @Model
 public struct Playlist: Equatable {
   #Index<Playlist>([\.year, \.tracks])
   #Unique<Playlist>([\.owner, \.year])
-  /// Whose list it is.
+  /// The owner of the list.
   @PrimaryKey public var owner: String
-  /// Its name.
+  /// The name of the list.
   @PrimaryKey public var name: String
-  /// The tracks in order.
+  /// The tracks, in order.
   @OnDelete(.nullify) public var tracks: [Reference<Track>] = []
-  /// The year for which it was made.
+  /// The year of the list.
   public var year: Int = 0
-  /// How it is played.
+  /// The playback options.
   public var mode: PlayMode = PlayMode(speed: 1)
-  /// What it costs.
+  /// The price.
   @Unique public var price: Decimal?
 
-  /// Makes a list.
+  /// Creates a list.
   public init(owner: String, name: String) {
     self.owner = owner
     self.name = name
   }
 }
 
-/// How a list is played.
+/// The playback options of a list.
 @Embedded
 public struct PlayMode: Equatable {
-  /// 1 is as recorded.
+  /// The playback speed; 1 is the recorded speed.
   public var speed: Double
-  /// How long a track fades, in seconds.
+  /// The duration of the fade between tracks, in seconds.
   public var fade: Float? = 2
 
-  /// Plays at that speed.
+  /// Creates options with a playback speed.
   public init(speed: Double) {
     self.speed = speed
   }
 }
 
-/// Uses the key where nothing is isolated to the main actor.
+/// Uses the primary key in nonisolated code.
 public nonisolated func keyOfPlaylist(_ owner: String, _ name: String) -> Playlist.PrimaryKey {
   Playlist.PrimaryKey(owner: owner, name: name)
 }

@@ -1,29 +1,29 @@
 public import Foundation
 public import ObjectStoreModel
 
-/// A model of a module whose code is isolated to the main actor unless it says otherwise.
+/// A model in a module whose default isolation is the main actor.
 @Model
 public struct Track {
-  /// What tells one track from another.
+  /// The primary key.
   @PrimaryKey public var id: UUID
-  /// How it sounds.
+  /// The mood.
   @Indexed public var mood: Mood = .calm
-  /// How often it was heard.
+  /// The number of times the track was played.
   @Hot public var playCount: Int64 = 0 {
     didSet { isSelected = false }
   }
-  /// A constant that is read from the record.
+  /// A constant stored property.
   public let cover: Data?
-  /// Whether the user looks at it.
+  /// Whether the user has selected the track.
   @Transient public var isSelected = false
 
-  /// Makes a track that nobody heard yet.
+  /// Creates a track with a play count of zero.
   public init(id: UUID, cover: Data? = nil) {
     self.id = id
     self.cover = cover
   }
 
-  /// How a track sounds.
+  /// The mood of a track.
   public enum Mood: String, FieldValue {
     /// Quiet.
     case calm
@@ -32,7 +32,7 @@ public struct Track {
   }
 }
 
-/// Uses the conformance where nothing is isolated to the main actor.
+/// Uses the conformance in nonisolated code.
 public nonisolated func schemaOfTrack() -> ModelSchema {
   schema(of: Track.self)
 }
