@@ -78,7 +78,7 @@ struct FailureTests {
     #expect(server.requests.count >= 5)
   }
 
-  @Test func `a connection closed after a response does not delay the end`() async {
+  @Test func `a connection that the server closed after a response is not used again`() async {
     let reply = Fault.rawResponse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     server.route("/file", Resource(.text(""), faults: reply, then: .repeatLast))
     let transport = TransportUnderTest.make()

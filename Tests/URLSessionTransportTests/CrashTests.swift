@@ -71,7 +71,7 @@ struct CrashTests {
       }
     }
 
-    @Test func `a length just below is survived`() async throws {
+    @Test func `a slightly smaller length does not end the process`() async throws {
       let server = try FaultServer()
       let reply = "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854774784\r\n\r\nhello"
       server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
