@@ -178,12 +178,12 @@ enum WireHead {
   /// Whether URLSession on Linux is known to end the process when it reads the head.
   ///
   /// It computes progress as `Double`, which rounds the largest lengths to 2^63, and then traps. It
-  /// takes a line that begins with NUL for the end of a response that it then lacks. `CrashTests`
+  /// takes a line that begins with NUL for the end of a response that it then lacks. `URLSessionCrashTests`
   /// tests both facts. Truncated heads and trailer fields are never sent.
   static func endsURLSession(_ lines: [[UInt8]]) -> Bool {
     lines.contains { line in
       let text = String(decoding: line, as: UTF8.self)
-      guard let match = text.wholeMatch(of: /(?i:content-length):[ \t]*([0-9]+).*/) else {
+      guard let match = text.wholeMatch(of: /(?i:content-length):[ \t]*(\+?[0-9]+).*/) else {
         return line.first == 0
       }
       return Int64(match.1).map { Double($0) >= 0x1p63 } ?? false
