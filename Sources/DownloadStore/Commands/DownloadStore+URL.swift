@@ -55,21 +55,3 @@ extension DownloadStore {
     }
   }
 }
-
-extension DownloadRecord {
-  /// Gives the record another URL, from which it goes on.
-  mutating func move(to url: String) {
-    self.url = url
-    mirrors.removeAll { $0.utf8.elementsEqual(url.utf8) }
-    // It speaks of the old URL.
-    resumeData = nil
-    generation += 1
-    switch state {
-    case .running: state = .waiting
-    case .failedRetryable, .failedPermanent: if intent == .run || intent == .pause { proceed() }
-    case .waiting, .paused, .finalizing, .completed, .cancelled, .removed: break
-    }
-    failedAttempts = 0
-    unresolvedStarts = 0
-  }
-}

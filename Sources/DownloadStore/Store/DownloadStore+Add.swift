@@ -123,7 +123,7 @@ extension DownloadStore {
       throw DownloadStoreError(.nameTaken, "another download or a file has the name '\(wanted)'")
     }
     guard request.collision == .keep else {
-      record.replacedFileIdentity = fileIdentity
+      record.replaceFile(fileIdentity)
       return
     }
     guard request.digest == nil else {
@@ -132,7 +132,7 @@ extension DownloadStore {
         "'\(path)' is to be kept unread, so that no digest can be checked"
       )
     }
-    record.adopt(fileIdentity, at: record.createdAt)
+    record.adoptFile(fileIdentity, at: record.createdAt)
   }
 
   /// The id of a new record: that of its URL, unless a record whose URL was replaced has it.
@@ -164,35 +164,15 @@ extension DownloadStore {
     }
     if let digest = request.digest { record.expectedDigest = digest.text }
     if !request.isPaused {
-      switch record.state {
-      case .completed:
-        let files = FileInspection(of: record, in: try roots.layout(of: record))
-        if files.final == .missing { record.startOver() }
-      case .cancelled, .removed:
-        record.startOver()
-      case .paused, .failedPermanent, .failedRetryable:
-        record.proceed()
-      case .waiting, .running, .finalizing:
-        // Active, unless a command to end it has not been carried out yet.
-        record.intent = .run
-        record.isHeld = false
-      }
+      let isFileMissing =
+        try record.state == .completed
+        && FileInspection(of: record, in: roots.layout(of: record)).final == .missing
+      record.addAgain(isFileMissing: isFileMissing)
     }
     if record != known {
       record.updatedAt = now()
       try tx.upsert(record)
     }
     return record
-  }
-}
-
-extension DownloadRecord {
-  /// Adopts an existing file as the finished one.
-  fileprivate mutating func adopt(_ fileIdentity: FileIdentity, at moment: Date) {
-    self.fileIdentity = fileIdentity
-    received = fileIdentity.size
-    expected = fileIdentity.size
-    state = .completed
-    completedAt = moment
   }
 }

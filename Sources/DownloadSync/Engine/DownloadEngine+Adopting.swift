@@ -104,23 +104,13 @@ extension DownloadEngine {
       && active.values.count { $0.candidate.origin == origin } < limits.maximumPerHost
   }
 
-  /// Commits that a record's transfer is under way.
-  ///
-  /// The task has used up the resume data that it went on from. It is the system that it would
-  /// crash, so it is no suspect.
+  /// Commits that a task works for the record.
   private func commitAdopted(_ adopted: DownloadRecord) async throws -> DownloadRecord? {
     let moment = now()
     return try await commit { tx in
-      guard var record = try tx.get(DownloadRecord.self, adopted.url),
-        record.isSameGeneration(as: adopted), record.intent == adopted.intent
-      else { return nil }
-      record.state = .running
-      record.resumeData = nil
-      record.unresolvedStarts = 0
-      record.nextRetryAt = nil
-      record.updatedAt = moment
-      try tx.upsert(record)
-      return record
+      try tx.update(TransferKey(adopted), if: { $0.intent == adopted.intent }) {
+        $0.adoptTask(at: moment)
+      }
     }
   }
 }
@@ -133,13 +123,12 @@ extension DownloadEngine {
   ) async throws -> DownloadRecord? {
     let moment = now()
     return try await commit { tx in
-      guard var record = try tx.get(DownloadRecord.self, old.url),
-        record.isSameGeneration(as: old), record.state == old.state, record.intent == old.intent
-      else { return nil }
-      if offset == 0 { record.rollBack() } else { record.received = offset }
-      record.updatedAt = moment
-      try tx.upsert(record)
-      return record
+      let isUnchanged = { (record: DownloadRecord) in
+        record.state == old.state && record.intent == old.intent
+      }
+      return try tx.update(TransferKey(old), if: isUnchanged) {
+        $0.rollBack(to: offset, at: moment)
+      }
     }
   }
 

@@ -57,18 +57,23 @@ extension DownloadEngine {
 
   /// Commits how far downloads are.
   ///
-  /// Records that somebody removed or changed are left alone.
+  /// Records that were removed or restarted since are not changed.
   func commit(_ checkpoints: [Checkpoint]) async throws {
     guard !checkpoints.isEmpty else { return }
     let moment = now()
     let takesResumeData = takesResumeData
     try await commit { tx in
       for checkpoint in checkpoints {
-        try tx.update(DownloadRecord.self, checkpoint.key.url) { record in
-          guard checkpoint.key.isOf(record) else { return }
-          // A task that hands over its bytes has used up what it went on from.
-          if takesResumeData { record.resumeData = nil }
-          record.checkpoint(checkpoint.synced, checkpoint.entity, at: moment)
+        try tx.update(checkpoint.key) { record in
+          // A task that hands over its bytes has used up the resume data that it started from.
+          if takesResumeData { record.replaceResumeData(with: nil) }
+          record.checkpoint(
+            checkpoint.synced,
+            total: checkpoint.entity.total,
+            entityTag: checkpoint.entity.entityTag,
+            lastModified: checkpoint.entity.lastModified,
+            at: moment
+          )
         }
       }
     }
@@ -78,7 +83,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Commits what has arrived and has every running record wait for the next run.
+  /// Commits the bytes that have arrived, and returns every running record to the queue.
   func requeueAll() async throws {
     try await checkpoint()
     let left = active.urls.compactMap { active[$0] }.filter { !$0.isEnding }
@@ -89,13 +94,8 @@ extension DownloadEngine {
     let moment = now()
     try await commit { tx in
       for (key, resumeData) in left {
-        try tx.update(DownloadRecord.self, key.url) { record in
-          guard key.isOf(record), record.state == .running else { return }
-          record.state = .waiting
-          if let resumeData { record.resumeData = resumeData }
-          // The transfer ended in an orderly way.
-          record.unresolvedStarts = 0
-          record.updatedAt = moment
+        try tx.update(key, if: { $0.state == .running }) {
+          $0.interrupt(hasEnded: true, resumeData: resumeData, at: moment)
         }
       }
     }

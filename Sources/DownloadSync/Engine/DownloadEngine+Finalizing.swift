@@ -58,21 +58,15 @@ extension DownloadEngine {
     }
   }
 
-  /// The file does not have its digest: bytes that are wrong somewhere are of no use for a next try.
+  /// Fails a download whose file does not have its digest; none of its bytes can be used again.
   private func failCheck(_ download: ActiveTransfer, _ message: String) async throws {
-    let url = download.record.url
-    let key = download.transfer.key
-    forget(url)
-    try await commit { tx in
-      _ = try tx.update(DownloadRecord.self, url) { record in
-        if key.isOf(record) { record.rollBack() }
-      }
-    }
+    forget(download.record.url)
     try await commitFailure(
       download.record,
       DownloadFailure(.digestMismatch, message),
       retryAfter: nil,
-      head: download.transfer.head
+      head: download.transfer.head,
+      dropsBytes: true
     )
   }
 
@@ -144,24 +138,21 @@ extension DownloadEngine {
     let roots = roots
     return try await commit { tx in
       try finished.compactMap { file -> Finished? in
-        guard var record = try tx.get(DownloadRecord.self, file.record.url),
-          record.isSameGeneration(as: file.record),
+        guard var record = try tx.record(of: TransferKey(file.record)),
           try Reconciliation(of: record, in: roots, task: .doneOK, now: moment)
             .decision.result == .placed
         else { return nil }
-        record.state = .finalizing
-        record.received = file.fileIdentity.size
-        record.expected = file.fileIdentity.size
-        record.resolvedBytes = max(record.resolvedBytes, file.fileIdentity.size)
-        record.entityTag = file.entity.entityTag
-        record.lastModified = file.entity.lastModified
-        record.verifiedDigest = file.record.verifiedDigest
-        record.fileIdentity = file.fileIdentity
-        record.updatedAt = moment
+        record.finalize(
+          file.fileIdentity,
+          entityTag: file.entity.entityTag,
+          lastModified: file.entity.lastModified,
+          verifiedDigest: file.record.verifiedDigest,
+          at: moment
+        )
         try tx.upsert(record)
         var file = file
         file.record = record
-        // Somebody may have given it another name meanwhile.
+        // The user may have changed the name meanwhile.
         file.layout = try roots.layout(of: record)
         return file
       }
@@ -228,9 +219,8 @@ extension DownloadEngine {
     let store = store
     let roots = roots
     return try await commit { tx in
-      guard var record = try tx.get(DownloadRecord.self, file.record.url),
-        record.isSameGeneration(as: file.record)
-      else { return nil }
+      let renamed = try tx.record(of: TransferKey(file.record))
+      guard var record = renamed else { return nil }
       try store.reserveName(for: &record, roots, in: &tx)
       try tx.upsert(record)
       var file = file
@@ -271,11 +261,7 @@ extension DownloadEngine {
 
   private func requeue(_ record: DownloadRecord) async throws {
     let waiting = try await commit { tx -> DownloadRecord? in
-      guard var waiting = try tx.get(DownloadRecord.self, record.url), waiting.state == record.state
-      else { return nil }
-      waiting.awaitAttempt()
-      try tx.upsert(waiting)
-      return waiting
+      try tx.update(TransferKey(record), if: { $0.state == record.state }) { $0.awaitAttempt() }
     }
     if let waiting { enqueue(waiting) }
   }
@@ -285,13 +271,11 @@ extension DownloadEngine {
     let moment = now()
     let done = try await commit { tx in
       try files.compactMap { file -> Finished? in
-        // What somebody wants else by now is dealt with when it is followed.
-        guard var record = try tx.get(DownloadRecord.self, file.record.url),
-          record.isSameGeneration(as: file.record),
-          record.intent == .run || record.intent == .pause
-        else { return nil }
-        record.complete(at: moment)
-        try tx.upsert(record)
+        // A command that was written meanwhile is carried out when the engine reads the change.
+        let completed = try tx.update(TransferKey(file.record), if: { !$0.isGivenUp }) {
+          $0.complete(at: moment)
+        }
+        guard let record = completed else { return nil }
         var file = file
         file.record = record
         return file

@@ -84,18 +84,16 @@ extension DownloadEngine {
   private func applyChange(_ record: DownloadRecord) async throws {
     let url = record.url
     guard let download = active[url], !download.isEnding else { return }
-    // A record of another generation was begun anew, or removed and added again.
-    guard record.isSameGeneration(as: download.record) else { return endTransfer(url) }
+    // A record of another generation was restarted, or removed and added again.
+    guard download.transfer.key.isOf(record) else { return endTransfer(url) }
     let found = try inspect(record, task: .running)
     if found.decision.cancelsTask {
       log("reconcile", record, ["rules": found.decision.ruleNames])
       endTransfer(url)
     } else if found.decision.result == .state(.running), record.state != .running {
       try await commit { tx in
-        _ = try tx.update(DownloadRecord.self, url) { changed in
-          if changed.isSameGeneration(as: record), changed.state == record.state {
-            changed.state = .running
-          }
+        _ = try tx.update(TransferKey(record), if: { $0.state == record.state }) {
+          $0.continueTransfer()
         }
       }
     }

@@ -69,8 +69,7 @@ extension DownloadEngine {
       leavesResumeData: download.transfer.resumeData != nil
     )
     func look() async throws -> Reconciliation? {
-      guard let record = try await current(url),
-        record.isSameGeneration(as: download.record)
+      guard let record = try await current(url), download.transfer.key.isOf(record)
       else { return nil }
       return try inspect(record, task: task)
     }
@@ -87,7 +86,17 @@ extension DownloadEngine {
   private func fail(_ download: ActiveTransfer, _ result: TransferResult) async throws {
     switch result {
     case .startOver(let failure):
-      try await rollBack(download, failure)
+      var started = download.record
+      started.received = download.committed
+      forget(started.url)
+      try await commitFailure(
+        started,
+        failure,
+        retryAfter: nil,
+        head: download.transfer.head,
+        dropsBytes: true,
+        restarts: true
+      )
     case .failed(let failure, let retryAfter):
       forget(download.record.url)
       // An empty partial file carries no state.
@@ -134,58 +143,25 @@ extension DownloadEngine {
     return true
   }
 
-  /// Drops what is on disk, as the server's answer asks for, and lines the download up again.
-  private func rollBack(_ download: ActiveTransfer, _ failure: DownloadFailure) async throws {
-    let url = download.record.url
-    let key = download.transfer.key
-    let asked = download.record.source
-    let moment = now()
-    forget(url)
-    let rolledBack = try await commit { tx -> DownloadRecord? in
-      guard var record = try tx.get(DownloadRecord.self, url), key.isOf(record),
-        record.state == .running
-      else { return nil }
-      record.note(failure, url: asked, at: moment)
-      record.rollBack()
-      record.resumeData = nil
-      record.failedAttempts += 1
-      record.unresolvedStarts = 0
-      record.state = .waiting
-      try tx.upsert(record)
-      return record
-    }
-    guard let record = rolledBack else {
-      return try await discard(download.record, download.layout)
-    }
-    emit(.rolledBack(url: url, from: download.committed), of: record.id)
-    guard options.retry.maximumAttempts > record.failedAttempts else {
-      return try await commitFailure(
-        record,
-        failure,
-        retryAfter: nil,
-        head: download.transfer.head
-      )
-    }
-    enqueue(record)
-  }
-
-  /// Commits a failed attempt: another one follows, or none.
-  ///
-  /// A record that is held stays paused.
+  /// Commits a failed attempt, and either schedules the next one or gives up.
   ///
   /// - Parameters:
-  ///   - download: The record as it was when the attempt began.
+  ///   - download: The record as it was when the attempt started.
   ///   - failure: Why it failed.
-  ///   - retryAfter: What the server asked for.
-  ///   - head: The last response's, for interceptors.
+  ///   - retryAfter: The wait that the server asked for.
+  ///   - head: The head of the last response, for interceptors.
   ///   - resumeData: What becomes of the record's resume data.
+  ///   - dropsBytes: Whether the bytes on disk are useless.
+  ///   - restarts: Whether the next attempt, if one is left, starts from the first byte without a wait.
   /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
   func commitFailure(
     _ download: DownloadRecord,
     _ failure: DownloadFailure,
     retryAfter: Duration?,
     head: ResponseHead? = nil,
-    resumeData: ResumeDataChange = .none
+    resumeData: ResumeDataChange = .none,
+    dropsBytes: Bool = false,
+    restarts: Bool = false
   ) async throws {
     guard failure.code != .diskFull else {
       return try await waitForDiskSpace(download, failure, resumeData)
@@ -196,43 +172,39 @@ extension DownloadEngine {
     let moment = now()
     let retry = options.retry
     let random = environment.random()
-    let settled = try await commit { tx -> (DownloadRecord, DownloadFailure, Duration?)? in
+    let committed = try await commit { tx -> (DownloadRecord, DownloadFailure, Duration?)? in
       guard var record = try tx.failing(download) else { return nil }
       let failure = failure.afterProgress(of: record)
-      record.note(failure, url: download.source, at: moment)
       resumeData.apply(to: &record)
-      record.unresolvedStarts = 0
-      record.failedAttempts += 1
-      let wait = SourceRotation.wait(
-        after: failure,
-        of: record,
-        retry,
-        retryAfter: retryAfter,
-        random: random
-      )
-      if wait == nil {
-        record.state = .failedPermanent
-      } else if record.intent == .pause {
-        record.state = .paused
-      } else {
-        record.state = .failedRetryable
+      let wait = record.fail(
+        failure,
+        from: download.source,
+        at: moment,
+        droppingBytes: dropsBytes
+      ) { record in
+        if restarts, retry.allowsAttempt(afterFailures: record.failedAttempts) { return .zero }
+        return SourceRotation.wait(
+          after: failure,
+          of: record,
+          retry,
+          retryAfter: retryAfter,
+          random: random
+        )
       }
-      record.nextRetryAt =
-        record.state == .failedRetryable
-        ? wait.map { moment.addingTimeInterval($0 / .seconds(1)) } : nil
       try tx.upsert(record)
       return (record, failure, wait)
     }
-    guard let (record, failure, wait) = settled else {
+    guard let (record, failure, wait) = committed else {
       return try await discard(download, try roots.layout(of: download))
     }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
+    if restarts { emit(.rolledBack(url: record.url, from: download.received), of: record.id) }
     var response = DownloadResponse(record: record, head: head, failure: failure)
     if record.state == .paused {
       notifyEnd(response, .released(url: record.url))
     } else if let wait {
       response.isRetried = true
-      notifyRetry(response, .retrying(record, failure, wait: wait))
+      if !restarts || wait > .zero { notifyRetry(response, .retrying(record, failure, wait: wait)) }
       enqueue(record, after: wait)
     } else {
       summary.failed += 1
@@ -240,9 +212,9 @@ extension DownloadEngine {
     }
   }
 
-  /// Has a download wait, with all others that go to its disk, until there is room.
+  /// Returns a download to the queue, and lets nothing start on its volume until there is free space.
   ///
-  /// That is nobody's pause, and no attempt.
+  /// This is neither a user's pause nor a failed attempt.
   private func waitForDiskSpace(
     _ download: DownloadRecord,
     _ failure: DownloadFailure,
@@ -252,22 +224,15 @@ extension DownloadEngine {
     let moment = now()
     let waiting = try await commit { tx -> DownloadRecord? in
       guard var record = try tx.failing(download) else { return nil }
-      // Once for as long as it waits.
-      if record.attempts.last?.failure != failure {
-        record.note(failure, url: download.source, at: moment)
-      }
       resumeData.apply(to: &record)
-      record.unresolvedStarts = 0
-      // A record that was paused meanwhile does not wait for disk space.
-      record.awaitAttempt()
-      record.updatedAt = moment
+      record.deferAttempt(noting: failure, from: download.source, at: moment)
       try tx.upsert(record)
       return record
     }
     guard let waiting else {
       return try await discard(download, try roots.layout(of: download))
     }
-    log("wait for room", waiting)
+    log("wait for disk space", waiting)
     emit(.waitingForDiskSpace(waiting))
     if waiting.mayStart { enqueue(waiting) }
   }
@@ -286,9 +251,7 @@ extension DownloadEngine {
     let waiting = try await commit { tx -> DownloadRecord? in
       guard var record = try tx.failing(download) else { return nil }
       resumeData.apply(to: &record)
-      record.unresolvedStarts = 0
-      record.awaitAttempt()
-      record.updatedAt = moment
+      record.deferAttempt(from: download.source, at: moment)
       try tx.upsert(record)
       return record
     }
@@ -322,12 +285,12 @@ extension DownloadEngine {
 }
 
 extension StoreTransaction {
-  /// The record of a transfer that has failed; `nil` when somebody wants something else of it by
-  /// now, which a failure that comes late does not undo.
+  /// The record of a transfer that has failed.
+  ///
+  /// `nil` if the record was cancelled, removed, restarted or completed meanwhile, which a late failure
+  /// does not undo.
   fileprivate func failing(_ download: DownloadRecord) throws -> DownloadRecord? {
-    guard let record = try get(DownloadRecord.self, download.url),
-      record.isSameGeneration(as: download),
-      record.intent == .run || record.intent == .pause,
+    guard let record = try record(of: TransferKey(download)), !record.isGivenUp,
       [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
     else { return nil }
     return record

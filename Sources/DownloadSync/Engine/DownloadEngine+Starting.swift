@@ -80,14 +80,10 @@ extension DownloadEngine {
     // Where there is no plan, nothing is requested: the decision is carried out as at a launch.
     guard let plan = found.decision.plan else { return nil }
     // Resume data is of the whole: the system has what it counts, and our file has none of it.
-    if plan.beginsAnew || plan.source == .resumeData && record.received > 0 { record.rollBack() }
-    if plan.actions.contains(.dropResumeData) { record.resumeData = nil }
-    record.state = .running
-    record.generation += 1
-    record.unresolvedStarts += 1
-    record.nextRetryAt = nil
-    record.startsImmediately = false
-    record.updatedAt = moment
+    let usesBytes =
+      !plan.beginsAnew && !(plan.source == .resumeData && record.received > 0)
+    if plan.actions.contains(.dropResumeData) { record.replaceResumeData(with: nil) }
+    record.start(keepingBytes: usesBytes, at: moment)
     try tx.upsert(record)
     let headers =
       record.hasHeaders
@@ -187,15 +183,15 @@ extension DownloadEngine {
     return { head, total in
       try faultInjector?.passCommit()
       try objects.write { tx in
-        guard var record = try tx.get(DownloadRecord.self, key.url), key.isOf(record) else {
-          throw Transfer.RecordChanged()
+        let record = try tx.update(key) {
+          $0.startEntity(
+            total: total,
+            entityTag: head["ETag"],
+            lastModified: head["Last-Modified"],
+            at: now()
+          )
         }
-        record.rollBack()
-        record.expected = total
-        record.entityTag = head["ETag"]
-        record.lastModified = head["Last-Modified"]
-        record.updatedAt = now()
-        try tx.upsert(record)
+        if record == nil { throw Transfer.RecordChanged() }
       }
     }
   }
@@ -210,8 +206,7 @@ extension DownloadEngine {
     return { name in
       try faultInjector?.passCommit()
       let renamed = try store.objects.write { tx -> DownloadRecord? in
-        guard var record = try tx.get(DownloadRecord.self, key.url), key.isOf(record)
-        else { return nil }
+        guard var record = try tx.record(of: key) else { return nil }
         let before = record.filename
         try store.adoptName(name, for: &record, roots, in: &tx)
         guard record.filename != before else { return nil }

@@ -97,24 +97,21 @@ extension DownloadEngine {
   /// Ends transfers for others that were asked for at once: each then waits until somebody resumes
   /// it.
   func preempt(_ urls: [String]) async throws {
-    try await stopTransfers(urls) { $0.isHeld = true }
+    try await stopTransfers(urls, areHeld: true)
   }
 
   /// Ends transfers whose records wait from then on.
   private func stopTransfers(
     _ urls: [String],
-    _ change: @escaping @Sendable (inout DownloadRecord) -> Void = { _ in }
+    areHeld: Bool = false
   ) async throws {
     let leaving = urls.compactMap { active[$0]?.transfer.key }
     guard !leaving.isEmpty else { return }
     let moment = now()
     try await commit { tx in
       for key in leaving {
-        try tx.update(DownloadRecord.self, key.url) { record in
-          guard key.isOf(record), record.state == .running else { return }
-          record.state = .waiting
-          record.updatedAt = moment
-          change(&record)
+        try tx.update(key, if: { $0.state == .running }) {
+          $0.interrupt(isHeld: areHeld, at: moment)
         }
       }
     }

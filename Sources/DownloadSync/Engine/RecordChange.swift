@@ -8,7 +8,7 @@ struct RecordChange: Sendable {
   private let record: DownloadRecord
   private let deletesRecord: Bool
   private let completes: Bool
-  private let dropsBlob: Bool
+  private let dropsResumeData: Bool
   /// What the task has left, if it is to be kept.
   private let resumeData: Data?
   private let state: DownloadState?
@@ -36,14 +36,14 @@ struct RecordChange: Sendable {
     record = found.record
     deletesRecord = decision.actions.contains(.deleteRecord)
     completes = decision.actions.contains(.commitCompleted)
-    dropsBlob =
+    dropsResumeData =
       decision.actions.contains(.dropResumeData) || plan?.actions.contains(.dropResumeData) == true
     self.resumeData = decision.actions.contains(.storeResumeData) ? resumeData : nil
     // A file that gets its name is committed when it has it.
     let states = decision.result.states
     state = decision.result == .placed || states.count > 1 ? nil : states.first?.state
     rollsBack =
-      plan?.beginsAnew == true || (state == .cancelled && found.record.received > 0)
+      plan?.beginsAnew == true
     self.taskHasEnded = taskHasEnded
     isTransferToBlame = options.previousExit == .crashed
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
@@ -57,8 +57,7 @@ struct RecordChange: Sendable {
   /// - Returns: The record as it is then; `nil` when there is none or it was left alone.
   func apply(at moment: Date, in tx: inout StoreTransaction) throws -> DownloadRecord? {
     guard deletesRecord || changed(record, at: moment) != record else { return record }
-    guard let stored = try tx.get(DownloadRecord.self, record.url),
-      stored.isSameGeneration(as: record), stored.state == record.state,
+    guard let stored = try tx.record(of: TransferKey(record)), stored.state == record.state,
       stored.intent == record.intent
     else { return nil }
     if deletesRecord {
@@ -73,41 +72,28 @@ struct RecordChange: Sendable {
 
   private func changed(_ stored: DownloadRecord, at moment: Date) -> DownloadRecord {
     var changed = stored
-    if dropsBlob { changed.resumeData = nil }
-    if let resumeData { changed.resumeData = resumeData }
-    if rollsBack { changed.rollBack() }
-    if taskHasEnded { changed.unresolvedStarts = 0 }
+    if dropsResumeData { changed.replaceResumeData(with: nil) }
+    if let resumeData { changed.replaceResumeData(with: resumeData) }
+    if rollsBack { changed.dropBytes() }
+    if taskHasEnded { changed.resolveStart() }
     if completes {
       changed.complete(at: moment)
-    } else if let state {
-      proceed(&changed, to: state, at: moment)
+      return changed
     }
-    return changed
-  }
-
-  private func proceed(
-    _ changed: inout DownloadRecord,
-    to state: DownloadState,
-    at moment: Date
-  ) {
-    guard state == .waiting || state == .failedRetryable else {
-      changed.state = state
-      return
-    }
-    if changed.state == .running, !isTransferToBlame {
-      changed.unresolvedStarts = max(0, changed.unresolvedStarts - 1)
-    }
-    changed.state = state
-    if changed.unresolvedStarts >= maximumUnresolvedStarts {
-      changed.state = .failedPermanent
-      changed.note(
-        DownloadFailure(
-          .quarantined,
-          "the process crashed \(changed.unresolvedStarts) times while this was transferred"
-        ),
-        url: changed.source,
+    switch state {
+    case .waiting?, .failedRetryable?:
+      changed.requeue(
+        as: state == .waiting ? .waiting : .failedRetryable,
+        hasCrashed: isTransferToBlame,
+        maximumStarts: maximumUnresolvedStarts,
+        source: changed.source,
         at: moment
       )
+    case .paused?: changed.finishPause()
+    case .cancelled?: changed.finishCancellation()
+    // The others are the states that the record has.
+    case .running?, .finalizing?, .completed?, .failedPermanent?, .removed?, nil: break
     }
+    return changed
   }
 }

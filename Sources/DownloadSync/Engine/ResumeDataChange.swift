@@ -13,8 +13,8 @@ enum ResumeDataChange: Sendable, Hashable {
   func apply(to record: inout DownloadRecord) {
     switch self {
     case .none: break
-    case .store(let data): record.resumeData = data
-    case .drop: record.resumeData = nil
+    case .store(let data): record.replaceResumeData(with: data)
+    case .drop: record.replaceResumeData(with: nil)
     }
   }
 }

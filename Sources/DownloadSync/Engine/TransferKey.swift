@@ -1,11 +1,12 @@
 internal import DownloadStore
+internal import ObjectStore
 
-/// Tells a transfer from those of other records, and of other generations of its own.
+/// Identifies one transfer: the record and its generation.
 ///
-/// A URL and a generation do not: a record may get the URL of one that is gone, and have as many
-/// generations behind it.
+/// URL and generation alone do not: a record may get the URL of a removed record, and have the same
+/// number of generations.
 struct TransferKey: Sendable {
-  /// The URL that the record had when the transfer began.
+  /// The URL that the record had when the transfer started.
   let url: String
   private let recordID: String
   private let generation: Int64
@@ -17,15 +18,39 @@ struct TransferKey: Sendable {
     generation = record.generation
   }
 
-  /// Whether the transfer is that of the record as it is.
+  /// Whether a record is still the one of the transfer, and was not restarted since.
   func isOf(_ record: DownloadRecord) -> Bool {
     recordID == record.id && generation == record.generation
   }
 }
 
-extension DownloadRecord {
-  /// Whether it is the same record, and nobody has begun it anew.
-  func isSameGeneration(as other: DownloadRecord) -> Bool {
-    TransferKey(other).isOf(self)
+extension ObjectReader where Self: ~Copyable {
+  /// The stored record of a transfer.
+  ///
+  /// - Returns: The record; `nil` if it was removed, restarted, moved to another URL or replaced since.
+  func record(of key: TransferKey) throws -> DownloadRecord? {
+    guard let record = try get(DownloadRecord.self, key.url), key.isOf(record) else { return nil }
+    return record
+  }
+}
+
+extension StoreTransaction {
+  /// Changes the stored record of a transfer, if it is still the one of the transfer.
+  ///
+  /// - Parameters:
+  ///   - key: The transfer.
+  ///   - condition: What must hold of the stored record besides.
+  ///   - change: A transition of the record.
+  /// - Returns: The changed record; `nil` if nothing was changed.
+  @discardableResult
+  mutating func update(
+    _ key: TransferKey,
+    if condition: (DownloadRecord) -> Bool = { _ in true },
+    _ change: (inout DownloadRecord) throws -> Void
+  ) throws -> DownloadRecord? {
+    guard var record = try record(of: key), condition(record) else { return nil }
+    try change(&record)
+    try upsert(record)
+    return record
   }
 }

@@ -37,9 +37,14 @@ public struct RetryPolicy: Sendable, Hashable {
     retryAfter: Duration? = nil,
     random: Double
   ) -> Duration? {
-    guard code.isRetryable, failedAttempts < maximumAttempts else { return nil }
+    guard code.isRetryable, allowsAttempt(afterFailures: failedAttempts) else { return nil }
     let drawn = longestWait(afterFailures: failedAttempts) * random
     return max(drawn, min(retryAfter ?? .zero, cap))
+  }
+
+  /// Whether another attempt is allowed after that many failures in a row.
+  func allowsAttempt(afterFailures failedAttempts: Int32) -> Bool {
+    failedAttempts < maximumAttempts
   }
 
   /// The longest wait after that many failures in a row, unless a server asks for more.

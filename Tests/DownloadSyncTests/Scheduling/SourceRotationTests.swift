@@ -22,8 +22,7 @@ import Testing
     for code in codes {
       asked.append(record.source)
       let failure = DownloadFailure(code, "")
-      record.note(failure, url: record.source, at: record.createdAt)
-      record.failedAttempts += 1
+      _ = record.fail(failure, from: record.source, at: record.createdAt) { _ in .zero }
       waits.append(
         SourceRotation.wait(
           after: failure,
@@ -82,8 +81,7 @@ import Testing
     while rounds < 100 {
       rounds += 1
       let failure = DownloadFailure(.timedOut, "")
-      record.note(failure, url: record.source, at: record.createdAt)
-      record.failedAttempts += 1
+      _ = record.fail(failure, from: record.source, at: record.createdAt) { _ in .zero }
       let wait = SourceRotation.wait(
         after: failure,
         of: record,
@@ -98,10 +96,12 @@ import Testing
 
   @Test func `only failures since the last progress count`() {
     var record = DownloadRecord.sample(url: own, mirrors: mirrors)
-    record.note(DownloadFailure(.notFound, ""), url: own, at: record.createdAt)
+    _ = record.fail(DownloadFailure(.notFound, ""), from: own, at: record.createdAt) { _ in .zero }
     record.failedAttempts = 0
     #expect(record.source == own)
-    record.note(DownloadFailure(.connectionLost, ""), url: mirrors[0], at: record.createdAt)
+    _ = record.fail(DownloadFailure(.connectionLost, ""), from: mirrors[0], at: record.createdAt) {
+      _ in .zero
+    }
     record.failedAttempts = 1
     #expect(record.source == mirrors[1])
   }

@@ -1,0 +1,243 @@
+import Foundation
+import ObjectStore
+import Testing
+
+@testable import DownloadStore
+
+/// The transitions of the engine, for every state and intent. The commands have their own suite.
+@Suite struct RecordTransitionTests {
+  private static let moment = Date(timeIntervalSince1970: 1_800_000_000)
+  private static let failure = DownloadFailure(.timedOut, "no answer")
+
+  /// A record in every state with every intent, including combinations that do not occur.
+  private static let records: [DownloadRecord] = DownloadState.allCases.flatMap { state in
+    DownloadIntent.allCases.map { record(state, $0) }
+  }
+
+  private static func record(_ state: DownloadState, _ intent: DownloadIntent) -> DownloadRecord {
+    var record = DownloadRecord(
+      url: "https://example.com/a",
+      id: RecordIdentity.id(forURL: "https://example.com/a"),
+      filename: "a",
+      folder: "",
+      root: RootName.standard,
+      destination: "default/a",
+      type: "",
+      state: state,
+      intent: intent,
+      tags: [],
+      priority: 0,
+      received: 40,
+      expected: 100,
+      entityTag: "\"1\"",
+      lastModified: "y",
+      resumeData: Data([1]),
+      mirrors: [],
+      expectedDigest: nil,
+      verifiedDigest: nil,
+      createdAt: Date(timeIntervalSince1970: 1),
+      updatedAt: Date(timeIntervalSince1970: 2)
+    )
+    record.isHeld = true
+    record.startsImmediately = true
+    record.nextRetryAt = Date(timeIntervalSince1970: 3)
+    record.failedAttempts = 2
+    record.unresolvedStarts = 1
+    record.generation = 7
+    record.resolvedBytes = 40
+    return record
+  }
+
+  private typealias Transition = @Sendable (inout DownloadRecord) -> Void
+
+  /// Each transition with the state that it leads to from every state, by intent: run, pause, cancel,
+  /// remove.
+  private static let table: [(name: String, states: String, apply: Transition)] = [
+    ("start", "running running running running", { $0.start(keepingBytes: true, at: moment) }),
+    ("adopt", "running running running running", { $0.adoptTask(at: moment) }),
+    ("continue", "running running running running", { $0.continueTransfer() }),
+    (
+      "fail, retried", "failedRetryable paused failedRetryable failedRetryable",
+      { _ = $0.fail(failure, from: "u", at: moment) { _ in .seconds(5) } }
+    ),
+    (
+      "fail, restarted", "waiting paused waiting waiting",
+      { _ = $0.fail(failure, from: "u", at: moment, droppingBytes: true) { _ in .zero } }
+    ),
+    (
+      "fail, given up", "failedPermanent failedPermanent failedPermanent failedPermanent",
+      { _ = $0.fail(failure, from: "u", at: moment) { _ in nil } }
+    ),
+    (
+      "defer", "waiting paused waiting waiting",
+      { $0.deferAttempt(noting: failure, from: "u", at: moment) }
+    ),
+    ("await", "waiting paused waiting waiting", { $0.awaitAttempt() }),
+    (
+      "finalize", "finalizing finalizing finalizing finalizing",
+      {
+        $0.finalize(
+          FileIdentity(size: 100, inode: 1, modified: 1),
+          entityTag: nil,
+          lastModified: nil,
+          verifiedDigest: nil,
+          at: moment
+        )
+      }
+    ),
+    ("complete", "completed completed completed completed", { $0.complete(at: moment) }),
+    ("finish a pause", "paused paused paused paused", { $0.finishPause() }),
+    (
+      "finish a cancellation", "cancelled cancelled cancelled cancelled",
+      { $0.finishCancellation() }
+    ),
+  ]
+
+  @Test(arguments: table.indices)
+  func `a transition leads from every state to the state of its row`(index: Int) throws {
+    let row = Self.table[index]
+    let expected = row.states.split(separator: " ").map(String.init)
+    for (intent, state) in zip(DownloadIntent.allCases, expected) {
+      for var record in Self.records where record.intent == intent {
+        let old = record
+        row.apply(&record)
+        #expect(record.state.rawValue == state, "\(row.name) from \(old.state)")
+        #expect(record.intent == intent, "only commands change the intent")
+        #expect(record.generation == old.generation + (row.name == "start" ? 1 : 0))
+        #expect(record.attempts.count == (["fail", "defe"].contains(row.name.prefix(4)) ? 1 : 0))
+      }
+    }
+  }
+
+  @Test func `only a running record is interrupted`() {
+    for var record in Self.records {
+      let old = record
+      record.interrupt(isHeld: true, resumeData: Data([2]), at: Self.moment)
+      guard old.state == .running else {
+        #expect(record == old)
+        continue
+      }
+      #expect(record.state == .waiting && record.isHeld && record.resumeData == Data([2]))
+      #expect(record.unresolvedStarts == 1, "the transfer may still crash the process")
+      var ended = old
+      ended.isHeld = false
+      ended.interrupt(hasEnded: true, at: Self.moment)
+      #expect(ended.unresolvedStarts == 0 && !ended.isHeld && ended.resumeData == Data([1]))
+    }
+  }
+
+  @Test func `a start counts as unresolved until the transfer shows progress or ends`() {
+    for record in Self.records {
+      var started = record
+      started.start(keepingBytes: false, at: Self.moment)
+      #expect(started.unresolvedStarts == 2 && started.received == 0 && started.entityTag == nil)
+      #expect(started.nextRetryAt == nil && !started.startsImmediately)
+      started.resolveStart()
+      #expect(started.unresolvedStarts == 0)
+    }
+  }
+
+  @Test func `a failure is counted and listed, and only a retry has a date`() {
+    for record in Self.records {
+      var failed = record
+      let wait = failed.fail(Self.failure, from: "u", at: Self.moment) { record in
+        #expect(record.failedAttempts == 3, "the decision sees the failure")
+        #expect(record.attempts.last?.failure == Self.failure)
+        return .seconds(5)
+      }
+      #expect(wait == .seconds(5))
+      let date = failed.state == .failedRetryable ? Self.moment.addingTimeInterval(5) : nil
+      #expect(failed.nextRetryAt == date)
+      #expect(failed.unresolvedStarts == 0 && failed.received == 40)
+      var restarted = record
+      _ = restarted.fail(Self.failure, from: "u", at: Self.moment, droppingBytes: true) { _ in nil }
+      #expect(restarted.received == 0 && restarted.expected == nil && restarted.resumeData == nil)
+      #expect(restarted.attempts.last?.received == 40, "the bytes that the attempt had")
+    }
+  }
+
+  @Test func `the last failed attempts are kept`() {
+    var record = Self.record(.running, .run)
+    for number in 0..<40 {
+      let failure = DownloadFailure(.timedOut, "\(number)")
+      _ = record.fail(failure, from: "u", at: Self.moment) { _ in .zero }
+    }
+    #expect(record.attempts.map(\.failure.message) == (24..<40).map(String.init))
+    #expect(record.attempts.count == Attempt.limit)
+    #expect(record.updatedAt == Self.moment)
+  }
+
+  @Test func `a deferred attempt is listed once and is not counted`() {
+    for var record in Self.records {
+      let failedAttempts = record.failedAttempts
+      for _ in 0..<3 { record.deferAttempt(noting: Self.failure, from: "u", at: Self.moment) }
+      #expect(record.attempts.count == 1 && record.failedAttempts == failedAttempts)
+      #expect(record.unresolvedStarts == 0)
+    }
+  }
+
+  @Test func `only progress beyond the largest byte count clears failures and crashes`() {
+    var record = Self.record(.running, .run)
+    func checkpoint(_ synced: Int64) {
+      record.checkpoint(
+        synced,
+        total: 120,
+        entityTag: "\"x\"",
+        lastModified: nil,
+        at: Self.moment
+      )
+    }
+    checkpoint(0)
+    checkpoint(40)
+    #expect(record.received == 40)
+    #expect(record.failedAttempts == 2 && record.unresolvedStarts == 1)
+    checkpoint(41)
+    #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
+    #expect(record.resolvedBytes == 41)
+    #expect(record.expected == 120 && record.entityTag == "\"x\"" && record.lastModified == nil)
+    checkpoint(5)
+    #expect(record.received == 41, "a checkpoint does not uncount bytes on disk")
+  }
+
+  @Test func `dropping the bytes drops their validators, and keeps the largest byte count`() {
+    for var record in Self.records {
+      record.dropBytes()
+      #expect(record.received == 0 && record.expected == nil)
+      #expect(record.entityTag == nil && record.lastModified == nil)
+      #expect(record.resolvedBytes == 40)
+    }
+  }
+
+  @Test func `a completed record has no schedule and replaces no other file`() {
+    for var record in Self.records {
+      record.replaceFile(FileIdentity(size: 1, inode: 2, modified: 3))
+      record.complete(at: Self.moment)
+      #expect(record.completedAt == Self.moment && record.replacedFileIdentity == nil)
+      #expect(!record.isHeld && !record.startsImmediately && record.nextRetryAt == nil)
+      #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
+      #expect(record.resumeData == nil)
+    }
+  }
+
+  @Test(arguments: [DownloadState.waiting, .failedRetryable])
+  func `a record is quarantined after as many crashes as the options allow`(state: DownloadState) {
+    for record in Self.records {
+      var requeued = record
+      requeued.requeue(
+        as: state,
+        hasCrashed: false,
+        maximumStarts: 1,
+        source: "u",
+        at: Self.moment
+      )
+      // A transfer that ran when the process ended without a crash is not to blame.
+      #expect(requeued.state == (record.state == .running ? state : .failedPermanent))
+      var crashed = record
+      crashed.requeue(as: state, hasCrashed: true, maximumStarts: 2, source: "u", at: Self.moment)
+      #expect(crashed.state == state && crashed.unresolvedStarts == 1)
+      crashed.requeue(as: state, hasCrashed: true, maximumStarts: 1, source: "u", at: Self.moment)
+      #expect(crashed.state == .failedPermanent)
+      #expect(crashed.attempts.last?.failure.code == .quarantined)
+    }
+  }
+}

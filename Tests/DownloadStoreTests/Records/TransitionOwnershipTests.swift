@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+/// The fields of the state machine are assigned in one file.
+@Suite struct TransitionOwnershipTests {
+  private static let owner = "DownloadRecord+Transitions.swift"
+
+  @Test func `no other file of the sources assigns a field of the state machine`() throws {
+    let assignment = try Regex(
+      #"(?:record|changed|known|waiting|stored|\$0)\.(?:state|intent|failedAttempts|attempts"#
+        + #"|generation|unresolvedStarts|nextRetryAt|isHeld|startsImmediately|resolvedBytes|received"#
+        + #"|expected|entityTag|lastModified|resumeData|fileIdentity|replacedFileIdentity"#
+        + #"|removesFile|completedAt|verifiedDigest) (?:\+|-)?= "#
+    )
+    let root = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized
+    let files = try #require(FileManager.default.enumerator(atPath: root.path))
+    var count = 0
+    for case let path as String in files where path.hasSuffix(".swift") {
+      guard path.hasPrefix("Download"), !path.hasSuffix(Self.owner) else { continue }
+      count += 1
+      let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+      for line in text.split(separator: "\n") where line.contains(assignment) {
+        // The engine's copy of a record, which is never committed.
+        let isCopy = line.contains("download.record.verifiedDigest")
+        if isCopy || line.contains("state.withLock") { continue }
+        Issue.record("\(path): \(line)")
+      }
+    }
+    #expect(count > 100)
+  }
+}
