@@ -86,7 +86,7 @@ struct ExplainTests: StoreSuite {
     (["--with-file"], ReconcileCase.Conditions(removesFile: true)),
     ([], ReconcileCase.Conditions()),
   ])
-  func `options set the facts`(options: [String], facts: ReconcileCase.Facts) throws {
+  func `options set the facts`(options: [String], facts: ReconcileCase.Conditions) throws {
     let command = try DLStoreCommand.parseAsRoot(["explain", "--all"] + options)
     #expect((command as? ExplainCommand)?.values.conditions == facts)
   }

@@ -178,7 +178,7 @@ import Testing
     #expect(record.state == .waiting && record.intent == .run)
     #expect(record.received == 0 && record.expected == nil)
     #expect(record.entityTag == nil && record.lastModified == nil)
-    #expect(record.resumeBlob == nil && record.verifiedDigest == nil)
+    #expect(record.resumeData == nil && record.verifiedDigest == nil)
     // Late events of the old transfer must not be applied.
     #expect(record.generation == 8)
   }

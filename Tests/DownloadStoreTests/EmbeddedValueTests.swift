@@ -144,8 +144,8 @@ private struct StrangeAttempt: FieldValue, Hashable {
   }
 
   @Test func `an unknown failure code is read as unknown, with its message`() throws {
-    typealias Then = Box<StrangeAttempt, FileStamp, HeaderField>
-    let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], stamp: nil, fields: [])
+    typealias Then = Box<StrangeAttempt, FileIdentity, HeaderField>
+    let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], fileIdentity: nil, fields: [])
     try ObjectStore(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
     let now = try ObjectStore(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
     #expect(

@@ -43,8 +43,10 @@ import Testing
   }
 
   @Test func `the freed byte count of sparse files does not overflow`() {
-    let stamp = FileStamp(size: .max, inode: 1, modified: 0)
-    let files = ["a", "b"].map { PurgePlan.File(path: $0, stamp: stamp, role: .orphan, record: "") }
+    let fileIdentity = FileIdentity(size: .max, inode: 1, modified: 0)
+    let files = ["a", "b"].map {
+      PurgePlan.File(path: $0, fileIdentity: fileIdentity, role: .orphan, record: "")
+    }
     #expect(PurgePlan(files: files).freedBytes == .max)
   }
 

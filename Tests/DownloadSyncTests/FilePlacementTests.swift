@@ -129,7 +129,7 @@ import Testing
   }
 
   /// Fails every sync of a folder.
-  private struct FailedFolderSync: EffectGate {
+  private struct FailedFolderSync: FaultInjector {
     let code: Int32
 
     func refusal(of effect: Effect) -> Int32? {
@@ -145,7 +145,7 @@ import Testing
     }
     #expect(failure?.code == EIO)
     // The error of Linux for a file system that cannot sync folders.
-    try FilePlacement(gate: FailedFolderSync(code: EINVAL)).synchronizeFolder(folder.path)
+    try FilePlacement(faultInjector: FailedFolderSync(code: EINVAL)).synchronizeFolder(folder.path)
   }
 
   @Test func `removing a missing file is no failure`() throws {

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Fails the first sync, and counts syncs.
-private final class OneFailedSync: EffectGate {
+private final class OneFailedSync: FaultInjector {
   private let code: Int32
   private let syncs = Mutex(0)
 
@@ -69,8 +69,8 @@ private final class OneFailedSync: EffectGate {
   }
 
   @Test func `a file whose sync failed is neither written nor synced again`() throws {
-    let gate = OneFailedSync(EIO)
-    let file = try PartialFile(path: path, offset: 0, gate: gate)
+    let faultInjector = OneFailedSync(EIO)
+    let file = try PartialFile(path: path, offset: 0, faultInjector: faultInjector)
     try file.write(Array("hello".utf8).span)
     let failure = PartialFile.Failure(code: EIO, operation: "syncing \(path)")
     #expect(throws: failure) { try file.synchronize() }

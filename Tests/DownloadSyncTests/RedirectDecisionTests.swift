@@ -75,7 +75,7 @@ import Testing
     "//me:hush@[h/x?sig=hush", "data:hush", "http://me:hush@/?X-Amz-Signature=hush",
   ])
   func `a refused redirect reveals no secret of its target`(location: String) throws {
-    let hop = try Hop(TaskRequest(url: "http://h/x", recordID: "r"))
+    let hop = try PreparedRequest(TaskRequest(url: "http://h/x", recordID: "r"))
     guard case .refuse(let reason) = RedirectDecision(hop, to: location) else {
       Issue.record("followed: \(location)")
       return
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `exceeding the redirect limit reveals no secret of the last target`() throws {
-    var hop = try Hop(TaskRequest(url: "http://me:hush@h/x?token=hush", recordID: "r"))
+    var hop = try PreparedRequest(TaskRequest(url: "http://me:hush@h/x?token=hush", recordID: "r"))
     hop.redirectCount = RedirectDecision.limit
     guard case .refuse(let reason) = RedirectDecision(hop, to: "/y") else {
       Issue.record("followed")

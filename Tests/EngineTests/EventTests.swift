@@ -98,7 +98,7 @@ struct EventTests {
     #expect(await events.filter(\.isEnd).reduce(0) { count, _ in count + 1 } == 1)
   }
 
-  @Test(arguments: [DownloadIntent.hold, .keep, .discard])
+  @Test(arguments: [DownloadIntent.pause, .cancel, .remove])
   func `a waiting download that is paused, cancelled or removed emits released`(
     intent: DownloadIntent
   ) async throws {

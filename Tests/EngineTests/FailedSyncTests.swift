@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct FailedSyncTests {
   /// Refuses one sync of a file, and allows every other effect.
-  private final class OneFailedSync: EffectGate {
+  private final class OneFailedSync: FaultInjector {
     private let code: Int32
     // Accessed by the engine's threads.
     private let syncsBefore: Mutex<Int>
@@ -44,7 +44,7 @@ struct FailedSyncTests {
   }
 
   /// Creates an engine that checkpoints after every byte.
-  private func engine(_ gate: OneFailedSync?) throws -> DownloadEngine {
+  private func engine(_ faultInjector: OneFailedSync?) throws -> DownloadEngine {
     var environment = EngineEnvironment.live
     environment.faultInjector = faultInjector
     var options = EngineOptions()
@@ -82,8 +82,8 @@ struct FailedSyncTests {
   }
 
   @Test func `after a failed sync a download resumes at the last committed byte`() async throws {
-    let gate = OneFailedSync(after: 1, EIO)
-    let engine = try engine(gate)
+    let faultInjector = OneFailedSync(after: 1, EIO)
+    let engine = try engine(faultInjector)
     try await fixture.running(engine) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 6)
@@ -105,8 +105,8 @@ struct FailedSyncTests {
   func `a sync that fails because the disk is full makes the download wait for space`(
     code: Int32
   ) async throws {
-    let gate = OneFailedSync(after: 0, code)
-    let engine = try engine(gate)
+    let faultInjector = OneFailedSync(after: 0, code)
+    let engine = try engine(faultInjector)
     try await fixture.running(engine) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1, 2, 3], of: 6)

@@ -170,7 +170,7 @@ struct ReconcileTests {
     #expect(!FileManager.default.fileExists(atPath: removed.partialPath))
     #expect(!FileManager.default.fileExists(atPath: kept.partialPath))
     // A paused download is examined when it is resumed.
-    #expect(FileStamp(ofFileAt: held.partialPath)?.size == 70)
+    #expect(FileIdentity(ofFileAt: held.partialPath)?.size == 70)
   }
 
   @Test func `a second reconciliation changes nothing`() async throws {

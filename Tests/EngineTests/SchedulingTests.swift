@@ -89,8 +89,8 @@ struct SchedulingTests {
       transport.started[0].sink.finish(.cancelled)
       try await fixture.started(3)
       #expect(started == ["a", "b", "d"])
-      #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeldByHand)
-      #expect(try !fixture.record("d").startsAtOnce)
+      #expect(try fixture.record("a").state == .waiting && fixture.record("a").isHeld)
+      #expect(try !fixture.record("d").startsImmediately)
       // It starts neither next nor after that.
       transport.started[1].complete()
       try await fixture.started(4)
@@ -172,7 +172,7 @@ struct SchedulingTests {
       _ = try? store.resume(.all)
     }
     var environment = EngineEnvironment.live
-    environment.gate = hook
+    environment.faultInjector = hook
     let engine = try DownloadEngine(
       store: store,
       transport: transport,
@@ -210,7 +210,7 @@ struct SchedulingTests {
 }
 
 /// Runs a closure right before the engine's n-th commit.
-private final class CommitHook: EffectGate {
+private final class CommitHook: FaultInjector {
   private let commits = Mutex(0)
   private let number: Int
   private let action: @Sendable () -> Void

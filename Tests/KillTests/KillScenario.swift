@@ -22,12 +22,12 @@ final class KillScenario {
   /// By path, the number of committed bytes after the last kill.
   private var promised: [String: Int64] = [:]
   /// By path, the identity of a finished file whose bytes were verified.
-  private var compared: [String: FileStamp] = [:]
+  private var compared: [String: FileIdentity] = [:]
   /// The files that may remain without a record: files left to the user, and the second name of a
   /// file whose rename was killed.
   private var mayStay: Set<String> = []
   /// By path, the finished file that `restart` must keep until the new one is complete.
-  private var replaced: [String: (stamp: FileStamp, place: String)] = [:]
+  private var replaced: [String: (fileIdentity: FileIdentity, place: String)] = [:]
   /// The paths that a command was to pause.
   private var held: Set<String> = []
   private var running: (command: KillCommand, hasEnded: Bool)?
@@ -191,8 +191,8 @@ final class KillScenario {
     case .remove: hasHappened = false
     case .pause:
       // Pausing does not undo a cancel that was killed before it was carried out.
-      let isCancelled = before.intent == .keep && after.intent == .keep
-      hasHappened = after.intent == .hold || hasFinished || isCancelled
+      let isCancelled = before.intent == .cancel && after.intent == .cancel
+      hasHappened = after.intent == .pause || hasFinished || isCancelled
     case .resume: hasHappened = after.intent == .run
     case .cancel:
       hasHappened = after.intent == .cancel || hasFinished
@@ -278,7 +278,9 @@ final class KillScenario {
       facts.final != .ours
     {
       // A rename before the new file is complete keeps the previous file in place.
-      let isThere = [layout.finalPath, place].contains { FileStamp(ofFileAt: $0) == stamp }
+      let isThere = [layout.finalPath, place].contains {
+        FileIdentity(ofFileAt: $0) == fileIdentity
+      }
       let said = commands[path, default: []]
       #expect(isThere, "\(kill): the previous file of \(path) is gone: \(said) \(record)")
     }
@@ -288,10 +290,10 @@ final class KillScenario {
     }
     let file =
       record.state == .completed || facts.final == .ours ? layout.finalPath : layout.partialPath
-    let stamp = FileStamp(ofFileAt: file)
-    #expect(stamp?.size ?? 0 >= record.received, "\(kill): \(record)")
+    let fileIdentity = FileIdentity(ofFileAt: file)
+    #expect(fileIdentity?.size ?? 0 >= record.received, "\(kill): \(record)")
     // A verified file that has not changed since is not read again after each kill.
-    if record.state != .completed || stamp == nil || stamp != compared[path] {
+    if record.state != .completed || fileIdentity == nil || fileIdentity != compared[path] {
       #expect(
         try Self.prefix(of: file, count: record.received, matches: body),
         "\(kill): bytes on disk differ from those of \(path)"
@@ -320,7 +322,7 @@ final class KillScenario {
       let layout = try roots.layout(of: record)
       #expect([.completed, .cancelled].contains(record.state), "\(record)")
       guard record.state == .completed else {
-        #expect(FileStamp(ofFileAt: layout.partialPath) == nil, "\(path) was cancelled")
+        #expect(FileIdentity(ofFileAt: layout.partialPath) == nil, "\(path) was cancelled")
         // A cancelled restart keeps the previous file.
         files.insert(layout.finalPath)
         continue

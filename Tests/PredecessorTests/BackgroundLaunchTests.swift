@@ -59,7 +59,7 @@ import Testing
     }
     let held = fixture.url("b")
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, held) { $0 = $0.granting(.pause) }
+      _ = try tx.update(DownloadRecord.self, held) { $0 = $0.applying(.pause) }
     }
     let left = [
       try fixture.leave(400, "a", as: .running), try fixture.leave(400, "b", as: .paused),
@@ -71,7 +71,7 @@ import Testing
       #expect(fixture.session.network.requests[2].offset == 400)
       fixture.finish(next)
       try await fixture.reached(.completed, "a")
-      try await waitUntil("resume data") { try fixture.record("b").resumeBlob != nil }
+      try await waitUntil("resume data") { try fixture.record("b").resumeData != nil }
       #expect(try fixture.record("b").state == .paused)
     }
     #expect(fixture.body.matches(try fixture.file("a")))
@@ -87,7 +87,7 @@ import Testing
     let task = try fixture.leave(400, as: .paused)
     try await fixture.running(try fixture.engine()) {
       try await fixture.endCancelled(task)
-      try await waitUntil("resume data") { try fixture.record().resumeBlob != nil }
+      try await waitUntil("resume data") { try fixture.record().resumeData != nil }
     }
     #expect(try fixture.record().state == .paused)
     #expect(try fixture.resumeData()?.received == 400)
@@ -150,7 +150,7 @@ import Testing
     let left = try fixture.leave(400, as: .running)
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
       _ = try tx.update(DownloadRecord.self, url) { record in
-        record.resumeBlob = Data([1])
+        record.resumeData = Data([1])
         record.unresolvedStarts = 2
       }
     }
@@ -159,7 +159,7 @@ import Testing
       let other = try await fixture.task(2)
       let record = try fixture.record()
       #expect(record.state == .running)
-      #expect(record.resumeBlob == nil && record.unresolvedStarts == 0)
+      #expect(record.resumeData == nil && record.unresolvedStarts == 0)
       for task in [left, other] { fixture.finish(task) }
       for name in ["a", "b"] { try await fixture.reached(.completed, name) }
     }

@@ -20,7 +20,7 @@ import Testing
   @Test(.requirements("ZY36", "SC11"))
   func `a background launch without a network keeps the resume data`() async throws {
     try await pauseWithResumeData()
-    let blob = try fixture.record().resumeBlob
+    let blob = try fixture.record().resumeData
     fixture.session.leavesResumeData = false
     let offline = TaskFailure(code: .cannotFindHost, message: "there is no network")
     fixture.session.network.interrupt(fixture.url("a"), afterBytes: -1, with: offline)
@@ -28,7 +28,7 @@ import Testing
     try await fixture.running(try fixture.engine(firstRetry: .seconds(3600))) {
       fixture.finish(try await fixture.task(2))
       try await waitUntil("the failure") { try fixture.record().attempts.count == 1 }
-      #expect(try fixture.record().resumeBlob == blob)
+      #expect(try fixture.record().resumeData == blob)
     }
   }
 
@@ -45,7 +45,7 @@ import Testing
       // The second task fails to start.
       let third = try await fixture.task(3)
       #expect(fixture.session.requests.map { $0.resumeData != nil } == [false, true, false])
-      #expect(try fixture.record().resumeBlob == nil)
+      #expect(try fixture.record().resumeData == nil)
       fixture.finish(third)
       try await fixture.reached(.completed)
     }
@@ -69,7 +69,7 @@ import Testing
     let newer = try stored.converted(to: .keyedArchive)
     #expect(try newer.needsRepair(for: system))
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.resumeBlob = Data(newer.bytes) }
+      _ = try tx.update(DownloadRecord.self, url) { $0.resumeData = Data(newer.bytes) }
     }
     try await fixture.running(try fixture.engine()) {
       fixture.finish(try await fixture.task(2))
@@ -92,7 +92,7 @@ import Testing
     )
     let blob = Data(try ResumeData(draft, form: .xml).bytes)
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.resumeBlob = blob }
+      _ = try tx.update(DownloadRecord.self, url) { $0.resumeData = blob }
     }
     try fixture.store.resume(.all)
     try await fixture.running(try fixture.engine()) {
@@ -130,7 +130,7 @@ import Testing
       fixture.receive(400, first)
       try fixture.store.pause(.all)
       try await fixture.endCancelled(first)
-      try await waitUntil("resume data") { try fixture.record().resumeBlob != nil }
+      try await waitUntil("resume data") { try fixture.record().resumeData != nil }
     }
   }
 }

@@ -143,7 +143,7 @@ struct EngineCommandTests {
       for name in ["a", "b", "c"] {
         try await fixture.endCancelled(name)
         try await fixture.reached(.cancelled, name)
-        #expect(FileStamp(ofFileAt: try fixture.layout(name).partialPath) == nil)
+        #expect(FileIdentity(ofFileAt: try fixture.layout(name).partialPath) == nil)
       }
       async let file = engine.get(DownloadRequest(url: fixture.url("d")))
       try await fixture.started(8)

@@ -22,7 +22,7 @@ struct EngineServerTests {
     fixture.server.route("/a", Resource(.text("abc")))
     let engine = try fixture.engine()
     let handle = try engine.download(DownloadRequest(url: fixture.server.url("/a")))
-    try await engine.resume(.all, atOnce: true)
+    try await engine.resume(.all, immediately: true)
     #expect(fixture.server.requests.isEmpty)
     #expect(try fixture.record("/a").state == .waiting)
     #expect(try await engine.run(until: .idle) == RunSummary(completed: 1))
@@ -96,6 +96,6 @@ struct EngineServerTests {
     #expect(plan.freedBytes == 4_000_000)
     #expect(try fixture.store.purge(plan).keptFiles.isEmpty)
     #expect(try fixture.store.records(DownloadRecord.all).isEmpty)
-    #expect(FileStamp(ofFileAt: fixture.file("minea")) == nil)
+    #expect(FileIdentity(ofFileAt: fixture.file("minea")) == nil)
   }
 }

@@ -16,7 +16,7 @@ struct FailedRenameTests {
   }
 
   /// Refuses the final rename of a download.
-  private final class RenameRefusal: EffectGate {
+  private final class RenameRefusal: FaultInjector {
     func refusal(of effect: Effect) -> Int32? {
       switch effect {
       case .link, .rename: EACCES
@@ -31,7 +31,7 @@ struct FailedRenameTests {
   func `a failed rename fails the download with the file system's error`() async throws {
     try fixture.add("a")
     var environment = EngineEnvironment.live
-    environment.gate = RenameRefusal()
+    environment.faultInjector = RenameRefusal()
     let engine = try DownloadEngine(
       store: fixture.store,
       transport: fixture.transport,
@@ -47,6 +47,6 @@ struct FailedRenameTests {
     let failure = await #expect(throws: DownloadFailure.self) { try await handle.value() }
     #expect(failure?.code == .fileSystem)
     #expect(failure?.message.contains("Permission denied") == true, "\(failure?.message ?? "")")
-    #expect(FileStamp(ofFileAt: try fixture.layout("a").finalPath) == nil)
+    #expect(FileIdentity(ofFileAt: try fixture.layout("a").finalPath) == nil)
   }
 }

@@ -58,7 +58,7 @@ import Testing
 
   @Test(.requirements("ZY32"))
   func `a live task without a free slot is cancelled with resume data`() throws {
-    #expect(decide(record, .running, hasFreeSlot: false).actions == [.cancelProducingBlob])
+    #expect(decide(record, .running, hasFreeSlot: false).actions == [.cancelProducingResumeData])
   }
 
   @Test(
@@ -81,7 +81,7 @@ import Testing
     record.resumeData = try resumeData()
     record.state = .running
     // The task left no resume data: the stored data is neither dropped nor replaced.
-    #expect(!decide(record, .errNoResume).actions.contains(.dropBlob))
+    #expect(!decide(record, .errNoResume).actions.contains(.dropResumeData))
     record.state = .waiting
     #expect(decide(record, .none).plan?.source == .resumeData)
   }

@@ -138,9 +138,9 @@ import Testing
     }
   }
 
-  @Test(arguments: FileFacts.Partial.allCases, ReconcileCase.LiveTask.allCases)
+  @Test(arguments: FileInspection.Partial.allCases, ReconcileCase.LiveTask.allCases)
   func `the rename of a paused download is redone if every byte is on disk`(
-    partial: FileFacts.Partial,
+    partial: FileInspection.Partial,
     task: ReconcileCase.LiveTask
   ) {
     var record = DownloadRecord.sample()

@@ -112,7 +112,7 @@ extension ReconcileAction {
 extension TransferPlan {
   /// Returns whether the bytes that are not requested again are on disk, if 40 of 100 are
   /// committed.
-  fileprivate func begins(within partial: FileFacts.Partial) -> Bool {
+  fileprivate func begins(within partial: FileInspection.Partial) -> Bool {
     let size =
       switch partial {
       case .missing: 0

@@ -108,7 +108,7 @@ struct ReconcileModel {
   }
 }
 
-extension ReconcileCase.Facts {
+extension ReconcileCase.Conditions {
   /// Every combination of facts.
   static let all: [Self] = (0..<32).map { bits in
     Self(

@@ -58,8 +58,8 @@ import Testing
     .of(.c1, "does not cancel the task", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
     .of(.n1, "does not cancel the task", .i4) { $0.actions.removeAll { $0 == .cancelTask } },
     .of(.z4, "plans", .i4) { $0.actions = [.plan] },
-    .of(.p2, "uses corrupt resume data", .i5) { $0.pattern.blob = [.valid, .corrupt] },
-    .of(.p2, "uses a transport without resume data", .i5) { $0.pattern.takesBlobs = nil },
+    .of(.p2, "uses corrupt resume data", .i5) { $0.pattern.resumeData = [.valid, .corrupt] },
+    .of(.p2, "uses a transport without resume data", .i5) { $0.pattern.takesResumeData = nil },
     .of(.t1, "deletes the delivered file", .i6) { $0.actions = [.deleteDelivered] },
     .of(.t1, "drops a paused download", .i7) {
       $0.patterns[0].stored = ReconcileCase.Stored.wantsToRun
@@ -68,11 +68,11 @@ import Testing
     .of(.p9, "trusts the committed bytes", .i9) { $0.source = .range },
     .of(.p8, "cuts nothing", .i9) { $0.actions = [] },
     .of(.p4, "keeps the partial file and resumes it", .i9) {
-      $0.actions = [.dropBlob]
+      $0.actions = [.dropResumeData]
       $0.source = .range
     },
     .of(.n4, "does nothing", .i10) { $0.actions = [] },
-    .of(.c4, "keeps the resume data", .i10) { $0.actions.removeAll { $0 == .dropBlob } },
+    .of(.c4, "keeps the resume data", .i10) { $0.actions.removeAll { $0 == .dropResumeData } },
     .of(.z2, "fails", .i10) { $0.outcome = .becomes(.state(.failedRetryable)) },
     .of(.x1, "never ends", .i10) { $0.outcome = .staysPending },
     .of(.f5, "plans immediately", .i10) {

@@ -15,7 +15,7 @@ import Testing
     var testDescription: String { "\(rules) \(plan): \(given)" }
   }
 
-  /// A row in the terms of the table: a case as `stored task final partial blob`, whose last parts
+  /// A row in the terms of the table: a case as `stored task final partial resumeData`, whose last parts
   /// can be omitted, and its decision.
   private static func row(
     _ words: String,

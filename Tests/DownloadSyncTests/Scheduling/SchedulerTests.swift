@@ -87,17 +87,17 @@ import Testing
   }
 
   @Test func `running downloads occupy slots`() {
-    let scheduler = Scheduler(maximumRunning: 3)
+    let limits = ConcurrencyLimits(maximumRunning: 3)
     let waiting = (0..<5).map { candidate("w\($0)", order: $0) }
     let running = (0..<5).map { candidate("r\($0)", order: $0) }
-    #expect(starts(scheduler, waiting, running: Array(running.prefix(1))) == ["w0", "w1"])
-    #expect(starts(scheduler, waiting, running: Array(running.prefix(3))) == [])
+    #expect(starts(limits, waiting, running: Array(running.prefix(1))) == ["w0", "w1"])
+    #expect(starts(limits, waiting, running: Array(running.prefix(3))) == [])
     // The limit was lowered: nothing is stopped and nothing starts.
-    #expect(starts(scheduler, waiting, running: running) == [])
+    #expect(starts(limits, waiting, running: running) == [])
   }
 
   @Test func `a busy host does not block other hosts`() {
-    let scheduler = Scheduler(maximumRunning: 4, maximumPerHost: 1)
+    let limits = ConcurrencyLimits(maximumRunning: 4, maximumPerHost: 1)
     let waiting = [
       candidate("a1", host: "a", order: 0), candidate("a2", host: "a", order: 1),
       candidate("b1", host: "b", order: 2), candidate("c1", host: "c", order: 3),
@@ -128,14 +128,14 @@ import Testing
   }
 
   @Test func `an empty queue starts nothing`() {
-    #expect(starts(Scheduler(), []) == [])
+    #expect(starts(ConcurrencyLimits(), []) == [])
   }
 
   // MARK: Immediate starts
 
   @Test func `an immediate start goes first and preempts the longest-running download`() {
-    let scheduler = Scheduler(maximumRunning: 2)
-    let now = candidate("now", priority: -9, order: 50, startsAtOnce: true)
+    let limits = ConcurrencyLimits(maximumRunning: 2)
+    let now = candidate("now", priority: -9, order: 50, startsImmediately: true)
     let waiting = [candidate("w", priority: 9, order: 3), now]
     let old = [candidate("r1", order: 2), candidate("r0", order: 1)]
     #expect(starts(limits, waiting) == ["now", "w"])
@@ -144,8 +144,8 @@ import Testing
   }
 
   @Test func `a transfer that is ending counts as the preempted one`() {
-    let scheduler = Scheduler(maximumRunning: 2)
-    var queue = queue([candidate("now", order: 50, startsAtOnce: true)])
+    let limits = ConcurrencyLimits(maximumRunning: 2)
+    var queue = queue([candidate("now", order: 50, startsImmediately: true)])
     var old = running([candidate("r0", order: 1), candidate("r1", order: 2)])
     old[1].isEnding = true
     #expect(steps(limits, &queue, running: old) == [])
@@ -153,15 +153,15 @@ import Testing
   }
 
   @Test func `if the host is full, a download of that host is preempted`() {
-    let scheduler = Scheduler(maximumRunning: 8, maximumPerHost: 1)
-    let now = candidate("now", host: "b", order: 50, startsAtOnce: true)
+    let limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 1)
+    let now = candidate("now", host: "b", order: 50, startsImmediately: true)
     let old = [candidate("a0", host: "a", order: 1), candidate("b0", host: "b", order: 2)]
     #expect(starts(limits, [now], running: old) == ["room by b0"])
   }
 
   @Test func `simultaneous immediate starts do not preempt each other`() {
-    let scheduler = Scheduler(maximumRunning: 2)
-    var queue = queue((0..<5).map { candidate("n\($0)", order: 50 + $0, startsAtOnce: true) })
+    let limits = ConcurrencyLimits(maximumRunning: 2)
+    var queue = queue((0..<5).map { candidate("n\($0)", order: 50 + $0, startsImmediately: true) })
     var live = running([candidate("r0", order: 1), candidate("r1", order: 2)])
     var log: [String] = []
     for started in 60..<70 {
@@ -184,15 +184,15 @@ import Testing
   }
 
   @Test func `a later immediate start preempts an earlier one`() {
-    let first = candidate("first", order: 50, startsAtOnce: true)
-    var queue = queue([candidate("second", order: 60, startsAtOnce: true)])
+    let first = candidate("first", order: 50, startsImmediately: true)
+    var queue = queue([candidate("second", order: 60, startsImmediately: true)])
     let live = [Scheduler.Running(candidate: first, started: 55)]
     let limits = ConcurrencyLimits(maximumRunning: 1)
     #expect(Scheduler(limits: limits).next(&queue, running: live) == .preempt(url: "first"))
   }
 
   @Test func `nothing is preempted while a crash suspect runs`() {
-    var queue = queue([candidate("now", order: 50, startsAtOnce: true)])
+    var queue = queue([candidate("now", order: 50, startsImmediately: true)])
     let live = running([candidate("s", isSuspect: true), candidate("r")])
     #expect(
       Scheduler(limits: ConcurrencyLimits(maximumRunning: 2)).next(&queue, running: live) == nil

@@ -90,7 +90,7 @@ import Testing
     expectRefusal(#Predicate { $0.rank + 1 > 4 }, "Arithmetic")
     expectRefusal(#Predicate { $0.size.width > 4 }, "KeyPath<KeyPath<Variable<Card>, Size>, Int>")
     expectRefusal(#Predicate { $0.text == $0.note }, "Equal")
-    expectRefusal(#Predicate { $0.note == "a" }, "no stored property")
+    expectRefusal(#Predicate { $0.note == "a" }, "not a stored property")
     expectRefusal(#Predicate { $0.nick! == "a" }, "ForcedUnwrap")
     expectRefusal(#Predicate { card in card.tags.contains { $0 == card.text } }, "Equal")
     expectRefusal(#Predicate { card in card.tags.contains { _ in card.isOpen } }, "KeyPath")

@@ -199,15 +199,16 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{", "no JSON"), ("[]", "no model"), (#"{"model":"Note"}"#, "no fields"),
-    (#"{"model":"None","fields":{}}"#, "no model None"),
+    ("{", "invalid JSON"), ("[]", "'model' or 'fields' is missing"),
+    (#"{"model":"Note"}"#, "'model' or 'fields' is missing"),
+    (#"{"model":"None","fields":{}}"#, "unknown model None"),
     (#"{"model":"Note","fields":{"id":1,"other":2}}"#, "no field other"),
     (#"{"model":"Note","fields":{"text":"a"}}"#, "primary key"),
     (#"{"model":"Note","fields":{"id":null,"text":"a"}}"#, "primary key"),
-    (#"{"model":"Note","fields":{"id":1.0}}"#, "no int64"),
-    (#"{"model":"Note","fields":{"id":9223372036854775808}}"#, "no int64"),
-    (#"{"model":"Note","fields":{"id":"1"}}"#, "no int64"),
-    (#"{"model":"Note","fields":{"id":1,"text":"\ud800"}}"#, "no JSON"),
+    (#"{"model":"Note","fields":{"id":1.0}}"#, "not a valid int64"),
+    (#"{"model":"Note","fields":{"id":9223372036854775808}}"#, "not a valid int64"),
+    (#"{"model":"Note","fields":{"id":"1"}}"#, "not a valid int64"),
+    (#"{"model":"Note","fields":{"id":1,"text":"\ud800"}}"#, "invalid JSON"),
   ])
   func `an invalid line is reported by number, and earlier batches are stored`(
     line: String,

@@ -2,7 +2,7 @@ package import DownloadSync
 internal import Synchronization
 
 /// An effect gate that calls a closure before each effect, and records the effects that happened.
-package final class EffectHook: EffectGate {
+package final class EffectHook: FaultInjector {
   private let effects = Mutex<[Effect]>([])
   private let refuse: @Sendable (Effect) -> Int32?
 
@@ -26,7 +26,7 @@ package final class EffectHook: EffectGate {
 
 extension EngineEnvironment {
   /// Returns the real environment with a gate.
-  package static func live(_ gate: any EffectGate) -> Self {
+  package static func live(_ faultInjector: any FaultInjector) -> Self {
     var environment = live
     environment.faultInjector = faultInjector
     return environment

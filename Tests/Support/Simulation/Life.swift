@@ -16,7 +16,7 @@ internal import Synchronization
 /// of which are cut when it dies.
 ///
 /// The engine of a dead process finds every effect refused, and ends without any further change.
-final class Life: EffectGate, Transport {
+final class Life: FaultInjector, Transport {
   typealias Post = @Sendable (EngineEnvironment.Signal) -> Void
 
   private struct State {

@@ -11,7 +11,7 @@ struct Profile: Sendable {
   var largestChunk: Int
   var checkpointBytes: Int
   var stepCount: Int
-  var wishes: Double
+  var commands: Double
   var kills: Double
   var powerCuts: Double
   var stops: Double
@@ -52,7 +52,7 @@ struct Profile: Sendable {
     largestChunk = max(one(of: [1, 100, 1_000, 6_000]), largestBody / 20)
     checkpointBytes = one(of: [1, 200, 2_000, 1 << 20])
     stepCount = chance.number(in: 60...260)
-    wishes = sometimes(chance.happens(0.3) ? 0.4 : 0.08)
+    commands = sometimes(chance.happens(0.3) ? 0.4 : 0.08)
     kills = sometimes(0.02)
     powerCuts = sometimes(0.5)
     stops = sometimes(0.01)

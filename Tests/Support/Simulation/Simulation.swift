@@ -176,7 +176,7 @@ public final class Simulation {
   /// Performs one step.
   private func act() throws {
     if life.isDead || life.outcome != nil { return try startNextProcess() }
-    if chance.happens(profile.wishes) { return try wish() }
+    if chance.happens(profile.commands) { return try command() }
     if try replaceContinuedURL() { return }
     if try introduceFault() { return }
     advance(isCalm: false)

@@ -7,7 +7,7 @@ import Testing
 
 /// Files that are named by their server.
 @Suite(.timeLimit(.minutes(2)))
-struct NamingTests {
+struct ServerFilenameTests {
   private static let body = Body.generated(byteCount: 300_000, seed: 41)
 
   private func serve(_ fixture: EngineFixture, _ path: String, _ disposition: String) {

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `missing files are reported as missing`() throws {
-    #expect(try facts() == FileFacts(final: .missing, partial: .missing, partialSize: 0))
+    #expect(try facts() == FileInspection(final: .missing, partial: .missing, partialSize: 0))
   }
 
   @Test func `a partial file that cannot be examined is not reported missing`() throws {
@@ -153,10 +153,10 @@ import Testing
 
   // MARK: Displayed status
 
-  @Test(arguments: DownloadState.allCases, FileFacts.Final.allCases)
+  @Test(arguments: DownloadState.allCases, FileInspection.Final.allCases)
   func `every state and file status has a displayed word`(
     state: DownloadState,
-    final: FileFacts.Final
+    final: FileInspection.Final
   ) throws {
     var record = try fixture.add(url).record
     record.state = state

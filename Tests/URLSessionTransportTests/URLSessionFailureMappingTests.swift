@@ -10,7 +10,7 @@ import TransportTesting
   import FoundationNetworking
 #endif
 
-struct FailureMappingTests {
+struct URLSessionFailureMappingTests {
   @Test(
     .requirements("FK37", "SC11", "SC15"),
     arguments: [

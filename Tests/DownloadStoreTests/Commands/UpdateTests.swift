@@ -84,8 +84,8 @@ import Testing
     #expect(record.filename == "b.bin" && record.state == .completed)
     #expect(text("b.bin") == "body" && text("a.bin") == nil)
     // The file is still recognized as ours.
-    #expect(FileFacts(of: record, in: try fixture.layout(of: record)).final == .ours)
-    #expect(record.stamp == before.stamp)
+    #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
+    #expect(record.fileIdentity == before.fileIdentity)
     #expect(try !rename(to: "b.bin").isDone)
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite struct ForeignChangesTests {
+@Suite struct ExternalChangesTests {
   enum Step: Sendable {
     /// A commit of this process gets this number.
     case commit(UInt64)

@@ -9,7 +9,7 @@ import Testing
 
 /// Changes by other processes during a transfer, including a task that ends in the meantime.
 @Suite(.timeLimit(.minutes(2)))
-struct DownloadCommandTests {
+struct CommandExecutionTests {
   private let folder: TemporaryFolder
   private let store: DownloadStore
   private let transport = ManualTransport()
@@ -59,7 +59,7 @@ struct DownloadCommandTests {
   @Test(
     .requirements("ZY32", "FK13", "SC8", "MO4"),
     arguments: [
-      (DownloadState.paused, DownloadIntent.hold), (.running, .hold), (.paused, .run),
+      (DownloadState.paused, DownloadIntent.pause), (.running, .pause), (.paused, .run),
     ]
   )
   func `pausing cancels the transfer and keeps the received bytes`(

@@ -10,7 +10,7 @@ import TransportTesting
 
 /// The engine's commands against a real server.
 @Suite(.timeLimit(.minutes(2)))
-struct VerbTests {
+struct TransferCommandTests {
   private let fixture: EngineFixture
   private let body = Body.generated(byteCount: 8_000_000, seed: 11)
 

@@ -11,7 +11,7 @@
 
   @testable import AsyncHTTPClientTransport
 
-  struct FailureMappingTests {
+  struct HTTPClientFailureMappingTests {
     @Test(
       arguments: [
         (HTTPClientError.readTimeout, .timedOut), (HTTPClientError.connectTimeout, .timedOut),

@@ -6,9 +6,9 @@ import Testing
 @testable import DownloadStore
 
 /// The effect of each command on each record, without a store.
-@Suite struct WishTests {
-  private static let wishes: [Wish] = [
-    .pause, .resume(atOnce: false), .resume(atOnce: true), .cancel, .restart,
+@Suite struct DownloadCommandTests {
+  private static let commands: [DownloadCommand] = [
+    .pause, .resume(immediately: false), .resume(immediately: true), .cancel, .restart,
     .remove(withFile: false), .remove(withFile: true),
   ]
 
@@ -96,10 +96,10 @@ import Testing
     let records = Self.records.filter { Self.words($0) == cells[0] && $0.received > 0 }
     #expect(records.count == 2)
     for record in records {
-      let wishes: [DownloadCommand] = [.pause, .resume(immediately: false), .cancel, .restart]
-      for (wish, cell) in zip(wishes, cells.dropFirst()) {
-        let words = Self.words(record.applying(wish))
-        #expect(words == (cell == "=" ? cells[0] : cell), "\(wish)")
+      let commands: [DownloadCommand] = [.pause, .resume(immediately: false), .cancel, .restart]
+      for (command, cell) in zip(commands, cells.dropFirst()) {
+        let words = Self.words(record.applying(command))
+        #expect(words == (cell == "=" ? cells[0] : cell), "\(command)")
       }
       #expect(Self.words(record.applying(.remove(withFile: false))) == "removed/discard")
     }
@@ -116,38 +116,38 @@ import Testing
 
   @Test func `applying a command twice has the effect of applying it once`() {
     for record in Self.records {
-      for wish in Self.wishes {
-        let once = record.applying(wish)
-        #expect(once.applying(wish) == once, "\(Self.words(record)) \(wish)")
+      for command in Self.commands {
+        let once = record.applying(command)
+        #expect(once.applying(command) == once, "\(Self.words(record)) \(command)")
       }
     }
   }
 
   @Test func `no command changes the identity of a download`() {
     for record in Self.records {
-      for wish in Self.wishes {
-        let granted = record.applying(wish)
-        #expect(granted.url == record.url && granted.id == record.id)
-        #expect(granted.destination == record.destination)
-        #expect(granted.tags == record.tags && granted.priority == record.priority)
-        #expect(granted.createdAt == record.createdAt && granted.attempts == record.attempts)
-        #expect(granted.generation >= record.generation)
+      for command in Self.commands {
+        let applied = record.applying(command)
+        #expect(applied.url == record.url && applied.id == record.id)
+        #expect(applied.destination == record.destination)
+        #expect(applied.tags == record.tags && applied.priority == record.priority)
+        #expect(applied.createdAt == record.createdAt && applied.attempts == record.attempts)
+        #expect(applied.generation >= record.generation)
       }
     }
   }
 
   @Test func `only a restart drops bytes, and it starts a new generation`() {
     for record in Self.records {
-      for wish in Self.wishes {
-        let granted = record.applying(wish)
-        guard wish == .restart, granted != record else {
-          #expect(granted.received == record.received && granted.entityTag == record.entityTag)
-          #expect(granted.generation == record.generation)
+      for command in Self.commands {
+        let applied = record.applying(command)
+        guard command == .restart, applied != record else {
+          #expect(applied.received == record.received && applied.entityTag == record.entityTag)
+          #expect(applied.generation == record.generation)
           continue
         }
-        #expect(granted.received == 0 && granted.entityTag == nil && granted.expected == nil)
-        #expect(granted.resumeData == nil && granted.fileIdentity == nil)
-        #expect(granted.generation == record.generation + 1)
+        #expect(applied.received == 0 && applied.entityTag == nil && applied.expected == nil)
+        #expect(applied.resumeData == nil && applied.fileIdentity == nil)
+        #expect(applied.generation == record.generation + 1)
       }
     }
   }
@@ -163,12 +163,12 @@ import Testing
 
   @Test func `a cancelled or removed record is in a state that an engine examines`() {
     for record in Self.records {
-      for wish in [DownloadCommand.cancel, .remove(withFile: true)] {
-        let granted = record.applying(wish)
-        guard granted != record else { continue }
-        #expect(DownloadState.active.contains(granted.state))
-        #expect(granted.intent == .cancel || granted.intent == .remove)
-        #expect(!granted.startsImmediately && !granted.isHeld && granted.nextRetryAt == nil)
+      for command in [DownloadCommand.cancel, .remove(withFile: true)] {
+        let applied = record.applying(command)
+        guard applied != record else { continue }
+        #expect(DownloadState.active.contains(applied.state))
+        #expect(applied.intent == .cancel || applied.intent == .remove)
+        #expect(!applied.startsImmediately && !applied.isHeld && applied.nextRetryAt == nil)
       }
     }
   }
@@ -188,11 +188,11 @@ import Testing
     let complete = try #require(
       Self.records.first { $0.state == .completed && $0.intent == .run && $0.fileIdentity != nil }
     )
-    let restarted = complete.granting(.restart)
-    #expect(restarted.replacedStamp == complete.stamp)
-    #expect(restarted.granting(.cancel).replacedStamp == complete.stamp)
+    let restarted = complete.applying(.restart)
+    #expect(restarted.replacedFileIdentity == complete.fileIdentity)
+    #expect(restarted.applying(.cancel).replacedFileIdentity == complete.fileIdentity)
     // When the record is removed, that file still belongs to it.
-    #expect(restarted.granting(.remove(withFile: true)).stamp == complete.stamp)
+    #expect(restarted.applying(.remove(withFile: true)).fileIdentity == complete.fileIdentity)
   }
 
   @Test func `a later removal can add the deletion of the file but not withdraw it`() throws {
@@ -206,8 +206,8 @@ import Testing
 
   @Test func `a command has no effect outside its states`() {
     for record in Self.records {
-      for wish in Self.wishes where !wish.states.contains(record.state) {
-        #expect(record.applying(wish) == record)
+      for command in Self.commands where !command.states.contains(record.state) {
+        #expect(record.applying(command) == record)
       }
     }
   }

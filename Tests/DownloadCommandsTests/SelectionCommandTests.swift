@@ -8,7 +8,7 @@ import Testing
 @testable import DownloadCommands
 
 /// `pause`, `resume`, `cancel`, `restart`, `remove` and `set` without a running engine.
-struct WishCommandTests: StoreSuite {
+struct SelectionCommandTests: StoreSuite {
   private let folder: TemporaryFolder
   let store: String
 

@@ -19,32 +19,32 @@ import Testing
   }
 
   @Test func `there is no fraction until a size is known`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     #expect(fraction.update(group([(10, nil)])) == nil)
     #expect(fraction.update(group([(10, 40)])) == 0.25)
   }
 
   @Test func `a size that becomes known does not lower the fraction`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     #expect(fraction.update(group([(50, 100), (0, nil)])) == 0.5)
     #expect(fraction.update(group([(60, 100), (0, 900)])) == 0.5)
     #expect(fraction.update(group([(100, 100), (500, 900)])) == 0.6)
   }
 
   @Test func `dropped bytes lower the fraction`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     fraction.update(group([(50, 100)]))
     #expect(fraction.update(group([(0, 100)])) == 0)
   }
 
   @Test func `a change of members lowers the fraction`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     fraction.update(group([(50, 100)]))
     #expect(fraction.update(group([(50, 100), (0, 100)])) == 0.25)
   }
 
   @Test func `the fraction is 1 only when every member is complete`() {
-    var fraction = SteadyFraction()
+    var fraction = MonotonicProgress()
     #expect(fraction.update(group([(100, 100), (0, nil)], completed: 1)) == 0.99)
     #expect(fraction.update(group([(100, 100), (100, 100)], completed: 1)) == 0.99)
     #expect(fraction.update(group([(100, 100), (100, 100)], completed: 2)) == 1)

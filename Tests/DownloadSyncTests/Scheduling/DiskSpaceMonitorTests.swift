@@ -7,7 +7,7 @@ import Testing
   private let much: Int64 = 1 << 40
 
   @Test func `a full volume is checked once per interval`() {
-    var room = VolumeRoom()
+    var monitor = DiskSpaceMonitor()
     func due(after seconds: Int) -> [String] {
       monitor.due(at: start + .seconds(seconds), interval: .seconds(5)).map { "\($0)=\($1)" }
     }
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `a volume is full until space is available, and checked until no download waits`() {
-    var room = VolumeRoom()
+    var monitor = DiskSpaceMonitor()
     func mayStart(_ available: Int64, on volume: UInt64 = 7, isAwaited: Bool = false) -> Bool {
       monitor.note(available, on: volume, isAwaited: isAwaited)
     }
@@ -32,20 +32,22 @@ import Testing
     #expect(mayStart(much, isAwaited: true))
     #expect(monitor.folder(toCheckOn: 7) == "/files")
     #expect(mayStart(much))
-    #expect(room.folder(toLookAtOn: 7) == nil && room.isEmpty)
+    #expect(monitor.folder(toCheckOn: 7) == nil && monitor.isEmpty)
     // Nothing is known about other volumes.
     #expect(mayStart(0, on: 8, isAwaited: true))
   }
 
   @Test func `a download must fit in addition to the running ones`() {
-    let reserve = VolumeRoom.reserve
-    #expect(VolumeRoom.fits(100, beside: [], available: 100 + reserve))
-    #expect(!VolumeRoom.fits(101, beside: [], available: 100 + reserve))
-    #expect(!VolumeRoom.fits(50, beside: [30, 21], available: 100 + reserve))
-    #expect(VolumeRoom.fits(50, beside: [30, 20], available: 100 + reserve))
-    #expect(!VolumeRoom.fits(nil, beside: [], available: VolumeRoom.usualSize))
-    #expect(VolumeRoom.fits(nil, beside: [nil], available: 2 * VolumeRoom.usualSize + reserve))
-    #expect(!VolumeRoom.fits(.max, beside: [.max, 1], available: .max))
-    #expect(!VolumeRoom.fits(0, beside: [], available: 0))
+    let reserve = DiskSpaceMonitor.reserve
+    #expect(DiskSpaceMonitor.fits(100, beside: [], available: 100 + reserve))
+    #expect(!DiskSpaceMonitor.fits(101, beside: [], available: 100 + reserve))
+    #expect(!DiskSpaceMonitor.fits(50, beside: [30, 21], available: 100 + reserve))
+    #expect(DiskSpaceMonitor.fits(50, beside: [30, 20], available: 100 + reserve))
+    #expect(!DiskSpaceMonitor.fits(nil, beside: [], available: DiskSpaceMonitor.usualSize))
+    #expect(
+      DiskSpaceMonitor.fits(nil, beside: [nil], available: 2 * DiskSpaceMonitor.usualSize + reserve)
+    )
+    #expect(!DiskSpaceMonitor.fits(.max, beside: [.max, 1], available: .max))
+    #expect(!DiskSpaceMonitor.fits(0, beside: [], available: 0))
   }
 }

@@ -58,7 +58,7 @@ import Testing
     #expect(try fixture.store.headers(of: record).map(\.name) == ["Cookie"])
     #expect(record.mirrors == ["https://mirror.example/a"])
     // Resume data contains the old URL.
-    #expect(record.resumeBlob == nil)
+    #expect(record.resumeData == nil)
     #expect(try fixture.store.records(DownloadRecord.all).count == 1)
   }
 

@@ -9,9 +9,9 @@ import TestSupport
 import Testing
 
 /// The order of syncs and commits, which makes a power failure in between harmless.
-@Suite struct PowerCutTests {
+@Suite struct EngineDurabilityTests {
   /// Allows every effect except some, and records them.
-  private final class Recorder: EffectGate {
+  private final class Recorder: FaultInjector {
     private let effects = Mutex<[Effect]>([])
     private let refuses: @Sendable (Effect) -> Bool
 

@@ -22,8 +22,8 @@ import Testing
   }
 
   /// Returns all downloads that may start, in order.
-  private func drain(_ queue: inout TurnQueue) -> [String] {
-    let scheduler = Scheduler(maximumRunning: 1_000_000, maximumPerHost: 1_000_000)
+  private func drain(_ queue: inout ReadyQueue) -> [String] {
+    let limits = ConcurrencyLimits(maximumRunning: 1_000_000, maximumPerHost: 1_000_000)
     var urls: [String] = []
     while case .start(let candidate) = Scheduler(limits: limits).next(&queue, running: []) {
       urls.append(candidate.url)
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `a retry waits for its deadline and then has its previous position`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("late", order: 1), notBefore: retry(after: 2))
     queue.insert(candidate("soon", order: 2), notBefore: retry(after: 1))
     queue.insert(candidate("now", order: 3))
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func `a retry deadline is kept after it has passed, while the download waits`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("a", order: 1), notBefore: retry(after: 1))
     queue.insert(candidate("b", order: 2))
     queue.advance(to: start + .seconds(2))
@@ -63,7 +63,7 @@ import Testing
 
   @Test(.requirements("ZY59"))
   func `inserting a queued download again moves it to its new position`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("a", order: 1), notBefore: retry(after: 9))
     queue.insert(candidate("b", order: 2))
     queue.insert(candidate("a", order: 3))
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(.requirements("ZY66")) func `a removed download is not started from any queue`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("lane", order: 1))
     queue.insert(candidate("suspect", order: 2, isSuspect: true))
     queue.insert(candidate("delayed", order: 3), notBefore: retry())
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func `downloads to a full volume are held and keep their positions`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     for number in 0..<6 {
       queue.insert(candidate("\(number)", order: number, volume: UInt64(number % 2)))
     }
@@ -108,9 +108,9 @@ import Testing
   }
 
   @Test func `a deferred download returns when its volume is released`() {
-    var queue = TurnQueue()
-    queue.setAside(candidate("large", order: 0, volume: 1))
-    queue.setAside(candidate("suspect", order: 1, volume: 1, isSuspect: true))
+    var queue = ReadyQueue()
+    queue.deferUntilUnblocked(candidate("large", order: 0, volume: 1))
+    queue.deferUntilUnblocked(candidate("suspect", order: 1, volume: 1, isSuspect: true))
     queue.insert(candidate("small", order: 2, volume: 1))
     #expect(queue.hasDeferred(volume: 1) && !queue.hasDeferred(volume: 0))
     #expect(drain(&queue) == ["small"])
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func `many insertions and removals leave no entries behind`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("first", order: -1), notBefore: retry())
     for number in 0..<20_000 {
       queue.insert(candidate("a", order: number))
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func `URLs that are canonically equal but differ in bytes are distinct`() {
-    var queue = TurnQueue()
+    var queue = ReadyQueue()
     queue.insert(candidate("http://a/\u{E9}", order: 1))
     queue.insert(candidate("http://a/e\u{301}", order: 2))
     #expect(drain(&queue).count == 2)

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite struct GrantTests {
+@Suite struct StoredCommandTests {
   let fixture: StoreFixture
 
   init() throws {
@@ -70,8 +70,8 @@ import Testing
 
   @Test func `a removed record accepts no command except another removal`() throws {
     try fixture.store.remove(.named(url("a")))
-    for wish in [DownloadCommand.pause, .resume(immediately: true), .cancel, .restart] {
-      let outcomes = try fixture.store.apply(wish, to: .named(url("a")))
+    for command in [DownloadCommand.pause, .resume(immediately: true), .cancel, .restart] {
+      let outcomes = try fixture.store.apply(command, to: .named(url("a")))
       #expect(effects(outcomes) == ["unknownRecord"])
     }
     #expect(effects(try fixture.store.remove(.named(url("a")))) == ["unchanged"])

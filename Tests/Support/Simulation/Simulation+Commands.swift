@@ -20,7 +20,7 @@ extension Simulation {
   }
 
   /// Writes to the store as another process would.
-  func wish() throws {
+  func command() throws {
     let records = try store.records(DownloadRecord.all)
     guard let record = chance.pick(records) else { return try addSome() }
     let selection = chance.happens(0.2) ? RecordSelection.all : .named(record.id)
