@@ -183,7 +183,9 @@ extension DownloadRecord {
 extension DownloadRecord {
   /// Starts an attempt under a new generation.
   ///
-  /// - Parameter keepingBytes: Whether the bytes on disk are continued.
+  /// - Parameters:
+  ///   - keepingBytes: Whether the bytes on disk are continued.
+  ///   - moment: The time of the start.
   package mutating func start(keepingBytes: Bool, at moment: Date) {
     if !keepingBytes { dropBytes() }
     state = .running
@@ -219,6 +221,7 @@ extension DownloadRecord {
   ///   - isHeld: Whether it waits until the user resumes it, because another download preempted it.
   ///   - hasEnded: Whether the transfer is over, and so crashed nothing.
   ///   - resumeData: Resume data that the task has left.
+  ///   - moment: The time of the interruption.
   package mutating func interrupt(
     isHeld: Bool = false,
     hasEnded: Bool = false,
@@ -345,6 +348,7 @@ extension DownloadRecord {
   /// - Parameters:
   ///   - failure: The failure to list among the attempts, once per wait; `nil` for none.
   ///   - source: The URL that was requested.
+  ///   - moment: The time of the failure.
   package mutating func deferAttempt(
     noting failure: DownloadFailure? = nil,
     from source: String,
@@ -373,6 +377,7 @@ extension DownloadRecord {
   ///   - hasCrashed: Whether the process crashed while the record's transfer may have been running.
   ///   - maximumStarts: The number of crashes after which the record fails permanently.
   ///   - source: The URL that was requested.
+  ///   - moment: The time of the decision.
   package mutating func requeue(
     as state: DownloadState,
     hasCrashed: Bool,

@@ -4,7 +4,9 @@ import Testing
 
 @testable import DownloadStore
 
-/// The transitions of the engine, for every state and intent. The commands have their own suite.
+/// The transitions of the engine, for every state and intent.
+///
+/// The commands have a suite of their own.
 @Suite struct RecordTransitionTests {
   private static let moment = Date(timeIntervalSince1970: 1_800_000_000)
   private static let failure = DownloadFailure(.timedOut, "no answer")
