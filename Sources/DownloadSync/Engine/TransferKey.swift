@@ -42,6 +42,7 @@ extension StoreTransaction {
   ///   - condition: What must hold of the stored record besides.
   ///   - change: A transition of the record.
   /// - Returns: The changed record; `nil` if nothing was changed.
+  /// - Throws: `StoreError`, or the error of `change`.
   @discardableResult
   mutating func update(
     _ key: TransferKey,
