@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func `freeing the slot of a killed reader is logged once`() async throws {
-    let message = "freed slots of readers whose process is gone"
+    let message = "cleared the reader slots of dead processes"
     let store = try open(Ticket.self)
     for round in 1...2 {
       let path = store.path
