@@ -275,7 +275,9 @@ import Testing
     #expect(kind(verdict(412)) == "fail: rejected")
   }
 
-  @Test(arguments: [429, 503, 500, 403]) func `a wish to wait is passed on`(status: Int) {
+  @Test(arguments: [429, 503, 500, 403]) func `the wait that the server requests is passed on`(
+    status: Int
+  ) {
     let code = kind(verdict(status))
     #expect(kind(verdict(status, ["Retry-After": "120"])) == code + ", wait 120")
     #expect(kind(verdict(status, ["retry-after": "soon"])) == code)

@@ -208,7 +208,7 @@ struct CommandExecutionTests {
     let left = TaskSnapshot(id: TaskID(rawValue: 9), recordID: "0", bytesReceived: 1)
     let transport = ManualTransport(left: [left])
     let engine = try DownloadEngine(store: store, transport: transport)
-    _ = try await engine.reconcile()
+    _ = try await engine.reconcileRecords()
     #expect(transport.cancelled == [left.id])
     #expect(transport.started.isEmpty)
   }

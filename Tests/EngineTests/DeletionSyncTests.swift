@@ -109,11 +109,11 @@ struct DeletionSyncTests {
   @Test func `reconciliation reports a folder that cannot be synced`() async throws {
     _ = try complete()
     try fixture.store.remove(.all, withFile: true)
-    let found = try await engine(FailingFolders(0..<1, fixture.store).hook).reconcile()
+    let found = try await engine(FailingFolders(0..<1, fixture.store).hook).reconcileRecords()
     #expect(found.map(\.deletionFailure?.code) == [.fileSystem])
     #expect(found[0].deletionFailure?.message.contains("syncing") == true)
     #expect(try fixture.record("a").state == .removed)
-    let again = try await engine(EffectHook()).reconcile()
+    let again = try await engine(EffectHook()).reconcileRecords()
     #expect(again.map(\.deletionFailure) == [nil])
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
@@ -173,7 +173,7 @@ struct DeletionSyncTests {
   @Test func `a record whose folder was never created is deleted immediately`() async throws {
     #expect(!FileManager.default.fileExists(atPath: try fixture.layout("a").folderPath))
     try fixture.store.remove(.all)
-    let found = try await engine(EffectHook()).reconcile()
+    let found = try await engine(EffectHook()).reconcileRecords()
     #expect(found.map(\.deletionFailure) == [nil])
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }

@@ -75,7 +75,7 @@ import Testing
       }
     }
     let faultInjector = Recorder()
-    _ = try await engine(faultInjector).reconcile()
+    _ = try await engine(faultInjector).reconcileRecords()
     #expect(try store.record(named: url).state == .completed)
     #expect(faultInjector.all.first == .synchronizeFolder(path: layout.folderPath))
   }
@@ -87,7 +87,9 @@ import Testing
     try store.remove(.named(url))
     // The commit is not reached.
     let faultInjector = Recorder { $0 == .commit }
-    await #expect(throws: CommitRefusal.self) { _ = try await engine(faultInjector).reconcile() }
+    await #expect(throws: CommitRefusal.self) {
+      _ = try await engine(faultInjector).reconcileRecords()
+    }
     #expect(
       faultInjector.all == [
         .remove(path: layout.partialPath), .synchronizeFolder(path: layout.folderPath),
@@ -104,7 +106,9 @@ import Testing
     try store.remove(.named(url))
     // The commit is not reached.
     let faultInjector = Recorder { $0 == .commit }
-    await #expect(throws: CommitRefusal.self) { _ = try await engine(faultInjector).reconcile() }
+    await #expect(throws: CommitRefusal.self) {
+      _ = try await engine(faultInjector).reconcileRecords()
+    }
     #expect(faultInjector.all == [.synchronizeFolder(path: folder)])
     #expect(try store.record(named: url).state == .removed)
   }

@@ -81,12 +81,12 @@ struct PartialFileOwnershipTests {
     let path = try fixture.layout("a").partialPath
     try fixture.store.remove(.named(fixture.url("a")))
     let lock = try LockedFile(path, for: .writing)
-    let found = try await fixture.engine().reconcile()
+    let found = try await fixture.engine().reconcileRecords()
     #expect(found.map(\.isPartialInUse) == [true])
     #expect(try fixture.record("a").state == .removed)
     #expect(FileIdentity(ofFileAt: path)?.size == 5)
     lock.unlock()
-    let again = try await fixture.engine().reconcile()
+    let again = try await fixture.engine().reconcileRecords()
     #expect(again.map(\.isPartialInUse) == [false])
     #expect(try fixture.store.records(DownloadRecord.all) == [])
     #expect(FileIdentity(ofFileAt: path) == nil)
@@ -134,7 +134,7 @@ struct PartialFileOwnershipTests {
       record.expected = 5
       record.fileIdentity = fileIdentity
     }
-    _ = try await fixture.engine().reconcile()
+    _ = try await fixture.engine().reconcileRecords()
     #expect(try fixture.record("a").state == .completed)
     #expect(FileIdentity(ofFileAt: layout.finalPath) == fileIdentity)
     #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)

@@ -52,7 +52,7 @@ struct ReconcileTests {
   /// Reconciles, and returns the applied rules by filename.
   private func reconcile() async throws -> [String: String] {
     let engine = try DownloadEngine(store: store, transport: transport)
-    let found = try await engine.reconcile()
+    let found = try await engine.reconcileRecords()
     #expect(transport.started.isEmpty)
     return Dictionary(
       uniqueKeysWithValues: found.map { ($0.record.filename, $0.decision.ruleNames) }

@@ -112,7 +112,7 @@ struct FKTests {
       record.received = 40
       record.entityTag = "\"1\""
     }
-    let found = try await fixture.engine().reconcile()
+    let found = try await fixture.engine().reconcileRecords()
     #expect(fixture.transport.cancelled == left.map(\.id))
     #expect(found.map(\.record.filename) == ["a", "b"])
     #expect(try fixture.record("a").received == 40)

@@ -113,7 +113,7 @@ struct ZYLTests {
     }
     let partial = try fixture.layout("a").partialPath
     try store.remove(.named(fixture.url("a")))
-    _ = try await fixture.engine().reconcile()
+    _ = try await fixture.engine().reconcileRecords()
     #expect(!FileManager.default.fileExists(atPath: partial))
     #expect(throws: DownloadStoreError.self) { try fixture.record("a") }
   }
@@ -135,7 +135,7 @@ struct ZYLTests {
     try fixture.change("failed", partial: 40) { $0.state = .failedPermanent }
     try store.remove(.all, withFile: true)
     let engine = try fixture.engine()
-    _ = try await engine.reconcile()
+    _ = try await engine.reconcileRecords()
     #expect(try await engine.records().isEmpty)
     #expect(try fixture.folder.names(in: "store/files") == [])
   }

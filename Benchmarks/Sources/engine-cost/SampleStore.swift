@@ -44,9 +44,9 @@ struct SampleStore {
     let start = ContinuousClock.now
     let store = try DownloadStore(at: path)
     let engine = try DownloadEngine(store: store, transport: FedTransport())
-    let found = try await engine.reconcile()
+    let count = try await engine.reconcile()
     let time = start.duration(to: .now)
-    precondition(found.count == active, "every active record is looked at")
+    precondition(count == active, "every active record is looked at")
     return time
   }
 

@@ -39,7 +39,7 @@ struct ReconcileCommand: AsyncParsableCommand {
     if apply {
       // The transport is only asked for its remaining tasks.
       let engine = try DownloadEngine(store: store, transport: URLSessionTransport())
-      found = try await engine.reconcile()
+      found = try await engine.reconcileRecords()
       orphans = try store.orphanPlan()
       purged = try store.purge(orphans)
     } else {

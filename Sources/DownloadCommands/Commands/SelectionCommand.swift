@@ -19,7 +19,7 @@ extension SelectionCommand {
     let store = try DownloadStore(at: location.resolved(), access: .readWrite)
     let outcomes = try store.apply(command, to: targets.selection)
     try await carryOut(outcomes, in: store)
-    let report = WishReport(verb: verb, outcomes: outcomes)
+    let report = CommandReport(verb: verb, outcomes: outcomes)
     try Output.current.report(report.text)
     for problem in report.problems { Output.current.say(problem) }
     if outcomes.isEmpty {
@@ -48,7 +48,7 @@ extension SelectionCommand {
           transport: URLSessionTransport(),
           options: options
         )
-        for found in try await engine.reconcile() {
+        for found in try await engine.reconcileRecords() {
           if let message = PurgeReportText.leftover(found) { Output.current.say(message) }
         }
         return

@@ -67,7 +67,7 @@ struct SetCommand: AsyncParsableCommand {
     let store = try DownloadStore(at: location.resolved(), access: .readWrite)
     let outcome = try store.update(name, update)
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
-    try Output.current.report(WishReport(verb: "changed", outcomes: [outcome]).text)
+    try Output.current.report(CommandReport(verb: "changed", outcomes: [outcome]).text)
   }
 
   /// Reports the header fields that are not sent to the new URL.

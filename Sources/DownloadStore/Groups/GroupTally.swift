@@ -1,30 +1,30 @@
 /// The sums of a group, updated incrementally.
 ///
 /// A changed member costs one lookup, whatever the size of the group.
-public struct GroupTally: Sendable {
+package struct GroupTally: Sendable {
   /// One member's part of the sums.
-  public struct Member: Sendable, Hashable {
+  package struct Member: Sendable, Hashable {
     /// The member's state.
-    public var state: DownloadState
+    package var state: DownloadState
     /// The bytes received.
-    public var received: Int64
+    package var received: Int64
     /// The size in bytes; `nil` if unknown.
-    public var expected: Int64?
+    package var expected: Int64?
 
     /// Creates a member; invalid sizes are ignored.
-    public init(state: DownloadState, received: Int64, expected: Int64?) {
+    package init(state: DownloadState, received: Int64, expected: Int64?) {
       self.state = state
       self.received = max(0, received)
       self.expected = expected.flatMap { $0 >= max(0, received) ? $0 : nil }
     }
 
     /// Creates the member of a record.
-    public init(_ record: DownloadRecord) {
+    package init(_ record: DownloadRecord) {
       self.init(state: record.state, received: record.received, expected: record.expected)
     }
 
     /// Whether the download is cancelled or removed and does not count.
-    var isGivenUp: Bool { state == .cancelled || state == .removed }
+    var isCancelledOrRemoved: Bool { state == .cancelled || state == .removed }
   }
 
   /// Sums of members.
@@ -44,7 +44,7 @@ public struct GroupTally: Sendable {
     }
 
     mutating func add(_ member: Member?, _ sign: Int) {
-      guard let member, !member.isGivenUp else { return }
+      guard let member, !member.isCancelledOrRemoved else { return }
       counts.members += sign
       received += Int128(member.received) * Int128(sign)
       if let size = member.expected {
@@ -68,17 +68,17 @@ public struct GroupTally: Sendable {
   private var arrivedBytes: Int128 = 0
 
   /// Creates an empty tally.
-  public init() {}
+  package init() {}
 
   /// The sums, without a speed.
-  public var progress: GroupProgress { sums.progress }
+  package var progress: GroupProgress { sums.progress }
 
   /// The sums with newer values for some members; without a speed.
   ///
   /// Records that are not members are ignored.
   ///
   /// - Complexity: O(given members).
-  public func progress(with others: [String: Member]) -> GroupProgress {
+  package func progress(with others: [String: Member]) -> GroupProgress {
     var sums = sums
     for (id, member) in others {
       guard let known = members[id] else { continue }
@@ -91,10 +91,10 @@ public struct GroupTally: Sendable {
   /// The bytes that arrived since the tally was created; never decreases.
   ///
   /// For measuring the speed: bytes of new members and dropped bytes do not count.
-  public var arrived: Int64 { Int64(clamping: arrivedBytes) }
+  package var arrived: Int64 { Int64(clamping: arrivedBytes) }
 
   /// The member with a record's id.
-  public subscript(id: String) -> Member? {
+  package subscript(id: String) -> Member? {
     get { members[id] }
     set {
       let old = members[id]

@@ -6,7 +6,7 @@ internal import Foundation
 /// ``window``, smoothed exponentially with ``halfLife``.
 ///
 /// The caller provides a monotonic clock, so setting the time of day does not affect speeds.
-public struct SpeedMeter: Sendable {
+package struct SpeedMeter: Sendable {
   /// A time and the byte count at that time.
   private struct Sample {
     var at: SuspendingClock.Instant
@@ -14,9 +14,9 @@ public struct SpeedMeter: Sendable {
   }
 
   /// The time over which the mean is taken.
-  public static let window = Duration.seconds(3)
+  package static let window = Duration.seconds(3)
   /// The half-life of the smoothing.
-  public static let halfLife = Duration.seconds(1)
+  package static let halfLife = Duration.seconds(1)
   /// The minimum time for a measurement.
   static let shortest = Duration.milliseconds(200)
   /// Samples closer than this are merged, which bounds their number.
@@ -27,12 +27,12 @@ public struct SpeedMeter: Sendable {
   private var smoothed: (at: SuspendingClock.Instant, value: Double)?
 
   /// Creates a meter without samples.
-  public init() {}
+  package init() {}
 
   /// Adds a sample of the byte count.
   ///
   /// Samples older than the last one are ignored.
-  public mutating func note(_ received: Int64, at now: SuspendingClock.Instant) {
+  package mutating func note(_ received: Int64, at now: SuspendingClock.Instant) {
     if let last = samples.last {
       guard now >= last.at else { return }
       if received < last.received {
@@ -53,7 +53,7 @@ public struct SpeedMeter: Sendable {
 
   /// The speed in bytes per second; `nil` before it can be measured, zero if nothing arrived during the
   /// window.
-  public func bytesPerSecond(at now: SuspendingClock.Instant) -> Double? {
+  package func bytesPerSecond(at now: SuspendingClock.Instant) -> Double? {
     guard let mean = mean(at: now) else { return nil }
     return mean > 0 ? speed(at: now) : 0
   }

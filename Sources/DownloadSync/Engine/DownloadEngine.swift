@@ -208,14 +208,23 @@ public actor DownloadEngine {
 
   /// Does the part of a launch that needs no network, and starts nothing.
   ///
-  /// Renames that were logged are done again, leftovers go, partial files are cut to what may be
-  /// continued, and records say what is. An engine reconciles or runs, once.
+  /// Repeats logged renames, deletes leftover files, truncates partial files to the bytes that can be
+  /// resumed, and updates the records. An engine either reconciles or runs, once.
   ///
-  /// - Returns: What was found and decided, in the order in which it was dealt with.
+  /// - Returns: The number of active downloads that were examined.
   /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
   ///   `StoreError`.
   /// - Complexity: O(active) records.
-  public func reconcile() async throws -> [Reconciliation] {
+  @discardableResult
+  public func reconcile() async throws -> Int {
+    try await reconcileRecords().count
+  }
+
+  /// Reconciles as ``reconcile()`` does.
+  ///
+  /// - Returns: The decisions, in the order in which they were carried out.
+  /// - Throws: As ``reconcile()``.
+  package func reconcileRecords() async throws -> [Reconciliation] {
     defer {
       hasEnded = true
       hub.end()

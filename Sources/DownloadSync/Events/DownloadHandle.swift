@@ -83,7 +83,7 @@ public struct DownloadHandle: Sendable {
       group.addTask {
         do {
           for try await change in changes
-          where change.snapshot.allSatisfy(\.isGivenUp) {
+          where change.snapshot.allSatisfy(\.isCancelledOrRemoved) {
             return true
           }
         } catch {
@@ -124,7 +124,7 @@ public struct DownloadHandle: Sendable {
 }
 
 extension DownloadRecord {
-  fileprivate var isGivenUp: Bool { state == .cancelled || state == .removed }
+  fileprivate var isCancelledOrRemoved: Bool { state == .cancelled || state == .removed }
 }
 
 /// A download whose file is under its name and synced.

@@ -3,7 +3,7 @@ internal import DownloadStore
 /// What is done to records, tasks, files and resume data.
 ///
 /// The raw values are the words of `docs/reconciliation.md`.
-public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
+package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   // MARK: Tasks
 
   /// Of several tasks, the one that has received most goes on.

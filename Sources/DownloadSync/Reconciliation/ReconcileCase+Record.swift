@@ -1,5 +1,5 @@
-public import DownloadStore
-public import Foundation
+package import DownloadStore
+package import Foundation
 internal import ResumeData
 
 extension ReconcileCase {
@@ -13,7 +13,7 @@ extension ReconcileCase {
   ///   - now: The time, for the next try.
   ///   - hasFreeSlot: Whether one more download may run.
   ///   - policy: What else the decision depends on.
-  public init(
+  package init(
     record: DownloadRecord,
     files: FileInspection,
     task: LiveTask = .none,
@@ -99,7 +99,7 @@ extension ReconcileCase.ResumeDataStatus {
   /// What the resume data of a record is worth, without a look at the file that it names.
   ///
   /// - Complexity: O(n) in the bytes of the resume data.
-  public init(of record: DownloadRecord) {
+  package init(of record: DownloadRecord) {
     guard let resumeData = record.resumeData else {
       self = .none
       return

@@ -1,11 +1,11 @@
-public import DownloadStore
+package import DownloadStore
 
 /// Everything that reconciliation looks at, as one value without a clock, a disk or a network.
 ///
 /// The values of the five axes have the words of `docs/reconciliation.md` as raw values.
-public struct ReconcileCase: Sendable, Hashable {
+package struct ReconcileCase: Sendable, Hashable {
   /// What the store says, a wish that is not carried out yet included.
-  public enum Stored: String, Sendable, Hashable, CaseIterable {
+  package enum Stored: String, Sendable, Hashable, CaseIterable {
     /// There is no such record.
     case none
     /// Runs when its turn comes.
@@ -29,7 +29,7 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// The task that works for the record, joined by the record's id.
-  public enum LiveTask: String, Sendable, Hashable, CaseIterable {
+  package enum LiveTask: String, Sendable, Hashable, CaseIterable {
     /// There is none.
     case none
     /// It runs.
@@ -52,11 +52,11 @@ public struct ReconcileCase: Sendable, Hashable {
     case dupDoneRunning
 
     /// Whether it moves bytes, or would if it were resumed.
-    public var isLive: Bool { self == .running || self == .suspended || self == .dupRunning }
+    package var isLive: Bool { self == .running || self == .suspended || self == .dupRunning }
   }
 
   /// Resume data of Apple's URLSession that the record keeps.
-  public enum ResumeDataStatus: String, Sendable, Hashable, CaseIterable {
+  package enum ResumeDataStatus: String, Sendable, Hashable, CaseIterable {
     /// There is none.
     case none
     /// It can be used.
@@ -70,22 +70,22 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// What a decision depends on besides the record, its task and its files.
-  public struct Conditions: Sendable, Hashable {
+  package struct Conditions: Sendable, Hashable {
     /// Whether one more download may run.
-    public var hasFreeSlot: Bool
+    package var hasFreeSlot: Bool
     /// Whether the transport takes resume data, as Apple's does.
-    public var takesResumeData: Bool
+    package var takesResumeData: Bool
     /// Whether the finished file was asked to go with its record.
-    public var removesFile: Bool
+    package var removesFile: Bool
     /// Whether a range may be asked for.
     ///
     /// There is a validator, or a digest that will tell, or the policy allows it without.
-    public var canContinue: Bool
+    package var canContinue: Bool
     /// Whether the time of the next try has come.
-    public var isRetryDue: Bool
+    package var isRetryDue: Bool
 
     /// States facts; the usual ones are those of the table in the documentation.
-    public init(
+    package init(
       hasFreeSlot: Bool = true,
       takesResumeData: Bool = true,
       removesFile: Bool = false,
@@ -101,20 +101,20 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// What the store says.
-  public var stored: Stored
+  package var stored: Stored
   /// The task.
-  public var task: LiveTask
+  package var task: LiveTask
   /// The file under the finished name.
-  public var final: FileInspection.Final
+  package var final: FileInspection.Final
   /// The partial file.
-  public var partial: FileInspection.Partial
+  package var partial: FileInspection.Partial
   /// The resume data.
-  public var resumeData: ResumeDataStatus
+  package var resumeData: ResumeDataStatus
   /// The rest.
-  public var conditions: Conditions
+  package var conditions: Conditions
 
   /// States a case.
-  public init(
+  package init(
     stored: Stored,
     task: LiveTask = .none,
     final: FileInspection.Final = .missing,
@@ -131,7 +131,7 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// Every case with those facts, 12,000 of them, in the order of the axes and their values.
-  public static func all(_ conditions: Conditions = Conditions()) -> [Self] {
+  package static func all(_ conditions: Conditions = Conditions()) -> [Self] {
     var cases: [Self] = []
     cases.reserveCapacity(12_000)
     for stored in Stored.allCases {

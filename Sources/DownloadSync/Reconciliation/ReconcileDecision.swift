@@ -1,16 +1,16 @@
 /// What is to be done about a record, and why.
-public struct ReconcileDecision: Sendable, Hashable {
+package struct ReconcileDecision: Sendable, Hashable {
   /// The rules that fired, in their order; none where there is nothing to do.
-  public var rules: [ReconcileRule.ID]
+  package var rules: [ReconcileRule.ID]
   /// What to do, in order; what the plan asks for comes after it.
-  public var actions: [ReconcileAction]
+  package var actions: [ReconcileAction]
   /// What the record is afterwards.
-  public var result: ReconcileResult
+  package var result: ReconcileResult
   /// Where the next byte comes from, when bytes are to come.
-  public var plan: TransferPlan?
+  package var plan: TransferPlan?
 
   /// Describes a decision.
-  public init(
+  package init(
     rules: [ReconcileRule.ID],
     actions: [ReconcileAction],
     result: ReconcileResult,
@@ -23,13 +23,13 @@ public struct ReconcileDecision: Sendable, Hashable {
   }
 
   /// The names of all rules that fired, those of the plan last, joined by `+`.
-  public var ruleNames: String {
+  package var ruleNames: String {
     (rules.map(\.rawValue) + (plan?.rules.map(\.rawValue) ?? [])).joined(separator: "+")
   }
 
   /// The words for all that is done, in order: the actions, what the plan asks for, and where the
   /// next byte comes from.
-  public var steps: [String] {
+  package var steps: [String] {
     (actions + (plan?.actions ?? [])).map(\.rawValue) + (plan.map { [$0.source.rawValue] } ?? [])
   }
 

@@ -2,16 +2,16 @@ internal import DownloadStore
 internal import Foundation
 
 /// What decisions depend on besides what is found.
-public struct ReconcilePolicy: Sendable, Hashable {
+package struct ReconcilePolicy: Sendable, Hashable {
   /// Whether the transport takes resume data, as a ``BackgroundTransport`` does.
-  public var takesResumeData: Bool
+  package var takesResumeData: Bool
   /// Whether bytes are continued of which neither a validator nor a digest tells whether they still
   /// belong to the server's file.
-  public var continuesUnvalidated: Bool
+  package var continuesUnvalidated: Bool
   /// The longest wait before a next try that there is, if there is one.
   ///
   /// A try that is further away was set before the clock was put back, and is due.
-  public var longestWait: Duration?
+  package var longestWait: Duration?
   /// Whether every retry is due, whatever its date says.
   ///
   /// True for a record whose turn has come: the engine's queue has timed its wait by the monotonic
@@ -19,7 +19,7 @@ public struct ReconcilePolicy: Sendable, Hashable {
   var retriesAreDue = false
 
   /// States a policy; the usual one is that of a transport that moves bytes, and careful.
-  public init(
+  package init(
     takesResumeData: Bool = false,
     continuesUnvalidated: Bool = false,
     longestWait: Duration? = nil

@@ -1,5 +1,5 @@
 /// What a record is after a decision was carried out.
-public enum ReconcileResult: Sendable, Hashable {
+package enum ReconcileResult: Sendable, Hashable {
   /// It has that state; `none` means that there is no record.
   case state(ReconcileCase.Stored)
   /// It has that state until its task has said that it has ended.
@@ -16,7 +16,7 @@ public enum ReconcileResult: Sendable, Hashable {
   case waitingOrFailed
 
   /// The states that the record may have then; one, but for a failure.
-  public var states: [ReconcileCase.Stored] {
+  package var states: [ReconcileCase.Stored] {
     switch self {
     case .state(let stored), .pending(let stored): [stored]
     case .placed, .completedMissing, .completedModified: [.completed]
@@ -28,7 +28,7 @@ public enum ReconcileResult: Sendable, Hashable {
 
 extension ReconcileResult: CustomStringConvertible {
   /// The result in the words of `docs/reconciliation.md`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .state(let stored): stored.rawValue
     case .pending(let stored): "\(stored.rawValue)(pending)"

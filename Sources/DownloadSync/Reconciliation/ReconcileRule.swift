@@ -2,11 +2,11 @@
 ///
 /// A rule is data: ``ReconcileTable`` asks them in their order, and the documentation's table is
 /// written from them.
-public struct ReconcileRule: Sendable {
+package struct ReconcileRule: Sendable {
   /// The names of the rules.
   ///
   /// They are in the order in which they are asked.
-  public enum ID: String, Sendable, Hashable, CaseIterable {
+  package enum ID: String, Sendable, Hashable, CaseIterable {
     /// There are several tasks.
     case d1 = "D1"
     case d2 = "D2"
@@ -71,11 +71,11 @@ public struct ReconcileRule: Sendable {
   }
 
   /// The rule's name.
-  public var id: ID
+  package var id: ID
   /// When the rule fires, in words.
-  public var condition: String
+  package var condition: String
   /// What is done, in order, to what there is of it.
-  public var actions: [ReconcileAction]
+  package var actions: [ReconcileAction]
   /// The rule fires when one of these matches.
   var patterns: [ReconcilePattern]
   var outcome: Outcome
@@ -95,7 +95,7 @@ public struct ReconcileRule: Sendable {
   }
 
   /// What the record is then, in words.
-  public var outcomeWords: String {
+  package var outcomeWords: String {
     switch outcome {
     case .goesOn(let task): task.map { "go on with \($0.rawValue)" } ?? "go on"
     case .becomes(let result), .whenDue(let result): result.description

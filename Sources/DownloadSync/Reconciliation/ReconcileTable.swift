@@ -4,18 +4,18 @@ internal import DownloadStore
 ///
 /// First come rules after which the next ones are asked too (several tasks become one; a taken name
 /// is left alone), and of the others the first that matches counts.
-public struct ReconcileTable: Sendable {
+package struct ReconcileTable: Sendable {
   /// The rules that say what is done.
-  public var rules: [ReconcileRule]
+  package var rules: [ReconcileRule]
   /// The rules that say where the next byte comes from.
-  public var planRules: [TransferPlan.Rule]
+  package var planRules: [TransferPlan.Rule]
 
   /// The decision for a case.
   ///
   /// Pure and total: where no rule matches there is nothing to do.
   ///
   /// - Complexity: O(r) for r rules.
-  public func decision(for reconcileCase: ReconcileCase) -> ReconcileDecision {
+  package func decision(for reconcileCase: ReconcileCase) -> ReconcileDecision {
     var given = reconcileCase
     var fired: [ReconcileRule.ID] = []
     var actions: [ReconcileAction] = []

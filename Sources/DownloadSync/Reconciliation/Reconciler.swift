@@ -1,9 +1,9 @@
 /// Compares what is wanted, recorded, running and on disk, and says what to do.
 ///
 /// Pure and total. The rules are ``ReconcileTable/standard``.
-public enum Reconciler {
+package enum Reconciler {
   /// The decision for a case.
-  public static func decide(_ reconcileCase: ReconcileCase) -> ReconcileDecision {
+  package static func decide(_ reconcileCase: ReconcileCase) -> ReconcileDecision {
     ReconcileTable.standard.decision(for: reconcileCase)
   }
 }

@@ -1,21 +1,21 @@
-public import DownloadStore
-public import Foundation
+package import DownloadStore
+package import Foundation
 internal import ObjectStore
 
 /// What is found and decided about one record: what engines carry out and commands show.
-public struct Reconciliation: Sendable, Hashable {
+package struct Reconciliation: Sendable, Hashable {
   /// The record as it is in the store.
-  public var record: DownloadRecord
+  package var record: DownloadRecord
   /// Where its files lie.
-  public var layout: FileLayout
+  package var layout: FileLayout
   /// What was found.
-  public var reconcileCase: ReconcileCase
+  package var reconcileCase: ReconcileCase
   /// What is to be done.
-  public var decision: ReconcileDecision
+  package var decision: ReconcileDecision
   /// Whether it was not done, because another process is using the partial file that is to go.
-  public var isPartialInUse = false
+  package var isPartialInUse = false
   /// Why the deletion of its files may not outlast a power cut; the record stays as it is then.
-  public var deletionFailure: DownloadFailure?
+  package var deletionFailure: DownloadFailure?
 
   /// Looks at a record and its files, and decides.
   ///
@@ -29,7 +29,7 @@ public struct Reconciliation: Sendable, Hashable {
   ///   - hasFreeSlot: Whether one more download may run.
   ///   - policy: What else the decision depends on.
   /// - Throws: `DownloadStoreError` with `missingRoot`.
-  public init(
+  package init(
     of record: DownloadRecord,
     in roots: Roots,
     task: ReconcileCase.LiveTask = .none,
@@ -62,7 +62,7 @@ public struct Reconciliation: Sendable, Hashable {
   /// - Returns: What was found and decided.
   /// - Throws: `DownloadStoreError` with `missingRoot`; `StoreError`.
   /// - Complexity: O(active) records, and two `lstat` for each that is looked at.
-  public static func ofActive(
+  package static func ofActive(
     in store: DownloadStore,
     urls: Set<String>? = nil,
     now: Date,

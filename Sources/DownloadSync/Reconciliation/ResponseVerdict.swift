@@ -1,10 +1,10 @@
-public import DownloadStore
-public import Foundation
+package import DownloadStore
+package import Foundation
 
 /// What a response means for a download.
 ///
 /// Pure: RFC 9110, sections 13 to 15, applied to our case.
-public enum ResponseVerdict: Sendable, Hashable {
+package enum ResponseVerdict: Sendable, Hashable {
   /// The body goes to `offset`; the whole has `total` bytes, if the server says so.
   case write(offset: Int64, total: Int64?)
   /// The body is the whole entity and not the rest of ours: what is on disk is dropped first.
@@ -24,7 +24,7 @@ public enum ResponseVerdict: Sendable, Hashable {
   ///   - expected: The size of the whole, if an earlier response said it.
   ///   - validator: The validator of the bytes on disk.
   ///   - now: The time, for a `Retry-After` date.
-  public init(
+  package init(
     _ head: ResponseHead,
     offset: Int64,
     expected: Int64?,

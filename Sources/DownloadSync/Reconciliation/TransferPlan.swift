@@ -1,9 +1,9 @@
 internal import DownloadStore
 
 /// Where the next byte of a download comes from.
-public struct TransferPlan: Sendable, Hashable {
+package struct TransferPlan: Sendable, Hashable {
   /// The kinds of request.
-  public enum Source: String, Sendable, Hashable, CaseIterable {
+  package enum Source: String, Sendable, Hashable, CaseIterable {
     /// No request: the partial file is checked and gets its name.
     case finalise
     /// The resume data is handed to the transport.
@@ -20,11 +20,11 @@ public struct TransferPlan: Sendable, Hashable {
   }
 
   /// One rule of planning.
-  public struct Rule: Sendable {
+  package struct Rule: Sendable {
     /// The names of the rules.
     ///
     /// They are in the order in which they are asked.
-    public enum ID: String, Sendable, Hashable, CaseIterable {
+    package enum ID: String, Sendable, Hashable, CaseIterable {
       /// All bytes are there.
       case p1 = "P1"
       /// The resume data says it.
@@ -41,13 +41,13 @@ public struct TransferPlan: Sendable, Hashable {
     }
 
     /// The rule's name.
-    public var id: ID
+    package var id: ID
     /// When the rule fires, in words.
-    public var condition: String
+    package var condition: String
     /// What is done before the request, to what there is of it.
-    public var actions: [ReconcileAction]
+    package var actions: [ReconcileAction]
     /// Where the byte comes from; `nil` when the rules after it say so.
-    public var source: Source?
+    package var source: Source?
     var pattern: ReconcilePattern
 
     init(
@@ -66,11 +66,11 @@ public struct TransferPlan: Sendable, Hashable {
   }
 
   /// The rules that fired, in their order.
-  public var rules: [Rule.ID]
+  package var rules: [Rule.ID]
   /// What is done before the request, in order.
-  public var actions: [ReconcileAction]
+  package var actions: [ReconcileAction]
   /// Where the byte comes from.
-  public var source: Source
+  package var source: Source
 
   /// Whether nothing that is on disk is used by a transport without resume data.
   ///

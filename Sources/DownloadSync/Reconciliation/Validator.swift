@@ -1,27 +1,27 @@
-public import DownloadStore
+package import DownloadStore
 
 /// What tells whether an entity is still the one that was begun (RFC 9110, 8.8).
-public struct Validator: Sendable, Hashable {
+package struct Validator: Sendable, Hashable {
   /// The entity tag as the server wrote it, `W/` and quotes included.
-  public var entityTag: String?
+  package var entityTag: String?
   /// The `Last-Modified` date as the server wrote it.
-  public var lastModified: String?
+  package var lastModified: String?
 
   /// Makes a validator of what a server said; `nil` when it said nothing of use.
-  public init?(entityTag: String?, lastModified: String?) {
+  package init?(entityTag: String?, lastModified: String?) {
     guard Self.isStrong(entityTag) || lastModified?.isEmpty == false else { return nil }
     self.entityTag = entityTag
     self.lastModified = lastModified
   }
 
   /// The validator of the bytes that a record has on disk.
-  public init?(of record: DownloadRecord) {
+  package init?(of record: DownloadRecord) {
     self.init(entityTag: record.entityTag, lastModified: record.lastModified)
   }
 
   /// What `If-Range` says: the entity tag where it is strong, since a weak one does not promise the
   /// same bytes (RFC 9110, 13.1.5), otherwise the date.
-  public var ifRange: String? {
+  package var ifRange: String? {
     Self.isStrong(entityTag) ? entityTag : lastModified
   }
 
@@ -29,7 +29,7 @@ public struct Validator: Sendable, Hashable {
   ///
   /// The strong entity tag decides where both have one; otherwise the date does. A field that the
   /// response leaves out is no sign of change: If-Range has settled it already.
-  public func isContradicted(byEntityTag tag: String?, lastModified date: String?) -> Bool {
+  package func isContradicted(byEntityTag tag: String?, lastModified date: String?) -> Bool {
     if let entityTag, Self.isStrong(entityTag), let tag { return tag != entityTag }
     if let lastModified, let date { return date != lastModified }
     return false

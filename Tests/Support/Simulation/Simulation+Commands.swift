@@ -26,7 +26,7 @@ extension Simulation {
     let selection = chance.happens(0.2) ? RecordSelection.all : .named(record.id)
     let kind = chance.number(in: 0...13)
     events.forget(selection == .all ? nil : record.id)
-    trace.note("wish", "\(kind) \(selection == .all ? "all" : record.id)")
+    trace.note("command", "\(kind) \(selection == .all ? "all" : record.id)")
     switch kind {
     case 0, 1: try store.pause(selection)
     case 2, 3: try store.resume(selection)

@@ -45,7 +45,7 @@ extension Simulation {
     Task(executorPreference: executor) {
       do {
         if reconciles {
-          _ = try await engine.reconcile()
+          _ = try await engine.reconcileRecords()
         } else {
           _ = try await engine.run(until: .stopped)
         }

@@ -1,7 +1,7 @@
 internal import DownloadStore
 
 /// The outcome of a command for each download, as text for people.
-struct WishReport {
+struct CommandReport {
   /// The word for a download that was changed, such as `paused`.
   var verb: String
   var outcomes: [CommandOutcome]
