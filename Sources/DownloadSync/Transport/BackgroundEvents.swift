@@ -1,26 +1,32 @@
 internal import Synchronization
 
-/// Keeps the completion handler that an application is given when the events of its background
-/// session have piled up, until all of them are told.
+/// Holds the completion handler for the events of a background session, and calls it when all of
+/// these events have been delivered.
 ///
-/// The handler comes with `application(_:handleEventsForBackgroundURLSession:completionHandler:)`;
-/// the system waits for its call, takes its picture of the application then, and lets it sleep.
+/// The system passes the handler to
+/// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. After the call it
+/// updates the application's snapshot and may suspend the application.
 public final class BackgroundEvents: Sendable {
-  /// The name of the session.
+  /// The identifier of the session.
   public let identifier: String
-  // Held for a look; a handler is never called under it.
+  // Held to exchange the handler. A handler is never called under the lock.
   private let handler = Mutex<(@MainActor @Sendable () -> Void)?>(nil)
 
-  /// Keeps handlers for the session of that name.
+  /// Creates an instance without a handler.
+  ///
+  /// - Parameter identifier: The identifier of the session whose handlers are accepted.
   public init(identifier: String) {
     self.identifier = identifier
   }
 
-  /// Keeps a handler, unless it is for another session.
+  /// Stores a handler until ``finish()``, unless it belongs to another session.
   ///
-  /// One that is kept already is for events that the new one covers too: it is called at once.
+  /// A handler that is already stored is called immediately: the new one covers its events too.
   ///
-  /// - Returns: Whether it is for this session.
+  /// - Parameters:
+  ///   - identifier: The session identifier that the system passed with the handler.
+  ///   - new: The handler; called once, on the main actor.
+  /// - Returns: Whether the handler belongs to this session and was stored.
   @discardableResult
   public func accept(
     identifier: String,
@@ -35,7 +41,10 @@ public final class BackgroundEvents: Sendable {
     return true
   }
 
-  /// All events are told: the handler is called once, on the main actor, and forgotten.
+  /// Calls the stored handler once, on the main actor, and removes it.
+  ///
+  /// A background transport calls this when the session reports that all events have been
+  /// delivered. Without a stored handler it does nothing.
   public func finish() {
     let last = handler.withLock { $0.take() }
     if let last { Self.call(last) }

@@ -1,40 +1,42 @@
-/// A transport whose tasks keep the bytes in files of their own and go on without the process, as
-/// those of a background session of Apple's do.
+/// A transport whose tasks store the received bytes in their own files and continue without the
+/// process, like the tasks of Apple's background sessions.
 ///
-/// What arrives is the system's until a task has ended: then the transport hands the body to the
-/// sink, head first. A task that ends earlier leaves resume data, if it can, with which
-/// another one goes on (``TaskRequest/resumeData``). After a relaunch ``Transport/liveTasks()``
-/// tells of the tasks that are left, and of those whose end nobody has heard.
+/// The system owns the received bytes until the task has ended. Then the transport passes the head
+/// and the body to the sink. A task that ends early leaves resume data if possible, from which
+/// another task can continue (``TaskRequest/resumeData``). After a relaunch
+/// ``Transport/liveTasks()`` returns the remaining tasks, including those that have ended without a
+/// sink.
 ///
-/// What it gives differs from other transports in this:
-/// - ``Transport/cancel(_:)`` has the task produce resume data; a sink that wants none drops it.
-/// - The head describes the body that follows it: that of a task which went on from resume data is
-///   a 200 with the length of the whole.
-/// - A task for a part (``TaskRequest/offset``) leaves no resume data: the part is asked for again.
-/// - A delivered body is kept until ``acknowledge(_:)``, also when the process dies: a later process
-///   finds it among ``Transport/liveTasks()``, as ``TaskSnapshot/isDelivered``.
+/// It differs from other transports in these points:
+/// - ``Transport/cancel(_:)`` makes the task produce resume data. The sink may ignore it.
+/// - The head describes the delivered body, not the last response: a task that continued from
+///   resume data delivers a 200 with the length of the whole entity.
+/// - A task with a ``TaskRequest/offset`` leaves no resume data; the range is requested again.
+/// - A delivered body is kept until ``acknowledge(_:)``, even if the process dies. The next process
+///   finds it in ``Transport/liveTasks()``, with ``TaskSnapshot/isDelivered`` set.
 public protocol BackgroundTransport: Transport {
-  /// Has a sink hear of a task that was left, from here on: what it would have heard and has not
-  /// is told at once.
+  /// Connects a sink to a task that an earlier process started.
   ///
-  /// A task that is not there any more ends with ``TaskOutcome/cancelled``.
+  /// Everything that the sink has missed is passed to it immediately. A task that no longer exists
+  /// ends with ``TaskOutcome/cancelled``.
   func adopt(_ task: TaskID, sink: any TaskSink)
 
-  /// Notes that the end of a task is committed: what the transport keeps of the task is deleted.
+  /// Deletes what the transport keeps of a task whose end has been committed to the store.
   func acknowledge(_ task: TaskID)
 
-  /// The ids of the records for which the transport keeps bytes beside its tasks.
+  /// The ids of the records for which the transport keeps bytes outside its tasks, such as copies
+  /// of their temporary files.
   var keptRecordIDs: [String] { get }
 
-  /// Deletes what the transport keeps for a record beside its tasks.
+  /// Deletes the bytes that the transport keeps for a record outside its tasks.
   func discardBytes(ofRecord recordID: String)
 
-  /// Has a suspended task go on.
+  /// Resumes a suspended task.
   func resume(_ task: TaskID)
 
-  /// Has tasks go on that the system has let fall silent while the application was not in front.
+  /// Resumes running tasks that have stalled while the application was in the background.
   ///
-  /// iOS 12.0 and 12.1 needed a suspend and a resume for it. To be called when an application
-  /// comes to the front; does nothing to tasks that run.
+  /// Needed on iOS 12.0 and 12.1, where such a task continues after a suspend and a resume. Call
+  /// this when the application enters the foreground. Tasks that make progress are not affected.
   func wake()
 }

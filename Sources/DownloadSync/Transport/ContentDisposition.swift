@@ -2,26 +2,28 @@ internal import DownloadStore
 internal import Foundation
 
 extension ResponseHead {
-  /// The name that the server gives the file in `Content-Disposition`: one harmless component of a
-  /// path, or `nil` when it gives none that is of use.
+  /// The file name in `Content-Disposition`, sanitized to a single safe path component; `nil` if
+  /// the server sends no usable name.
   package var suggestedFilename: String? {
     guard let field = self["Content-Disposition"],
       let name = ContentDisposition.filename(in: field)
     else { return nil }
     let safe = SafeFilename.sanitized(name)
-    // Of a name such as `..` nothing is left, and the one that the URL suggests is better then.
+    // Nothing is left of a name such as `..`. The name that the URL suggests is better than the
+    // fallback.
     return safe == SafeFilename.fallback && name != SafeFilename.fallback ? nil : safe
   }
 }
 
-/// Reads `Content-Disposition` (RFC 6266) as servers write it, not only as they should.
+/// A lenient parser for `Content-Disposition` (RFC 6266).
 ///
-/// What comes out is the server's text and may be a path: it is not safe to use.
+/// The result is the server's text and may be a path. Sanitize it before use.
 enum ContentDisposition {
-  /// The file name: that of `filename*` if it can be read (RFC 8187), else that of `filename`.
+  /// Returns the file name in a field: `filename*` if it can be decoded (RFC 8187), otherwise
+  /// `filename`.
   ///
-  /// The plain one may be a token, also one with blanks, or a quoted string; and within it encoded
-  /// words (RFC 2047) or percent-encoded UTF-8, which browsers decode too.
+  /// The value of `filename` may be a quoted string or a token, even one with blanks. Encoded words
+  /// (RFC 2047) and percent-encoded UTF-8 in it are decoded, as browsers do.
   static func filename(in field: String) -> String? {
     var plain: String?
     for (name, value) in parameters(of: field) {
@@ -38,10 +40,11 @@ enum ContentDisposition {
 
   // MARK: Parameters
 
-  /// The parameters in their order; what is no parameter, such as the type, is passed over.
+  /// Returns the parameters in order, without other text such as the disposition type.
   private static func parameters(of field: String) -> [(name: String, value: String)] {
     var result: [(name: String, value: String)] = []
-    // Of scalars and not of characters: a quote and a mark that combines with it are one character.
+    // Parses scalars, not characters: a quotation mark and a following combining mark are one
+    // character.
     var rest = field.unicodeScalars[...]
     while !rest.isEmpty {
       let name = rest.prefix { $0 != ";" && $0 != "=" }
@@ -56,7 +59,7 @@ enum ContentDisposition {
     return result
   }
 
-  /// Takes a quoted string; one without an end goes to the end of the field.
+  /// Consumes a quoted string; without a closing quotation mark it extends to the end of the field.
   private static func quoted(_ rest: inout Substring.UnicodeScalarView) -> String {
     var value = String.UnicodeScalarView()
     rest.removeFirst()
@@ -88,15 +91,15 @@ enum ContentDisposition {
 
   // MARK: Encodings
 
-  /// The text of an extended value, `UTF-8'en'a%20b`; `nil` when it is none.
+  /// Decodes an extended value such as `UTF-8'en'a%20b`; returns `nil` if it is invalid.
   private static func extended(_ value: String) -> String? {
     let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = percentDecodedBytes(parts[2]) else { return nil }
     return text(bytes, charset: parts[0])
   }
 
-  /// The text of encoded words, `=?UTF-8?B?4oKs?= =?UTF-8?Q?=E2=82=AC?=`; `nil` when anything else
-  /// is between them.
+  /// Decodes encoded words such as `=?UTF-8?B?4oKs?= =?UTF-8?Q?=E2=82=AC?=`; returns `nil` if the
+  /// value contains anything else.
   private static func encodedWords(in value: String) -> String? {
     guard value.hasPrefix("=?") else { return nil }
     var result = ""
@@ -123,8 +126,8 @@ enum ContentDisposition {
     decodedBytes(text, escape: UInt8(ascii: "%"))
   }
 
-  /// The bytes of a text in which an escape byte and two hexadecimal digits stand for a byte; `nil`
-  /// when an escape is broken.
+  /// Returns the bytes of a text in which an escape byte and two hexadecimal digits encode one
+  /// byte; `nil` if an escape is invalid.
   private static func decodedBytes(_ text: Substring, escape: UInt8) -> [UInt8]? {
     var result: [UInt8] = []
     var rest = text.utf8[...]
@@ -153,7 +156,7 @@ enum ContentDisposition {
   private static func text(_ bytes: [UInt8], charset: Substring) -> String? {
     switch charset.lowercased() {
     case "utf-8", "us-ascii": String(validating: bytes, as: UTF8.self)
-    // Each byte is the scalar of that number.
+    // Each byte is the scalar with the same value.
     case "iso-8859-1": String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     default: nil
     }

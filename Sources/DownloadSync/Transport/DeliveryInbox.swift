@@ -2,28 +2,30 @@ internal import DownloadStore
 internal import Foundation
 internal import Synchronization
 
-/// Keeps the files that a background session has delivered until an engine has committed them.
+/// A folder for the files that a background session has delivered and the engine has not committed
+/// yet.
 ///
-/// A session delivers a finished file once, to a process that may die before the engine has read it.
-/// So the inbox moves the file to a folder of its own, with a description, and a later process finds
-/// both there.
+/// A session delivers a finished file once, to a process that may die before the engine has read
+/// it. The inbox therefore moves the file into its own folder and stores a description beside it,
+/// so that a later process finds both.
 ///
-/// A delivery is two files, `NAME.json` with the description and `NAME.delivered` with the body. Both
-/// are synced, and the body gets its name last: a body without a description is never adopted.
+/// A delivery consists of two files: `NAME.json` with the description and `NAME.delivered` with the
+/// body. Both are synced, and the body is moved last. A body without a description is never
+/// adopted.
 package final class DeliveryInbox: Sendable {
-  /// What a task was asked for and what the server answered.
+  /// The request of a task and the server's response.
   package struct Description: Sendable, Hashable, Codable {
-    /// The session's number for the task.
+    /// The session's identifier of the task.
     package var task: UInt64
-    /// The record that the task works for.
+    /// The id of the task's record.
     package var recordID: String
-    /// The first byte that was asked for.
+    /// The first requested byte.
     package var offset: Int64
     private var status: Int
     private var fields: [HeaderField]
     private var url: String?
 
-    /// Describes a delivery.
+    /// Creates a description.
     package init(task: UInt64, recordID: String, offset: Int64, head: ResponseHead) {
       self.task = task
       self.recordID = recordID
@@ -37,22 +39,22 @@ package final class DeliveryInbox: Sendable {
     package var head: ResponseHead { ResponseHead(status: status, fields: fields, url: url) }
   }
 
-  /// A body in the inbox.
+  /// A delivered body in the inbox.
   package struct Delivery: Sendable, Hashable {
-    /// What the body is.
+    /// The request and the response of the body.
     package let description: Description
-    /// The number of bytes.
+    /// The size of the body in bytes.
     package let byteCount: Int64
     fileprivate let name: String
     fileprivate let folder: String
 
     fileprivate var bodyPath: String { "\(folder)/\(name).delivered" }
 
-    /// Hands head and body to a sink.
+    /// Passes the head and the body to a sink.
     ///
-    /// The file stays in the inbox.
+    /// The file stays in the inbox. Blocks while the sink processes the bytes.
     ///
-    /// - Returns: The outcome for the sink to hear next.
+    /// - Returns: The outcome to pass to the sink next.
     package func send(to sink: any TaskSink) -> TaskOutcome {
       let head = description.head.ofDelivery(byteCount: byteCount, from: description.offset)
       guard sink.receive(head) == .proceed else { return .cancelled }
@@ -76,12 +78,12 @@ package final class DeliveryInbox: Sendable {
   }
 
   private let folder: String
-  // Held while files are moved, so that two deliveries never choose one name.
+  // Held while files are moved, so that two deliveries never choose the same name.
   private let lock = Mutex(())
 
-  /// Opens the inbox in a folder, which is created.
+  /// Opens the inbox in a folder, which is created if missing.
   ///
-  /// - Throws: What `FileManager` throws when the folder cannot be created.
+  /// - Throws: The error of `FileManager` if the folder cannot be created.
   package init(folder: String) throws {
     self.folder = folder
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -89,12 +91,14 @@ package final class DeliveryInbox: Sendable {
 
   /// Moves a delivered file into the inbox.
   ///
-  /// Durable on return.
+  /// Synced on return. On an error the file is still at `path`, unless only the final sync of the
+  /// folder failed.
   ///
-  /// - Throws: What `FileManager` throws; the file is where it was then.
+  /// - Throws: `POSIXError` if a sync fails; the error of Foundation if a file cannot be written or
+  ///   moved.
   package func accept(_ path: String, _ description: Description) throws -> Delivery {
     try lock.withLock { _ in
-      // A session that is created again may count its tasks from one again.
+      // A session that is created again may restart its task identifiers at one.
       var number = 1
       func name() -> String { "\(description.task)-\(number)" }
       while FileManager.default.fileExists(atPath: "\(folder)/\(name()).json") { number += 1 }
@@ -122,10 +126,10 @@ package final class DeliveryInbox: Sendable {
     }
   }
 
-  /// The deliveries that an earlier process has left, in the order of their tasks.
+  /// Returns the deliveries of earlier processes, sorted by task.
   ///
-  /// What is incomplete is deleted: a body without a description, a description without a body, and a
-  /// body of another length.
+  /// Incomplete deliveries are deleted: a body without a description, a description without a body,
+  /// and a body whose size differs from the description.
   package func leftovers() -> [Delivery] {
     lock.withLock { _ in
       let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -144,14 +148,14 @@ package final class DeliveryInbox: Sendable {
     }
   }
 
-  /// Deletes a delivery.
+  /// Deletes the files of a delivery.
   package func remove(_ delivery: Delivery) {
-    // The body first: a description alone is deleted by the next launch.
+    // The body first: a description without a body is deleted by the next launch.
     try? FileManager.default.removeItem(atPath: delivery.bodyPath)
     try? FileManager.default.removeItem(atPath: "\(folder)/\(delivery.name).json")
   }
 
-  /// The names of all files, for tests.
+  /// The names of all files in the inbox, for tests.
   package var fileNames: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
   }
@@ -172,7 +176,7 @@ package final class DeliveryInbox: Sendable {
 }
 
 extension TaskSnapshot {
-  /// The task of a delivery that an earlier process has left.
+  /// Creates a snapshot of the ended task of a delivery that an earlier process left.
   package init(_ delivery: DeliveryInbox.Delivery, id: TaskID) {
     self.init(
       id: id,

@@ -8,11 +8,12 @@ internal import Foundation
   internal import Glibc
 #endif
 
-/// Syncs files that a transport keeps.
+/// Syncs the files that a transport stores.
 enum FileSynchronization {
-  /// Sees the path of each sync before it happens, and fails it with an error number other than 0.
+  /// Called with the path before each sync; a result other than 0 makes the sync fail with that
+  /// error number.
   ///
-  /// For tests: what a sync is for shows only after a power cut.
+  /// For tests: otherwise only a power failure shows what was synced.
   @TaskLocal static var observer: (@Sendable (_ path: String) -> Int32)?
 
   /// Syncs a file or a folder.
@@ -28,7 +29,9 @@ enum FileSynchronization {
     guard fsync(descriptor) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
   }
 
-  /// Gives a synced file a name, in place of the file that has it.
+  /// Syncs the file `new` and renames it to `path`, replacing an existing file.
+  ///
+  /// The folder is not synced.
   ///
   /// - Throws: `POSIXError`.
   static func replace(_ path: String, with new: String) throws {

@@ -1,21 +1,28 @@
 internal import Synchronization
 
-/// The live tasks of a transport, by their name.
+/// The live tasks of a transport, by id.
 ///
-/// A task leaves when its gate has told the sink how it ended.
+/// A task is removed when it ends, directly before its gate calls the sink's `finish`.
 package final class LiveTaskTable<Task: Sendable>: Sendable {
   private struct State {
     var lastID: UInt64 = 0
     var tasks: [TaskID: Task] = [:]
   }
 
-  // Held for a look into the dictionary, and never while a sink is called.
+  // Held for a dictionary access; never during a call to a sink.
   private let state = Mutex(State())
 
-  /// Makes a table without tasks.
+  /// Creates an empty table.
   package init() {}
 
-  /// Makes a task with a name that no other task of the table had.
+  /// Creates a task with an unused id and adds it.
+  ///
+  /// - Parameters:
+  ///   - recordID: The id of the task's record.
+  ///   - sink: The sink of the task.
+  ///   - make: Creates the task with its gate. It runs under the table's lock and must not access
+  ///     the table.
+  /// - Returns: The task.
   package func add(
     recordID: String,
     sink: any TaskSink,
@@ -33,7 +40,7 @@ package final class LiveTaskTable<Task: Sendable>: Sendable {
     }
   }
 
-  /// The live task with that name.
+  /// The live task with an id; `nil` if there is none.
   package subscript(_ id: TaskID) -> Task? {
     state.withLock { $0.tasks[id] }
   }
@@ -49,8 +56,8 @@ package final class LiveTaskTable<Task: Sendable>: Sendable {
   }
 
   private func remove(_ id: TaskID) {
-    // The last reference may go with it, and what a sink does when it is released is not ours to
-    // run under the lock.
+    // Returned, so that it is released after the lock: it may hold the last reference to a sink,
+    // and the sink's `deinit` may run any code.
     _ = state.withLock { $0.tasks.removeValue(forKey: id) }
   }
 }

@@ -1,26 +1,26 @@
 package import DownloadStore
 package import Foundation
 
-/// One request on the way to a response: the first one, or one after a redirect.
+/// A request that is ready to be sent: the first one of a task, or one after a redirect.
 ///
-/// What every transport sends, so that one rule holds for all of them.
+/// All transports send this request, so the same rules apply to all of them.
 package struct PreparedRequest: Sendable, Hashable {
-  /// Where it goes: `http` or `https`, with a host.
+  /// The URL: `http` or `https`, with a host.
   package var url: URL
-  /// All the fields that are sent, the transport's own among them.
+  /// All header fields, including those that the transport adds.
   package var fields: [HeaderField]
-  /// Whether it may use a cellular network.
+  /// Whether the request may use a cellular network.
   package var allowsCellular = true
-  /// The redirects that were followed so far.
+  /// The number of redirects followed so far.
   package var redirectCount = 0
 
-  /// The names that a caller has no say in.
+  /// The fields that only the transport sets; the caller's values are ignored.
   private static let ownNames: Set<String> = ["range", "if-range", "accept-encoding"]
 
-  /// The first hop for a request.
+  /// Prepares the first request of a task.
   ///
   /// - Throws: `unsupportedURL` for a URL that cannot be fetched; `unknown` for a header field that
-  ///   would become something else on the wire.
+  ///   is invalid on the wire, such as one with a line break.
   package init(_ request: TaskRequest) throws(TaskFailure) {
     guard let url = URL(string: request.url), Self.isFetchable(url) else {
       throw TaskFailure(
@@ -36,8 +36,8 @@ package struct PreparedRequest: Sendable, Hashable {
     }
     self.url = url
     allowsCellular = request.allowsCellular
-    // The bytes on disk and the offsets of ranges are those of the entity itself, so no encoding
-    // may come between; URLSession asks for gzip when left alone.
+    // The bytes on disk and the offsets of ranges are those of the unencoded entity. URLSession
+    // asks for gzip by default.
     fields = [HeaderField(name: "Accept-Encoding", value: "identity")]
     fields += request.headers.filter { !Self.ownNames.contains($0.name.lowercased()) }
     guard request.offset > 0 else { return }
@@ -47,13 +47,15 @@ package struct PreparedRequest: Sendable, Hashable {
     }
   }
 
-  /// Whether a URL can be fetched; no transport may get to see `file:` and the like.
+  /// Whether a URL is an `http` or `https` URL with a host.
+  ///
+  /// No other URL, such as a `file` URL, may reach a transport.
   package static func isFetchable(_ url: URL) -> Bool {
     let scheme = url.scheme?.lowercased()
     return (scheme == "http" || scheme == "https") && url.host?.isEmpty == false
   }
 
-  /// Whether a field stays one field: a line break in a value would start another.
+  /// Whether a field is valid on the wire: a line break in its value would start another field.
   private static func isSendable(_ field: HeaderField) -> Bool {
     let isToken = field.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
     return isToken && !field.name.isEmpty

@@ -1,17 +1,21 @@
 internal import Synchronization
 
-/// One limit on the bytes of all tasks of a transport together.
+/// A rate limit for the bodies of all tasks of a transport together.
 ///
-/// A transport charges what has arrived and waits off the debt before it goes on, in its own way.
+/// A transport charges the bytes that have arrived, and waits for ``delay`` before it continues.
 package final class RateLimiter: Sendable {
   private let bucket: Mutex<TokenBucket?>
 
-  /// A limit in bytes per second; none if `nil`.
+  /// Creates a limiter.
+  ///
+  /// - Parameter bytesPerSecond: The limit in bytes per second, above zero; `nil` for none.
   package init(bytesPerSecond: Int64?) {
     bucket = Mutex(Self.bucket(bytesPerSecond))
   }
 
-  /// The limit in bytes per second; takes effect at once.
+  /// The limit in bytes per second, above zero; `nil` for none.
+  ///
+  /// A new limit takes effect immediately and cancels the debt.
   package var bytesPerSecond: Int64? {
     get { bucket.withLock { $0?.bytesPerSecond } }
     set { bucket.withLock { $0 = Self.bucket(newValue) } }
@@ -22,8 +26,9 @@ package final class RateLimiter: Sendable {
     bucket.withLock { $0?.charge(byteCount, at: .now) }
   }
 
-  /// How long to wait until nothing is owed; to be asked again now and then, since the limit may
-  /// change meanwhile.
+  /// The time until the charged bytes are within the limit.
+  ///
+  /// Read it again after a short sleep: the limit may have changed.
   package var delay: Duration {
     bucket.withLock { $0?.delay(at: .now) } ?? .zero
   }

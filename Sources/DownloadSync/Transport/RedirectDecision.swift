@@ -1,24 +1,29 @@
 internal import DownloadStore
 internal import Foundation
 
-/// What to do about a redirect.
+/// The decision about a redirect.
 package enum RedirectDecision: Hashable {
-  /// Send this request next.
+  /// Follow the redirect with this request.
   case follow(PreparedRequest)
-  /// Fail with this reason.
+  /// Fail the task with this message.
   case refuse(String)
 
-  /// The statuses that redirect when there is a `Location` (RFC 9110, 15.4).
+  /// The statuses that redirect if the response has a `Location` (RFC 9110, 15.4).
   package static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
-  /// The number of redirects that are followed in a row.
+  /// The maximum number of successive redirects.
   package static let limit = 20
 
-  /// Decides about a redirect from the request that was answered and the `Location` of the answer.
+  /// Decides about a redirect.
   ///
-  /// The location is resolved against the URL that answered (RFC 9110, 10.2.2); URLSession on Linux
-  /// resolves it against the root. Range and validator go along: they belong to the entity, wherever
-  /// it is. ``HeaderScope`` decides about the other fields; once stripped they do not come back.
+  /// The location is resolved against the URL that sent it (RFC 9110, 10.2.2); URLSession on Linux
+  /// resolves it against the root. `Range` and `If-Range` are kept, because they refer to the
+  /// entity and not to a server. ``HeaderScope`` decides which other fields are sent to the new
+  /// URL. A removed field is not restored by a later redirect.
+  ///
+  /// - Parameters:
+  ///   - prepared: The request that was redirected.
+  ///   - location: The `Location` of the response; `nil` if it has none.
   package init(_ prepared: PreparedRequest, to location: String?) {
     guard prepared.redirectCount < Self.limit else {
       let last = Redaction.url(prepared.url.absoluteString)
@@ -33,7 +38,7 @@ package enum RedirectDecision: Hashable {
     }
     guard PreparedRequest.isFetchable(url) else {
       let text = url.absoluteString
-      // `data:` and the like are all content.
+      // A `data` URL consists of content: show its scheme only.
       let shown = text.contains("://") ? Redaction.url(text) : "\(url.scheme ?? ""):"
       self = .refuse("a redirect to something other than http or https: \(shown)")
       return

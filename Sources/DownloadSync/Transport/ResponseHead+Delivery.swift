@@ -1,10 +1,10 @@
 internal import DownloadStore
 
 extension ResponseHead {
-  /// The head for a file that a system delivers: of all bytes from `offset` on, where its last
-  /// response may have been about the last of them.
+  /// Returns the head for a delivered file, which contains all bytes from `offset` to the end.
   ///
-  /// A status other than 206 was about all of the file, and stays.
+  /// The last response of the task may have contained only the final part of these bytes. Only a
+  /// 206 is changed: every other status describes the whole body.
   package func ofDelivery(byteCount: Int64, from offset: Int64) -> Self {
     guard status == 206, byteCount > 0 else { return self }
     var head = self

@@ -2,15 +2,15 @@ internal import DownloadStore
 internal import Foundation
 
 extension ResponseHead {
-  /// The parts of a `Content-Range` field (RFC 9110, 14.4).
+  /// The parsed value of `Content-Range` (RFC 9110, 14.4).
   struct ContentRange: Sendable, Hashable {
-    /// The bytes of the body; `nil` in a 416.
+    /// The byte positions of the body; `nil` in a 416.
     var range: ClosedRange<Int64>?
-    /// The size of the whole; `nil` when the server does not say.
+    /// The size of the entity in bytes; `nil` if the server does not declare it.
     var total: Int64?
   }
 
-  /// The `Content-Range`; `nil` when there is none, or none that can be read.
+  /// The value of `Content-Range`; `nil` if the field is missing or invalid.
   var contentRange: ContentRange? {
     guard let field = self["Content-Range"] else { return nil }
     let words = field.split(separator: " ", omittingEmptySubsequences: true)
@@ -32,31 +32,31 @@ extension ResponseHead {
     return result
   }
 
-  /// The `Content-Length` in bytes.
+  /// The value of `Content-Length`, in bytes; `nil` if the field is missing or invalid.
   ///
-  /// Fields that are sent twice, or joined to a list, count if they agree (RFC 9112, 6.3).
+  /// Repeated and comma-separated values are valid if they are equal (RFC 9112, 6.3).
   var contentLength: Int64? {
     let values = lengths
     guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
     return Self.number(first)
   }
 
-  /// Whether the body has a length that cannot be read, or several: then its end is not known either
-  /// (RFC 9112, 6.3).
+  /// Whether `Content-Length` is invalid or has different values, so that the end of the body is
+  /// unknown (RFC 9112, 6.3).
   var hasInvalidLength: Bool {
     !lengths.isEmpty && contentLength == nil && self["Transfer-Encoding"] == nil
   }
 
-  /// The members of the `Content-Length` fields.
+  /// The comma-separated values of all `Content-Length` fields.
   private var lengths: [Substring] {
     let members = fields.filter { $0.name.lowercased() == "content-length" }
       .flatMap { $0.value.split(separator: ",", omittingEmptySubsequences: false) }
     return members.count < 2 ? members : members.map { $0.drop { $0 == " " || $0 == "\t" } }
   }
 
-  /// The coding of the body, which we did not ask for and which a byte offset means nothing in; `nil`
-  /// when the body is the entity itself.
+  /// The content coding of the body; `nil` if the body is not encoded.
   ///
+  /// The request accepts only `identity`, because byte offsets have no meaning in an encoded body.
   /// A list of codings may be spread over several fields (RFC 9110, 5.3).
   var foreignCoding: String? {
     let values = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value)
@@ -66,7 +66,11 @@ extension ResponseHead {
     return isForeign ? values.joined(separator: ", ") : nil
   }
 
-  /// How long the server asks to wait (RFC 9110, 10.2.3): seconds, or a date after `now`.
+  /// Returns the delay that the server requests in `Retry-After` (RFC 9110, 10.2.3), from zero to
+  /// one year.
+  ///
+  /// The field contains seconds or a date, from which `now` is subtracted. Returns `nil` if it is
+  /// missing or invalid.
   func retryAfter(now: Date) -> Duration? {
     guard let field = self["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
     let year: Int64 = 86_400 * 365
@@ -75,7 +79,7 @@ extension ResponseHead {
     return .seconds(max(0, min(date.timeIntervalSince(now), Double(year))))
   }
 
-  /// Digits alone, as HTTP has them: no sign, no blanks, no overflow.
+  /// Parses a number of digits only, without sign and blanks; returns `nil` on overflow.
   private static func number(_ text: Substring) -> Int64? {
     isDigits(text) ? Int64(text) : nil
   }

@@ -1,14 +1,14 @@
 package import Foundation
 package import ResumeData
 
-/// Makes resume data fit for the system that is to go on from it.
+/// Converts resume data to the form that a system accepts.
 package enum ResumeDataPreparation {
-  /// The resume data as a system needs it.
+  /// Returns resume data repaired for a system.
   ///
-  /// Stored resume data stays as it is: the same bytes are right for a later system.
+  /// Store the original data, not the result: a later system accepts the original bytes.
   ///
-  /// - Throws: `TaskFailure` with `unknown` for data that cannot be read or repaired. An engine drops
-  ///   it then, and starts from the first byte.
+  /// - Throws: `TaskFailure` with `unknown` if the data cannot be read or repaired. The engine then
+  ///   drops it and restarts the download from the first byte.
   package static func prepared(
     _ resumeData: Data,
     for consumer: ResumeData.Consumer

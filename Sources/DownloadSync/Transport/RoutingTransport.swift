@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Sends each task over a background session or over a transport of the foreground, as
-/// ``TaskRequest/prefersBackground`` asks for.
+/// A transport that runs each task on a background transport or on a foreground transport, as
+/// ``TaskRequest/prefersBackground`` asks.
 ///
-/// A task that goes on from resume data goes over the background session in any case: the session has
-/// left it. A download that changes from one to the other goes on with the bytes that its record
+/// A task with resume data always runs on the background transport, which produced the data. A
+/// download that changes from one transport to the other continues from the bytes that its record
 /// counts.
 ///
 /// ```swift
@@ -14,7 +14,7 @@ internal import Synchronization
 /// )
 /// ```
 public final class RoutingTransport: BackgroundTransport {
-  /// A task of one of the two transports.
+  /// A task's id in one of the two transports.
   private enum Route: Sendable, Hashable {
     case foreground(TaskID)
     case background(TaskID)
@@ -28,16 +28,16 @@ public final class RoutingTransport: BackgroundTransport {
 
   private let foreground: any Transport
   private let background: any BackgroundTransport
-  // Held for a look into the tables, and never while a transport is called.
+  // Held for dictionary accesses; never during a call to a transport.
   private let state = Mutex(State())
 
-  /// Creates a transport of two others, which serve nothing else.
+  /// Creates a transport from two others, which must not be used for anything else.
   public init(foreground: any Transport, background: any BackgroundTransport) {
     self.foreground = foreground
     self.background = background
   }
 
-  /// Starts a task over the transport that the request asks for.
+  /// Starts a task on the transport that the request asks for.
   public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     if request.prefersBackground || request.resumeData != nil {
       return id(of: .background(background.start(request, sink: sink)))
@@ -45,7 +45,7 @@ public final class RoutingTransport: BackgroundTransport {
     return id(of: .foreground(foreground.start(request, sink: sink)))
   }
 
-  /// Asks a task to end.
+  /// Cancels a task.
   public func cancel(_ task: TaskID) {
     switch route(of: task) {
     case .foreground(let task): foreground.cancel(task)
@@ -56,7 +56,7 @@ public final class RoutingTransport: BackgroundTransport {
 
   /// The tasks of both transports.
   ///
-  /// A task of the foreground cannot be adopted: it is described as one that was asked to end.
+  /// Foreground tasks cannot be adopted, so their state is `canceling`.
   public func liveTasks() async -> [TaskSnapshot] {
     var tasks: [TaskSnapshot] = []
     for var task in await background.liveTasks() {
@@ -71,7 +71,8 @@ public final class RoutingTransport: BackgroundTransport {
     return tasks
   }
 
-  /// Has a sink hear of a task that was left; one of the foreground ends.
+  /// Connects a sink to a task that an earlier process started; a foreground task is cancelled
+  /// instead.
   public func adopt(_ task: TaskID, sink: any TaskSink) {
     switch route(of: task) {
     case .background(let task): background.adopt(task, sink: sink)
@@ -82,7 +83,8 @@ public final class RoutingTransport: BackgroundTransport {
     }
   }
 
-  /// Notes that the end of a task is committed.
+  /// Deletes what the background transport keeps of a task whose end has been committed to the
+  /// store.
   public func acknowledge(_ task: TaskID) {
     let route = state.withLock { state in
       let route = state.routes.removeValue(forKey: task)
@@ -92,20 +94,20 @@ public final class RoutingTransport: BackgroundTransport {
     if case .background(let task) = route { background.acknowledge(task) }
   }
 
-  /// The records for which the background session's transport keeps bytes.
+  /// The ids of the records for which the background transport keeps bytes outside its tasks.
   public var keptRecordIDs: [String] { background.keptRecordIDs }
 
-  /// Deletes what the background session's transport keeps for a record.
+  /// Deletes the bytes that the background transport keeps for a record outside its tasks.
   public func discardBytes(ofRecord recordID: String) {
     background.discardBytes(ofRecord: recordID)
   }
 
-  /// Has a suspended task go on.
+  /// Resumes a suspended background task; has no effect on a foreground task.
   public func resume(_ task: TaskID) {
     if case .background(let task) = route(of: task) { background.resume(task) }
   }
 
-  /// Has tasks of the background session go on that have fallen silent.
+  /// Resumes background tasks that have stalled.
   public func wake() {
     background.wake()
   }

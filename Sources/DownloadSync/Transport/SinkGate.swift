@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Keeps a sink's contract between threads: one call at a time, `finish` once and last.
+/// Enforces the contract of a sink across threads: one call at a time, and `finish` once and last.
 ///
-/// Data arrives on one thread of a transport, while a cancel or a time-out comes from others. The
-/// first outcome that is settled counts; from then on the sink hears nothing but the end.
+/// Data arrives on one thread of a transport; cancels and time-outs come from other threads. The
+/// first outcome that is settled counts. After it the sink receives only `finish`.
 package final class SinkGate: Sendable {
   private struct State {
     var outcome: TaskOutcome?
@@ -12,18 +12,22 @@ package final class SinkGate: Sendable {
     var bytesReceived: Int64 = 0
   }
 
-  /// The task's name within its transport.
+  /// The task's id.
   package let id: TaskID
-  /// The record that the task works for.
+  /// The id of the task's record.
   package let recordID: String
   private let sink: any TaskSink
   private let onFinish: @Sendable (TaskID) -> Void
-  // Held for some nanoseconds and never while the sink is called.
+  // Held for nanoseconds; never during a call to the sink.
   private let state = Mutex(State())
 
-  /// Makes the gate to a sink.
+  /// Creates the gate of a task.
   ///
-  /// `onFinish` is called right before the sink hears the end.
+  /// - Parameters:
+  ///   - id: The task's id.
+  ///   - recordID: The id of the task's record.
+  ///   - sink: The sink of the task.
+  ///   - onFinish: Called once, directly before the sink's `finish`.
   package init(
     id: TaskID,
     recordID: String,
@@ -36,28 +40,28 @@ package final class SinkGate: Sendable {
     self.onFinish = onFinish
   }
 
-  /// The task as a value.
+  /// A snapshot of the task.
   package var snapshot: TaskSnapshot {
     TaskSnapshot(id: id, recordID: recordID, bytesReceived: state.withLock { $0.bytesReceived })
   }
 
-  /// Whether the outcome is decided; the sink may not know it yet.
+  /// Whether the outcome is settled; the sink may not have received it yet.
   package var hasEnded: Bool { state.withLock { $0.outcome != nil } }
 
-  /// Whether the sink was given a response head.
+  /// Whether the sink has received a head.
   package var hasHead: Bool { state.withLock { $0.hasHead } }
 
-  /// Whether the sink is being called at this moment.
+  /// Whether a call to the sink is running.
   package var isInSink: Bool { state.withLock { $0.isInSink } }
 
-  /// Hands a head to the sink; false if the task has ended, perhaps by this very call.
+  /// Passes a head to the sink; returns false if the task has ended, possibly during this call.
   package func receive(_ head: ResponseHead) -> Bool {
     guard enter() else { return false }
     state.withLock { $0.hasHead = true }
     return leave(sink.receive(head))
   }
 
-  /// Hands bytes to the sink; false if the task has ended, perhaps by this very call.
+  /// Passes bytes to the sink; returns false if the task has ended, possibly during this call.
   package func receive(_ bytes: Span<UInt8>) -> Bool {
     guard enter() else { return false }
     let disposition = sink.receive(bytes)
@@ -66,9 +70,10 @@ package final class SinkGate: Sendable {
     return leave(disposition)
   }
 
-  /// Decides the outcome unless it is decided.
+  /// Settles the outcome, unless it is already settled.
   ///
-  /// True if the caller has to call ``finish()``; otherwise whoever is in the sink does so.
+  /// - Returns: Whether the caller must call ``finish()``. If the sink is being called, that call
+  ///   will do it.
   package func settle(_ outcome: TaskOutcome) -> Bool {
     state.withLock { state in
       guard state.outcome == nil else { return false }
@@ -77,14 +82,15 @@ package final class SinkGate: Sendable {
     }
   }
 
-  /// Tells the sink the outcome.
+  /// Passes the outcome to the sink.
   ///
-  /// Called once: by who settled it, or by who was in the sink then.
+  /// Called exactly once: by the caller that settled the outcome or, if a call to the sink was
+  /// running then, at the end of that call.
   package func finish() {
     guard let outcome = state.withLock({ $0.outcome }) else {
       preconditionFailure("a task finishes after its outcome is settled")
     }
-    // Forgotten first: a sink that has heard the end must not find the task among the live ones.
+    // Removed from the live tasks first: after `finish` the sink must not find its task there.
     onFinish(id)
     sink.finish(outcome)
   }

@@ -1,37 +1,38 @@
 internal import DownloadStore
 
-/// How a task ended.
+/// The outcome of a task.
 public enum TaskOutcome: Sendable, Hashable {
-  /// The response is complete as far as the protocol can tell. The status may be any: a 404 ends
-  /// like this too.
+  /// The response is complete, as far as the protocol can show. Its status may be any: a 404 also
+  /// ends with this outcome.
   case completed
-  /// Somebody asked for the end.
+  /// The task was cancelled, by ``Transport/cancel(_:)`` or by its sink.
   case cancelled
-  /// The transfer broke.
+  /// The transfer failed.
   case failed(TaskFailure)
 }
 
-/// Why a transfer broke, in terms that do not depend on the transport.
+/// The failure of a transfer, independent of the transport.
 public struct TaskFailure: Error, Sendable, Hashable {
-  /// The kinds of failure that an engine treats differently.
+  /// The kinds of failure that the engine distinguishes.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Nothing arrived for as long as the idle time-out allows.
+    /// No data arrived within the idle time-out.
     case timedOut
-    /// The host is known but does not take the connection.
+    /// The host was found, but no connection could be established.
     case cannotConnect
-    /// The host's name cannot be resolved; also the case when the machine is offline.
+    /// The host name could not be resolved. Also reported when the machine is offline.
     case cannotFindHost
-    /// The connection ended before the response did.
+    /// The connection was closed before the response was complete.
     case connectionLost
-    /// The server's certificate or the handshake was refused. Never retried by itself.
+    /// The TLS handshake failed or the server's certificate was rejected. Never retried
+    /// automatically.
     case insecure
-    /// The response is not HTTP that the transport can read.
+    /// The response is not valid HTTP.
     case badResponse
-    /// More redirects than the transport follows, or one to a scheme it refuses.
+    /// Too many redirects, or a redirect to a URL that the transport does not fetch.
     case badRedirect
-    /// The URL is not one that the transport can fetch.
+    /// The transport cannot fetch the URL.
     case unsupportedURL
-    /// This machine is short of descriptors, memory or buffers: the server was not asked.
+    /// This machine lacks file descriptors, memory or buffers. The server is not the cause.
     case outOfResources
     /// Anything else.
     case unknown
@@ -39,12 +40,12 @@ public struct TaskFailure: Error, Sendable, Hashable {
 
   /// The kind of failure.
   public var code: Code
-  /// The transport's own words, for people.
+  /// The transport's description of the failure, for people.
   public var message: String
 
   /// Creates a failure.
   ///
-  /// Secrets of URLs in the message are hidden: it is stored, logged and shown.
+  /// Secrets of URLs in the message are redacted, because it is stored, logged and displayed.
   public init(code: Code, message: String) {
     self.code = code
     self.message = Redaction.text(message)

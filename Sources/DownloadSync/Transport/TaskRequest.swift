@@ -1,45 +1,47 @@
 public import DownloadStore
 public import Foundation
 
-/// What a transport needs to start a task: a GET, from an offset, if the entity is still the same.
+/// The request of a task: a GET of an entity or, if the entity is unchanged, of its bytes from an
+/// offset on.
 public struct TaskRequest: Sendable, Hashable {
-  /// The absolute `http` or `https` URL, exactly as the record has it.
+  /// The absolute `http` or `https` URL, exactly as stored in the record.
   public var url: String
-  /// The record's id; the join between a live task and its record
+  /// The id of the record, which connects a live task with its record
   /// (`URLSessionTask.taskDescription`).
   public var recordID: String
-  /// The first byte wanted.
+  /// The first requested byte.
   ///
-  /// Above zero a `Range: bytes=offset-` header is sent (RFC 9110, 14.2).
+  /// Above zero, the transport sends `Range: bytes=offset-` (RFC 9110, 14.2).
   public var offset: Int64
   /// The value of `If-Range` (RFC 9110, 13.1.5): a strong entity tag or a date.
   ///
   /// Sent only with a range.
   public var validator: String?
-  /// Further header fields in the order given.
+  /// Additional header fields, in order.
   ///
-  /// `Range`, `If-Range` and `Accept-Encoding` are the transport's own and are ignored here.
+  /// `Range`, `If-Range` and `Accept-Encoding` are set by the transport; these fields are ignored
+  /// here.
   public var headers: [HeaderField]
-  /// What an earlier task has left, to go on from; only for a ``BackgroundTransport``.
+  /// The resume data of an earlier task; only for a ``BackgroundTransport``.
   ///
-  /// Apple's property list, of any form (see `ResumeData`), and always of the whole entity: `offset`
-  /// is zero then.
+  /// A property list of Apple's in any of its formats (see `ResumeData`). It always describes the
+  /// whole entity, so `offset` must be zero.
   public var resumeData: Data?
   /// Whether the task may use a cellular network.
   ///
-  /// `URLSessionTransport` and `BackgroundURLSessionTransport` honour it on Apple systems, for the
-  /// request and its redirects; a task that goes on from resume data has what the first one had.
-  /// Neither URLSession nor AsyncHTTPClient can tell a cellular network on Linux: there it has no
-  /// effect.
+  /// `URLSessionTransport` and `BackgroundURLSessionTransport` honour it on Apple platforms, for
+  /// the request and its redirects. A task with resume data keeps the setting of the task that
+  /// produced the data. It has no effect on Linux, where neither URLSession nor AsyncHTTPClient
+  /// recognises a cellular network.
   public var allowsCellular: Bool
-  /// Whether the task should go on while the application does not run.
+  /// Whether the task should continue while the application is not running.
   ///
-  /// ``RoutingTransport`` chooses by it between a background session and another transport. By
-  /// themselves, every task of `BackgroundURLSessionTransport` goes on, and no task of
-  /// `URLSessionTransport` or `AsyncHTTPClientTransport` does.
+  /// ``RoutingTransport`` uses it to choose between its background and its foreground transport.
+  /// The other transports ignore it: every task of `BackgroundURLSessionTransport` continues, and
+  /// no task of `URLSessionTransport` or `AsyncHTTPClientTransport` does.
   public var prefersBackground: Bool
 
-  /// Creates a request for the whole entity, or for the part of it that starts at `offset`.
+  /// Creates a request for the whole entity, or for its bytes from `offset` on.
   public init(
     url: String,
     recordID: String,
@@ -61,12 +63,12 @@ public struct TaskRequest: Sendable, Hashable {
   }
 }
 
-/// Names one live task within a transport; never used twice by one transport.
+/// Identifies a live task within a transport, which never reuses an id.
 public struct TaskID: Sendable, Hashable, RawRepresentable {
-  /// The transport's number for the task.
+  /// The transport's number of the task.
   public var rawValue: UInt64
 
-  /// Names the task that the transport numbered `rawValue`.
+  /// Creates the id of the task with that number.
   public init(rawValue: UInt64) {
     self.rawValue = rawValue
   }

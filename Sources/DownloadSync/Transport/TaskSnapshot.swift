@@ -1,32 +1,32 @@
-/// A live task as a value.
+/// A snapshot of a live task.
 public struct TaskSnapshot: Sendable, Hashable {
-  /// What a task is doing; those of most transports run until they are forgotten.
+  /// The state of a task; only a ``BackgroundTransport`` uses states other than `running`.
   public enum State: String, Sendable, Hashable, CaseIterable {
-    /// It moves bytes, or waits for the network.
+    /// The task transfers bytes or waits for the network.
     case running
-    /// It does nothing until it is resumed.
+    /// The task is suspended until it is resumed.
     case suspended
-    /// It was asked to end, and has not.
+    /// The task was cancelled and has not ended yet.
     case canceling
-    /// It has ended, and nobody has heard how.
+    /// The task has ended, and no sink has received its outcome.
     case ended
   }
 
-  /// The task's name within its transport.
+  /// The task's id.
   public var id: TaskID
-  /// The record that the task works for.
+  /// The id of the task's record.
   public var recordID: String
-  /// Body bytes handed to the sink so far, not counting those before the request's offset; of a
-  /// ``BackgroundTransport`` those that it holds.
+  /// The number of body bytes passed to the sink so far, without those before ``offset``; for a
+  /// ``BackgroundTransport``, the number of bytes that it has stored.
   public var bytesReceived: Int64
-  /// The first byte that was asked for.
+  /// The first requested byte.
   public var offset: Int64
-  /// What it is doing.
+  /// The state of the task.
   public var state: State
-  /// Whether a ``BackgroundTransport`` has its whole body, from ``offset`` on.
+  /// Whether a ``BackgroundTransport`` has stored the whole body, from ``offset`` on.
   public var isDelivered: Bool
 
-  /// Describes a live task.
+  /// Creates a snapshot.
   public init(
     id: TaskID,
     recordID: String,

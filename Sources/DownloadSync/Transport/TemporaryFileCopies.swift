@@ -3,36 +3,36 @@ package import Foundation
 internal import ResumeData
 internal import Synchronization
 
-/// Copies of the temporary files that a background session downloads into.
+/// Copies of the temporary files into which a background session downloads.
 ///
-/// When a network is lost, a system may report an error without resume data and delete its temporary
-/// file (openradar-mirror 15980). The copies limit the loss to ``interval`` bytes: a task's file is
-/// copied as it grows, and resume data for the copy is made from resume data that an earlier task of
-/// the same record has left, with the count of bytes replaced.
+/// When the network is lost, a system may report an error without resume data and delete its
+/// temporary file (openradar-mirror 15980). The copies limit the loss to about `interval` bytes. A
+/// task's file is copied as it grows. The resume data for the copy is that of an earlier task of
+/// the same record, with the number of received bytes replaced.
 ///
-/// A copy is three files named by the record: `ID.resume` with the resume data, `ID.copy` with the
-/// bytes, and `ID.new` while it is being written.
+/// A copy consists of up to three files: `ID.resume` with the resume data, `ID.copy` with the
+/// bytes, and `ID.new` while the bytes are being copied. `ID` is the id of the record.
 package final class TemporaryFileCopies: Sendable {
   private struct State: Sendable {
-    /// The number of bytes of each copy made by this process.
+    /// The size of each copy made by this process, in bytes.
     var copied: [String: Int64] = [:]
-    /// The records whose tasks were asked for resume data, so that their file's name becomes known.
+    /// The records whose tasks were asked for resume data, which names their temporary file.
     var asked: Set<String> = []
   }
 
   private let folder: String
   private let systemFolder: String
   private let interval: Int64
-  // Held while a file is copied: a copy is used by nothing else meanwhile.
+  // Held while a file is copied, so that its resume data is not replaced meanwhile.
   private let state = Mutex(State())
 
-  /// Opens the copies in a folder, which is created.
+  /// Opens the copies in a folder, which is created if missing.
   ///
   /// - Parameters:
-  ///   - folder: Where the copies are.
-  ///   - systemFolder: Where the system keeps the temporary files.
-  ///   - interval: How many bytes arrive between two copies.
-  /// - Throws: What `FileManager` throws when the folder cannot be created.
+  ///   - folder: The folder for the copies.
+  ///   - systemFolder: The folder in which the system stores the temporary files.
+  ///   - interval: The number of bytes between two copies.
+  /// - Throws: The error of `FileManager` if the folder cannot be created.
   package init(folder: String, systemFolder: String, interval: Int64 = 1 << 20) throws {
     self.folder = folder
     self.systemFolder = systemFolder
@@ -40,11 +40,11 @@ package final class TemporaryFileCopies: Sendable {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 
-  /// Whether a task has to be asked for resume data, because nothing names its temporary file; true
-  /// once for each record until ``forget(_:)``.
+  /// Returns whether a task must be asked for resume data, because the name of its temporary file
+  /// is unknown.
   ///
-  /// Never where all bytes may have arrived: a server has nothing to answer to a request for the rest
-  /// (status 416).
+  /// Returns true once for each record until ``forget(_:)``. Never returns true if all bytes may
+  /// have arrived: a server rejects a request for the remaining zero bytes (status 416).
   package func mustAsk(_ recordID: String, held byteCount: Int64, of total: Int64?) -> Bool {
     guard let total, byteCount < total, Self.isName(recordID), named(recordID) == nil else {
       return false
@@ -52,10 +52,11 @@ package final class TemporaryFileCopies: Sendable {
     return state.withLock { $0.asked.insert(recordID).inserted }
   }
 
-  /// Stores the resume data that a task goes on from: it names the file that the task writes.
+  /// Stores the resume data from which a task continues, and which names the file that the task
+  /// writes.
   ///
-  /// A copy of another version of the file is deleted: continued with this resume data, it would make
-  /// a mixture of both.
+  /// A copy of another version of the file is deleted: continuing it with this resume data would
+  /// mix the two versions.
   package func note(_ resumeData: Data, of recordID: String) {
     guard Self.isName(recordID) else { return }
     state.withLock { state in
@@ -72,7 +73,8 @@ package final class TemporaryFileCopies: Sendable {
     }
   }
 
-  /// Deletes the copy of a record, durably: the resume data of another entity is stored after it.
+  /// Deletes the copy of a record and syncs the folder, before resume data of another entity is
+  /// stored.
   private func deleteCopy(of recordID: String) throws {
     let copy = path(recordID, "copy")
     guard FileIdentity(ofFileAt: copy) != nil else { return }
@@ -80,7 +82,7 @@ package final class TemporaryFileCopies: Sendable {
     try FileSynchronization.synchronize(folder)
   }
 
-  /// Whether the bytes of a record's copy are of the entity that resume data is of.
+  /// Whether a record's copy contains bytes of the entity that resume data describes.
   private func isCopy(of recordID: String, ofEntityOf resumeData: Data) -> Bool {
     guard let stored = named(recordID), let data = try? ResumeData(Array(resumeData)) else {
       return false
@@ -88,13 +90,14 @@ package final class TemporaryFileCopies: Sendable {
     return stored.isOfSameEntity(as: data)
   }
 
-  /// Copies the temporary file of a task when enough bytes have arrived since the last copy.
+  /// Copies the temporary file of a task if enough bytes have arrived since the last copy.
   ///
   /// - Parameters:
-  ///   - recordID: The record of the task.
-  ///   - byteCount: How many bytes the file has.
-  ///   - response: What the task is receiving. An error page and another version of the file go into
-  ///     the same temporary file, and are not copied: the resume data speaks of neither.
+  ///   - recordID: The id of the task's record.
+  ///   - byteCount: The size of the file in bytes.
+  ///   - response: The response that the task is receiving. The body of an error or of another
+  ///     version of the file goes into the same temporary file. It is not copied, because the
+  ///     resume data does not describe it.
   package func progressed(
     _ recordID: String,
     held byteCount: Int64,
@@ -102,7 +105,7 @@ package final class TemporaryFileCopies: Sendable {
   ) {
     state.withLock { state in
       let last = state.copied[recordID] ?? 0
-      // A task that began anew has fewer bytes than its predecessor.
+      // A restarted task has fewer bytes than the previous one.
       guard Self.isName(recordID), byteCount - last >= interval || byteCount < last,
         let data = named(recordID), data.isOfEntity(of: response),
         let source = systemPath(of: data)
@@ -111,7 +114,7 @@ package final class TemporaryFileCopies: Sendable {
       try? FileManager.default.removeItem(atPath: new)
       do {
         try FileManager.default.copyItem(atPath: source, toPath: new)
-        // After a power cut, the copy is the previous one or this one, and whole.
+        // After a power failure, the copy is the previous one or this one, and complete.
         try FileSynchronization.replace(path(recordID, "copy"), with: new)
         state.copied[recordID] = FileIdentity(ofFileAt: path(recordID, "copy"))?.size
       } catch {
@@ -120,7 +123,8 @@ package final class TemporaryFileCopies: Sendable {
     }
   }
 
-  /// The resume data with which a download goes on from the copy; `nil` when there is no copy.
+  /// Returns the resume data from which a download continues with the copy; `nil` if there is no
+  /// copy.
   package func resumeData(of recordID: String) -> Data? {
     guard let data = named(recordID),
       let size = FileIdentity(ofFileAt: path(recordID, "copy"))?.size,
@@ -129,8 +133,10 @@ package final class TemporaryFileCopies: Sendable {
     return (try? data.settingReceived(size)).map { Data($0.bytes) }
   }
 
-  /// Puts the copy in the place of the temporary file that resume data names, if that is gone or has
-  /// fewer bytes than the resume data counts, and the copy is of the same entity.
+  /// Restores the temporary file of resume data from the copy.
+  ///
+  /// Does so if the temporary file is missing or shorter than the resume data says, and if the copy
+  /// is long enough and of the same entity.
   package func restore(_ resumeData: Data, of recordID: String) {
     guard Self.isName(recordID), let data = try? ResumeData(Array(resumeData)),
       let target = systemPath(of: data), let received = data.received,
@@ -142,13 +148,13 @@ package final class TemporaryFileCopies: Sendable {
     try? FileManager.default.copyItem(atPath: path(recordID, "copy"), toPath: target)
   }
 
-  /// The records that have copies.
+  /// The ids of the records that have a copy or stored resume data.
   package var recordIDs: [String] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return Set(files.map { String($0.prefix { $0 != "." }) }).sorted()
   }
 
-  /// Deletes the copy of a record.
+  /// Deletes the copy and the stored resume data of a record.
   package func forget(_ recordID: String) {
     guard Self.isName(recordID) else { return }
     state.withLock { state in
@@ -160,7 +166,7 @@ package final class TemporaryFileCopies: Sendable {
     }
   }
 
-  /// The stored resume data of a record.
+  /// Returns the stored resume data of a record.
   private func named(_ recordID: String) -> ResumeData? {
     guard Self.isName(recordID) else { return nil }
     return FileManager.default.contents(atPath: path(recordID, "resume"))
@@ -175,7 +181,7 @@ package final class TemporaryFileCopies: Sendable {
     data.partialFileName.map { "\(systemFolder)/\($0)" }
   }
 
-  /// Whether an id is a plain file name; a task's description may be any text.
+  /// Whether an id is safe as a file name: a task's description may be any text.
   private static func isName(_ recordID: String) -> Bool {
     !recordID.isEmpty && recordID.utf8.count <= 64
       && recordID.utf8.allSatisfy { byte in
@@ -185,12 +191,12 @@ package final class TemporaryFileCopies: Sendable {
 }
 
 extension ResumeData {
-  /// Whether two tasks downloaded the same version of a file from the same URL.
+  /// Whether both describe the same version of a file at the same URL.
   fileprivate func isOfSameEntity(as other: ResumeData) -> Bool {
     url == other.url && entityTag == other.entityTag && lastModified == other.lastModified
   }
 
-  /// Whether a response carries the entity that the resume data is of.
+  /// Whether a response contains the entity that the resume data describes.
   ///
   /// A 206 continues it: the system has compared the validators.
   fileprivate func isOfEntity(of response: ResponseHead) -> Bool {

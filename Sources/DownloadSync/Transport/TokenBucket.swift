@@ -1,11 +1,12 @@
-/// A token bucket that may be overdrawn: what arrived is charged, and the debt is waited off.
+/// A token bucket that may be overdrawn: bytes are charged after they have arrived, and the debt
+/// delays the next read.
 struct TokenBucket {
   /// The rate in bytes per second.
   let bytesPerSecond: Int64
   private var balance: Double
   private var updated: ContinuousClock.Instant
 
-  /// An empty bucket.
+  /// Creates an empty bucket.
   init(bytesPerSecond: Int64, at now: ContinuousClock.Instant) {
     precondition(bytesPerSecond > 0, "a rate limit is above zero")
     self.bytesPerSecond = bytesPerSecond
@@ -13,19 +14,19 @@ struct TokenBucket {
     updated = now
   }
 
-  /// Takes bytes out, whether they are there or not.
+  /// Removes tokens for bytes that have arrived, even if too few are available.
   mutating func charge(_ byteCount: Int, at now: ContinuousClock.Instant) {
     refill(at: now)
     balance -= Double(byteCount)
   }
 
-  /// How long it takes from `now` until nothing is owed.
+  /// Returns the time from `now` until the debt is paid.
   mutating func delay(at now: ContinuousClock.Instant) -> Duration {
     refill(at: now)
     return balance < 0 ? .seconds(-balance / Double(bytesPerSecond)) : .zero
   }
 
-  /// What is not used within a tenth of a second is lost: a pause must not be followed by a burst.
+  /// Unused tokens accumulate for a tenth of a second at most, so that no burst follows a pause.
   private mutating func refill(at now: ContinuousClock.Instant) {
     guard now > updated else { return }
     let rate = Double(bytesPerSecond)

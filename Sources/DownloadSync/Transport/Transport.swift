@@ -1,62 +1,66 @@
 public import Foundation
 
-/// The live side of a download: starts tasks, cancels them, and says which are running.
+/// Starts and cancels the tasks that transfer bytes, and lists the live ones.
 ///
-/// A transport moves bytes and knows nothing of records. One value serves every download of an
-/// engine. All methods return without waiting for the network and may be called from any thread.
+/// A transport knows nothing of records. One transport serves all downloads of an engine. No method
+/// waits for the network, and all may be called from any thread.
 public protocol Transport: Sendable {
-  /// Starts one task and returns at once.
+  /// Starts a task and returns immediately.
   ///
-  /// Everything that happens to the task is told to `sink`, on a queue of the transport's choice.
-  /// A task that cannot even be started (an unsupported URL, say) also ends through `sink`.
+  /// The sink receives all events of the task, on a queue that the transport chooses. A task that
+  /// cannot start, for example because its URL is not supported, also ends through the sink.
   func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID
 
-  /// Asks a task to end; its sink still hears ``TaskSink/finish(_:)`` once, with
-  /// ``TaskOutcome/cancelled`` unless it had ended before.
+  /// Cancels a task.
+  ///
+  /// Its sink receives ``TaskSink/finish(_:)`` exactly once, with ``TaskOutcome/cancelled`` unless
+  /// the task had already ended.
   func cancel(_ task: TaskID)
 
-  /// The tasks that have not told their sink the outcome yet.
+  /// The tasks whose sinks have not received the outcome yet.
   func liveTasks() async -> [TaskSnapshot]
 }
 
-/// Hears what happens to one task.
+/// Receives the events of one task.
 ///
-/// The transport calls one method at a time: any number of ``receive(_:)-(ResponseHead)`` and
-/// ``receive(_:)-(Span<UInt8>)``, then ``finish(_:)`` exactly once, and nothing after it. A slow
-/// sink slows the transfer down: this is the back-pressure that keeps memory bounded.
+/// The transport makes one call at a time: any number of ``receive(_:)-(ResponseHead)`` and
+/// ``receive(_:)-(Span<UInt8>)``, then ``finish(_:)`` exactly once, and no call after it. A slow
+/// sink slows the transfer down. This back-pressure bounds memory.
 public protocol TaskSink: Sendable {
-  /// The head of a final response (never a 1xx, never a redirect that is followed).
+  /// Receives the head of a final response: not a 1xx, and not a redirect that is followed.
   func receive(_ head: ResponseHead) -> BodyDisposition
 
-  /// The next bytes of the body, lent for the length of the call.
+  /// Receives the next bytes of the body, which are valid only during the call.
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition
 
-  /// How many bytes the task has of how many, where the transport keeps them to itself so far.
+  /// Receives the number of bytes that the transport has stored so far, and the total if it is
+  /// known.
   ///
-  /// Only a ``BackgroundTransport`` tells it.
+  /// Only a ``BackgroundTransport`` calls this.
   func report(held byteCount: Int64, of total: Int64?)
 
-  /// What the task leaves for another one to go on from; the end follows.
+  /// Receives the resume data of a task that ends early; ``finish(_:)`` follows.
   ///
-  /// Only a ``BackgroundTransport`` tells it.
+  /// Only a ``BackgroundTransport`` calls this.
   func receive(resumeData: Data)
 
-  /// The end of the task. The last call that a sink gets.
+  /// Receives the outcome of the task. This is the last call.
   func finish(_ outcome: TaskOutcome)
 }
 
 extension TaskSink {
-  /// Does nothing: for sinks that are given to no ``BackgroundTransport``.
+  /// Does nothing; sufficient for sinks that are not used with a ``BackgroundTransport``.
   public func report(held byteCount: Int64, of total: Int64?) {}
 
-  /// Does nothing: for sinks that are given to no ``BackgroundTransport``.
+  /// Does nothing; sufficient for sinks that are not used with a ``BackgroundTransport``.
   public func receive(resumeData: Data) {}
 }
 
-/// Whether a sink wants (more of) the body.
+/// A sink's answer to a head or to bytes: whether to continue the transfer.
 public enum BodyDisposition: Sendable, Hashable {
-  /// Go on.
+  /// Continue the transfer.
   case proceed
-  /// Cancel the task. No further bytes reach the sink; its outcome is ``TaskOutcome/cancelled``.
+  /// Cancel the task. The sink receives no further bytes, and the outcome is
+  /// ``TaskOutcome/cancelled``.
   case cancel
 }
