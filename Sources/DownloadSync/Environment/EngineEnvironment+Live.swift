@@ -2,7 +2,7 @@ internal import Dispatch
 internal import ObjectStore
 
 extension EngineEnvironment {
-  /// The world as it is.
+  /// The real environment.
   package static let live = Self(
     instant: { .now },
     random: { .random(in: 0..<1) },
@@ -18,7 +18,8 @@ extension EngineEnvironment {
           post(.ticked)
         }
       }
-      // Woken by each commit of any process; once a second at the least, which the store sees to.
+      // Posts a signal for each commit of any process. A commit of another process is noticed
+      // within a second even if its notification is lost: the store also polls.
       let watching = Task { await watch({ store.commits }, post) }
       return {
         ticking.cancel()

@@ -1,13 +1,13 @@
 extension EngineEnvironment {
   /// Posts a signal for each commit until the task is cancelled.
   ///
-  /// An observation that fails or ends is begun again after `retryInterval`. A commit may have been
-  /// missed meanwhile, so the engine is woken then as well: even if every observation fails, it reads
-  /// the store once per interval.
+  /// An observation that fails or ends is restarted after `retryInterval`. Commits may have been
+  /// missed in the meantime, so a signal is posted then as well. Even if every observation fails,
+  /// the engine reads the store once per interval.
   ///
   /// - Parameters:
-  ///   - retryInterval: The time between a failure and the next observation.
-  ///   - commits: Begins an observation; each element stands for one or more commits.
+  ///   - retryInterval: The time between the end of an observation and the next one.
+  ///   - commits: Starts an observation; each element stands for one or more commits.
   ///   - post: Receives the signals.
   package static func watch<Commits: AsyncSequence>(
     retryInterval: Duration = .seconds(1),

@@ -1,42 +1,42 @@
 package import ObjectStore
 
-/// What an engine has of the world beside its store and its transport: time, chance, threads, and
-/// leave to change what lies on disk.
+/// The environment of an engine besides its store and its transport: time, randomness, threads, and
+/// the permission to change files.
 ///
-/// A simulation gives it another one, in which the same seed has the same things happen in the same
-/// order.
+/// A simulation injects its own environment, in which the same seed produces the same events in the
+/// same order.
 package struct EngineEnvironment: Sendable {
-  /// What wakes an engine beside its transport.
+  /// An event, other than those of the transport, that wakes the engine.
   package enum Signal: Sendable {
-    /// Time passed.
+    /// Some time has passed.
     case ticked
-    /// Somebody committed to the store, perhaps the engine itself.
+    /// A process has committed to the store, possibly this one.
     case storeChanged
-    /// The observation of the store failed; it is begun again.
+    /// The observation of the store failed; it is restarted.
     case observationFailed(any Error)
   }
 
-  /// The time that never goes back.
+  /// The current time of a monotonic clock.
   package var instant: @Sendable () -> ContinuousClock.Instant
-  /// A number from zero up to but not including one.
+  /// A random number from 0 up to, but not including, 1.
   package var random: @Sendable () -> Double
-  /// Runs work on a thread that may wait for a disk.
+  /// Runs work on a thread that may block for a disk.
   package var startWork: @Sendable (@escaping @Sendable () -> Void) -> Void
-  /// Runs work on a thread that may wait, and for which nobody does for long.
+  /// Runs long work of low priority on a thread that may block.
   package var startLongWork: @Sendable (@escaping @Sendable () -> Void) -> Void
-  /// Runs an operation beside the engine.
+  /// Runs an asynchronous operation concurrently with the engine.
   package var startTask: @Sendable (@escaping @Sendable () async -> Void) -> Void
-  /// Begins to wake an engine of the store, and returns what ends that.
+  /// Starts to post the signals for an engine of a store; returns a closure that stops this.
   package var wake:
     @Sendable (ObjectStore, _ post: @escaping @Sendable (Signal) -> Void) -> @Sendable () -> Void
-  /// How many bytes may still be written to the volume of a folder; `nil` when that cannot be asked.
+  /// Returns the free space of the volume of a folder, in bytes; `nil` if it cannot be queried.
   package var availableBytes: @Sendable (_ folder: String) -> Int64?
-  /// Whether this process can open no more files or sockets.
+  /// Whether this process cannot open further files or sockets.
   package var lacksDescriptors: @Sendable () -> Bool
-  /// Is asked before each effect.
+  /// Consulted before each effect; `nil` outside tests.
   package var faultInjector: (any FaultInjector)?
 
-  /// Describes a world.
+  /// Creates an environment.
   package init(
     instant: @escaping @Sendable () -> ContinuousClock.Instant,
     random: @escaping @Sendable () -> Double,
@@ -61,7 +61,7 @@ package struct EngineEnvironment: Sendable {
     self.faultInjector = faultInjector
   }
 
-  /// Runs work that waits for a disk on a thread that may wait.
+  /// Runs blocking work with ``startWork`` and returns its result.
   func blocking<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       startWork { continuation.resume(with: Result(catching: work)) }

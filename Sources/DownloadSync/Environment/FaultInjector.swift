@@ -8,66 +8,66 @@ internal import ObjectStore
   internal import Glibc
 #endif
 
-/// One change of the world that outlasts the process: what a kill comes before or after.
+/// A change that outlasts the process: a simulation kills the process before or after it.
 package enum Effect: Sendable, Hashable {
-  /// A partial file is opened, and made where there is none.
+  /// Opens a partial file, and creates it if missing.
   case open(path: String)
-  /// A file is cut, or lengthened with zeros.
+  /// Truncates a file, or extends it with zeros.
   case cut(path: String, size: Int64)
-  /// Bytes are written at a position.
+  /// Writes bytes at an offset.
   case write(path: String, offset: Int64, byteCount: Int)
-  /// What was written to a file before the call is made to outlast a power cut.
+  /// Syncs a file: the data written before the call survives a power failure.
   case synchronize(path: String)
-  /// A file gets a second name that nothing has.
+  /// Gives a file a second name, which must be unused.
   case link(from: String, to: String)
-  /// A file gets another name.
+  /// Renames a file.
   case rename(from: String, to: String)
-  /// A name goes.
+  /// Removes a name.
   case remove(path: String)
-  /// A folder is made.
+  /// Creates a folder.
   case makeFolder(path: String)
-  /// The names in a folder are made to outlast a power cut.
+  /// Syncs a folder: its entries survive a power failure.
   case synchronizeFolder(path: String)
-  /// The store commits.
+  /// Commits to the store.
   case commit
 }
 
-/// Is asked before every effect of an engine, and told of it afterwards: the place where a simulation
-/// has disks fail and processes die.
+/// Allows or refuses each effect of an engine, and is notified after it.
 ///
-/// What an engine only reads it reads without asking.
+/// A simulation uses it to make disks fail and processes die. Reads are not reported.
 package protocol FaultInjector: Sendable {
-  /// The error number with which the effect fails without having happened; `nil` to let it happen.
+  /// Returns the error number with which an effect fails without taking place; `nil` to allow it.
   func refusal(of effect: Effect) -> Int32?
 
-  /// The effect has happened.
+  /// Notes that an effect has taken place.
   func didPerform(_ effect: Effect)
 
-  /// A file was locked, until the engine unlocks it or the process ends.
+  /// Notes that the engine has locked a file, until it unlocks it or the process ends.
   func didLock(_ lock: any ProcessLock)
 }
 
 extension FaultInjector {
-  /// Does nothing: the system unlocks the files of a process that ends.
+  /// Does nothing: the system releases the locks of a process that ends.
   package func didLock(_ lock: any ProcessLock) {}
 }
 
-/// A lock that ends with its process.
+/// A lock that is released when its process ends.
 package protocol ProcessLock: AnyObject, Sendable {
-  /// Ends the lock.
+  /// Releases the lock.
   func unlock()
 }
 
-/// The gate does not let a commit happen.
+/// The error of a commit that the fault injector refused.
 package struct CommitRefusal: Error, Sendable, Hashable {
   /// The error number.
   package var code: Int32
 }
 
 extension FaultInjector {
-  /// Asks for leave to commit.
+  /// Checks whether the store may commit.
   ///
-  /// - Throws: `StoreError` with `diskFull`, as the store does; ``CommitRefusal``.
+  /// - Throws: `StoreError` with `diskFull` if the commit is refused with `ENOSPC`, as by the store
+  ///   itself; ``CommitRefusal`` for any other error number.
   func passCommit() throws {
     guard let code = refusal(of: .commit) else { return }
     guard code != ENOSPC else { throw StoreError(.diskFull, "the disk is full") }

@@ -8,13 +8,14 @@
 
 /// The file descriptors of this process.
 enum FileDescriptors {
-  /// More than a connection needs for its socket and for the look-up of its host: by the time of the
-  /// question, the one that failed has closed its own.
+  /// More than a connection needs for its socket and its DNS lookup.
+  ///
+  /// A connection that failed has closed its own descriptors before the check.
   private static let connectionCount = 8
 
-  /// Whether too few are left for a connection.
+  /// Whether too few descriptors are free for a connection.
   ///
-  /// Opens that many and closes them again.
+  /// Opens that number of descriptors and closes them again.
   static var areExhausted: Bool {
     var opened: [Int32] = []
     defer { for descriptor in opened { close(descriptor) } }
