@@ -1,40 +1,40 @@
-/// What of a partial file is not in its digest yet, and where those bytes come from: as they were
-/// handed over while they streamed, or from the file.
+/// The part of a partial file that its digest does not cover yet, and the source of these bytes:
+/// memory or the file.
 ///
-/// The writer adds, a worker takes. Bytes are handed over as long as there is room; what finds none,
-/// and what was there before the transfer, is read from the file. So a slow worker costs the writer
-/// nothing but a copy, and memory has a bound.
+/// The writer appends bytes and a worker hashes them. Appended bytes stay in memory up to
+/// `capacity`. Bytes beyond it, and those from before the transfer, are read from the file. So a
+/// slow worker costs the writer only a copy of the bytes, and memory is bounded.
 struct DigestBacklog: Sendable {
-  /// What the worker does next.
+  /// The worker's next step.
   enum Step: Sendable, Equatable {
-    /// Take these bytes.
+    /// Hash these bytes.
     case hash([UInt8])
-    /// Read this part of the file, and take it.
+    /// Read this range of the file and hash it.
     case read(Range<Int64>)
-    /// Begin anew: what was taken is not what the file has now.
+    /// Restart the digest: bytes that were hashed have been overwritten or cut off.
     case reset
   }
 
-  /// The most that is read from the file at once, in bytes.
+  /// The maximum length of a read from the file, in bytes.
   let readLength: Int64
-  /// The bytes that may wait in memory.
+  /// The maximum number of bytes in memory.
   let capacity: Int
 
-  /// All bytes before it are taken, or are being taken.
+  /// The bytes before this offset have been given to the worker.
   private var taken: Int64 = 0
-  /// All bytes before it are written.
+  /// The bytes before this offset have been written.
   private var end: Int64
-  /// The bytes that follow those that are taken, as they were handed over.
+  /// The appended bytes that follow `taken`.
   private var chunks: [[UInt8]] = []
   private var nextChunk = 0
-  /// The bytes in the chunks that are left.
+  /// The number of bytes in the remaining chunks.
   private var held = 0
-  /// Whether what was taken does not count any more.
+  /// Whether the worker must restart the digest.
   private(set) var isOutdated = false
-  /// The bytes that had to be read from the file.
+  /// The number of bytes that the worker had to read from the file.
   private(set) var bytesRead: Int64 = 0
 
-  /// A file with so many bytes, of which none is taken.
+  /// Creates the backlog of a file with `end` bytes, none of them hashed.
   init(end: Int64, readLength: Int64, capacity: Int) {
     self.end = end
     self.readLength = readLength
@@ -43,7 +43,7 @@ struct DigestBacklog: Sendable {
 
   /// Notes bytes that were written at the end.
   mutating func append(_ bytes: Span<UInt8>) {
-    // Behind bytes that are not handed over they would only wait for them.
+    // Bytes after a gap are not kept: they would stay in memory until the gap has been read.
     if taken + Int64(held) == end, held + bytes.count <= capacity, !bytes.isEmpty {
       chunks.append(unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) })
       held += bytes.count
@@ -51,9 +51,10 @@ struct DigestBacklog: Sendable {
     end += Int64(bytes.count)
   }
 
-  /// Notes that the next bytes go to `offset`, and that those from there on count no more.
+  /// Notes that the next bytes are written at `offset`, and that the bytes from there on are
+  /// invalid.
   ///
-  /// To be said before the file is changed: a part that is being read then is known for outdated.
+  /// Call this before the file changes, so that a concurrent read is known to be outdated.
   mutating func seek(to offset: Int64) {
     if offset < taken {
       isOutdated = true
@@ -63,7 +64,7 @@ struct DigestBacklog: Sendable {
     dropChunks()
   }
 
-  /// What the worker does next, and what then counts as done; `nil` when all is taken.
+  /// Returns the worker's next step, and counts it as done; `nil` if all bytes are hashed.
   mutating func next() -> Step? {
     if isOutdated {
       isOutdated = false

@@ -3,10 +3,11 @@ internal import Synchronization
 
 /// The digest of a partial file, computed while the file is written.
 ///
-/// The transport's thread hands bytes over and goes on; a worker takes them on a thread of its own,
-/// after it has read what was there before. The worker ends with the last reference to this.
+/// The transport's thread appends bytes and continues. A worker hashes them on another thread,
+/// after it has read the bytes that were in the file before. The worker stops when the last
+/// reference to this object is released.
 final class StreamedDigest: Sendable {
-  /// Runs work on a thread that may wait for a disk.
+  /// Runs work on a thread that may block for a disk.
   typealias StartWork = @Sendable (@escaping @Sendable () -> Void) -> Void
 
   private typealias Waiting = CheckedContinuation<Result<Digest, PartialFile.Failure>, Never>
@@ -18,22 +19,22 @@ final class StreamedDigest: Sendable {
     var waiting: [Waiting] = []
   }
 
-  /// What the worker does, or whom it tells at its end.
+  /// The worker's next step, or the callers to resume when there is none.
   private enum Turn {
     case take(DigestBacklog.Step)
     case end([Waiting], PartialFile.Failure?)
   }
 
-  /// How the digest is computed.
+  /// The algorithm of the digest.
   let algorithm: Digest.Algorithm
   private let file: PartialFile
   private let startWork: StartWork
-  // Held for the copy of some kilobytes at most: the writer adds, the worker takes.
+  // Held at most for a copy of some kilobytes.
   private let state: Mutex<State>
-  // Used by the worker alone, of which there is one at a time, and read when there is none.
+  // Used by the worker, at most one at a time, and read when no worker runs.
   private let hasher: Mutex<DigestHasher>
 
-  /// Begins with what the file has, which is read at once.
+  /// Creates a digest and starts to read the bytes that the file already has.
   init(
     of file: PartialFile,
     _ algorithm: Digest.Algorithm,
@@ -57,28 +58,28 @@ final class StreamedDigest: Sendable {
     change { _ in }
   }
 
-  /// The bytes that had to be read from the file.
+  /// The number of bytes that had to be read from the file.
   var bytesRead: Int64 { state.withLock { $0.backlog.bytesRead } }
 
-  // MARK: The writer's calls
+  // MARK: Calls by the writer
 
-  /// Takes bytes that were written at the file's position.
+  /// Appends bytes that were written at the file's position.
   func append(_ bytes: Span<UInt8>) {
     change { $0.backlog.append(bytes) }
   }
 
-  /// The next bytes go to `offset`; said before the file is changed.
+  /// Notes that the next bytes are written at `offset`; call this before the file changes.
   func seek(to offset: Int64) {
     change { $0.backlog.seek(to: offset) }
   }
 
-  // MARK: The engine's call
+  // MARK: Call by the engine
 
-  /// The digest of all bytes up to the position, once the last ones are taken.
+  /// Returns the digest of all bytes up to the file's position, after hashing the remaining ones.
   ///
-  /// For the end, when nothing is written any more.
+  /// Call this at the end, when nothing is written any more.
   ///
-  /// - Throws: `PartialFile.Failure` when the file cannot be read.
+  /// - Throws: `PartialFile.Failure` if the file cannot be read.
   func digest() async throws(PartialFile.Failure) -> Digest {
     try await withCheckedContinuation { continuation in
       change { $0.waiting.append(continuation) }
@@ -88,7 +89,7 @@ final class StreamedDigest: Sendable {
 
   // MARK: The worker
 
-  /// Changes the state, and has a worker go on from there unless one does.
+  /// Changes the state, and starts a worker unless one is running.
   private func change(_ change: (inout State) -> Void) {
     let begins = state.withLock { state in
       change(&state)
@@ -101,7 +102,7 @@ final class StreamedDigest: Sendable {
     }
   }
 
-  /// Takes the next bytes; false when there were none, and the worker has ended.
+  /// Performs the next step; returns false if there was none and the worker has ended.
   private func takeNext() -> Bool {
     let turn = state.withLock { state -> Turn in
       let isStuck = state.failure != nil && !state.backlog.isOutdated
@@ -128,7 +129,8 @@ final class StreamedDigest: Sendable {
       let bytes = try file.read(part)
       hasher.withLock { $0.update(bytes.span) }
     } catch {
-      // A file that is cut to begin anew is no failure.
+      // If the file was truncated during the read, the digest restarts and the error does not
+      // count.
       state.withLock { if !$0.backlog.isOutdated { $0.failure = error } }
     }
   }
