@@ -1,18 +1,21 @@
 internal import DownloadStore
 
-/// Where the name of a file comes from that nobody has named.
+/// The source of a file's name if the caller gave none.
 ///
-/// A name that somebody gave stays, and so does that of a file whose place the next one takes.
+/// A name that the caller gave is never changed. A file that replaces a finished one keeps the name
+/// of that file.
 public enum FileNaming: String, Sendable, Hashable, CaseIterable {
-  /// The URL suggests it, so that it is known from the start.
+  /// The name is derived from the URL and known from the start.
   case fromURL
-  /// The response names it in `Content-Disposition` (RFC 6266).
+  /// The name is taken from the `Content-Disposition` of the response (RFC 6266).
   ///
-  /// Where it does not, the URL does, and where that has no extension, one for the `Content-Type` is
-  /// put behind it. The name is made harmless, and numbered as any other.
+  /// Without that field it is derived from the URL. If the derived name has no extension, the usual
+  /// extension for the `Content-Type` is appended. The name is sanitized and, if it is already
+  /// used, numbered.
   case fromResponse
 
-  /// What a response calls the file of a URL; `nil` when it keeps the name that the URL suggests.
+  /// Returns the name that a response gives the file of a URL; `nil` to keep the name derived from
+  /// the URL.
   func name(forURL url: String, _ head: ResponseHead) -> String? {
     guard self == .fromResponse else { return nil }
     if let given = head.suggestedFilename { return given }

@@ -1,19 +1,20 @@
 extension ResponseHead {
-  /// The type in the `Content-Type` field, without parameters and in lower case (RFC 9110, 8.3.1).
+  /// The media type in `Content-Type`, in lower case and without parameters (RFC 9110, 8.3.1);
+  /// `nil` if the field is missing.
   var mediaType: String? {
     let type = self["Content-Type"]?.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
     return type?.isEmpty == false ? type : nil
   }
 }
 
-/// What media types say about file names.
+/// The usual filename extensions of media types.
 enum MediaType {
-  /// The usual extension of files of a type; `nil` when it says nothing about the file.
+  /// Returns the usual extension of a media type; `nil` if the type has none.
   ///
-  /// Plain text says nothing: servers send what they do not know as that.
+  /// `text/plain` has none: servers also send it for files of unknown type.
   static func filenameExtension(of type: String) -> String? { extensions[type] }
 
-  /// Registered types (IANA) and those that servers send for files that people download.
+  /// Types registered with IANA, and unregistered ones that servers send for common downloads.
   private static let extensions = [
     "application/epub+zip": "epub", "application/gzip": "gz", "application/java-archive": "jar",
     "application/json": "json", "application/msword": "doc", "application/ogg": "ogx",
