@@ -31,7 +31,7 @@ package struct PreparedRequest: Sendable, Hashable {
     if let field = request.headers.first(where: { !Self.isSendable($0) }) {
       throw TaskFailure(
         code: .unknown,
-        message: "not a header field that can be sent: \(field.name.debugDescription)"
+        message: "not a valid header field: \(field.name.debugDescription)"
       )
     }
     self.url = url

@@ -32,15 +32,15 @@ package enum RedirectDecision: Hashable {
     }
     guard let location, let url = URL(string: location, relativeTo: prepared.url)?.absoluteURL
     else {
-      let shown = location.map(Redaction.url) ?? "nothing"
-      self = .refuse("a redirect to something that is not a URL: \(shown)")
+      let shown = location.map(Redaction.url) ?? "none"
+      self = .refuse("the redirect has no valid location: \(shown)")
       return
     }
     guard PreparedRequest.isFetchable(url) else {
       let text = url.absoluteString
       // A `data` URL consists of content: show its scheme only.
       let shown = text.contains("://") ? Redaction.url(text) : "\(url.scheme ?? ""):"
-      self = .refuse("a redirect to something other than http or https: \(shown)")
+      self = .refuse("the redirect is not to an http or https URL: \(shown)")
       return
     }
     let fields = HeaderScope.fields(

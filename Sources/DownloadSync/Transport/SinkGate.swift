@@ -88,7 +88,7 @@ package final class SinkGate: Sendable {
   /// running then, at the end of that call.
   package func finish() {
     guard let outcome = state.withLock({ $0.outcome }) else {
-      preconditionFailure("a task finishes after its outcome is settled")
+      preconditionFailure("finish() was called before the outcome was settled")
     }
     // Removed from the live tasks first: after `finish` the sink must not find its task there.
     onFinish(id)

@@ -8,7 +8,7 @@ struct TokenBucket {
 
   /// Creates an empty bucket.
   init(bytesPerSecond: Int64, at now: ContinuousClock.Instant) {
-    precondition(bytesPerSecond > 0, "a rate limit is above zero")
+    precondition(bytesPerSecond > 0, "a rate limit must be above zero")
     self.bytesPerSecond = bytesPerSecond
     balance = 0
     updated = now
