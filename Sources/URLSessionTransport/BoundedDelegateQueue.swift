@@ -5,10 +5,11 @@ internal import Synchronization
 #if canImport(FoundationNetworking)
   /// The serial delegate queue of the session, with a bounded number of waiting blocks.
   ///
-  /// On Linux the session reads from the network as fast as it can and queues a block for each chunk
-  /// of up to 16 KiB without bound: with a slow sink the whole body would end up in memory. With this
-  /// queue the session has to wait for a free slot, stops reading, and TCP slows the server down. It
-  /// relies on the session calling ``addOperation(_:)`` for every callback, as it does up to 6.3.
+  /// On Linux the session reads from the network as fast as it can and queues a block for each
+  /// chunk of up to 16 KiB without bound: with a slow sink the whole body would end up in memory.
+  /// With this queue the session has to wait for a free slot, stops reading, and TCP slows the
+  /// server down. It relies on the session calling ``addOperation(_:)`` for every callback, as it
+  /// does up to 6.3.
   ///
   /// `@unchecked` because the superclass is; the added properties are immutable and thread-safe.
   final class DelegateQueue: OperationQueue, @unchecked Sendable {
@@ -19,8 +20,8 @@ internal import Synchronization
     private let queue = DispatchQueue(label: "URLSessionTransport.delegate")
     private let key = DispatchSpecificKey<Bool>()
 
-    // Per process, not per queue: all sessions of a process read on one thread, so a wait for a slot
-    // delays all of them.
+    // Per process, not per queue: all sessions of a process read on one thread, so a wait for a
+    // slot delays all of them.
     private static let waitsBegun = Atomic(0)
     private static let waitsEnded = Atomic(0)
 

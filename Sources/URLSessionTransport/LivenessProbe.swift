@@ -9,10 +9,10 @@ internal import Synchronization
 
 /// A liveness probe for the session.
 ///
-/// On Linux all sessions of a process share one queue, and libcurl occupies it as long as it can read
-/// without anything to report. A server that sends trailer fields or a chunk extension without end
-/// occupies it forever: no task of the process makes progress, and none can be cancelled. Only ending
-/// the process helps.
+/// On Linux all sessions of a process share one queue, and libcurl occupies it as long as it can
+/// read without anything to report. A server that sends trailer fields or a chunk extension without
+/// end occupies it forever: no task of the process makes progress, and none can be cancelled. Only
+/// ending the process helps.
 final class LivenessProbe: Sendable {
   private struct State {
     var isAsking = false

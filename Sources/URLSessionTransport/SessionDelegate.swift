@@ -27,16 +27,16 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     // Linux ignores the disposition, so a sink's refusal is handled as a cancel.
     completionHandler(.allow)
     guard let task = table[dataTask] else { return }
-    // Linux reports 100 and 103 like final responses. They do not reset the idle time: a server that
-    // sends only interim responses has to time out.
+    // Linux reports 100 and 103 like final responses. They do not reset the idle time: a server
+    // that sends only interim responses has to time out.
     guard let response = response as? HTTPURLResponse, response.statusCode >= 200 else { return }
     task.sawEvent()
     if !task.receive(ResponseHead(response)) { sessionTasks.cancelSessionTask(of: task) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    // Queued data still arrives after a cancel; it must not be charged to the rate limit. Data after
-    // an interim response alone is not a body.
+    // Queued data still arrives after a cancel; it must not be charged to the rate limit. Data
+    // after an interim response alone is not a body.
     guard let task = table[dataTask], !task.gate.hasEnded, task.gate.hasHead else { return }
     task.sawEvent()
     limiter.sleep(for: data.count) { !task.gate.hasEnded }
@@ -72,8 +72,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     // The redirected request is a new session task, and this one is abandoned. On Linux the handler
-    // must not be called: if the idle timer fires or the task is cancelled between this callback and
-    // the handler, the handler crashes the process ("we're not waiting for it").
+    // must not be called: if the idle timer fires or the task is cancelled between this callback
+    // and the handler, the handler crashes the process ("we're not waiting for it").
     #if !canImport(FoundationNetworking)
       completionHandler(nil)
     #endif

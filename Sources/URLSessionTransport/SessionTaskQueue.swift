@@ -10,11 +10,12 @@ internal import Synchronization
 /// Creates, resumes and cancels session tasks one at a time, on a private serial queue.
 ///
 /// On Linux each of these calls waits for the session's work queue, which may wait for the bounded
-/// delegate queue and so for a sink. A call by a sink's thread, or by a caller that holds a lock, would
-/// deadlock. The serial queue also keeps a cancel behind its start, and blocks a single thread.
+/// delegate queue and so for a sink. A call by a sink's thread, or by a caller that holds a lock,
+/// would deadlock. The serial queue also keeps a cancel behind its start, and blocks a single
+/// thread.
 final class SessionTaskQueue: Sendable {
-  private let queue = DispatchQueue(label: "URLSessionTransport.hops")
-  /// The queue on which sinks are told of an end that does not come from the session.
+  private let queue = DispatchQueue(label: "URLSessionTransport.sessionTasks")
+  /// The queue on which sinks receive an end that does not come from the session.
   private let endings = DispatchQueue(label: "URLSessionTransport.endings")
   private let table: TaskTable
   /// Accessed on ``queue`` only; the lock satisfies the compiler.

@@ -8,21 +8,21 @@ internal import Foundation
 
 /// A transport over `URLSession` data tasks, for Linux and for Apple platforms in the foreground.
 ///
-/// It uses only the part of `URLSession` that works on Linux: one session without cache, cookies and
-/// credentials, data tasks with a delegate, its own task table, and no suspended tasks. These faults
-/// of the platform remain on Linux up to Swift 6.3. The process crashes if a server closes the
-/// connection within a response header, sends a chunked body with trailer fields
-/// (swift-corelibs-foundation issue 5285 for both), sends a `Content-Length` that a `Double` rounds to
-/// 2^63, such as 9223372036854775807, or sends a header line that begins with NUL. A server that sends
-/// trailer fields or a chunk extension without end occupies the thread of all sessions forever. So the
-/// engine commits each attempt before it starts it.
+/// It uses only the part of `URLSession` that works on Linux: one session without cache, cookies
+/// and credentials, data tasks with a delegate, its own task table, and no suspended tasks. These
+/// faults of the platform remain on Linux up to Swift 6.3. The process crashes if a server closes
+/// the connection within a response header, sends a chunked body with trailer fields
+/// (swift-corelibs-foundation issue 5285 for both), sends a `Content-Length` that a `Double` rounds
+/// to 2^63, such as 9223372036854775807, or sends a header line that begins with NUL. A server that
+/// sends trailer fields or a chunk extension without end occupies the thread of all sessions
+/// forever. So the engine commits each attempt before it starts it.
 ///
 /// Sinks are called on the transport's queues, each sink by one thread at a time. The data of all
-/// tasks passes through one serial queue. A sink that blocks slows all tasks down, which bounds memory.
-/// A sink may call any method of the transport.
+/// tasks passes through one serial queue. A sink that blocks slows all tasks down, which bounds
+/// memory. A sink may call any method of the transport.
 ///
-/// Each redirect is a new session task, so that credentials, relative locations and the redirect limit
-/// are handled here, the same on every platform.
+/// Each redirect is a new session task, so that credentials, relative locations and the redirect
+/// limit are handled here, the same on every platform.
 public final class URLSessionTransport: Transport {
   private let table = TaskTable()
   private let limiter: RateLimiter
@@ -34,16 +34,16 @@ public final class URLSessionTransport: Transport {
   /// Creates a transport with its own session.
   ///
   /// - Parameters:
-  ///   - idleTimeout: The time without data from the server after which a task fails with `timedOut`;
-  ///     rounded up to whole seconds, at least one. It also covers the DNS lookup, connecting, and
-  ///     waiting for a free connection.
+  ///   - idleTimeout: The time without data from the server after which a task fails with
+  ///     `timedOut`; rounded up to whole seconds, at least one. It also covers the DNS lookup,
+  ///     connecting, and waiting for a free connection.
   ///   - connectionsPerHost: The number of connections per host. Further tasks wait, and their idle
   ///     time runs, so keep this at or above the engine's limit.
   ///   - bytesPerSecond: The limit in ``bytesPerSecond``.
   ///   - onHang: Called once, on a queue of the transport, when no session of this process has
-  ///     answered for ten seconds although no sink is blocking. No transfer over URLSession will make
-  ///     progress in this process again; a process that can be restarted should exit. Without this
-  ///     closure the tasks time out one after the other.
+  ///     answered for ten seconds although no sink is blocking. No transfer over URLSession will
+  ///     make progress in this process again; a process that can be restarted should exit. Without
+  ///     this closure the tasks time out one after the other.
   public convenience init(
     idleTimeout: Duration = .seconds(60),
     connectionsPerHost: Int = 16,
@@ -106,16 +106,16 @@ public final class URLSessionTransport: Transport {
   /// The rate limit for the bodies of all tasks together, in bytes per second; `nil` for none.
   ///
   /// The transport delays the queue that passes data to the sinks. That queue is bounded, so the
-  /// session stops reading, the kernel's buffers fill, and the servers slow down. At most about 1 MiB
-  /// is read ahead.
+  /// session stops reading, the kernel's buffers fill, and the servers slow down. At most about 1
+  /// MiB is read ahead.
   ///
-  /// While the session does not read, its idle timers run. If the limit is so low that a task receives
-  /// less than one chunk of 16 KiB per idle time-out, it fails with `timedOut`: stay well above
-  /// 16 KiB x running tasks / idle time-out. Must be positive; takes effect immediately.
+  /// While the session does not read, its idle timers run. If the limit is so low that a task
+  /// receives less than one chunk of 16 KiB per idle time-out, it fails with `timedOut`: stay well
+  /// above 16 KiB x running tasks / idle time-out. Must be positive; takes effect immediately.
   ///
   /// Tasks share the limit evenly once their bodies arrive. On Linux a task that starts while the
-  /// limit delays others begins late, by four to eight seconds at 3 MiB/s on a local connection: its
-  /// connection is made on the delayed thread.
+  /// limit delays others begins late, by four to eight seconds at 3 MiB/s on a local connection:
+  /// its connection is made on the delayed thread.
   public var bytesPerSecond: Int64? {
     get { limiter.bytesPerSecond }
     set { limiter.bytesPerSecond = newValue }
@@ -124,8 +124,8 @@ public final class URLSessionTransport: Transport {
   /// Starts a task and returns immediately.
   ///
   /// A URL that is not an absolute `http` or `https` URL with a host ends the task with
-  /// `unsupportedURL`; an invalid header field, such as one with a line break, ends it with `unknown`.
-  /// The sink receives both on another thread.
+  /// `unsupportedURL`; an invalid header field, such as one with a line break, ends it with
+  /// `unknown`. The sink receives both on another thread.
   public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     let task = table.add(recordID: request.recordID, sink: sink)
     do throws(TaskFailure) {

@@ -22,8 +22,8 @@ struct IdleCounter {
 
 /// Ends tasks that the session no longer times out, and detects a session that hangs.
 ///
-/// The session's own idle timers fire first. But on Linux a task can lose its timer (for example after
-/// a 401 without a response to the challenge), and would then never end.
+/// The session's own idle timers fire first. But on Linux a task can lose its timer (for example
+/// after a 401 without a response to the challenge), and would then never end.
 final class Watchdog: Sendable {
   private struct State {
     var isAwake = false

@@ -1,25 +1,26 @@
-// There are no background sessions on Linux; `SimulatedBackgroundTransport` is one without a system.
+// Linux has no background sessions; `SimulatedBackgroundTransport` simulates one.
 #if canImport(Darwin)
   public import DownloadSync
   public import Foundation
   internal import ResumeData
 
-  /// The transport over a background session of Apple's: its download tasks go on while the
-  /// application sleeps, and after it was ended by the system.
+  /// A transport over a background session of Apple's URLSession: its download tasks continue while
+  /// the application is suspended, and after the system has terminated it.
   ///
-  /// **Untested**: this package is built and tested on Linux, where no such session exists. What the
-  /// engine does with it is tested over `SimulatedBackgroundTransport`, and so are the parts that both
-  /// share: what was delivered and not committed, the repair of resume data, and copies of temporary
-  /// files.
+  /// **Untested**: this package is built and tested on Linux, where no such session exists. The
+  /// engine's use of it is tested with `SimulatedBackgroundTransport`. So are the parts that both
+  /// share: delivered files that are not committed yet, the repair of resume data, and the copies
+  /// of temporary files.
   ///
-  /// Redirects are followed by the system, by its rules: a header field that identifies the user may
-  /// reach another origin. Give such downloads a signed URL instead.
+  /// The system follows redirects by its own rules: a header field that identifies the user may
+  /// reach another origin. Use a signed URL for such downloads.
   ///
-  /// Each task runs in the background, whatever `TaskRequest.prefersBackground` says; `RoutingTransport`
-  /// sends it only those that ask for it.
+  /// Every task runs in the background, whatever `TaskRequest.prefersBackground` says;
+  /// `RoutingTransport` passes only those tasks here that ask for it.
   ///
-  /// Make one for an identifier, in every launch, before the engine is made; the system then hands
-  /// over what has ended meanwhile. An application gives ``events`` the handler that it is given:
+  /// Create one transport per identifier, in every launch, before the engine: the system then
+  /// delivers what has ended in the meantime. The application passes the system's completion
+  /// handler to ``events``:
   ///
   /// ```swift
   /// func application(
@@ -31,7 +32,7 @@
   /// }
   /// ```
   public final class BackgroundURLSessionTransport: BackgroundTransport {
-    /// Keeps the handler that is called when all events of the session are told.
+    /// Holds the completion handler to call when all events of the session have been delivered.
     public let events: BackgroundEvents
     private let table: DownloadTaskTable
     private let copies: TemporaryFileCopies?
@@ -39,20 +40,21 @@
     private let launchPatience: Duration
     private let prepare: @Sendable (Data, _ recordID: String) throws -> Data
 
-    /// Takes up the session of that name, or makes it.
+    /// Connects to the session with an identifier, or creates it.
     ///
     /// - Parameters:
-    ///   - identifier: The name of the session; one process at a time may have it.
-    ///   - folder: Where files lie that were delivered before anybody took them; not a folder that
-    ///     the system clears.
-    ///   - temporaryFolder: Where the system keeps the temporary files of tasks, if the application can
-    ///     read it. Each is copied once a mebibyte then, into `folder`, so that a lost network that
-    ///     leaves no resume data costs no more. To learn the file's name, a new task is asked once for
-    ///     resume data when its first bytes arrive, and goes on from it.
-    ///   - launchPatience: How long ``liveTasks()`` waits the first time, so that the ends of tasks
-    ///     that came while the application did not run are among them.
-    ///   - change: Changes the configuration before the session is made of it.
-    /// - Throws: What `FileManager` throws when the folder cannot be made.
+    ///   - identifier: The identifier of the session. Only one process may use it at a time.
+    ///   - folder: The folder for delivered files until the engine has committed them, created if
+    ///     missing. The system must not clear it.
+    ///   - temporaryFolder: The folder in which the system stores the temporary files of tasks, if
+    ///     the application can read it. Each file is then copied into `folder` once per MiB, which
+    ///     limits the loss when the network is lost and the system leaves no resume data. To learn
+    ///     the file's name, the transport interrupts a new task once when its first bytes arrive,
+    ///     and continues it from the resume data.
+    ///   - launchPatience: The time that the first call of ``liveTasks()`` waits, so that it
+    ///     includes tasks that ended while the application was not running.
+    ///   - change: Changes the configuration before the session is created.
+    /// - Throws: The error of `FileManager` if a folder cannot be created.
     public init(
       identifier: String,
       folder: String,
@@ -82,7 +84,7 @@
       configuration.urlCredentialStorage = nil
       change(configuration)
       let queue = OperationQueue()
-      // One event after the other, as sinks want it.
+      // Serial: a sink receives one call at a time.
       queue.maxConcurrentOperationCount = 1
       session = URLSession(
         configuration: configuration,
@@ -91,12 +93,15 @@
       )
     }
 
-    /// Lets go of the session, whose tasks go on.
+    /// Invalidates the session after its tasks have ended.
     deinit {
       session.finishTasksAndInvalidate()
     }
 
-    /// Starts a task, from resume data if the request has some.
+    /// Starts a task, from resume data if the request contains any.
+    ///
+    /// Unusable resume data, a URL that is not an `http` or `https` URL with a host, and an invalid
+    /// header field end the task immediately, during this call.
     public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
       let task: URLSessionDownloadTask
       if let resumeData = request.resumeData {
@@ -125,35 +130,37 @@
       return task.id
     }
 
-    /// Asks a task to end; it leaves resume data if it can.
+    /// Cancels a task, which leaves resume data if possible.
     public func cancel(_ task: TaskID) {
       table.noteCancel(task)
-      // The data comes with the end of the task too, where it is taken from.
+      // The task's error contains the data too, and is where it is read.
       find(task) { $0?.cancel(byProducingResumeData: { _ in }) }
     }
 
-    /// The tasks of the session, and those that have ended and nobody has heard how.
+    /// The tasks of the session, and the ended tasks whose outcome no sink has received.
+    ///
+    /// The first call waits for `launchPatience`.
     public func liveTasks() async -> [TaskSnapshot] {
       if table.isFirstLook { try? await Task.sleep(for: launchPatience) }
       let tasks = await session.allTasks.compactMap { $0 as? URLSessionDownloadTask }
       return table.snapshots(of: tasks)
     }
 
-    /// Has a sink hear of a task that was left.
+    /// Connects a sink to a task of an earlier process.
     public func adopt(_ task: TaskID, sink: any TaskSink) {
       if table.adopt(task, sink: sink) { return }
-      // It has not ended as far as is known; one that is not the session's any more has.
+      // No end is known. If the session no longer has the task, it has ended.
       find(task) { [table] found in
         if let found { table.add(found, sink: sink) } else { sink.finish(.cancelled) }
       }
     }
 
-    /// Deletes the delivered file of a task whose end is committed.
+    /// Deletes the delivered file and the copy of a task whose end has been committed to the store.
     public func acknowledge(_ task: TaskID) {
       table.acknowledge(task)
     }
 
-    /// The records of whose temporary files there are copies.
+    /// The ids of the records with a copy of a temporary file.
     public var keptRecordIDs: [String] { copies?.recordIDs ?? [] }
 
     /// Deletes the copy of a record's temporary file.
@@ -161,12 +168,13 @@
       copies?.forget(recordID)
     }
 
-    /// Has a suspended task go on.
+    /// Resumes a suspended task.
     public func resume(_ task: TaskID) {
       find(task) { $0?.resume() }
     }
 
-    /// Suspends and resumes the tasks that run, which is what iOS 12.0 and 12.1 needed.
+    /// Suspends and resumes all running tasks: iOS 12.0 and 12.1 need this to continue stalled
+    /// tasks.
     public func wake() {
       session.getAllTasks { tasks in
         for task in tasks where task.state == .running {
@@ -176,7 +184,7 @@
       }
     }
 
-    /// What resume data this system takes.
+    /// The system whose resume data is needed.
     private static func consumer(temporaryFolder: String?) -> ResumeData.Consumer {
       #if os(iOS) || os(tvOS)
         let version = ProcessInfo.processInfo.operatingSystemVersion
@@ -202,7 +210,7 @@
   }
 
   extension URLSessionTask {
-    /// Unique within a session, over launches too.
+    /// The task identifier, which is unique within a session, across launches too.
     var id: TaskID { TaskID(rawValue: UInt64(taskIdentifier)) }
   }
 #endif

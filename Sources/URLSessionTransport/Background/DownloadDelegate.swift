@@ -2,11 +2,11 @@
   internal import DownloadSync
   internal import Foundation
 
-  /// Turns what a background session says into calls to sinks, on its queue.
+  /// The delegate of a background session: forwards its callbacks to sinks, on the delegate queue.
   final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
     private let table: DownloadTaskTable
     private let events: BackgroundEvents
-    /// Makes the resume data fit for this system.
+    /// Repairs resume data for this system.
     private let prepare: @Sendable (Data, _ recordID: String) throws -> Data
 
     init(
@@ -29,7 +29,7 @@
       let total = totalBytesExpectedToWrite < 0 ? nil : totalBytesExpectedToWrite
       table.sink(of: downloadTask)?.report(held: totalBytesWritten, of: total)
       if table.copy(downloadTask, held: totalBytesWritten, of: total) {
-        // The data comes with the end of the task, where it is taken from.
+        // The task's error contains the data, and is where it is read.
         downloadTask.cancel(byProducingResumeData: { _ in })
       }
     }
@@ -62,7 +62,7 @@
       }
       let data = (error as? NSError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
       let prepared = data.flatMap { try? prepare($0, task.taskDescription ?? "") }
-      // Without resume data, the server has nothing to go on with: all of it comes again.
+      // Without resume data the download restarts from the first byte.
       let next =
         prepared.map { session.downloadTask(withResumeData: $0) }
         ?? session.downloadTask(with: request)

@@ -3,12 +3,12 @@
   internal import Foundation
   internal import Synchronization
 
-  /// Who hears of the tasks of a background session, and what nobody has heard of yet.
+  /// The sinks of a background session's tasks, and the ends that no sink has received yet.
   ///
-  /// The engine knows a task by the number that it had when it was started or adopted; the session may
-  /// replace it by another one, which goes on from its resume data.
+  /// The engine identifies a task by the number that it had when it was started or adopted. The
+  /// table may replace the session task by another one, which continues from its resume data.
   final class DownloadTaskTable: Sendable {
-    /// What there is to tell of a task that has ended.
+    /// The end of a task.
     private struct End: Sendable {
       var snapshot: TaskSnapshot
       var delivery: Delivery
@@ -16,16 +16,16 @@
 
     private struct State: Sendable {
       var sinks: [TaskID: any TaskSink] = [:]
-      /// The delivered files of tasks whose end is about to come.
+      /// The delivered files of tasks whose end the session has not reported yet.
       var files: [TaskID: DeliveryInbox.Delivery] = [:]
       var ends: [TaskID: End] = [:]
-      /// The delivered files that sinks have heard, until they are acknowledged.
+      /// The delivered files that were passed to sinks and not acknowledged yet.
       var told: [TaskID: DeliveryInbox.Delivery] = [:]
-      /// Tasks that nobody wants to hear of.
+      /// Tasks that were cancelled without a sink; their ends are dropped.
       var unwanted: Set<TaskID> = []
       /// Tasks that end only to leave resume data.
       var asked: Set<TaskID> = []
-      /// The engine's number of a task that goes on for another one, and the other way round.
+      /// The engine's number of a task that replaced another one, and the reverse mapping.
       var engineIDs: [TaskID: TaskID] = [:]
       var sessionIDs: [TaskID: TaskID] = [:]
       var hasLooked = false
@@ -34,10 +34,10 @@
 
     private let inbox: DeliveryInbox
     private let copies: TemporaryFileCopies?
-    // Held for a look, and never while a sink is told something.
+    // Held for dictionary accesses; never during a call to a sink.
     private let state = Mutex(State())
 
-    /// Makes a table with what an earlier process has left in the inbox.
+    /// Creates a table with the deliveries that earlier processes left in the inbox.
     init(inbox: DeliveryInbox, copies: TemporaryFileCopies?) {
       self.inbox = inbox
       self.copies = copies
@@ -51,7 +51,7 @@
       }
     }
 
-    /// Whether this is the first time that it is asked.
+    /// True at the first read, false from then on.
     var isFirstLook: Bool {
       state.withLock { state in
         defer { state.hasLooked = true }
@@ -59,7 +59,7 @@
       }
     }
 
-    /// A number that no task of the session has.
+    /// Returns a number that no task of the session has.
     func unusedID() -> TaskID {
       state.withLock { state in
         state.unused -= 1
@@ -71,12 +71,12 @@
       state.withLock { $0.sinks[$0.engineIDs[task.id] ?? task.id] = sink }
     }
 
-    /// The session's number of a task.
+    /// Returns the session's number of a task.
     func sessionID(of id: TaskID) -> TaskID {
       state.withLock { $0.sessionIDs[id] ?? id }
     }
 
-    /// Notes that a task is to end; the end of one of which nobody hears is forgotten.
+    /// Notes a cancel; without a sink the end of the task and its delivered file are dropped.
     func noteCancel(_ id: TaskID) {
       let end = state.withLock { state -> End? in
         state.asked.remove(state.sessionIDs[id] ?? id)
@@ -86,7 +86,7 @@
       if let file = end?.delivery.file { inbox.remove(file) }
     }
 
-    /// Tells a sink of a task that has ended; false when it has not, as far as is known.
+    /// Connects a sink to an ended task and passes the end to it; returns false if no end is known.
     func adopt(_ id: TaskID, sink: any TaskSink) -> Bool {
       guard let end = state.withLock({ $0.ends.removeValue(forKey: id) }) else { return false }
       sink.report(held: end.snapshot.bytesReceived, of: nil)
@@ -94,14 +94,15 @@
       return true
     }
 
-    /// Deletes the delivered file of a task whose end is committed.
+    /// Deletes the delivered file and the copy of a task whose end has been committed to the store.
     func acknowledge(_ id: TaskID) {
       guard let file = state.withLock({ $0.told.removeValue(forKey: id) }) else { return }
       copies?.forget(file.description.recordID)
       inbox.remove(file)
     }
 
-    /// What is known of the session's tasks, and of those that have ended.
+    /// Returns snapshots of the session's live tasks and of the ended ones that no sink has
+    /// received, sorted by number.
     func snapshots(of tasks: [URLSessionDownloadTask]) -> [TaskSnapshot] {
       let (ends, engineIDs) = state.withLock { ($0.ends, $0.engineIDs) }
       let live = tasks.compactMap { task -> TaskSnapshot? in
@@ -112,16 +113,16 @@
       return (live + ends.values.map(\.snapshot)).sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    // MARK: What the session says
+    // MARK: Callbacks of the session
 
     func sink(of task: URLSessionTask) -> (any TaskSink)? {
       state.withLock { $0.sinks[$0.engineIDs[task.id] ?? task.id] }
     }
 
-    /// Copies the file of a task that has received bytes.
+    /// Copies the temporary file of a task that has received bytes.
     ///
-    /// - Returns: Whether the task has to be asked for resume data first, so that the name of its file
-    ///   becomes known.
+    /// - Returns: Whether the task must first be cancelled to produce resume data, which names its
+    ///   file.
     func copy(_ task: URLSessionTask, held byteCount: Int64, of total: Int64?) -> Bool {
       guard let copies, let recordID = task.taskDescription, TaskSnapshot(task).offset == 0 else {
         return false
@@ -133,12 +134,12 @@
       return true
     }
 
-    /// Whether a task has ended only to leave resume data.
+    /// Whether a task has ended only to leave resume data; true once.
     func takeAsked(_ task: URLSessionTask, _ error: (any Error)?) -> Bool {
       state.withLock { $0.asked.remove(task.id) != nil } && (error as? URLError)?.code == .cancelled
     }
 
-    /// Has a task go on for one that has left resume data.
+    /// Replaces a task that has left resume data by the one that continues from it.
     func replace(_ old: URLSessionTask, with new: URLSessionTask) {
       state.withLock { state in
         let id = state.engineIDs.removeValue(forKey: old.id) ?? old.id
@@ -147,7 +148,7 @@
       }
     }
 
-    /// Takes a delivered file, which the session deletes when this returns.
+    /// Moves a delivered file into the inbox; the session deletes the file after this returns.
     func take(_ file: URL, of task: URLSessionTask) {
       guard let response = task.response as? HTTPURLResponse else { return }
       let description = DeliveryInbox.Description(
@@ -160,7 +161,7 @@
       state.withLock { $0.files[task.id] = delivery }
     }
 
-    /// A task has ended.
+    /// Passes the end of a task to its sink, or keeps it until a sink is connected.
     func finish(_ task: URLSessionTask, with error: (any Error)?) {
       let recordID = task.taskDescription ?? ""
       var snapshot = TaskSnapshot(task)
@@ -168,7 +169,7 @@
         let id = state.engineIDs.removeValue(forKey: task.id) ?? task.id
         state.sessionIDs[id] = nil
         var file = state.files.removeValue(forKey: task.id)
-        // A process before this one has the file and died before it heard the end.
+        // An earlier process stored the file and died before it received the end.
         if file == nil, error == nil,
           let left = state.ends.first(where: {
             $0.value.delivery.file?.description.isOf(task) == true
@@ -207,7 +208,7 @@
   }
 
   extension DeliveryInbox.Description {
-    /// Whether it describes what a task has delivered.
+    /// Whether the description is that of a task's delivery.
     fileprivate func isOf(_ task: URLSessionTask) -> Bool {
       self.task == task.id.rawValue && recordID == task.taskDescription
     }
