@@ -12,17 +12,17 @@
   /// Built only with the package trait `AsyncHTTPClient`. The engine sees no difference from
   /// `URLSessionTransport`: requests, redirects, limits and failures are the same. The differences:
   ///
-  /// - No response crashes or hangs the process. Truncated headers, trailer fields, and a header field
-  ///   without a blank after its colon are handled.
-  /// - A connection is not read while its sink is busy, so a slow sink does not delay other tasks, and
-  ///   a low ``bytesPerSecond`` does not make tasks time out.
-  /// - Bytes that were received but not yet passed to the sink are lost when a connection breaks, and
-  ///   fetched again.
+  /// - No response crashes or hangs the process. Truncated headers, trailer fields, and a header
+  ///   field without a blank after its colon are handled.
+  /// - A connection is not read while its sink is busy, so a slow sink does not delay other tasks,
+  ///   and a low ``bytesPerSecond`` does not make tasks time out.
+  /// - Bytes that were received but not yet passed to the sink are lost when a connection breaks,
+  ///   and fetched again.
   /// - `TaskRequest.allowsCellular` has no effect.
   /// - The proxy environment variables (`http_proxy` and so on) are ignored.
   ///
-  /// Sinks are called on the transport's queue, each sink by one thread at a time. They may block and
-  /// may call any method of the transport.
+  /// Sinks are called on the transport's queue, each sink by one thread at a time. They may block
+  /// and may call any method of the transport.
   public final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let fetches = LiveTaskTable<Fetch>()
@@ -32,15 +32,15 @@
 
     /// Creates a transport with its own connection pool.
     ///
-    /// TLS trusts the system's certificates. If the environment variable `SSL_CERT_FILE` names a file
-    /// of PEM certificates, TLS trusts those instead.
+    /// TLS trusts the system's certificates. If the environment variable `SSL_CERT_FILE` names a
+    /// file of PEM certificates, TLS trusts those instead.
     ///
     /// - Parameters:
     ///   - idleTimeout: The time without data from the server after which a task fails with
-    ///     `timedOut`. It also covers the DNS lookup, connecting, and waiting for a free connection.
-    ///     Time spent in the sink does not count.
-    ///   - connectionsPerHost: The number of HTTP/1 connections per host. Further tasks wait, and their
-    ///     idle time runs, so keep this at or above the engine's limit.
+    ///     `timedOut`. It also covers the DNS lookup, connecting, and waiting for a free
+    ///     connection. Time spent in the sink does not count.
+    ///   - connectionsPerHost: The number of HTTP/1 connections per host. Further tasks wait, and
+    ///     their idle time runs, so keep this at or above the engine's limit.
     ///   - bytesPerSecond: The limit in ``bytesPerSecond``.
     public init(
       idleTimeout: Duration = .seconds(60),
@@ -93,8 +93,8 @@
     /// Starts a task and returns immediately.
     ///
     /// A URL that is not an absolute `http` or `https` URL with a host ends the task with
-    /// `unsupportedURL`; an invalid header field, such as one with a line break, ends it with `unknown`.
-    /// The sink receives both on another thread.
+    /// `unsupportedURL`; an invalid header field, such as one with a line break, ends it with
+    /// `unknown`. The sink receives both on another thread.
     public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
       let fetch = fetches.add(recordID: request.recordID, sink: sink) { Fetch(gate: $0) }
       do throws(TaskFailure) {
@@ -113,8 +113,8 @@
 
     /// Cancels a task.
     ///
-    /// After this returns, the only further call to the sink is `finish`, which does not wait for the
-    /// network. Does nothing for a task that has ended.
+    /// After this returns, the only further call to the sink is `finish`, which does not wait for
+    /// the network. Does nothing for a task that has ended.
     public func cancel(_ task: TaskID) {
       fetches[task]?.end(.cancelled)
     }

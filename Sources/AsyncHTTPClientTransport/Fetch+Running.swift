@@ -15,8 +15,8 @@
   #endif
 
   extension Fetch {
-    /// The length up to which an unwanted body is read to its end, because a new connection would cost
-    /// more.
+    /// The length up to which an unwanted body is read to its end, because a new connection would
+    /// cost more.
     private static let longestUnwantedBody = 16_384
 
     /// Sends the request, follows redirects, and passes the response to the sink.

@@ -12,7 +12,7 @@
       var silentSince: ContinuousClock.Instant?
     }
 
-    /// The queue on which sinks are told of an end that does not come from the network.
+    /// The queue on which sinks receive an end that does not come from the network.
     private static let endings = DispatchQueue(label: "AsyncHTTPClientTransport.endings")
 
     let gate: SinkGate
