@@ -28,7 +28,7 @@ struct HeldFile: Sendable {
       kept = 0
       validator = nil
       guard FileManager.default.createFile(atPath: path, contents: nil) else {
-        throw TaskFailure(code: .unknown, message: "the file cannot be made")
+        throw TaskFailure(code: .unknown, message: "the file cannot be created")
       }
       return
     }
@@ -41,16 +41,16 @@ struct HeldFile: Sendable {
     path = "\(folder)/\(name)"
     validator = Validator(entityTag: data.entityTag, lastModified: data.lastModified)
     guard validator != nil || data.received == 0 else {
-      throw TaskFailure(code: .unknown, message: "nothing tells whether the file has changed")
+      throw TaskFailure(code: .unknown, message: "the resume data has no validator")
     }
     guard let size = FileIdentity(ofFileAt: path)?.size, size >= data.received ?? 0 else {
-      throw TaskFailure(code: .unknown, message: "the file of the resume data is gone")
+      throw TaskFailure(code: .unknown, message: "the resume data's file is missing or too short")
     }
     kept = data.received ?? size
     do {
       try cut(to: kept)
     } catch {
-      throw TaskFailure(code: .unknown, message: "the file cannot be cut: \(error)")
+      throw TaskFailure(code: .unknown, message: "the file cannot be truncated: \(error)")
     }
   }
 

@@ -150,14 +150,14 @@ final class HeldTask: TaskSink {
         now: Date()
       )
       guard case .write(let offset, _) = verdict else {
-        return fail("the server has sent another part than the rest")
+        return fail("the server did not send the remaining bytes")
       }
       start = offset
     }
     do {
       try file.cut(to: start)
     } catch {
-      return fail("the file cannot be cut: \(error)")
+      return fail("the file cannot be truncated: \(error)")
     }
     state.withLock { state in
       state.head = head

@@ -8,11 +8,11 @@ internal import Synchronization
 ///
 /// The bytes of a task are in a file of the session's folder, named like
 /// `CFNetworkDownload_0000A1.tmp`, until the task has ended. Tasks outlive the application
-/// (``crash()``), may be suspended by the system or stall, leave resume data in the format of iOS 12
-/// and later, and resume from data of any format that names a file of the folder.
+/// (``crash()``), may be suspended by the system or stall, leave resume data in the format of iOS
+/// 12 and later, and resume from data of any format that names a file of the folder.
 ///
-/// The session reports each end once, to the process that is running. A process that dies before it has
-/// handled an end loses it, unless the transport has kept it.
+/// The session reports each end once, to the process that is running. A process that dies before it
+/// has handled an end loses it, unless the transport has kept it.
 ///
 /// ```swift
 /// let transport = try SimulatedBackgroundTransport(folder: path)
@@ -62,7 +62,8 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   /// Creates a session with its files in a folder.
   ///
   /// - Parameters:
-  ///   - folder: The folder, created if missing. Delivered files are kept in `FOLDER-inbox` beside it.
+  ///   - folder: The folder, created if missing. Delivered files are kept in `FOLDER-inbox` beside
+  ///     it.
   ///   - pace: How tasks advance; with manual pace by ``advance(_:atMost:)``.
   /// - Throws: The error of `FileManager`.
   public convenience init(folder: String, pace: SimulatedTransport.Pace = .immediately) throws {
@@ -74,9 +75,10 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   /// - Parameters:
   ///   - folder: As in the public initialiser. Copies are kept beside it, in `FOLDER-copies`.
   ///   - pace: As in the public initialiser.
-  ///   - adoptsDeliveries: Whether deliveries of an earlier process are found. `false` is a defect that
-  ///     the simulation must detect.
-  ///   - copyInterval: The number of bytes between two copies of a temporary file; `nil` for no copies.
+  ///   - adoptsDeliveries: Whether deliveries of an earlier process are found. `false` is a defect
+  ///     that the simulation must detect.
+  ///   - copyInterval: The number of bytes between two copies of a temporary file; `nil` for no
+  ///     copies.
   ///   - system: The system whose resume data the session produces and accepts.
   /// - Throws: The error of `FileManager`.
   package init(
@@ -108,8 +110,8 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   /// All requests so far, in the order of their start.
   public var requests: [TaskRequest] { state.withLock { $0.requests } }
 
-  /// The tasks of the session, including ended ones that were not reported yet, in the order of their
-  /// start.
+  /// The tasks of the session, including ended ones that were not reported yet, in the order of
+  /// their start.
   public var tasks: [TaskSnapshot] {
     state.withLock { state in
       (state.tasks.values.map(\.snapshot) + state.ends.values.map(\.snapshot))
@@ -123,8 +125,8 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   /// The names of the delivered files.
   package var keptDeliveries: [String] { inbox.fileNames }
 
-  /// Simulates the death of the application: its sinks are not called again, and its tasks continue and
-  /// can be adopted.
+  /// Simulates the death of the application: its sinks are not called again, and its tasks continue
+  /// and can be adopted.
   ///
   /// Ends that were reported and not handled are lost.
   public func crash() {
@@ -312,8 +314,8 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     if let (end, sink) = told { tell(end, sink) }
   }
 
-  /// Copies the file of a task; returns whether the task must first leave resume data, which names the
-  /// file.
+  /// Copies the file of a task; returns whether the task must first leave resume data, which names
+  /// the file.
   private func copy(
     _ request: TaskRequest,
     _ head: ResponseHead,
@@ -366,7 +368,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
         )
         end.snapshot.isDelivered = true
       } catch {
-        let message = "the delivered file cannot be kept: \(error)"
+        let message = "the delivered file cannot be stored: \(error)"
         end.outcome = .failed(TaskFailure(code: .unknown, message: message))
       }
     } else if resumeData == nil, task.request.offset == 0 {

@@ -76,8 +76,8 @@ public final class SimulatedTransport: Transport {
   ///
   /// - Parameters:
   ///   - url: The requested URL.
-  ///   - byteCount: The number of body bytes that arrive first; a negative number fails the task before
-  ///     the head.
+  ///   - byteCount: The number of body bytes that arrive first; a negative number fails the task
+  ///     before the head.
   ///   - failure: The failure.
   public func interrupt(_ url: String, afterBytes byteCount: Int64, with failure: TaskFailure) {
     state.withLock { state in
@@ -134,8 +134,8 @@ public final class SimulatedTransport: Transport {
 
   /// Simulates the death of the process that started the tasks: their sinks are not called again.
   ///
-  /// - Parameter keepsTasks: Whether the tasks continue, like those of a background session, and are
-  ///   listed by ``liveTasks()`` until they end.
+  /// - Parameter keepsTasks: Whether the tasks continue, like those of a background session, and
+  ///   are listed by ``liveTasks()`` until they end.
   public func crash(keepsTasks: Bool = false) {
     state.withLock { state in
       for id in state.entries.keys { state.entries[id]?.sink = nil }
