@@ -21,7 +21,7 @@ final class LivenessProbe: Sendable {
   }
 
   // The probe blocks while the session hangs, so it runs on its own thread, one at most.
-  private let queue = DispatchQueue(label: "URLSessionTransport.pulse")
+  private let queue = DispatchQueue(label: "URLSessionTransport.livenessProbe")
   // Held for nanoseconds.
   private let state = Mutex(State())
   private let limit: Duration

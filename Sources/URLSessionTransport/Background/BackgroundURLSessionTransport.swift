@@ -15,8 +15,8 @@
   /// The system follows redirects by its own rules: a header field that identifies the user may
   /// reach another origin. Use a signed URL for such downloads.
   ///
-  /// Every task runs in the background, whatever `TaskRequest.prefersBackground` says;
-  /// `RoutingTransport` passes only those tasks here that ask for it.
+  /// Every task runs in the background, whatever `TaskRequest.prefersBackground` says.
+  /// `RoutingTransport` starts only those tasks here that ask for it or have resume data.
   ///
   /// Create one transport per identifier, in every launch, before the engine: the system then
   /// delivers what has ended in the meantime. The application passes the system's completion
