@@ -42,7 +42,7 @@
       while true {
         listens()
         let response = try await Self.response(to: prepared.clientRequest, from: client)
-        heard()
+        noteActivity()
         guard response.status.code >= 200 else {
           throw TaskFailure(
             code: .badResponse,
@@ -92,7 +92,7 @@
       while true {
         listens()
         guard let piece = try await pieces.next() else { return true }
-        heard()
+        noteActivity()
         await limiter.sleep(for: piece.readableBytes) { !gate.hasEnded }
         guard gate.receive(piece.readableBytesUInt8Span) else { return false }
       }
@@ -104,7 +104,7 @@
       else { return }
       listens()
       for try await _ in response.body { listens() }
-      heard()
+      noteActivity()
     }
   }
 
@@ -158,10 +158,10 @@
     private static let longestSleep = Duration.milliseconds(50)
 
     /// Charges bytes to the rate limit and waits until it allows them, or until `goesOn` is false.
-    fileprivate func sleep(for byteCount: Int, while goesOn: () -> Bool) async {
+    fileprivate func sleep(for byteCount: Int, while isActive: () -> Bool) async {
       charge(byteCount)
       var delay = delay
-      while delay > .zero, goesOn() {
+      while delay > .zero, isActive() {
         // A cancelled sleep returns immediately. Then the task has ended and `goesOn` is false.
         try? await Task.sleep(for: min(delay, Self.longestSleep))
         delay = self.delay

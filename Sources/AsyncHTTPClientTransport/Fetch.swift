@@ -53,13 +53,13 @@
 
     // MARK: Idle time
 
-    /// Starts measuring idle time, until ``heard()``.
+    /// Starts measuring idle time, until ``noteActivity()``.
     func listens() {
       state.withLock { $0.silentSince = .now }
     }
 
     /// Notes that the server sent something.
-    func heard() {
+    func noteActivity() {
       state.withLock { $0.silentSince = nil }
     }
 

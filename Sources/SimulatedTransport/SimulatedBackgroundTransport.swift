@@ -29,7 +29,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   }
 
   private struct State: Sendable {
-    var tasks: [TaskID: HeldTask] = [:]
+    var tasks: [TaskID: SessionTask] = [:]
     var lastID: UInt64 = 0
     var leavesResumeData = true
     var requests: [TaskRequest] = []
@@ -195,11 +195,11 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     _ id: TaskID,
     number: UInt64,
     sink: (any TaskSink)?
-  ) throws(TaskFailure) -> HeldTask {
-    let task = HeldTask(
+  ) throws(TaskFailure) -> SessionTask {
+    let task = SessionTask(
       id: id,
       request: request,
-      file: try HeldFile(for: request, number: number, in: folder, of: system),
+      file: try SessionFile(for: request, number: number, in: folder, of: system),
       sink: sink,
       system: system,
       leavesResumeData: { [weak self] in self?.leavesResumeData ?? false },
@@ -306,8 +306,8 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   }
 
   /// Reports the end of a task to the process, if there is one.
-  private func hasEnded(_ task: HeldTask) {
-    if task.isAsked { return goOn(task) }
+  private func hasEnded(_ task: SessionTask) {
+    if task.isAsked { return continueTask(task) }
     let told = state.withLock { state in
       state.isConnected ? takeEnd(of: task, &state) : nil
     }
@@ -329,7 +329,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   }
 
   /// Continues a task that ended only to leave resume data.
-  private func goOn(_ task: HeldTask) {
+  private func continueTask(_ task: SessionTask) {
     guard let end = task.takeEnd() else { return }
     var request = task.request
     do throws(TaskFailure) {
@@ -348,7 +348,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   ///
   /// - Returns: The end and its sink; `nil` if there is no sink, and the end is kept.
   private func takeEnd(
-    of task: HeldTask,
+    of task: SessionTask,
     _ state: inout State
   ) -> (End, any TaskSink)? {
     guard state.tasks[task.id] != nil, let (sink, outcome, head, resumeData) = task.takeEnd() else {
@@ -397,13 +397,13 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
 
   // MARK: -
 
-  private subscript(_ id: TaskID) -> HeldTask? { state.withLock { $0.tasks[id] } }
+  private subscript(_ id: TaskID) -> SessionTask? { state.withLock { $0.tasks[id] } }
 
-  private var all: [HeldTask] {
+  private var all: [SessionTask] {
     state.withLock { $0.tasks.values.sorted { $0.id.rawValue < $1.id.rawValue } }
   }
 
-  private func drive(_ task: HeldTask) {
+  private func drive(_ task: SessionTask) {
     guard pace == .immediately else { return }
     DispatchQueue.global().async { while self.advance(task.id) {} }
   }

@@ -7,10 +7,10 @@ extension RateLimiter {
 
   /// Charges bytes to the rate limit and blocks the delegate queue until it allows them, or until
   /// `goesOn` is false.
-  func sleep(for byteCount: Int, while goesOn: () -> Bool) {
+  func sleep(for byteCount: Int, while isActive: () -> Bool) {
     charge(byteCount)
     var delay = delay
-    while delay > .zero, goesOn() {
+    while delay > .zero, isActive() {
       Thread.sleep(forTimeInterval: min(delay, Self.longestSleep) / .seconds(1))
       delay = self.delay
     }

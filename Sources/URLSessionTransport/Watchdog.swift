@@ -27,7 +27,7 @@ struct IdleCounter {
 final class Watchdog: Sendable {
   private struct State {
     var isAwake = false
-    var lastLook = ContinuousClock.now
+    var lastCheck = ContinuousClock.now
     var waitCount = 0
   }
 
@@ -66,7 +66,7 @@ final class Watchdog: Sendable {
   func wake() {
     let wasAwake = state.withLock { state in
       defer { state.isAwake = true }
-      if !state.isAwake { state.lastLook = .now }
+      if !state.isAwake { state.lastCheck = .now }
       return state.isAwake
     }
     if !wasAwake { schedule() }
@@ -84,9 +84,9 @@ final class Watchdog: Sendable {
   private func look() {
     // If the machine or the queue was suspended, the servers are not to blame.
     let (elapsed, heldUp) = state.withLock { state in
-      defer { state.lastLook = .now }
+      defer { state.lastCheck = .now }
       return (
-        min(.now - state.lastLook, interval * 2), queue.wasHeldUp(since: &state.waitCount)
+        min(.now - state.lastCheck, interval * 2), queue.wasHeldUp(since: &state.waitCount)
       )
     }
     if let sessionTask = table.anySessionTask,
@@ -98,10 +98,10 @@ final class Watchdog: Sendable {
       let failure = TaskFailure(code: .timedOut, message: "the session reported nothing in time")
       sessionTasks.end(task, .failed(failure))
     }
-    let goesOn = state.withLock { state in
+    let isActive = state.withLock { state in
       state.isAwake = !table.isEmpty
       return state.isAwake
     }
-    if goesOn { schedule() }
+    if isActive { schedule() }
   }
 }

@@ -52,7 +52,7 @@ import Testing
     #expect(head.retryAfter(now: Self.now) == nil)
     #expect(head.contentRange == nil)
     #expect(head.contentLength == nil)
-    #expect(head.foreignCoding == nil)
+    #expect(head.contentCoding == nil)
   }
 
   @Test(
@@ -156,7 +156,7 @@ import Testing
     if let range { fields.append(HeaderField(name: "content-range", value: range)) }
     if status == 206 { fields.append(HeaderField(name: "Content-Length", value: "1")) }
     let head = ResponseHead(status: status, fields: fields)
-      .ofDelivery(byteCount: byteCount, from: offset)
+      .forDelivery(byteCount: byteCount, from: offset)
     #expect(head.status == newStatus)
     #expect(head["Content-Range"] == newRange)
     #expect(head["Content-Length"] == (status == 206 ? "\(byteCount)" : nil))

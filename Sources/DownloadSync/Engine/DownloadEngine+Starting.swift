@@ -181,7 +181,7 @@ extension DownloadEngine {
     let now = now
     let faultInjector = environment.faultInjector
     return { head, total in
-      try faultInjector?.passCommit()
+      try faultInjector?.checkCommit()
       try objects.write { tx in
         let record = try tx.update(key) {
           $0.startEntity(
@@ -204,7 +204,7 @@ extension DownloadEngine {
     let inbox = inbox
     let faultInjector = environment.faultInjector
     return { name in
-      try faultInjector?.passCommit()
+      try faultInjector?.checkCommit()
       let renamed = try store.objects.write { tx -> DownloadRecord? in
         guard var record = try tx.record(of: key) else { return nil }
         let before = record.filename

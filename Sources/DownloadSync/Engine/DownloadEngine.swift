@@ -365,7 +365,7 @@ public actor DownloadEngine {
     let faultInjector = environment.faultInjector
     do {
       let (result, number) = try await environment.blocking {
-        try faultInjector?.passCommit()
+        try faultInjector?.checkCommit()
         return try objects.write { tx in (try body(&tx), tx.hasChanges ? tx.changeCount : nil) }
       }
       if let number { externalChanges.noteOwnCommit(number) }

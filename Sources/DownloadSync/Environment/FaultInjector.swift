@@ -68,7 +68,7 @@ extension FaultInjector {
   ///
   /// - Throws: `StoreError` with `diskFull` if the commit is refused with `ENOSPC`, as by the store
   ///   itself; ``CommitRefusal`` for any other error number.
-  func passCommit() throws {
+  func checkCommit() throws {
     guard let code = refusal(of: .commit) else { return }
     guard code != ENOSPC else { throw StoreError(.diskFull, "the disk is full") }
     throw CommitRefusal(code: code)

@@ -29,47 +29,47 @@ final class EventHub: Sendable {
     let interest: Interest
     // Held for as long as it takes to put an event into an array.
     private let state: Mutex<State>
-    private let doorbell: AsyncStream<Void>
-    private let ring: AsyncStream<Void>.Continuation
+    private let wakeUps: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
 
     init(interest: Interest, capacity: Int) {
       self.interest = interest
       state = Mutex(State(buffer: EventBuffer(capacity: capacity)))
-      (doorbell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+      (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func take(_ event: DownloadEvent) {
       state.withLock { $0.buffer.append(event) }
-      ring.yield()
+      wakeUp.yield()
     }
 
     func end() {
       state.withLock { $0.hasEnded = true }
-      ring.finish()
+      wakeUp.finish()
     }
 
     /// The next event, once there is one; `nil` at the end, and when the task is cancelled.
     func next() async -> DownloadEvent? {
-      var rings = doorbell.makeAsyncIterator()
+      var iterator = wakeUps.makeAsyncIterator()
       while true {
         let (event, hasEnded) = state.withLock { ($0.buffer.next(), $0.hasEnded) }
         if let event { return event }
-        // The doorbell ends with the task that waits for it.
-        guard !hasEnded, await rings.next() != nil || self.hasEnded else { return nil }
+        // The stream ends with the task that waits for it.
+        guard !hasEnded, await iterator.next() != nil || self.hasEnded else { return nil }
       }
     }
 
     /// Waits until so much time has passed, or there is the end of a download or of everything.
     func waitForEnd(atMost interval: Duration) async {
       let deadline = ContinuousClock.now.advanced(by: interval)
-      let timer = Task { [ring] in
+      let timer = Task { [wakeUp] in
         try await Task.sleep(until: deadline, clock: .continuous)
-        ring.yield()
+        wakeUp.yield()
       }
       defer { timer.cancel() }
-      var rings = doorbell.makeAsyncIterator()
+      var iterator = wakeUps.makeAsyncIterator()
       while ContinuousClock.now < deadline, !hasEnd {
-        guard await rings.next() != nil else { return }
+        guard await iterator.next() != nil else { return }
       }
     }
 

@@ -55,7 +55,7 @@ package struct ReconcileRule: Sendable {
   /// What follows when a rule has fired.
   enum Outcome: Sendable {
     /// The rules after it are asked too, of the task that is kept if it says one.
-    case goesOn(keeping: ReconcileCase.LiveTask?)
+    case continues(keeping: ReconcileCase.LiveTask?)
     /// The record is that.
     case becomes(ReconcileResult)
     /// The record goes when no task is left, and is pending before.
@@ -97,7 +97,7 @@ package struct ReconcileRule: Sendable {
   /// What the record is then, in words.
   package var outcomeWords: String {
     switch outcome {
-    case .goesOn(let task): task.map { "go on with \($0.rawValue)" } ?? "go on"
+    case .continues(let task): task.map { "go on with \($0.rawValue)" } ?? "go on"
     case .becomes(let result), .whenDue(let result): result.description
     case .goes: "record gone when no task left, else removed(pending)"
     case .stays: "unchanged"
@@ -116,7 +116,7 @@ extension ReconcileRule.Outcome {
   /// What the record of a case is then; `nil` when the rules after it say so.
   func result(for given: ReconcileCase) -> ReconcileResult? {
     switch self {
-    case .goesOn: nil
+    case .continues: nil
     case .becomes(let result): result
     case .goes:
       ReconcileAction.deleteRecord.applies(to: given) ? .state(.none) : .pending(given.stored)

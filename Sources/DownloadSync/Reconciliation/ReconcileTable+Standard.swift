@@ -13,14 +13,14 @@ extension ReconcileTable {
       "two live tasks or more, none finished",
       ReconcilePattern(task: [.dupRunning]),
       does: [.keepMostBytes, .cancelOthers],
-      then: .goesOn(keeping: .running)
+      then: .continues(keeping: .running)
     ),
     ReconcileRule(
       .d2,
       "two live tasks or more, one finished",
       ReconcilePattern(task: [.dupDoneRunning]),
       does: [.keepFinished, .cancelOthers],
-      then: .goesOn(keeping: .doneOK)
+      then: .continues(keeping: .doneOK)
     ),
   ]
 
@@ -143,7 +143,7 @@ extension ReconcileTable {
       "any unfinished state, final foreign",
       ReconcilePattern(stored: ReconcileCase.Stored.unfinished, final: .foreign),
       does: [.chooseName],
-      then: .goesOn(keeping: nil)
+      then: .continues(keeping: nil)
     ),
   ]
 

@@ -23,7 +23,7 @@ package struct ReconcileTable: Sendable {
       let rule = rules[index]
       fired.append(rule.id)
       actions += rule.actions.filter { $0.applies(to: given) }
-      if case .goesOn(let task?) = rule.outcome { given.task = task }
+      if case .continues(let task?) = rule.outcome { given.task = task }
       if let result = rule.outcome.result(for: given) {
         return ReconcileDecision(
           rules: fired,

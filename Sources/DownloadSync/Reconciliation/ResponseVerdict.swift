@@ -31,7 +31,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     validator: Validator?,
     now: Date
   ) {
-    if (200..<300).contains(head.status), let coding = head.foreignCoding {
+    if (200..<300).contains(head.status), let coding = head.contentCoding {
       self = .fail(
         DownloadFailure(.unexpectedCoding, "the body is coded as \(coding)"),
         retryAfter: nil

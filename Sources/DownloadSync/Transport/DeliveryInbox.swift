@@ -56,7 +56,7 @@ package final class DeliveryInbox: Sendable {
     ///
     /// - Returns: The outcome to pass to the sink next.
     package func send(to sink: any TaskSink) -> TaskOutcome {
-      let head = description.head.ofDelivery(byteCount: byteCount, from: description.offset)
+      let head = description.head.forDelivery(byteCount: byteCount, from: description.offset)
       guard sink.receive(head) == .proceed else { return .cancelled }
       do {
         let file = try FileHandle(forReadingFrom: URL(filePath: bodyPath))

@@ -5,7 +5,7 @@ extension ResponseHead {
   ///
   /// The last response of the task may have contained only the final part of these bytes. Only a
   /// 206 is changed: every other status describes the whole body.
-  package func ofDelivery(byteCount: Int64, from offset: Int64) -> Self {
+  package func forDelivery(byteCount: Int64, from offset: Int64) -> Self {
     guard status == 206, byteCount > 0 else { return self }
     var head = self
     head.fields.removeAll { ["content-range", "content-length"].contains($0.name.lowercased()) }

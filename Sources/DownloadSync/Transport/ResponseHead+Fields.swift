@@ -58,7 +58,7 @@ extension ResponseHead {
   ///
   /// The request accepts only `identity`, because byte offsets have no meaning in an encoded body.
   /// A list of codings may be spread over several fields (RFC 9110, 5.3).
-  var foreignCoding: String? {
+  var contentCoding: String? {
     let values = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value)
     let codings = values.joined(separator: ",").split(separator: ",")
       .map { $0.trimmingCharacters(in: .whitespaces) }

@@ -141,7 +141,7 @@
     ///
     /// The first call waits for `launchPatience`.
     public func liveTasks() async -> [TaskSnapshot] {
-      if table.isFirstLook { try? await Task.sleep(for: launchPatience) }
+      if table.isFirstRead { try? await Task.sleep(for: launchPatience) }
       let tasks = await session.allTasks.compactMap { $0 as? URLSessionDownloadTask }
       return table.snapshots(of: tasks)
     }

@@ -57,7 +57,7 @@
       task: URLSessionTask,
       didCompleteWithError error: (any Error)?
     ) {
-      guard table.takeAsked(task, error), let request = task.originalRequest else {
+      guard table.takeAskedForResumeData(task, error), let request = task.originalRequest else {
         return table.finish(task, with: error)
       }
       let data = (error as? NSError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data

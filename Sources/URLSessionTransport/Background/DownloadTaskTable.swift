@@ -28,7 +28,7 @@
       /// The engine's number of a task that replaced another one, and the reverse mapping.
       var engineIDs: [TaskID: TaskID] = [:]
       var sessionIDs: [TaskID: TaskID] = [:]
-      var hasLooked = false
+      var hasRead = false
       var unused = UInt64.max
     }
 
@@ -52,10 +52,10 @@
     }
 
     /// True at the first read, false from then on.
-    var isFirstLook: Bool {
+    var isFirstRead: Bool {
       state.withLock { state in
-        defer { state.hasLooked = true }
-        return !state.hasLooked
+        defer { state.hasRead = true }
+        return !state.hasRead
       }
     }
 
@@ -135,7 +135,7 @@
     }
 
     /// Whether a task has ended only to leave resume data; true once.
-    func takeAsked(_ task: URLSessionTask, _ error: (any Error)?) -> Bool {
+    func takeAskedForResumeData(_ task: URLSessionTask, _ error: (any Error)?) -> Bool {
       state.withLock { $0.asked.remove(task.id) != nil } && (error as? URLError)?.code == .cancelled
     }
 

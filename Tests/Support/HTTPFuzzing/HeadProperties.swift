@@ -19,7 +19,7 @@ enum HeadProperties {
           try check(head, offset, expected, validator)
         }
       }
-      let delivered = head.ofDelivery(byteCount: 5, from: offset)
+      let delivered = head.forDelivery(byteCount: 5, from: offset)
       if head.status == 206 { try check(delivered, offset, nil, nil) }
     }
   }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import ResumeData
 
 /// The file of a task of a background session.
-struct HeldFile: Sendable {
+struct SessionFile: Sendable {
   let path: String
   /// The number of bytes that an earlier task left in it.
   let kept: Int64

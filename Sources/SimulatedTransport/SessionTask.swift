@@ -5,7 +5,7 @@ internal import ResumeData
 internal import Synchronization
 
 /// A task of a background session, which writes the received bytes to its file.
-final class HeldTask: TaskSink {
+final class SessionTask: TaskSink {
   private struct State: Sendable {
     /// The application's sink; `nil` after the application has died.
     var sink: (any TaskSink)?
@@ -26,13 +26,13 @@ final class HeldTask: TaskSink {
   }
 
   let id: TaskID
-  let file: HeldFile
+  let file: SessionFile
   let request: TaskRequest
   private let system: ResumeData.Consumer
   private let leavesResumeData: @Sendable () -> Bool
   private let asksForResumeData:
     @Sendable (_ head: ResponseHead, _ held: Int64, _ total: Int64?) -> Bool
-  private let onEnd: @Sendable (HeldTask) -> Void
+  private let onEnd: @Sendable (SessionTask) -> Void
   // Held for short accesses; never during a call to a sink.
   private let state: Mutex<State>
 
@@ -43,7 +43,7 @@ final class HeldTask: TaskSink {
   init(
     id: TaskID,
     request: TaskRequest,
-    file: HeldFile,
+    file: SessionFile,
     sink: (any TaskSink)?,
     system: ResumeData.Consumer,
     leavesResumeData: @escaping @Sendable () -> Bool,
@@ -51,7 +51,7 @@ final class HeldTask: TaskSink {
       @escaping @Sendable (
         _ head: ResponseHead, _ held: Int64, _ total: Int64?
       ) -> Bool,
-    onEnd: @escaping @Sendable (HeldTask) -> Void
+    onEnd: @escaping @Sendable (SessionTask) -> Void
   ) {
     self.id = id
     self.request = request
@@ -211,7 +211,7 @@ final class HeldTask: TaskSink {
   /// validator.
   private static func resumeData(
     of request: TaskRequest,
-    _ file: HeldFile,
+    _ file: SessionFile,
     _ head: ResponseHead?,
     _ held: Int64,
     _ system: ResumeData.Consumer
