@@ -1,14 +1,21 @@
 internal import Synchronization
 
-/// Bounds the time that somebody else's code may take.
+/// Limits how long an interceptor may run.
 enum Deadline {
-  /// The code has not returned in time.
+  /// The operation did not return within the limit.
   struct Passed: Error {}
 
-  /// What the operation returns or throws, or ``Passed`` when the time is up.
+  /// Runs an operation with a time limit.
   ///
-  /// The operation is cancelled then; what does not heed that goes on by itself, and its result is
-  /// dropped.
+  /// When the limit is exceeded, the operation is cancelled. An operation that ignores the
+  /// cancellation keeps running in the background, and its result is dropped.
+  ///
+  /// - Parameters:
+  ///   - limit: The longest time to wait for the operation.
+  ///   - operation: The code to run, in a task of its own.
+  /// - Returns: The result of the operation.
+  /// - Throws: ``Passed`` if the limit is exceeded, `CancellationError` if the calling task is
+  ///   cancelled, or the error of the operation.
   static func run<R: Sendable>(
     within limit: Duration,
     _ operation: @escaping @Sendable () async throws -> R
@@ -30,14 +37,14 @@ enum Deadline {
     }
   }
 
-  /// Takes the first of several results.
+  /// Keeps the first of several results, and delivers it to one waiting task.
   private final class Race<R: Sendable>: Sendable {
     private struct State {
       var result: Result<R, any Error>?
       var waiting: CheckedContinuation<Result<R, any Error>, Never>?
     }
 
-    // Held for some nanoseconds.
+    // Only held to access the fields; the continuation is resumed after the lock is released.
     private let state = Mutex(State())
 
     func end(_ result: Result<R, any Error>) {
@@ -63,7 +70,7 @@ enum Deadline {
 }
 
 extension Result where Failure == any Error {
-  /// What the body returns or throws.
+  /// Captures the value or the error of an asynchronous closure.
   fileprivate init(_ body: () async throws -> Success) async {
     do {
       self = .success(try await body())

@@ -1,7 +1,10 @@
 internal import DownloadStore
 
 extension DownloadEngine {
-  /// Starts the task of a live download, once the interceptors have seen its request.
+  /// Starts the task of an active transfer.
+  ///
+  /// If there are request interceptors, they run first, outside the actor. The inbox receives the
+  /// request that they return as `requestMade`.
   func send(_ request: TaskRequest, for record: DownloadRecord) {
     guard let transfer = active[record.url]?.transfer else { return }
     guard !interceptors.requests.isEmpty else {
@@ -19,7 +22,10 @@ extension DownloadEngine {
     }
   }
 
-  /// Goes on with a download whose request is made, or was refused; returns its end if this is it.
+  /// Starts the task of a transfer with the request that the interceptors returned.
+  ///
+  /// - Returns: The result of the transfer if it is over: an interceptor rejected the request, or
+  ///   the engine is ending the transfer. Otherwise `nil`.
   func resume(_ url: String, with result: Result<TaskRequest, DownloadFailure>) -> TransferResult? {
     guard let download = active[url] else { return nil }
     active[url]?.preparation = nil
@@ -33,19 +39,20 @@ extension DownloadEngine {
     }
   }
 
-  /// Tells of a file that is under its name.
+  /// Notifies interceptors and observers that the finished file has its final name.
   func notifyCompleted(_ record: DownloadRecord, head: ResponseHead? = nil) {
     let response = DownloadResponse(
       record: record,
       head: head,
-      // A root that is gone by now has no file either.
+      // If the root folder no longer exists, neither does the file.
       filePath: try? roots.layout(of: record).finalPath
     )
     notifyEnd(response, .completed(record))
   }
 
-  /// Tells of the end of a download: interceptors first, so that whoever hears the event finds what
-  /// they have done.
+  /// Notifies the response interceptors of the end of a download, and then emits the event.
+  ///
+  /// A consumer that receives the event can therefore rely on what the interceptors have done.
   func notifyEnd(_ response: DownloadResponse, _ event: DownloadEvent) {
     guard !interceptors.responses.isEmpty else {
       return emit(event, of: response.record.id)
@@ -53,13 +60,17 @@ extension DownloadEngine {
     notify(response, before: event)
   }
 
-  /// Tells of an attempt that failed and is followed by another, whose events do not wait.
+  /// Emits the event of a failed attempt that is retried, and notifies the response interceptors.
+  ///
+  /// The event does not wait for the interceptors.
   func notifyRetry(_ response: DownloadResponse, _ event: DownloadEvent) {
     emit(event)
     if !interceptors.responses.isEmpty { notify(response, before: nil) }
   }
 
-  /// Waits until the interceptors were told of everything.
+  /// Waits until the interceptors have returned from all notifications.
+  ///
+  /// Discards all other inputs, so it is called only outside a run.
   func awaitNotifications() async {
     while pendingNotifications > 0 {
       for case .endNotified in await inbox.next() { pendingNotifications -= 1 }

@@ -1,6 +1,6 @@
 internal import DownloadStore
 
-/// The interceptors of an engine, in their order.
+/// The interceptors of an engine, ordered by priority.
 struct InterceptorChain: Sendable {
   let requests: [any RequestInterceptor]
   let responses: [any ResponseInterceptor]
@@ -16,9 +16,9 @@ struct InterceptorChain: Sendable {
     self.deadline = deadline
   }
 
-  /// The request to send, after every interceptor has seen it.
+  /// Passes a request through all request interceptors, and returns the request to send.
   ///
-  /// - Throws: The failure that the attempt has.
+  /// - Throws: The failure of the attempt, if an interceptor throws or exceeds the deadline.
   func request(
     _ request: TaskRequest,
     for record: DownloadRecord
@@ -38,7 +38,8 @@ struct InterceptorChain: Sendable {
     return changed
   }
 
-  /// Tells every interceptor of an end; returns those that failed.
+  /// Notifies the response interceptors, and returns the failures of those that throw or exceed the
+  /// deadline.
   func notify(_ response: DownloadResponse) async -> [InterceptorFailure] {
     var failures: [InterceptorFailure] = []
     for interceptor in responses {
@@ -57,17 +58,19 @@ struct InterceptorChain: Sendable {
 
   // MARK: Rules
 
-  /// Sorts by a number, and leaves what is equal in its order.
+  /// Sorts values by a number; the sort is stable.
   static func ordered<T>(_ values: [T], by number: (T) -> Int) -> [T] {
     values.enumerated()
       .sorted { (number($0.element), $0.offset) < (number($1.element), $1.offset) }
       .map(\.element)
   }
 
-  /// The request with what an interceptor may change, and the rest as it was.
+  /// Returns the original request with the changes that an interceptor is allowed to make: the URL
+  /// and the header fields.
   ///
-  /// A field that the interceptor has added or changed is meant for the URL that it returns. One that
-  /// was there before was given for the URL before.
+  /// Fields that the interceptor added or changed are sent to the URL that it returned. Unchanged
+  /// fields were specified for the previous URL, so `HeaderScope` decides whether the new URL may
+  /// receive them.
   static func permitted(_ made: TaskRequest, inPlaceOf request: TaskRequest) -> TaskRequest {
     let given = Set(request.headers)
     let kept = Set(
@@ -79,7 +82,7 @@ struct InterceptorChain: Sendable {
     return permitted
   }
 
-  /// The failure of an attempt whose request was not made.
+  /// Converts an error of a request interceptor to the failure of the attempt.
   static func failure(
     _ error: any Error,
     of interceptor: any RequestInterceptor,

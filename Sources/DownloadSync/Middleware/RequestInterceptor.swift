@@ -1,28 +1,50 @@
 public import DownloadStore
 
-/// Looks at each request before it is sent, and may change it: signs it, say, or adds a token.
+/// Inspects each request before it is sent, and can change its URL and header fields.
 ///
-/// Interceptors are asked in ascending priority, and each gets what the one before it has made. What
-/// they add is sent and never stored. The URL of the request may be another one; the record's stays,
-/// and so do the range, its validator and the join to the record: those are the engine's.
+/// Use an interceptor to sign requests or to add an access token:
 ///
-/// What an interceptor adds or changes is sent to the URL that it returns. If that has another origin
-/// than the URL before, fields that were there already and that `Redaction` hides are removed.
+/// ```swift
+/// struct BearerToken: RequestInterceptor {
+///   let token: String
 ///
-/// An interceptor that throws ends the attempt. A `DownloadFailure` says by its code whether
-/// another one follows; any other error fails the download for good with `interceptorFailed`. One
-/// that has not answered within ``EngineOptions/interceptorDeadline`` fails with `timedOut`.
+///   func intercept(
+///     _ request: TaskRequest,
+///     for record: DownloadRecord
+///   ) async throws -> TaskRequest {
+///     var request = request
+///     request.headers.append(HeaderField(name: "Authorization", value: "Bearer \(token)"))
+///     return request
+///   }
+/// }
+/// ```
+///
+/// Interceptors run in ascending priority for each attempt. Each receives the request that the
+/// previous one returned. Their changes are sent but never stored: the record keeps its URL and its
+/// header fields. Of the returned request, only the URL and the header fields are used. The engine
+/// sets the other properties, such as the range, its validator and the record ID.
+///
+/// Fields that an interceptor adds or changes are sent to the URL that it returns. If that URL has
+/// another origin than the previous one, unchanged fields that identify the user are removed: those
+/// that `Redaction` hides.
+///
+/// If an interceptor throws, the attempt fails. The code of a `DownloadFailure` decides whether the
+/// attempt is retried. Any other error fails the download permanently with `interceptorFailed`. If
+/// an interceptor does not return within ``EngineOptions/interceptorDeadline``, it is cancelled and
+/// the attempt fails with `timedOut`. Other downloads are not delayed.
 public protocol RequestInterceptor: Sendable {
-  /// Lower goes first; those that are equal go in the order of registration.
+  /// The position in the order of interceptors: lower values run first.
+  ///
+  /// Interceptors with equal values run in the order of ``EngineOptions/requestInterceptors``.
   var priority: Int { get }
 
-  /// The request to send in place of this one.
+  /// Returns the request to send.
   ///
   /// - Parameters:
-  ///   - request: The request as it would be sent.
-  ///   - record: The record that it is for, as of the start.
-  /// - Returns: The request that is sent, or handed to the next interceptor.
-  /// - Throws: What ends the attempt.
+  ///   - request: The request that would be sent without this interceptor.
+  ///   - record: The record of the download, as committed at the start of the attempt.
+  /// - Returns: The request to send or to pass to the next interceptor.
+  /// - Throws: An error that ends the attempt; see ``RequestInterceptor``.
   func intercept(
     _ request: TaskRequest,
     for record: DownloadRecord
@@ -30,6 +52,6 @@ public protocol RequestInterceptor: Sendable {
 }
 
 extension RequestInterceptor {
-  /// Zero.
+  /// The default priority, 0.
   public var priority: Int { 0 }
 }

@@ -1,19 +1,20 @@
 public import DownloadStore
 
-/// What a download came to.
+/// The end of a download or of a failed attempt, as response interceptors receive it.
 public struct DownloadResponse: Sendable, Hashable {
-  /// The record as it was committed at that end.
+  /// The record, as committed at that end.
   public var record: DownloadRecord
-  /// The head of the last response, after redirects; `nil` when there was none.
+  /// The head of the last response, after redirects; `nil` if there was none.
   public var head: ResponseHead?
-  /// Where the finished file is; `nil` when the download failed.
+  /// The path of the finished file; `nil` if the download failed or its root folder no longer
+  /// exists.
   public var filePath: String?
-  /// Why it failed; `nil` when it is complete.
+  /// The failure; `nil` if the download is complete.
   public var failure: DownloadFailure?
-  /// Whether another attempt follows.
+  /// Whether the download is retried.
   public var isRetried: Bool
 
-  /// Describes an end.
+  /// Creates a response.
   public init(
     record: DownloadRecord,
     head: ResponseHead? = nil,
@@ -28,43 +29,54 @@ public struct DownloadResponse: Sendable, Hashable {
     self.isRetried = isRetried
   }
 
-  /// The URL of the record, as it was given.
+  /// The URL of the record, before redirects and changes by request interceptors.
   public var originalURL: String { record.url }
 }
 
-/// Is told of each download that is complete, and of each attempt that failed.
+/// Is notified of each completed download and each failed attempt.
 ///
-/// Interceptors are told in ascending priority, one after the other, once the end is committed and
-/// before the event of it; of different ends at the same time. The file has its name by then and is the store's own: a path is given of
-/// no other file. When the process is killed in between, they are not told again.
+/// The engine commits the end of a download first. It then notifies the interceptors one after the
+/// other, in ascending priority, and emits the event after the last one has returned. The event of
+/// a retried attempt does not wait for the interceptors. Interceptors are notified of several
+/// downloads concurrently.
 ///
-/// One that throws, or has not returned within ``EngineOptions/interceptorDeadline``, changes nothing
-/// about the download: that is an event, and the next one is told.
+/// A finished file has its final name by then. ``DownloadResponse/filePath`` is only ever the path
+/// of a file that belongs to the store.
+///
+/// If the process is killed between the commit and the notification, the notification is not
+/// repeated. Work that every file needs belongs in a loop over the completed records of the store.
+///
+/// An interceptor that throws, or does not return within ``EngineOptions/interceptorDeadline``,
+/// does not affect the download. The engine emits ``DownloadEvent/interceptorFailed(url:_:)`` and
+/// notifies the next interceptor.
 public protocol ResponseInterceptor: Sendable {
-  /// Lower goes first; those that are equal go in the order of registration.
+  /// The position in the order of interceptors: lower values are notified first.
+  ///
+  /// Interceptors with equal values are notified in the order of
+  /// ``EngineOptions/responseInterceptors``.
   var priority: Int { get }
 
-  /// Takes note of the end of a download or an attempt.
+  /// Handles the end of a download or of a failed attempt.
   ///
-  /// - Throws: What is told as an event.
+  /// - Throws: Any error; the engine emits it as an event.
   func intercept(_ response: DownloadResponse) async throws
 }
 
 extension ResponseInterceptor {
-  /// Zero.
+  /// The default priority, 0.
   public var priority: Int { 0 }
 }
 
-/// Which interceptor failed, and why.
+/// The failure of a response interceptor.
 public struct InterceptorFailure: Error, Sendable, Hashable {
-  /// The interceptor's type.
+  /// The name of the interceptor's type.
   public var interceptor: String
-  /// What it threw, for people.
+  /// A description of the error, for people.
   public var message: String
 
   /// Creates a failure.
   ///
-  /// Secrets of URLs in the message are hidden.
+  /// Hides the secrets of URLs in the message.
   public init(interceptor: String, message: String) {
     self.interceptor = interceptor
     self.message = Redaction.text(message)
