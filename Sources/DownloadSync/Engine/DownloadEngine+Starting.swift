@@ -4,7 +4,7 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// A download that is about to start, before and after its commit.
+  /// A download to start: chosen in the commit, started after it.
   private struct Start: Sendable {
     var record: DownloadRecord
     var layout: FileLayout
@@ -13,10 +13,11 @@ extension DownloadEngine {
     var headers: [HeaderField] = []
   }
 
-  /// Starts what has its turn: one commit for all of them, then the files, then the tasks.
+  /// Starts eligible downloads: one commit for all of them, then the files are opened, then the
+  /// tasks are started.
   ///
-  /// A slot that is free while somebody may start is given away before this returns, unless this
-  /// machine is short of resources.
+  /// Repeats until no waiting download can use a free slot, unless this machine is short of
+  /// resources.
   func startEligible() async throws {
     while !queue.isEmpty, !shortage.delaysStarts(at: environment.instant()) {
       let (chosen, leaving) = nextStarts()
@@ -27,8 +28,8 @@ extension DownloadEngine {
       duePolicy.retriesAreDue = true
       let policy = duePolicy
       let moment = now()
-      // The attempt is committed before the request: a server that crashes the process is known by
-      // it.
+      // The attempt is committed before the request, so that a server whose response crashes the
+      // process can be identified afterwards.
       let transferred = Set(active.values.map(\.record.id))
       let (starts, moved, others) = try await commit { [placement] tx in
         var starts: [Start] = []
@@ -37,10 +38,10 @@ extension DownloadEngine {
         for candidate in chosen {
           guard var record = try tx.get(DownloadRecord.self, candidate.url), record.mayStart
           else { continue }
-          // A record that has got this URL meanwhile may have a transfer from its old one, whose end
-          // lines it up.
+          // The record may have been moved to this URL while the transfer of its previous URL is
+          // still ending. The end of that transfer enqueues it.
           guard !transferred.contains(record.id) else { continue }
-          // Somebody may have had it ask another host meanwhile, which has a limit of its own.
+          // The record may request another host by now, and that host has a limit of its own.
           guard RecordIdentity.origin(of: record.source) == candidate.origin else {
             moved.append(record)
             continue
@@ -62,14 +63,17 @@ extension DownloadEngine {
       }
       for start in starts { try await begin(start) }
       for record in moved { enqueue(record) }
-      // One whose file has its name already, and whose folder could not be synced before.
+      // Records that need no request, such as one whose file already has its final name but whose
+      // folder could not be synced.
       try await execute(others)
-      // Whoever could not start after all has left its slot to another one.
+      // A download that failed to start has left its slot to another one.
       guard chosen.contains(where: { active[$0.url] == nil }) else { return }
     }
   }
 
-  /// Decides where the record's next byte comes from, and commits that it starts.
+  /// Decides where the record's next byte comes from, and writes its start into the transaction.
+  ///
+  /// - Returns: The start; `nil` if the decision needs no request.
   private static func prepare(
     _ record: inout DownloadRecord,
     _ found: Reconciliation,
@@ -77,9 +81,10 @@ extension DownloadEngine {
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> Start? {
-    // Where there is no plan, nothing is requested: the decision is carried out as at a launch.
+    // Without a plan there is no request; the caller executes the decision as at launch.
     guard let plan = found.decision.plan else { return nil }
-    // Resume data is of the whole: the system has what it counts, and our file has none of it.
+    // Resume data covers the whole file: the received bytes are in a file of the system, and none
+    // of them in the partial file.
     let usesBytes =
       !plan.beginsAnew && !(plan.source == .resumeData && record.received > 0)
     if plan.actions.contains(.dropResumeData) { record.replaceResumeData(with: nil) }
@@ -100,7 +105,7 @@ extension DownloadEngine {
   /// Opens the partial file and starts the task.
   private func begin(_ start: Start) async throws {
     let record = start.record
-    // A plan that begins anew has rolled the record back.
+    // `prepare` has dropped the bytes of a record that restarts.
     let offset = record.received
     let file: PartialFile
     do {
@@ -122,7 +127,7 @@ extension DownloadEngine {
         of: record,
         into: file,
         from: offset,
-        // A transport that takes resume data may have some of its own.
+        // A background transport may continue from resume data that it kept itself.
         usesResumeData: takesResumeData
       ),
       task: nil,
@@ -151,7 +156,7 @@ extension DownloadEngine {
     send(request, for: record)
   }
 
-  /// The sink of a task for a record.
+  /// Creates the sink for a task of a record.
   func transfer(
     of record: DownloadRecord,
     into file: PartialFile,
@@ -173,9 +178,11 @@ extension DownloadEngine {
     )
   }
 
-  /// Commits, from the transport's queue, that the bytes on disk are dropped.
+  /// Returns a closure that commits, on the transport's queue, that the bytes on disk no longer
+  /// count.
   ///
-  /// Throws where the record has changed meanwhile: its bytes are not this transfer's to drop.
+  /// The closure throws ``Transfer/RecordChanged`` if the record has changed: its bytes then no
+  /// longer belong to this transfer.
   private func rollBack(_ key: TransferKey) -> Transfer.RollBack {
     let objects = store.objects
     let now = now
@@ -196,7 +203,8 @@ extension DownloadEngine {
     }
   }
 
-  /// Commits, from the transport's queue, that the file is called what the server calls it.
+  /// Returns a closure that commits, on the transport's queue, the file name that the response
+  /// suggests.
   private func rename(_ key: TransferKey) -> Transfer.Rename {
     let store = store
     let roots = roots

@@ -3,25 +3,31 @@ internal import Foundation
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// Changes how many downloads run, and how many from one host.
+  /// Changes the concurrency limits.
   ///
-  /// A higher limit lets others start at once; a lower one stops nobody.
+  /// A higher limit lets waiting downloads start immediately. A lower limit stops no running
+  /// download. The limits are not stored.
+  ///
+  /// - Parameter limits: The new limits.
   public func setLimits(_ limits: ConcurrencyLimits) {
     self.limits = limits
     inbox.post(.ticked)
   }
 
-  /// Has the record wait for its turn, unless it is only started by hand; what is known of one that
-  /// waits already is brought up to date.
+  /// Inserts a record into the queue, or updates its entry.
+  ///
+  /// Has no effect if the record may not start (``DownloadRecord/mayStart``) or already has a
+  /// transfer.
   ///
   /// - Parameters:
   ///   - record: The record.
-  ///   - wait: How long its next attempt has to wait from now on; `nil` where only the record's date
-  ///     says so.
+  ///   - wait: The time from now until its next attempt; `nil` to compute it from the record's
+  ///     date.
   func enqueue(_ record: DownloadRecord, after wait: Duration? = nil) {
     guard record.mayStart, active[record.url] == nil, !isTransferred(record.id) else { return }
     let known = queue[record.url]
-    // Whoever is asked for at once arrives anew: what started since is not in its way.
+    // A request to start immediately is a new arrival: it may preempt every download that started
+    // earlier.
     let keepsPlace = known.map { $0.startsImmediately || !record.startsImmediately } ?? false
     if !keepsPlace { order += 1 }
     queue.insert(
@@ -30,7 +36,7 @@ extension DownloadEngine {
     )
   }
 
-  /// When the record may be tried again; `nil` for at once.
+  /// Returns the time of the record's next attempt; `nil` if it may start immediately.
   private func retryDeadline(of record: DownloadRecord, after wait: Duration?) -> RetryDeadline? {
     guard record.state == .failedRetryable, let date = record.nextRetryAt else { return nil }
     let instant = environment.instant()
@@ -40,7 +46,7 @@ extension DownloadEngine {
     return RetryDeadline(date, now: now(), instant: instant, longestWait: options.retry.cap)
   }
 
-  /// What a turn is decided by.
+  /// Returns the properties of a record that decide when it starts.
   func candidate(of record: DownloadRecord, order: Int) -> Scheduler.Candidate {
     Scheduler.Candidate(
       recordID: record.id,
@@ -55,12 +61,14 @@ extension DownloadEngine {
     )
   }
 
-  /// Whether a transfer of the record of that id is live, whatever the record's URL is by now.
+  /// Whether a transfer of the record is active, under its current or a previous URL.
   func isTransferred(_ id: String) -> Bool {
     active.values.contains { $0.record.id == id }
   }
 
-  /// What starts now, and which transfers end to make room.
+  /// Chooses the downloads that start now, and the transfers that are preempted for them.
+  ///
+  /// Removes the chosen downloads from the queue.
   func nextStarts() -> (starting: [Scheduler.Candidate], leaving: [String]) {
     queue.advance(to: environment.instant())
     var running = active.values.map {
@@ -94,13 +102,14 @@ extension DownloadEngine {
     return (starting, leaving)
   }
 
-  /// Ends transfers for others that were asked for at once: each then waits until somebody resumes
-  /// it.
+  /// Ends transfers in favor of downloads that start immediately.
+  ///
+  /// The ended downloads are held until the user resumes them.
   func preempt(_ urls: [String]) async throws {
     try await stopTransfers(urls, areHeld: true)
   }
 
-  /// Ends transfers whose records wait from then on.
+  /// Ends transfers and returns their records to the queue.
   private func stopTransfers(
     _ urls: [String],
     areHeld: Bool = false
@@ -118,7 +127,7 @@ extension DownloadEngine {
     for url in urls { endTransfer(url) }
   }
 
-  /// A suspect that has run for a while without a crash is one no more.
+  /// Ends the probation of crash suspects that have run long enough without a crash.
   func endProbation() {
     for download in active.values
     where download.candidate.isSuspect
@@ -130,24 +139,24 @@ extension DownloadEngine {
 
   // MARK: Full disks
 
-  /// Has everything wait that goes to the volume of a record, which is full.
+  /// Prevents starts on the full volume of a record, and ends the transfers that write to it.
   func blockVolume(of record: DownloadRecord) async throws {
     guard let folder = try? roots.layout(of: record).folderPath else { return }
     let full = volume(of: record)
     diskSpace.noteFull(full, folder: folder, at: environment.instant())
     queue.block(volume: full)
-    // A whole file that is being checked needs no more room.
+    // A complete file whose digest is being computed needs no more space.
     let others = active.urls.filter {
       active[$0]?.candidate.volume == full && active[$0]?.task != nil
     }
     try await stopTransfers(others)
   }
 
-  /// Looks whether volumes have room again, each as seldom as the options say.
+  /// Checks the free space of monitored volumes, each at most once per `diskSpaceInterval`.
   func checkDiskSpace() {
     let due = diskSpace.due(at: environment.instant(), interval: options.diskSpaceInterval)
     for (volume, folder) in due {
-      // Where one cannot ask, a try tells.
+      // If free space cannot be queried, try the write.
       let available = environment.availableBytes(folder) ?? .max
       if diskSpace.note(available, on: volume, isAwaited: queue.hasDeferred(volume: volume)) {
         queue.unblock(volume: volume)
@@ -182,7 +191,8 @@ extension DownloadEngine {
 }
 
 extension DownloadRecord {
-  /// Whether it waits for its turn or its next try, as its owner wants.
+  /// Whether the record waits for a slot or for its next attempt, and the user neither paused it
+  /// nor gave it up.
   var mayStart: Bool {
     intent == .run && !isHeld && (state == .waiting || state == .failedRetryable)
   }

@@ -1,54 +1,66 @@
 public import DownloadStore
 public import ObjectStore
 
-/// What people want of downloads, in the words of the command line.
+/// The commands of the user.
 ///
-/// Each verb writes to the store and returns when that is durable; the engine that runs, be it this
-/// one or one of another process, is woken by the commit and acts within milliseconds
-/// (`docs/performance.md`). So they may be used before the run, beside it, and after it. The work is
-/// done off the actor.
+/// Each command is one store transaction, and is durable on return. The commit notifies the running
+/// engine, in this or another process, which acts within milliseconds (`docs/performance.md`).
+/// Commands may be used before, during and after a run. They run on a background thread and do not
+/// wait for the engine.
 extension DownloadEngine {
-  /// Has tasks go on that the system has let fall silent; to be called when an application comes to
-  /// the front.
+  /// Restarts tasks that the system stopped serving while the application was in the background.
   ///
-  /// Does something over a ``BackgroundTransport`` alone.
+  /// Call this when the application comes to the foreground. It only affects a
+  /// ``BackgroundTransport``.
   public nonisolated func wakeTasks() {
     (transport as? any BackgroundTransport)?.wake()
   }
 
-  /// Stores what is asked for, all of it or nothing; a known URL goes on.
+  /// Adds downloads to the store, all or none.
   ///
-  /// - Throws: As `DownloadStore.add(_:)`.
+  /// A known URL keeps its record and the bytes on disk, and resumes.
+  ///
+  /// ```swift
+  /// try await engine.add([DownloadRequest(url: "https://example.com/archive.zip")])
+  /// ```
+  ///
+  /// - Parameter requests: The downloads to add.
+  /// - Returns: The record of each request, and whether it is new.
+  /// - Throws: The errors of `DownloadStore.add(_:)`.
   @discardableResult
   public nonisolated func add(_ requests: [DownloadRequest]) async throws -> [DownloadStore.Added] {
     try await environment.blocking { [store] in try store.add(requests) }
   }
 
-  /// Stores what is asked for and waits until it is complete; the engine must run meanwhile.
+  /// Adds a download to the store and waits until it is complete.
   ///
-  /// One that is paused is waited for until somebody resumes it.
+  /// The engine must be running. If the download is paused, this waits until it is resumed and
+  /// complete. Cancelling the waiting task does not stop the download.
   ///
-  /// - Returns: The record, and where its file is.
-  /// - Throws: As ``download(_:)`` and `DownloadHandle.value()`.
+  /// - Parameter request: The download to add.
+  /// - Returns: The record and the path of the finished file.
+  /// - Throws: The errors of ``download(_:)`` and ``DownloadHandle/value()``.
   public nonisolated func get(_ request: DownloadRequest) async throws -> FinishedDownload {
     try await environment.blocking { [self] in try download(request) }.value()
   }
 
-  /// Has downloads stand still, and keep what there is.
+  /// Pauses downloads; keeps the bytes already on disk.
   ///
+  /// - Parameter selection: The downloads to pause.
+  /// - Returns: The outcome for each download.
   /// - Throws: `StoreError`.
   @discardableResult
   public nonisolated func pause(_ selection: RecordSelection) async throws -> [CommandOutcome] {
     try await apply(.pause, to: selection)
   }
 
-  /// Has downloads go on with what there is, their failures forgotten.
+  /// Resumes downloads from the bytes already on disk, and forgets their failures.
   ///
   /// - Parameters:
-  ///   - selection: Which.
-  ///   - immediately: Whether they start before all others, in the place of the one that has run longest
-  ///     where no slot is free; that one then waits until somebody resumes it.
-  /// - Returns: What became of each.
+  ///   - selection: The downloads to resume.
+  ///   - immediately: Whether they start before all others. If no slot is free, the download that
+  ///     has run longest is preempted and held until the user resumes it.
+  /// - Returns: The outcome for each download.
   /// - Throws: `StoreError`.
   @discardableResult
   public nonisolated func resume(
@@ -58,25 +70,39 @@ extension DownloadEngine {
     try await apply(.resume(immediately: immediately), to: selection)
   }
 
-  /// Gives downloads up: what is downloaded goes, the records stay.
+  /// Cancels downloads: deletes partial files, keeps the records.
   ///
+  /// The running engine deletes the files; without one, the next engine does.
+  ///
+  /// - Parameter selection: The downloads to cancel. Completed downloads are unchanged.
+  /// - Returns: The outcome for each download.
   /// - Throws: `StoreError`.
   @discardableResult
   public nonisolated func cancel(_ selection: RecordSelection) async throws -> [CommandOutcome] {
     try await apply(.cancel, to: selection)
   }
 
-  /// Has downloads begin from nothing; a finished file stays until the new one takes its place.
+  /// Restarts downloads from the first byte.
   ///
+  /// A finished file stays until the new one replaces it.
+  ///
+  /// - Parameter selection: The downloads to restart.
+  /// - Returns: The outcome for each download.
   /// - Throws: `StoreError`.
   @discardableResult
   public nonisolated func restart(_ selection: RecordSelection) async throws -> [CommandOutcome] {
     try await apply(.restart, to: selection)
   }
 
-  /// Forgets downloads: what is downloaded and the records go, and with `withFile` the finished
-  /// files that are provably ours.
+  /// Removes downloads: deletes partial files and the records.
   ///
+  /// The running engine deletes the files and the records; without one, the next engine does.
+  ///
+  /// - Parameters:
+  ///   - selection: The downloads to remove.
+  ///   - withFile: Whether finished files are deleted too. A file that was modified or replaced
+  ///     since it was completed is kept.
+  /// - Returns: The outcome for each download.
   /// - Throws: `StoreError`.
   @discardableResult
   public nonisolated func remove(
@@ -86,10 +112,16 @@ extension DownloadEngine {
     try await apply(.remove(withFile: withFile), to: selection)
   }
 
-  /// Changes what is said of a download; the finished file gets its new name with the record, or
-  /// neither changes.
+  /// Changes the properties of a download.
   ///
-  /// - Throws: As `DownloadStore.update(_:_:)`.
+  /// If the name of a completed download changes, its file is renamed too: either both change or
+  /// neither does.
+  ///
+  /// - Parameters:
+  ///   - name: The URL, the id, or the beginning of the id.
+  ///   - update: The properties to change.
+  /// - Returns: The changed record, or the record as it was if nothing had to change.
+  /// - Throws: The errors of `DownloadStore.update(_:_:)`.
   @discardableResult
   public nonisolated func update(
     _ name: String,
@@ -98,9 +130,15 @@ extension DownloadEngine {
     try await environment.blocking { [store] in try store.update(name, update) }
   }
 
-  /// Gives a download another URL, as when a signed one has expired, and keeps what is downloaded.
+  /// Replaces the URL of a download and keeps the bytes on disk.
   ///
-  /// - Throws: As `DownloadStore.replaceURL(of:with:)`.
+  /// Use this when a signed URL has expired.
+  ///
+  /// - Parameters:
+  ///   - name: The current URL, the id, or the beginning of the id.
+  ///   - url: The new URL.
+  /// - Returns: The changed record, or the record as it was if nothing had to change.
+  /// - Throws: The errors of `DownloadStore.replaceURL(of:with:)`.
   @discardableResult
   public nonisolated func replaceURL(
     of name: String,
@@ -109,8 +147,14 @@ extension DownloadEngine {
     try await environment.blocking { [store] in try store.replaceURL(of: name, with: url) }
   }
 
-  /// The records of a query; all of them without one.
+  /// Returns the records that match a query.
   ///
+  /// ```swift
+  /// let paused = try await engine.records(DownloadRecord.where { $0.state == .paused })
+  /// ```
+  ///
+  /// - Parameter query: The query; by default, all records.
+  /// - Returns: The records in the order of the query.
   /// - Throws: `StoreError`.
   public nonisolated func records(
     _ query: Query<DownloadRecord> = DownloadRecord.all

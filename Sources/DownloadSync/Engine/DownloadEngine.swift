@@ -3,36 +3,43 @@ public import Foundation
 public import Logging
 internal import ObjectStore
 
-/// Carries out the downloads of a store: the one place where records, files and live tasks meet.
+/// Runs the downloads of a store.
 ///
-/// The store is the source of truth. The engine compares what it says with what runs and what lies
-/// on disk, and acts until they agree; a restart is one more comparison. At most one engine at a time
-/// works on a store: it holds an advisory lock that ends with its process.
+/// The store is the source of truth. The engine compares each record with its task and its files,
+/// and acts until they agree. A restart is one more comparison. At most one engine runs the
+/// transfers of a store: it holds an advisory lock that ends with its process. Readers and writers
+/// of the store do not need the engine.
 ///
-/// All decisions are made by pure values (``Reconciler``, ``Scheduler``, ``RetryPolicy``,
-/// ``ResponseVerdict``); the engine owns the clock, the files and the transport. Its inputs are
-/// handled in batches, so that many small files share a commit.
+/// Pure values make all decisions (``Reconciler``, ``Scheduler``, ``RetryPolicy``,
+/// ``ResponseVerdict``). The engine owns the clock, the files and the transport. It handles its
+/// inputs in batches, so that many small files share a commit.
+///
+/// ```swift
+/// let engine = try DownloadEngine(store: store, transport: transport)
+/// try await engine.add([DownloadRequest(url: "https://example.com/archive.zip")])
+/// let summary = try await engine.run(until: .idle)
+/// ```
 public actor DownloadEngine {
-  /// A download whose task is live, or whose bytes are being checked.
+  /// A download that has a slot, from the preparation of its request to the check of its digest.
   struct ActiveTransfer {
     var record: DownloadRecord
     var layout: FileLayout
     var transfer: Transfer
     var task: TaskID?
-    /// Makes the request, while interceptors see it.
+    /// Runs the request interceptors; `nil` when the request is prepared.
     var preparation: Task<Void, Never>?
     var meter = SpeedMeter()
     var candidate: Scheduler.Candidate
-    /// When it started, in the same count as the orders of candidates.
+    /// The position of its start, in the same count as `Scheduler.Candidate.order`.
     var started: Int
     var startedAt: ContinuousClock.Instant
-    /// The bytes that the store knows of.
+    /// The number of bytes that the store counts as received.
     var committed: Int64
-    /// Whether its task goes on from resume data.
+    /// Whether its task continues from resume data.
     var usesResumeData = false
     var isEnding = false
 
-    /// The bytes that are still to come; `nil` when the size is not known.
+    /// The number of missing bytes; `nil` if the size is unknown.
     var missingBytes: Int64? {
       transfer.entity.total.map { max(0, $0 - transfer.file.position) }
     }
@@ -48,48 +55,54 @@ public actor DownloadEngine {
   let now: @Sendable () -> Date
   let environment: EngineEnvironment
   let placement: FilePlacement
-  /// Held from the making of the engine to the end of its run.
+  /// Held from the creation of the engine to the end of its run.
   private var lock: EngineLock?
 
   var active = URLTable<ActiveTransfer>()
   var queue = ReadyQueue()
-  /// How many may run; may change at any time.
+  /// The current limits; they may change during the run.
   var limits: ConcurrencyLimits
   var diskSpace = DiskSpaceMonitor()
   /// Delays and limits starts while the machine is short of descriptors or memory.
   var shortage = ResourceShortage()
-  /// The deletions that wait for a sync of their folder.
+  /// Deletions whose folder is not synced yet.
   var deletions = PendingDeletions()
-  /// The volumes of folders, as long as nothing is known to have been moved or mounted.
+  /// Caches the volume of each folder.
+  ///
+  /// Cleared after an external commit, because roots may have changed.
   var volumes: [String: UInt64] = [:]
   var summary = RunSummary()
-  /// Counts arrivals in the queue and starts.
+  /// The last number given to an arrival in the queue or to a start.
   var order = 0
-  /// The ends that interceptors are being told of.
+  /// The number of ends that interceptors have not handled yet.
   var pendingNotifications = 0
-  /// The tasks that have ended and whose ends are not committed yet.
+  /// Tasks that have ended, until the result is committed.
   var unacknowledged: [TaskID: TransferKey] = [:]
   var roots: Roots
   var externalChanges: ExternalChanges
-  /// Up to where the commits of others are followed.
+  /// The position in the store's history up to which changes have been applied.
   var followed: HistoryToken
-  /// Whether the run is over.
+  /// Whether the run has ended.
   private(set) var hasEnded = false
-  /// Why the engine cannot go on; it stops cleanly and then throws this.
+  /// The error that ends the run.
+  ///
+  /// The engine stops cleanly before it throws this.
   var fatal: (any Error)?
   private var isStopping = false
   private var lastCheckpoint: ContinuousClock.Instant
 
-  /// Makes the engine of a store.
+  /// Creates the engine of a store, and takes the store's engine lock.
+  ///
+  /// Downloads start when ``run(until:)`` is called.
   ///
   /// - Parameters:
-  ///   - store: The records.
-  ///   - transport: What moves the bytes.
-  ///   - options: How to work.
-  ///   - logger: Hears of each step, at the debug level.
-  ///   - now: The time of day, for dates in records.
-  /// - Throws: ``EngineError`` with `alreadyRunning` when another engine works on the store;
-  ///   `StoreError`.
+  ///   - store: The store that contains the download records.
+  ///   - transport: Transfers the bytes.
+  ///   - options: The limits and policies of the engine.
+  ///   - logger: Receives a message for each step, at the debug level.
+  ///   - now: Returns the current date, for dates in records.
+  /// - Throws: ``EngineError`` with `alreadyRunning` if another engine holds the lock, or with
+  ///   `cannotLock` if the lock file cannot be opened; `DownloadStoreError`; `StoreError`.
   public init(
     store: DownloadStore,
     transport: any Transport,
@@ -107,9 +120,9 @@ public actor DownloadEngine {
     )
   }
 
-  /// Makes the engine of a store in a world of its own.
+  /// Creates an engine with an injected environment.
   ///
-  /// - Throws: As the public initialiser.
+  /// - Throws: The errors of the public initializer.
   package init(
     store: DownloadStore,
     transport: any Transport,
@@ -140,16 +153,20 @@ public actor DownloadEngine {
 
   // MARK: Running
 
-  /// Works until the goal is reached or ``stop()`` is called.
+  /// Runs downloads until the goal is reached or ``stop()`` is called.
   ///
-  /// An engine runs once. Cancelling the task that runs it has the same effect as ``stop()``.
+  /// An engine can be run once. Cancelling the task that runs it has the same effect as ``stop()``.
   ///
-  /// - Returns: What this run has done.
-  /// A disk that is full holds the downloads that go to it until there is room again; where the
-  /// goal is ``RunGoal/idle`` and nothing else is left to do, the run ends.
+  /// If a disk is full, the downloads to it wait for free space and then continue. If the goal is
+  /// ``RunGoal/idle`` and only such downloads are left, the run ends with an error.
   ///
-  /// - Throws: ``EngineError`` with `diskFull`, or `StoreError`; all downloads are stopped then
-  ///   and keep the bytes that are synced.
+  /// If the run ends with an error, all transfers are stopped, and the downloads keep the bytes
+  /// that are synced.
+  ///
+  /// - Parameter goal: The condition that ends the run.
+  /// - Returns: The number of downloads that were completed or failed permanently.
+  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
+  ///   `StoreError`.
   public func run(until goal: RunGoal) async throws -> RunSummary {
     defer {
       hasEnded = true
@@ -175,7 +192,8 @@ public actor DownloadEngine {
     return summary
   }
 
-  /// Handles inputs until the goal is reached or the engine is to stop, then ends all transfers.
+  /// Handles inputs until the goal is reached or the engine is to stop, and then ends all
+  /// transfers.
   private func work(until goal: RunGoal) async {
     do {
       try await startEligible()
@@ -190,13 +208,13 @@ public actor DownloadEngine {
     }
   }
 
-  /// Whether nothing is left to do, or nothing before there is room on a disk.
+  /// Whether nothing is left to do, or nothing before a full disk has free space.
   private var isIdle: Bool {
     active.isEmpty && (queue.isEmpty || queue.waitsOnlyForDiskSpace)
       && !deletions.delayEnd(atMost: options.retry.maximumAttempts)
   }
 
-  /// Why a run that is idle has left something undone.
+  /// The error of an idle run that leaves downloads waiting for disk space.
   private var diskFullError: EngineError? {
     guard let candidate = queue.urls.first.flatMap({ queue[$0] }) else { return nil }
     return EngineError(
@@ -206,25 +224,18 @@ public actor DownloadEngine {
     )
   }
 
-  /// Does the part of a launch that needs no network, and starts nothing.
+  /// Reconciles all active records as at launch, without network access and without starting
+  /// downloads.
   ///
-  /// Repeats logged renames, deletes leftover files, truncates partial files to the bytes that can be
-  /// resumed, and updates the records. An engine either reconciles or runs, once.
+  /// Repeats renames that were interrupted, deletes leftover files, truncates partial files to the
+  /// bytes that can be continued, and corrects the records. An engine either reconciles or runs,
+  /// once.
   ///
-  /// - Returns: The number of active downloads that were examined.
+  /// - Returns: The state and the decision of each record, in the order in which they were handled.
   /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
   ///   `StoreError`.
-  /// - Complexity: O(active) records.
-  @discardableResult
-  public func reconcile() async throws -> Int {
-    try await reconcileRecords().count
-  }
-
-  /// Reconciles as ``reconcile()`` does.
-  ///
-  /// - Returns: The decisions, in the order in which they were carried out.
-  /// - Throws: As ``reconcile()``.
-  package func reconcileRecords() async throws -> [Reconciliation] {
+  /// - Complexity: O(active) records; finished records cost nothing.
+  public func reconcile() async throws -> [Reconciliation] {
     defer {
       hasEnded = true
       hub.end()
@@ -232,7 +243,7 @@ public actor DownloadEngine {
     }
     var left: Set<String> = []
     if takesResumeData {
-      // What they bring is for a run.
+      // Only a run can continue the tasks of a background transport.
       left = Set(await transport.liveTasks().map(\.recordID))
     } else {
       try await adoptTasks()
@@ -243,10 +254,10 @@ public actor DownloadEngine {
     return found
   }
 
-  /// Has the run end cleanly: what has arrived is synced and committed, and goes on with the next
-  /// run.
+  /// Ends the run cleanly.
   ///
-  /// May be called from anywhere, more than once.
+  /// The bytes received so far are synced and committed; the next run continues from them. Returns
+  /// immediately. May be called from any thread, more than once.
   public nonisolated func stop() {
     inbox.post(.stopRequested)
   }
@@ -263,7 +274,7 @@ public actor DownloadEngine {
       switch input {
       case .progressed(let key):
         guard let download = transfer(key) else { continue }
-        // A suspect is cleared by its first bytes, and others wait for that.
+        // The first bytes clear a crash suspect, and the other downloads wait for that.
         if download.candidate.isSuspect { isCheckpointDue = true }
         shortage.noteProgress(limit: limits.maximumRunning)
       case .renamed(let record):
@@ -311,12 +322,12 @@ public actor DownloadEngine {
     try await startEligible()
   }
 
-  /// The live download whose transfer that is; `nil` when it is over, or another one by now.
+  /// Returns the active transfer with this key; `nil` if it is over or another one has replaced it.
   func transfer(_ key: TransferKey) -> ActiveTransfer? {
     active[key.url].flatMap { key.isOf($0.record) ? $0 : nil }
   }
 
-  /// Cancels every task, waits for the ends, and commits what has arrived.
+  /// Cancels every task, waits up to ten seconds for them to end, and commits the received bytes.
   private func stopAll() async throws {
     for url in active.urls {
       guard let download = active[url] else { continue }
@@ -333,7 +344,8 @@ public actor DownloadEngine {
           guard let download = transfer(key) else { continue }
           if let task = download.task { unacknowledged[task] = key }
           active[key.url]?.task = nil
-          // What somebody held before keeps what its task has left; of others `requeueAll` does.
+          // Stores the resume data of transfers that the engine was already ending. `requeueAll`
+          // stores that of the others.
           let leaves = download.isEnding && download.transfer.resumeData != nil
           if result == .complete || leaves { try await completeTransfers([(key.url, result)]) }
         case .endNotified:
@@ -347,16 +359,23 @@ public actor DownloadEngine {
     try await requeueAll()
   }
 
-  // MARK: Telling
+  // MARK: Events and commits
 
-  /// Tells what happened, to a record that the event itself may not have.
+  /// Emits an event.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - recordID: The id of the record, for events that only contain its URL.
   func emit(_ event: DownloadEvent, of recordID: String? = nil) {
     hub.emit(event, of: recordID)
   }
 
-  /// Commits, and remembers that the commit was ours.
+  /// Commits a transaction on a background thread, and notes the commit as the engine's own.
   ///
-  /// It is a commit of its own: one that is shared with others would have their changes too.
+  /// Uses the synchronous `write`, whose commit contains no changes of other writers.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull` if the disk of the store is full; `StoreError`; the
+  ///   error of `body`.
   @discardableResult
   func commit<R: Sendable>(
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
