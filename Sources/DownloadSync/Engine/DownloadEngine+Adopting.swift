@@ -4,11 +4,11 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// Deals with the tasks that an engine before this one has left.
+  /// Handles the tasks that a previous engine left.
   ///
-  /// Those of most transports tell that engine's sinks, so they are ended. Those of a
-  /// ``BackgroundTransport`` are compared with their records: they go on, or end and leave resume
-  /// data, and those that have ended say how.
+  /// Most transports deliver to the sinks of the previous engine, so their tasks are cancelled. The
+  /// tasks of a ``BackgroundTransport`` are reconciled with their records. A task continues, or is
+  /// cancelled and leaves resume data. A task that has ended delivers its result.
   func adoptTasks() async throws {
     let left = await transport.liveTasks()
     guard let transport = transport as? any BackgroundTransport else {
@@ -22,7 +22,7 @@ extension DownloadEngine {
         try tx.first(DownloadRecord.where { $0.id == id })
       }
     }
-    // What runs has its slot before others get one.
+    // Running records take their slots before the others.
     for record in records.filter({ $0.state == .running })
       + records.filter({ $0.state != .running })
     where isInScope(record.url) {
@@ -44,10 +44,11 @@ extension DownloadEngine {
     log("take over", record, ["rules": found.decision.ruleNames])
     let keeper = TaskSnapshot.keeper(of: tasks)
     for task in tasks where task.id != keeper?.id { transport.cancel(task.id) }
-    // What it brings must be what our file lacks. A body that was delivered before a kill is read
-    // again from its start.
+    // The task must continue where the partial file ends. A body that was delivered before a kill
+    // is read again from its start.
     let isReadAgain = keeper.map { found.readsAgain($0) } ?? false
-    // A file that has its name already needs nothing of it: the launch commits that it is complete.
+    // A file that already has its final name needs no bytes: `reconcileAtLaunch` commits its
+    // completion.
     guard let task = keeper, record.state != .completed,
       !found.decision.actions.contains(.commitCompleted),
       found.lacks(from: task.offset) || isReadAgain
@@ -70,7 +71,7 @@ extension DownloadEngine {
       )
     } catch {
       transport.cancel(task.id)
-      // A record that is held has no attempt that could fail; the launch deals with it.
+      // A record that is not to run has no attempt that could fail: `reconcileAtLaunch` handles it.
       guard record.intent == .run else { return }
       return try await commitFailure(record, error.asDownloadFailure, retryAfter: nil)
     }
@@ -78,7 +79,8 @@ extension DownloadEngine {
     var download = ActiveTransfer(
       record: record,
       layout: found.layout,
-      // Whether it went on from resume data is not known: a status that says so begins anew.
+      // It is not known whether the task started from resume data. Assume so, because a status of
+      // 412 or 416 then restarts the download.
       transfer: transfer(of: record, into: file, from: task.offset, usesResumeData: true),
       task: task.id,
       candidate: candidate(of: record, order: order),
@@ -86,7 +88,7 @@ extension DownloadEngine {
       startedAt: environment.instant(),
       committed: task.offset
     )
-    // Of one that nobody wants to run, only what it leaves is waited for.
+    // If the record is not to run, only wait for the task to end and leave resume data.
     download.isEnding = !adopts && !(task.state == .ended && record.intent == .run)
     active[record.url] = download
     transport.adopt(task.id, sink: download.transfer)
@@ -104,7 +106,9 @@ extension DownloadEngine {
       && active.values.count { $0.candidate.origin == origin } < limits.maximumPerHost
   }
 
-  /// Commits that a task works for the record.
+  /// Commits that the record runs with an adopted task.
+  ///
+  /// - Returns: The changed record; `nil` if a command has changed it since.
   private func commitAdopted(_ adopted: DownloadRecord) async throws -> DownloadRecord? {
     let moment = now()
     return try await commit { tx in
@@ -116,7 +120,9 @@ extension DownloadEngine {
 }
 
 extension DownloadEngine {
-  /// Commits that a record's bytes from an offset on are not counted, because they come again.
+  /// Commits that the bytes from an offset on no longer count, because they are delivered again.
+  ///
+  /// - Returns: The changed record; `nil` if its state or intent has changed since.
   private func commitRolledBack(
     _ old: DownloadRecord,
     to offset: Int64
@@ -132,7 +138,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Deletes what a transport keeps for records that have no resume data to use it with.
+  /// Deletes the bytes that a transport keeps for records that will not continue from them.
   private func discardUnusedBytes(_ transport: any BackgroundTransport) async throws {
     let ids = transport.keptRecordIDs
     guard !ids.isEmpty else { return }
@@ -145,7 +151,8 @@ extension DownloadEngine {
     for id in ids where !used.contains(id) { transport.discardBytes(ofRecord: id) }
   }
 
-  /// Tells a background transport which ends are committed.
+  /// Acknowledges the ended tasks whose results are committed, so that the transport deletes their
+  /// bytes.
   func acknowledgeEnds() {
     guard let transport = transport as? any BackgroundTransport else { return }
     let committed = unacknowledged.filter { self.transfer($0.value) == nil }.keys
@@ -157,7 +164,7 @@ extension DownloadEngine {
 }
 
 extension DownloadRecord {
-  /// Whether an attempt may go on from resume data, stored or still to come.
+  /// Whether an attempt may continue from resume data, stored or still to be produced by a task.
   fileprivate var mayUseResumeData: Bool {
     guard intent == .run || intent == .pause else { return false }
     switch state {
@@ -169,7 +176,7 @@ extension DownloadRecord {
 }
 
 extension Reconciliation {
-  /// Whether a delivered body is read again, though some of its bytes are counted already.
+  /// Whether a delivered body is read again, although some of its bytes are already counted.
   fileprivate func readsAgain(_ task: TaskSnapshot) -> Bool {
     guard task.isDelivered, record.intent == .run, record.received > task.offset else {
       return false
@@ -180,15 +187,18 @@ extension Reconciliation {
     }
   }
 
-  /// Whether our file has all bytes before that one, and none that are counted after it.
+  /// Whether the record counts exactly the bytes before an offset, and the partial file contains
+  /// them.
   fileprivate func lacks(from offset: Int64) -> Bool {
     record.received == offset && (offset == 0 || [.equal, .longer].contains(reconcileCase.partial))
   }
 }
 
 extension TaskSnapshot {
-  /// Of several tasks for one record, the one that counts: one that has delivered its body, one that
-  /// has ended, or the one that has received most (rules D1 and D2).
+  /// Returns the task to keep of several for one record (rules D1 and D2).
+  ///
+  /// A task that has delivered its body is preferred, then one that has ended, then the one that
+  /// has received the most bytes.
   static func keeper(of tasks: [TaskSnapshot]) -> TaskSnapshot? {
     tasks.max { one, other in
       (one.rank, one.bytesReceived, other.id.rawValue)
@@ -200,9 +210,10 @@ extension TaskSnapshot {
 }
 
 extension ReconcileCase.LiveTask {
-  /// What the tasks of one record come to.
+  /// Combines the states of all tasks of one record.
   ///
-  /// How one has ended is not known before it is adopted: its end is waited for.
+  /// The result of an ended task is not known until the task is adopted. Such a task counts as
+  /// `canceling`: its end is awaited.
   init(of tasks: [TaskSnapshot]) {
     let states = tasks.map(\.state)
     self =

@@ -4,17 +4,18 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// What a checkpoint commits for one download.
+  /// The progress of one download, as a checkpoint commits it.
   struct Checkpoint: Sendable {
     var key: TransferKey
     var synced: Int64
     var entity: Transfer.Entity
   }
 
-  /// Syncs every partial file that has grown, then commits how far they are, in one transaction.
+  /// Syncs every partial file that has grown, and then commits the progress of all in one
+  /// transaction.
   ///
-  /// The order is the promise: `received` never exceeds the bytes that are on disk. A transfer whose
-  /// file cannot be synced ends, and its record keeps what an earlier checkpoint has committed.
+  /// The order guarantees that `received` never exceeds the bytes on disk. If a file cannot be
+  /// synced, its transfer ends, and its record keeps the progress of the previous checkpoint.
   func checkpoint() async throws {
     let due = active.urls.compactMap { active[$0] }
       .filter { $0.transfer.file.unsynced > 0 && !$0.isEnding }
@@ -47,7 +48,7 @@ extension DownloadEngine {
 
   /// Ends a transfer whose file could not be synced.
   ///
-  /// One without a live task meets the same error when its file is synced for its name.
+  /// A transfer without a task gets the same error when its file is finalized.
   private func end(_ transfer: Transfer, after failure: PartialFile.Failure) {
     guard let download = self.transfer(transfer.key) else { return }
     log("sync failed", download.record, ["error": "\(failure)"])
@@ -55,9 +56,9 @@ extension DownloadEngine {
     if let task = download.task { transport.cancel(task) }
   }
 
-  /// Commits how far downloads are.
+  /// Commits the progress of downloads in one transaction.
   ///
-  /// Records that were removed or restarted since are not changed.
+  /// Records that were removed, restarted or moved since are not changed.
   func commit(_ checkpoints: [Checkpoint]) async throws {
     guard !checkpoints.isEmpty else { return }
     let moment = now()
@@ -65,7 +66,7 @@ extension DownloadEngine {
     try await commit { tx in
       for checkpoint in checkpoints {
         try tx.update(checkpoint.key) { record in
-          // A task that hands over its bytes has used up the resume data that it started from.
+          // A task that delivers its bytes has used up the resume data that it started from.
           if takesResumeData { record.replaceResumeData(with: nil) }
           record.checkpoint(
             checkpoint.synced,
@@ -83,7 +84,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Commits the bytes that have arrived, and returns every running record to the queue.
+  /// Commits the received bytes, and returns every running record to the queue.
   func requeueAll() async throws {
     try await checkpoint()
     let left = active.urls.compactMap { active[$0] }.filter { !$0.isEnding }

@@ -11,20 +11,19 @@ internal import ObjectStore
 #endif
 
 extension DownloadEngine {
-  /// Why a decision was not committed, though it was carried out as far as possible.
+  /// The reason why a decision was not committed.
   enum Withheld: Sendable {
-    /// Another process is using the partial file that is to go.
+    /// Another process is using the partial file that the decision deletes.
     case partialInUse
     /// The folder of a deleted file could not be synced.
     case unsynced(PartialFile.Failure)
   }
 
-  /// Makes the deletion of files outlast a power cut.
+  /// Syncs the folders of deleted files, so that the deletions survive a power failure.
   ///
-  /// Where that fails the records stay, and ``retryDeletions()`` tries again. A folder that is gone
-  /// has no names that could come back.
-  ///
-  /// - Returns: The failures, by the ids of the records.
+  /// If a folder cannot be synced, its records stay, and ``retryDeletions()`` tries again. If the
+  /// folder itself is gone, no deleted file can reappear.
+  /// Returns the failures by record id.
   func synchronizeDeletions(
     of cleared: [Reconciliation]
   ) async throws -> [String: PartialFile.Failure] {
@@ -37,7 +36,7 @@ extension DownloadEngine {
         continue
       }
       withheld[found.record.id] = failure
-      // A record that only lacks its last commit has attempts, and fails like any other.
+      // A completion fails like any other attempt, and has the same limit of retries.
       guard !found.decision.commitsCompleted else { continue }
       log("deletion not synced", found.record, ["error": "\(failure)"])
       deletions.noteFailure(
@@ -49,7 +48,7 @@ extension DownloadEngine {
     return withheld
   }
 
-  /// Tries again to make deletions last whose folders could not be synced, where the wait is over.
+  /// Retries the deletions whose folder could not be synced and whose wait is over.
   func retryDeletions() async throws {
     let urls = deletions.due(at: environment.instant())
     guard !urls.isEmpty else { return }
@@ -62,7 +61,7 @@ extension DownloadEngine {
       if let record, record.isToBeDeleted {
         due.append(record)
       } else {
-        // Another process has purged the record, or wants the download again.
+        // Another process has purged the record, or has requested the download again.
         deletions.remove(url)
       }
     }

@@ -2,26 +2,26 @@ internal import DownloadStore
 internal import Foundation
 internal import Synchronization
 
-/// The sink of one task: judges the response and writes the body into the partial file.
+/// The sink of one task: judges the response and writes the body to the partial file.
 ///
-/// The transport calls it on its own queue; the engine asks it how far it is. What it hears is
-/// posted to the engine's inbox with the generation it belongs to.
+/// The transport calls the sink on its own queue, and the engine reads the progress. The sink posts
+/// events to the engine's inbox with the key of the transfer.
 final class Transfer: TaskSink {
-  /// Commits that what is on disk is dropped, before it is.
+  /// Commits that the bytes on disk no longer count, before they are deleted.
   ///
-  /// Called on the transport's queue. Throws ``RecordChanged`` where the partial file belongs to
-  /// another URL or generation of the record by now.
+  /// Called on the transport's queue. Throws ``RecordChanged`` if the partial file now belongs to
+  /// another URL or generation of the record.
   typealias RollBack = @Sendable (_ head: ResponseHead, _ total: Int64?) throws -> Void
 
   /// The record of a transfer was removed, restarted or given another URL while the transfer ran.
   struct RecordChanged: Error {}
 
-  /// Commits that the file is called what the server calls it.
+  /// Commits the file name that the response suggests.
   ///
   /// Called on the transport's queue.
   typealias Rename = @Sendable (_ name: String) throws -> Void
 
-  /// What the response said of the entity.
+  /// The properties of the entity, as far as responses have stated them.
   struct Entity: Sendable, Hashable {
     var total: Int64?
     var entityTag: String?
@@ -31,7 +31,7 @@ final class Transfer: TaskSink {
   private struct State {
     var entity: Entity
     var head: ResponseHead?
-    /// The bytes that the transport keeps to itself so far, those before the offset included.
+    /// The number of bytes that a background transport holds, including those before the offset.
     var held: Int64 = 0
     var resumeData: Data?
     var finding: TransferResult?
@@ -42,7 +42,7 @@ final class Transfer: TaskSink {
 
   let key: TransferKey
   let file: PartialFile
-  /// Of the bytes in the file, if the record said at the start that they must have one.
+  /// The digest of the bytes in the file; `nil` if the record required none at the start.
   private let streamedDigest: StreamedDigest?
   private let offset: Int64
   private let usesResumeData: Bool
@@ -54,7 +54,8 @@ final class Transfer: TaskSink {
   private let rename: Rename
   private let inbox: EngineInbox
   private let startWork: StreamedDigest.StartWork
-  // Held for some nanoseconds; the transport calls one method at a time, the engine reads.
+  // Only held to access the fields. The transport calls one method at a time; the engine reads
+  // concurrently.
   private let state: Mutex<State>
 
   init(
@@ -95,23 +96,23 @@ final class Transfer: TaskSink {
     )
   }
 
-  /// The last response's head.
+  /// The head of the last response.
   var head: ResponseHead? { state.withLock { $0.head } }
-  /// What is known of the entity.
+  /// The entity, as far as it is known.
   var entity: Entity { state.withLock { $0.entity } }
 
-  /// How many bytes have arrived, here or in what the transport keeps to itself.
+  /// The number of bytes received, in the partial file or held by a background transport.
   var received: Int64 { max(file.position, state.withLock { $0.held }) }
-  /// Whether the sink or the engine has concluded how the transfer ends.
+  /// Whether the sink or the engine has already determined the result of the transfer.
   var hasFinding: Bool { state.withLock { $0.finding != nil } }
-  /// What the task has left to go on from.
+  /// The resume data that the task has left.
   var resumeData: Data? { state.withLock { $0.resumeData } }
 
-  // MARK: The transport's calls
+  // MARK: Calls of the transport
 
   func report(held byteCount: Int64, of total: Int64?) {
     let isFirst = state.withLock { state in
-      // The total is what the server says, so the sum may overflow.
+      // A server states the total, so the sum may overflow.
       state.held = Int64(clamping: Int128(offset) + Int128(byteCount))
       if let total { state.entity.total = Int64(clamping: Int128(offset) + Int128(total)) }
       defer { state.hasProgressed = true }
@@ -141,12 +142,12 @@ final class Transfer: TaskSink {
       return takeName(head)
     case .startOver(let total):
       do {
-        // The store must not promise bytes of the old entity while those of the new one come.
+        // The store must not count bytes of the old entity while the file receives the new one.
         try rollBack(head, total)
         streamedDigest?.seek(to: 0)
         try file.removeAll()
       } catch is RecordChanged {
-        // The bytes on disk are what the record counts under its new URL: leave the file alone.
+        // The record counts the bytes on disk under its new URL: leave the file alone.
         return end(.cancelled)
       } catch let failure as PartialFile.Failure {
         return end(.failed(failure.asDownloadFailure, retryAfter: nil))
@@ -160,7 +161,8 @@ final class Transfer: TaskSink {
     case .askAgainFromZero(let failure):
       return end(.startOver(failure))
     case .fail where usesResumeData && (head.status == 412 || head.status == 416):
-      // The whole was not asked for: what was is not there any more.
+      // The resume data, not the download, is at fault: the server no longer has the entity that it
+      // continues.
       return end(
         .startOver(
           DownloadFailure(.entityChanged, "the resume data is of no use (status \(head.status))")
@@ -204,7 +206,7 @@ final class Transfer: TaskSink {
       defer { state.hasFinished = true }
       return (!state.hasFinished, state.finding, state.entity)
     }
-    // A transport that says so twice must not end two downloads.
+    // Only the first call counts, in case a transport reports the end twice.
     guard isFirst else { return }
     let result = TransferResult(
       outcome,
@@ -215,35 +217,38 @@ final class Transfer: TaskSink {
     inbox.post(.taskEnded(key, result))
   }
 
-  // MARK: The engine's calls
+  // MARK: Calls of the engine
 
-  /// Syncs what is written; returns up to where that is.
+  /// Syncs the written bytes, and returns the offset up to which the file is synced.
   ///
-  /// Blocks.
+  /// Blocks until the disk has finished.
   func synchronize() throws(PartialFile.Failure) -> Int64 {
     state.withLock { $0.hasAskedForCheckpoint = false }
     return try file.synchronize()
   }
 
-  /// Makes the transfer end with a failure of its file, whatever the task says at its end.
+  /// Makes the transfer fail because of its file, unless the sink has already determined another
+  /// result.
   func fail(_ failure: PartialFile.Failure) {
     state.withLock { state in
       state.finding = state.finding ?? .failed(failure.asDownloadFailure, retryAfter: nil)
     }
   }
 
-  /// The digest of what is written; of a kind that the record did not ask for when this began, the
-  /// file has to be read.
+  /// Returns the digest of the written bytes.
+  ///
+  /// If the record required another algorithm at the start, or none, the file is read from the
+  /// beginning.
   func digest(_ algorithm: Digest.Algorithm) -> StreamedDigest {
     if let streamedDigest, streamedDigest.algorithm == algorithm { return streamedDigest }
     return StreamedDigest(of: file, algorithm, startWork: startWork)
   }
 
-  // MARK: -
+  // MARK: Details
 
-  /// Notes what the head says of the entity.
+  /// Updates the entity from the head of a response.
   ///
-  /// What it leaves out is as before if it is the same one.
+  /// If the entity is the same as before, header fields that the response omits keep their values.
   private func adopt(_ head: ResponseHead, total: Int64?, isSameEntity: Bool) {
     state.withLock { state in
       let known = isSameEntity ? state.entity : Entity()
@@ -255,7 +260,7 @@ final class Transfer: TaskSink {
     }
   }
 
-  /// Has the file called what the server calls it, before it is complete.
+  /// Commits the file name that the response suggests, before the first byte of the body.
   private func takeName(_ head: ResponseHead) -> BodyDisposition {
     guard let name = naming.name(forURL: key.url, head) else { return .proceed }
     do {

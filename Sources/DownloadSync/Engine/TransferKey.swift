@@ -1,33 +1,35 @@
 internal import DownloadStore
 internal import ObjectStore
 
-/// Identifies one transfer: the record and its generation.
+/// Identifies one transfer by its record and generation.
 ///
-/// URL and generation alone do not: a record may get the URL of a removed record, and have the same
-/// number of generations.
+/// The URL and the generation are not enough: a new record may get the URL of a removed one, and
+/// reach the same generation.
 struct TransferKey: Sendable {
   /// The URL that the record had when the transfer started.
   let url: String
   private let recordID: String
   private let generation: Int64
 
-  /// The key of the transfer that a record has, or would have.
+  /// Creates the key of the record's current generation.
   init(_ record: DownloadRecord) {
     url = record.url
     recordID = record.id
     generation = record.generation
   }
 
-  /// Whether a record is still the one of the transfer, and was not restarted since.
+  /// Whether a record has the id and the generation of the transfer.
   func isOf(_ record: DownloadRecord) -> Bool {
     recordID == record.id && generation == record.generation
   }
 }
 
 extension ObjectReader where Self: ~Copyable {
-  /// The stored record of a transfer.
+  /// Returns the stored record of a transfer.
   ///
-  /// - Returns: The record; `nil` if it was removed, restarted, moved to another URL or replaced since.
+  /// - Parameter key: The transfer.
+  /// - Returns: The record; `nil` if it was removed, replaced, restarted or moved to another URL.
+  /// - Throws: `StoreError`.
   func record(of key: TransferKey) throws -> DownloadRecord? {
     guard let record = try get(DownloadRecord.self, key.url), key.isOf(record) else { return nil }
     return record
@@ -35,12 +37,13 @@ extension ObjectReader where Self: ~Copyable {
 }
 
 extension StoreTransaction {
-  /// Changes the stored record of a transfer, if it is still the one of the transfer.
+  /// Applies a transition to the stored record of a transfer, if it still has the same id and
+  /// generation.
   ///
   /// - Parameters:
   ///   - key: The transfer.
-  ///   - condition: What must hold of the stored record besides.
-  ///   - change: A transition of the record.
+  ///   - condition: A further condition on the stored record.
+  ///   - change: The transition.
   /// - Returns: The changed record; `nil` if nothing was changed.
   /// - Throws: `StoreError`, or the error of `change`.
   @discardableResult

@@ -1,17 +1,17 @@
 internal import DownloadStore
 
-/// How one transfer ended, in terms of the download and not of the network.
+/// The result of a transfer, as it concerns the download.
 enum TransferResult: Sendable, Hashable {
   /// All bytes are in the partial file; the last ones may not be synced yet.
   case complete
-  /// It broke, or the server refused.
+  /// The attempt failed; `retryAfter` is the wait that the server asked for.
   case failed(DownloadFailure, retryAfter: Duration?)
-  /// What is on disk is of no use: begin again at the first byte.
+  /// The bytes on disk are useless: the next attempt starts from the first byte.
   case startOver(DownloadFailure)
-  /// Somebody asked for the end.
+  /// The transfer was cancelled by the engine or the system, or because its record has changed.
   case cancelled
 
-  /// Whether it is an attempt that failed.
+  /// Whether the result is a failed attempt.
   var isFailure: Bool {
     switch self {
     case .failed, .startOver: true
@@ -19,13 +19,13 @@ enum TransferResult: Sendable, Hashable {
     }
   }
 
-  /// What the transport's outcome means, given what the sink has found.
+  /// Combines the outcome of a task with the conclusion of its sink.
   ///
   /// - Parameters:
-  ///   - outcome: What the transport says.
-  ///   - finding: What the sink concluded itself, if anything; it then cancelled the task.
-  ///   - position: How many bytes of the entity are written.
-  ///   - total: How many there are, if a server said so.
+  ///   - outcome: The outcome that the transport reports.
+  ///   - finding: The conclusion of the sink, which takes precedence; `nil` if it has none.
+  ///   - position: The number of bytes of the entity in the partial file.
+  ///   - total: The length of the entity; `nil` if it is unknown.
   init(
     _ outcome: TaskOutcome,
     finding: TransferResult?,

@@ -1,6 +1,6 @@
-/// Values by URL, where two URLs are the same only if they have the same bytes.
+/// A dictionary of values by URL, which compares URLs byte by byte.
 ///
-/// Swift's strings are equal when they look the same; the store's keys are not.
+/// Swift compares strings by canonical equivalence, but the store compares its keys by bytes.
 struct URLTable<Value> {
   private struct Key: Hashable, Sendable {
     let url: String
@@ -10,7 +10,7 @@ struct URLTable<Value> {
     }
 
     func hash(into hasher: inout Hasher) {
-      // Alike for URLs that look alike, which is no mistake and fast.
+      // Equal hashes for canonically equal strings are harmless: `==` compares bytes.
       hasher.combine(url)
     }
   }
@@ -20,7 +20,7 @@ struct URLTable<Value> {
   var isEmpty: Bool { entries.isEmpty }
   var count: Int { entries.count }
   var values: some Collection<Value> { entries.values }
-  /// The URLs, in an order that does not depend on chance.
+  /// The URLs in byte order, which is the same in every run.
   var urls: [String] {
     entries.keys.map(\.url).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }

@@ -6,10 +6,14 @@
   internal import Glibc
 #endif
 
-/// What the file system says of the volumes that files go to.
+/// Queries about the volumes that contain the downloaded files.
 enum Volume {
-  /// The number of the volume on which a folder is, or will be when it is made; 0 when nothing of
-  /// its path is there.
+  /// Returns the device number of the volume that contains a folder, or will contain it.
+  ///
+  /// A folder that does not exist yet gets the volume of its nearest existing parent folder.
+  ///
+  /// - Parameter path: The absolute path of the folder.
+  /// - Returns: The device number; 0 if it cannot be determined.
   static func identifier(ofFolder path: String) -> UInt64 {
     var path = path[...]
     while true {
@@ -22,8 +26,12 @@ enum Volume {
     }
   }
 
-  /// How many bytes this process may still write to the volume of a folder; `nil` when that cannot
-  /// be asked.
+  /// Returns the number of bytes that this process may still write to the volume of a folder.
+  ///
+  /// The corresponding C function is `statvfs`.
+  ///
+  /// - Parameter path: The path of an existing folder.
+  /// - Returns: The free space in bytes; `nil` if it cannot be queried.
   static func availableBytes(inFolder path: String) -> Int64? {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return nil }
