@@ -21,9 +21,8 @@ extension DownloadEngine {
 
   /// Syncs the folders of deleted files, so that the deletions survive a power failure.
   ///
-  /// If a folder cannot be synced, its records stay, and ``retryDeletions()`` tries again. If the
-  /// folder itself is gone, no deleted file can reappear.
-  /// Returns the failures by record id.
+  /// Returns the failures by record id. If a folder cannot be synced, its records stay, and
+  /// ``retryDeletions()`` tries again. If the folder itself is gone, no deleted file can reappear.
   func synchronizeDeletions(
     of cleared: [Reconciliation]
   ) async throws -> [String: PartialFile.Failure] {

@@ -12,10 +12,10 @@ internal import ObjectStore
 #endif
 
 extension DownloadEngine {
-  /// Compares the digest of a complete file with the one that it must have, without holding up the
-  /// engine.
+  /// Compares the digest of a complete file with the expected one, in the background.
   ///
-  /// What was taken while the bytes streamed is not read again.
+  /// Bytes that were hashed while they arrived are not read again. The inbox receives the digest as
+  /// `digestComputed`.
   func check(_ download: ActiveTransfer, _ expected: String) async throws {
     let url = download.record.url
     guard let algorithm = (try? Digest(expected))?.algorithm else {
@@ -34,7 +34,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Goes on with a complete file whose digest is known now.
+  /// Finalizes a complete file whose digest is correct, and fails any other.
   func finishChecked(_ url: String, _ digest: Result<Digest, PartialFile.Failure>) async throws {
     guard var download = active[url] else { return }
     let expected = download.record.expectedDigest ?? ""
@@ -58,7 +58,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Fails a download whose file does not have its digest; none of its bytes can be used again.
+  /// Fails a download whose file has the wrong digest, and drops its bytes.
   private func failCheck(_ download: ActiveTransfer, _ message: String) async throws {
     forget(download.record.url)
     try await commitFailure(
@@ -70,7 +70,7 @@ extension DownloadEngine {
     )
   }
 
-  /// A file on its way to its name.
+  /// A complete file that is about to get its final name.
   private struct Finished: Sendable {
     var record: DownloadRecord
     var layout: FileLayout
@@ -79,12 +79,11 @@ extension DownloadEngine {
     var head: ResponseHead?
   }
 
-  /// Gives complete files their names.
+  /// Gives complete files their final names, with two commits for all of them.
   ///
-  /// Two commits serve all of them.
-  ///
-  /// The order of writes is what a kill at any point is repaired by: sync the bytes, commit
-  /// `finalizing` with the stamp, rename without replacing, sync the folders, commit `completed`.
+  /// The order of writes lets the next launch repair a kill at any point: sync the bytes, commit
+  /// `finalizing` with the file identity, rename without replacing, sync the folders, commit
+  /// `completed`.
   func finalize(_ downloads: [ActiveTransfer]) async throws {
     typealias Prepared = (
       download: ActiveTransfer, fileIdentity: Result<FileIdentity, PartialFile.Failure>
@@ -131,7 +130,9 @@ extension DownloadEngine {
     try await commitCompleted(try await place(logged))
   }
 
-  /// Commits what is about to be renamed, and by what it will be known.
+  /// Commits `finalizing` for files that are about to be renamed, with their identities.
+  ///
+  /// Returns the files whose records are still to be finalized.
   private func logFinalizing(_ finished: [Finished]) async throws -> [Finished] {
     guard !finished.isEmpty else { return [] }
     let moment = now()
@@ -152,16 +153,16 @@ extension DownloadEngine {
         try tx.upsert(record)
         var file = file
         file.record = record
-        // The user may have changed the name meanwhile.
+        // The user may have renamed the download since.
         file.layout = try roots.layout(of: record)
         return file
       }
     }
   }
 
-  /// Renames, and makes the names outlast a power cut.
+  /// Renames files and syncs their folders, so that the names survive a power failure.
   ///
-  /// Returns those whose file is in place.
+  /// Returns the files that are in place.
   private func place(_ files: [Finished]) async throws -> [Finished] {
     var placed: [Finished] = []
     for var file in files {
@@ -170,7 +171,7 @@ extension DownloadEngine {
         if let fileIdentity = file.record.replacedFileIdentity,
           FileIdentity(ofFileAt: file.layout.finalPath) == fileIdentity
         {
-          // The file of before has stayed up to here. A kill leaves the new one to be placed.
+          // The previous file stays until now. After a kill, the next launch places the new one.
           placement.remove(file.layout.finalPath)
           outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
           continue
@@ -189,13 +190,15 @@ extension DownloadEngine {
     let failures = try await synchronizeFolders(of: placed.map(\.layout))
     for file in placed {
       guard let failure = failures[file.layout.folderPath] else { continue }
-      // The file is known for ours when somebody resumes it.
+      // The record keeps the file identity, so that the next attempt recognizes the file.
       try await commitFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
     }
     return placed.filter { failures[$0.layout.folderPath] == nil }
   }
 
-  /// Makes the names of files outlast a power cut; returns the folders that cannot be synced.
+  /// Syncs the folders of files, so that their names survive a power failure.
+  ///
+  /// Returns the failures by folder.
   func synchronizeFolders(
     of layouts: [FileLayout]
   ) async throws -> [String: PartialFile.Failure] {
@@ -214,7 +217,9 @@ extension DownloadEngine {
     }
   }
 
-  /// Somebody has put a file under the name: the record gets the next free one.
+  /// Reserves another name for a file, because another file has taken the one it had.
+  ///
+  /// Returns `nil` if the record has changed since.
   private func chooseOtherName(_ file: Finished) async throws -> Finished? {
     let store = store
     let roots = roots
@@ -230,14 +235,14 @@ extension DownloadEngine {
     }
   }
 
-  /// Gives files their names whose rename was logged, or whose name a power cut has lost.
+  /// Repeats renames that a kill has prevented or a power failure has undone.
   func redoRenames(_ found: [Reconciliation]) async throws {
     var files: [Finished] = []
     for found in found {
       guard let fileIdentity = found.record.fileIdentity,
         FileIdentity(ofFileAt: found.layout.partialPath) == fileIdentity
       else {
-        // It is not the file that was checked, so it is checked in its turn.
+        // It is not the file that was checked, so the download is queued again.
         try await requeue(found.record)
         continue
       }
@@ -271,7 +276,7 @@ extension DownloadEngine {
     let moment = now()
     let done = try await commit { tx in
       try files.compactMap { file -> Finished? in
-        // A command that was written meanwhile is carried out when the engine reads the change.
+        // If the user gave the download up since, the engine handles that when it reads the change.
         let completed = try tx.update(TransferKey(file.record), if: { !$0.isGivenUp }) {
           $0.complete(at: moment)
         }

@@ -4,12 +4,13 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// Follows what others have written: new records and wishes are reconciled, and transfers whose
-  /// record is gone, held or changed by somebody end.
+  /// Applies the changes that the user or another process has committed.
   ///
-  /// Costs O(changes) since the last time, unless there were more than the store remembers.
+  /// New and changed records are reconciled. Transfers end whose record was removed, paused,
+  /// cancelled or restarted. Costs O(changes) since the last call, or O(active) if the store's
+  /// history no longer contains them all.
   func applyStoreChanges() async throws {
-    // In this order: what is committed between the two counts as not followed yet.
+    // In this order, a commit between the two reads counts as not applied yet.
     let now = try store.objects.historyToken()
     let count = try store.objects.changeCount()
     guard externalChanges.haveHappened(changeCount: count) else {
@@ -28,7 +29,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Compares everything that is not at rest with what runs and waits.
+  /// Compares all active records with the active transfers and the queue.
   private func applyAllRecords() async throws {
     let (records, token) = try await store.objects.read { tx in
       (
@@ -47,7 +48,13 @@ extension DownloadEngine {
     try await applyChanges(records + resting, gone: gone)
   }
 
-  /// Compares records with what runs and waits.
+  /// Compares changed records with the active transfers and the queue.
+  ///
+  /// - Parameters:
+  ///   - records: The inserted or changed records.
+  ///   - gone: The URLs of deleted records.
+  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
+  ///   `StoreError`.
   func applyChanges(_ records: [DownloadRecord], gone: [String]) async throws {
     var givenUp: [Scheduler.Candidate] = []
     for url in gone {
@@ -64,7 +71,7 @@ extension DownloadEngine {
       } else {
         if let candidate = queue[record.url] { givenUp.append(candidate) }
         queue.remove(record.url)
-        // Where a transfer still ends that is the record's, its end is waited for.
+        // If a transfer of the record is still ending, that end reconciles it.
         if DownloadState.active.contains(record.state), !isTransferred(record.id) {
           idle.append(try inspect(record))
         }
@@ -72,7 +79,7 @@ extension DownloadEngine {
     }
     try await execute(idle)
     for candidate in givenUp {
-      // As in `discard`.
+      // A record that was moved to another URL continues, so its observers receive no end.
       let isMoved = records.contains {
         $0.id == candidate.recordID && !$0.url.utf8.elementsEqual(candidate.url.utf8)
       }
@@ -80,7 +87,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Compares a live transfer with its record as it is now.
+  /// Compares an active transfer with the current record.
   private func applyChange(_ record: DownloadRecord) async throws {
     let url = record.url
     guard let download = active[url], !download.isEnding else { return }
@@ -99,7 +106,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Ends a transfer that nobody wants any more, or that makes room for another one.
+  /// Ends a transfer that is no longer wanted, or that another download preempts.
   func endTransfer(_ url: String) {
     guard let download = active[url], !download.isEnding else { return }
     active[url]?.isEnding = true
@@ -107,15 +114,16 @@ extension DownloadEngine {
     if let task = download.task { transport.cancel(task) }
   }
 
-  /// Forgets a transfer that is over, and unlocks its partial file.
+  /// Removes a transfer that is over, and unlocks its partial file.
   func forget(_ url: String) {
     active[url]?.transfer.file.unlock()
     active[url] = nil
   }
 
-  /// A transfer has ended that is not its record's any more.
+  /// Handles the end of a transfer that no longer belongs to its record.
   ///
-  /// Its bytes go if the record is gone. One whose URL was replaced goes on with them.
+  /// Its bytes are deleted if the record was removed. A record that was moved to another URL
+  /// continues from them.
   func discard(_ download: DownloadRecord, _ layout: FileLayout) async throws {
     let (owner, successor) = try await store.objects.read { tx in
       (
@@ -123,7 +131,7 @@ extension DownloadEngine {
         try tx.get(DownloadRecord.self, download.url)
       )
     }
-    // A record that only has another URL now goes on: who follows it is not told of an end.
+    // A record that was moved to another URL continues, so its observers receive no end.
     let isMoved = owner.map { !$0.url.utf8.elementsEqual(download.url.utf8) } ?? false
     emit(.released(url: download.url), of: isMoved ? nil : download.id)
     if owner == nil { placement.removePartial(layout.partialPath) }
@@ -133,7 +141,7 @@ extension DownloadEngine {
     )
   }
 
-  /// The record as it is in the store.
+  /// Returns the stored record with a URL.
   func current(_ url: String) async throws -> DownloadRecord? {
     try await store.objects.read { tx in try tx.get(DownloadRecord.self, url) }
   }
@@ -144,7 +152,7 @@ extension DownloadEngine {
 }
 
 extension ChangedFields<DownloadRecord> {
-  /// Whether more has changed than how far the download is.
+  /// Whether the change concerns the engine: more than the progress has changed.
   fileprivate var concernEngines: Bool {
     contains(\.state) || contains(\.intent) || contains(\.generation) || contains(\.priority)
       || contains(\.startsImmediately) || contains(\.isHeld) || contains(\.nextRetryAt)

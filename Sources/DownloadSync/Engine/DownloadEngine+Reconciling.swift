@@ -6,9 +6,14 @@ internal import ObjectStore
 extension DownloadEngine {
   // MARK: At launch
 
-  /// Makes records and files agree with there being no live task, and lines up what may run.
+  /// Reconciles all active records that have no task, and enqueues those that may run.
   ///
-  /// Records with those ids are left alone. Costs O(active): finished records are not looked at.
+  /// Costs O(active): finished records are not read.
+  ///
+  /// - Parameter ids: The ids of records to skip.
+  /// - Returns: The state and the decision of each record.
+  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
+  ///   `StoreError`.
   func reconcileAtLaunch(leavingOut ids: Set<String> = []) async throws -> [Reconciliation] {
     let found = try Reconciliation.ofActive(
       in: store,
@@ -16,7 +21,7 @@ extension DownloadEngine {
       now: now(),
       policy: policy
     )
-    // Those with a task are dealt with when it has ended.
+    // A record with a transfer is reconciled when the transfer has ended.
     .filter { active[$0.record.url] == nil && !ids.contains($0.record.id) }
     .map { found in
       guard found.reconcileCase.partial == .missing,
@@ -36,10 +41,10 @@ extension DownloadEngine {
     }
   }
 
-  /// Whether tasks keep what arrives to themselves, and leave resume data.
+  /// Whether tasks hold the received bytes until they end, and leave resume data.
   var takesResumeData: Bool { transport is any BackgroundTransport }
 
-  /// What decisions depend on besides what is found.
+  /// The inputs of a decision other than the record, its files and its task.
   var policy: ReconcilePolicy {
     ReconcilePolicy(
       takesResumeData: takesResumeData,
@@ -48,7 +53,7 @@ extension DownloadEngine {
     )
   }
 
-  /// Looks at a record and its files, and decides.
+  /// Inspects the files of a record, and decides what to do.
   func inspect(
     _ record: DownloadRecord,
     task: ReconcileCase.LiveTask = .none,
@@ -67,17 +72,21 @@ extension DownloadEngine {
 
   // MARK: Carrying out
 
-  /// Does what decisions about records without a live task ask for, as far as it needs no network,
-  /// and lines up what goes on.
+  /// Executes decisions about records without a task, as far as they need no network, and enqueues
+  /// the records that continue.
   ///
-  /// One commit serves all of them. Files that are not needed go before it, synced, so that a kill
-  /// leaves a record that still owns them, and a power cut no file without one; what is cut for a
-  /// later request is cut after it, so that what is counted is always on disk.
+  /// One commit serves all of them. Unneeded files are deleted before it, and their folders are
+  /// synced. A kill then leaves a record that still owns the file, and a power failure cannot
+  /// restore a file without a record. Partial files are truncated after the commit, so that the
+  /// counted bytes are always on disk.
   ///
-  /// With `taskHasEnded` a task of this engine has ended for each of them just now, and may have
-  /// left resume data.
-  ///
-  /// - Returns: Why records are left as they are, by their ids.
+  /// - Parameters:
+  ///   - found: The records and the decisions.
+  ///   - taskHasEnded: Whether a task of this engine has just ended for each record.
+  ///   - resumeData: The resume data that the task has left.
+  /// - Returns: The reasons why records were left unchanged, by record id.
+  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
+  ///   `StoreError`.
   @discardableResult
   func execute(
     _ found: [Reconciliation],
@@ -110,15 +119,13 @@ extension DownloadEngine {
     return withheld
   }
 
-  /// Makes the names of complete files outlast a power cut, and then the lack of those that are not
-  /// needed.
+  /// Syncs the folders of complete files, then deletes unneeded files and syncs their folders.
   ///
-  /// Returns what may be committed; of the others a folder cannot be synced, or the partial file is in
-  /// use.
+  /// Returns the decisions to commit, and the reasons why the others are withheld.
   private func syncFiles(
     of found: [Reconciliation]
   ) async throws -> (settled: [Reconciliation], withheld: [String: Withheld]) {
-    // The name may have been given just before a kill.
+    // The file may have been renamed just before a kill.
     let named = found.filter(\.decision.commitsCompleted).map(\.layout)
     let failures = try await synchronizeFolders(of: named)
     var settled: [Reconciliation] = []
@@ -135,7 +142,7 @@ extension DownloadEngine {
         switch placement.removePartial(found.layout.partialPath) {
         case .removed: cleared.append(found)
         case .refused(.locked):
-          // The record still owns the file, so that the next look at it deletes the file.
+          // The record still owns the file, so that the next reconciliation deletes it.
           log("partial file in use", found.record)
           withheld[found.record.id] = .partialInUse
           continue
@@ -144,7 +151,7 @@ extension DownloadEngine {
       }
       settled.append(found)
       if actions.contains(.deleteFinal) { placement.remove(found.layout.finalPath) }
-      // Its file may have gone just before a kill.
+      // The file may have been deleted just before a kill.
       if actions.contains(.deleteRecord) || found.decision.result == .state(.cancelled) {
         cleared.append(found)
       }
@@ -158,12 +165,12 @@ extension DownloadEngine {
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
   }
 
-  /// The folder of a file that has its name cannot be synced: the record is not complete yet.
+  /// Fails the completion of a record whose folder cannot be synced.
   private func failCompletion(
     _ record: DownloadRecord,
     _ failure: PartialFile.Failure
   ) async throws {
-    // One that stands still is asked about again when somebody resumes it.
+    // A paused record is reconciled again when the user resumes it.
     guard [.running, .waiting, .finalizing, .failedRetryable].contains(record.state) else { return }
     try await commitFailure(record, failure.asDownloadFailure, retryAfter: nil)
   }
@@ -174,14 +181,14 @@ extension DownloadEngine {
       switch action {
       case .deletePartial: placement.removePartial(path)
       case .truncateToCommitted: placement.cutPartial(path, to: found.record.received)
-      // No checkpoint has a digest by which its bytes would be known.
+      // Checkpoints store no digest, so the bytes of a checkpoint cannot be verified.
       case .truncateToCheckpoint: placement.cutPartial(path, to: 0)
       default: break
       }
     }
   }
 
-  /// Says what has become of a record, and lines it up if it goes on.
+  /// Emits the events of a reconciled record, and enqueues it if it may run.
   private func notify(_ found: Reconciliation, _ record: DownloadRecord) {
     if found.lostBytes > 0 {
       emit(.rolledBack(url: record.url, from: found.lostBytes), of: record.id)

@@ -4,7 +4,7 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// Deals with the tasks that have ended.
+  /// Handles transfers that have ended.
   func completeTransfers(_ ended: [(url: String, result: TransferResult)]) async throws {
     var complete: [ActiveTransfer] = []
     for (url, outcome) in ended {
@@ -38,15 +38,16 @@ extension DownloadEngine {
     if !complete.isEmpty { try await finalize(complete) }
   }
 
-  /// What the end of a task means, given who has asked for it.
+  /// Returns the result of a transfer, which depends on whether the engine was ending it.
   private static func result(
     _ outcome: TransferResult,
     of download: ActiveTransfer
   ) -> TransferResult {
     switch outcome {
-    // What breaks after it was told to end is no failure.
+    // An error after the engine ended the transfer is not a failure.
     case _ where download.isEnding: outcome.isFailure ? .cancelled : outcome
-    // The session has ended, say: another attempt waits, and their number is limited.
+    // The system ended the transfer, for example with its session. This counts as a failed attempt,
+    // so that the number of retries is limited.
     case .cancelled where !download.transfer.hasFinding:
       .failed(
         DownloadFailure(.connectionLost, "the system has ended the transfer"),
@@ -56,9 +57,9 @@ extension DownloadEngine {
     }
   }
 
-  /// Decides about a record whose task has ended, after what has arrived is committed.
+  /// Commits the received bytes and reconciles a record whose task has ended.
   ///
-  /// `nil` when the record is gone, or is another one by now.
+  /// Returns `nil` if the record was removed, replaced or restarted.
   private func reconcile(
     _ download: ActiveTransfer,
     _ result: TransferResult
@@ -74,7 +75,8 @@ extension DownloadEngine {
       return try inspect(record, task: task)
     }
     let found = try await look()
-    // Whole files are synced on their way to their names; of others what will be used is.
+    // A complete file is synced when it is finalized. Other files are synced only if their bytes
+    // are used.
     guard let found, task != .doneOK, !found.decision.actions.contains(.deletePartial) else {
       return found
     }
@@ -82,7 +84,7 @@ extension DownloadEngine {
     return try await keepProgress(of: download) ? try await look() : found
   }
 
-  /// An attempt has failed.
+  /// Handles a failed attempt.
   private func fail(_ download: ActiveTransfer, _ result: TransferResult) async throws {
     switch result {
     case .startOver(let failure):
@@ -112,7 +114,7 @@ extension DownloadEngine {
         resumeData: download.resumeDataChange(after: failure)
       )
     case .cancelled:
-      // Not by us: the system, or somebody in its settings.
+      // The system ended the transfer, or the user did in the system's settings.
       let failure = DownloadFailure(.connectionLost, "the system has ended the transfer")
       try await fail(download, .failed(failure, retryAfter: nil))
     case .complete:
@@ -120,7 +122,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Commits the bytes that arrived before the end, and says whether there were any.
+  /// Commits the bytes that arrived before the end, and returns whether there were any.
   ///
   /// Bytes that cannot be synced are not committed: the next attempt fetches them again.
   private func keepProgress(of download: ActiveTransfer) async throws -> Bool {
@@ -143,16 +145,17 @@ extension DownloadEngine {
     return true
   }
 
-  /// Commits a failed attempt, and either schedules the next one or gives up.
+  /// Commits a failed attempt, and either schedules the next one or fails the download permanently.
   ///
   /// - Parameters:
   ///   - download: The record as it was when the attempt started.
-  ///   - failure: Why it failed.
+  ///   - failure: Why the attempt failed.
   ///   - retryAfter: The wait that the server asked for.
   ///   - head: The head of the last response, for interceptors.
-  ///   - resumeData: What becomes of the record's resume data.
+  ///   - resumeData: The change to the record's resume data.
   ///   - dropsBytes: Whether the bytes on disk are useless.
-  ///   - restarts: Whether the next attempt, if one is left, starts from the first byte without a wait.
+  ///   - restarts: Whether the next attempt, if there is one, starts from the first byte without a
+  ///     wait.
   /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
   func commitFailure(
     _ download: DownloadRecord,
@@ -212,7 +215,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Returns a download to the queue, and lets nothing start on its volume until there is free space.
+  /// Returns a download to the queue, and prevents starts on its volume until it has free space.
   ///
   /// This is neither a user's pause nor a failed attempt.
   private func waitForDiskSpace(
@@ -264,11 +267,11 @@ extension DownloadEngine {
     enqueue(waiting)
   }
 
-  /// The failure with its cause, where that is this machine.
+  /// Attributes a failure to a shortage of descriptors if that is its likely cause.
   ///
-  /// A transport cannot always tell: to libcurl, a socket that cannot be opened is a host that cannot
-  /// be reached. Those that fail together with one that lacked descriptors lacked them too, though its
-  /// end has freed some.
+  /// Transports cannot always tell: libcurl reports a socket that it cannot open as an unreachable
+  /// host. Transfers that fail during a shortage are attributed to it even if the end of another
+  /// transfer has freed some descriptors.
   private func attributed(_ failure: DownloadFailure) -> DownloadFailure {
     switch failure.code {
     case .cannotConnect, .cannotFindHost, .unknown:
@@ -285,10 +288,10 @@ extension DownloadEngine {
 }
 
 extension StoreTransaction {
-  /// The record of a transfer that has failed.
+  /// Returns the record of a failed transfer.
   ///
-  /// `nil` if the record was cancelled, removed, restarted or completed meanwhile, which a late failure
-  /// does not undo.
+  /// Returns `nil` if the record was cancelled, removed, restarted or completed: a late failure
+  /// does not undo that.
   fileprivate func failing(_ download: DownloadRecord) throws -> DownloadRecord? {
     guard let record = try record(of: TransferKey(download)), !record.isGivenUp,
       [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
