@@ -1,13 +1,14 @@
 internal import DownloadStore
 
 extension DownloadRecord {
-  /// The URL that the next attempt asks.
+  /// The URL that the next attempt requests.
   package var source: String { SourceRotation(of: self).next }
 }
 
 extension DownloadFailure {
-  /// The failure as it is to be told of a download with bytes on disk: a server that refuses what it
-  /// gave before has a link that expired.
+  /// Returns the failure to report for a download with bytes on disk.
+  ///
+  /// If a server refuses a file of which it delivered bytes before, the link has probably expired.
   func afterProgress(of record: DownloadRecord) -> Self {
     guard code == .refused, record.received > 0 else { return self }
     return Self(

@@ -1,8 +1,8 @@
-/// Why an engine cannot work on, or a download has no file.
+/// An error that ends an engine's run or leaves a download without a file.
 public struct EngineError: Error, Sendable {
-  /// The kinds of failure that callers tell apart.
+  /// The kinds of error that callers can distinguish.
   ///
-  /// New ones may come.
+  /// More codes may be added.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case alreadyRunning, cannotLock, diskFull, stopped, cancelled, fileMissing
@@ -10,32 +10,32 @@ public struct EngineError: Error, Sendable {
 
     private let value: Value
 
-    /// Another process, or this one, runs an engine on the store.
+    /// Another engine, in this or another process, runs on the store.
     public static let alreadyRunning = Self(value: .alreadyRunning)
-    /// The lock file cannot be made.
+    /// The lock file cannot be opened.
     public static let cannotLock = Self(value: .cannotLock)
     /// A disk is full.
     ///
-    /// All downloads are stopped and keep what they have.
+    /// All transfers are stopped, and the downloads keep the bytes that are synced.
     public static let diskFull = Self(value: .diskFull)
 
     /// The engine's run ended before the download did.
     public static let stopped = Self(value: .stopped)
-    /// Somebody gave the download up.
+    /// The user cancelled or removed the download.
     public static let cancelled = Self(value: .cancelled)
-    /// The file of a complete download is not there any more.
+    /// The file of a completed download is missing.
     public static let fileMissing = Self(value: .fileMissing)
 
-    /// The code's name.
+    /// The name of the code.
     public var description: String { value.rawValue }
   }
 
-  /// The kind of failure.
+  /// The kind of error.
   public var code: Code
-  /// What happened, and what to do about it.
+  /// A description for people: what happened, and what to do about it.
   public var message: String
 
-  /// Describes a failure.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

@@ -1,44 +1,47 @@
 internal import DownloadStore
 internal import Synchronization
 
-/// Everything that an engine hears, in the past tense.
+/// An input of an engine, named as an event in the past tense.
 enum EngineInput: Sendable {
   /// The first bytes of a body arrived.
   case progressed(TransferKey)
-  /// The record has got the name that its server has for the file.
+  /// The sink committed the file name that the response suggests.
   case renamed(DownloadRecord)
-  /// So many bytes are not synced that a checkpoint is due.
+  /// A transfer has as many unsynced bytes as ``EngineOptions/checkpointBytes``.
   case checkpointDue
-  /// A task ended, and its sink knows how.
+  /// A task ended with this result.
   case taskEnded(TransferKey, TransferResult)
-  /// The interceptors have made a request, or refused to.
+  /// The request interceptors returned a request, or one of them failed.
   case requestMade(TransferKey, Result<TaskRequest, DownloadFailure>)
-  /// The interceptors were told of an end.
+  /// The response interceptors handled an end.
   case endNotified
   /// The digest of a complete file was computed.
   case digestComputed(TransferKey, Result<Digest, PartialFile.Failure>)
-  /// Somebody committed to the store, perhaps this engine.
+  /// The store has a new commit, of this engine or another writer.
   case storeChanged
-  /// The observation of the store failed, and is begun again.
+  /// Observing the store failed, and will be retried.
   case observationFailed(any Error)
   /// Time passed.
   case ticked
-  /// Somebody asked the engine to stop.
+  /// The engine was asked to stop.
   case stopRequested
 }
 
-/// Takes what many threads have to say to the engine, and gives it out in batches.
+/// A thread-safe queue that delivers engine inputs in batches.
 ///
-/// Batches are what lets many small files share one commit.
+/// Batches let many small files share one commit.
 final class EngineInbox: Sendable {
   private struct State {
     var inputs: [EngineInput] = []
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  // Held to append or to take; the waiter is resumed outside of it.
+  // Only held to append or take inputs. The waiter is resumed after the lock is released.
   private let state = Mutex(State())
 
+  /// Appends an input.
+  ///
+  /// May be called from any thread.
   func post(_ input: EngineInput) {
     let waiter = state.withLock { state in
       state.inputs.append(input)

@@ -6,23 +6,27 @@
   internal import Glibc
 #endif
 
-/// The right to run the transfers of a store.
+/// The exclusive lock of the engine that runs a store's transfers.
 ///
-/// It ends with the process, however that ends.
-///
-/// An advisory lock on `engine.lock` in the store's folder (`flock`); the file's text names the
-/// holder, for people.
+/// It is an advisory lock (`flock`) on the file `engine.lock` in the store's folder. The lock ends
+/// with the process, even if the process is killed. The file contains the process id of the holder,
+/// for people.
 final class EngineLock: Sendable {
   private let descriptor: Int32
 
-  /// How long to wait for a holder that was killed and still has threads.
+  /// How long to wait for a holder that was killed but still has threads.
   private static let exitPatience = Duration.seconds(10)
 
-  /// Takes the lock.
+  /// Takes the lock, and blocks the thread while it waits.
   ///
-  /// A process that was killed holds the lock until its last thread has ended, which takes long on a
-  /// busy machine. So a held lock is tried again until `patience` is over, and for up to ten seconds
-  /// while the holder is known to be ending. A patience of zero tries once.
+  /// A killed process holds the lock until its last thread has ended, which may take long on a busy
+  /// machine. A held lock is therefore retried for the duration of `patience`, and for up to ten
+  /// seconds while the holder is known to be terminating.
+  ///
+  /// - Parameters:
+  ///   - storePath: The folder of the store.
+  ///   - patience: How long to wait for a holder. Zero tries once.
+  /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`.
   init(storePath: String, patience: Duration = .milliseconds(300)) throws(EngineError) {
     let path = "\(storePath)/engine.lock"
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -60,9 +64,9 @@ final class EngineLock: Sendable {
     close(descriptor)
   }
 
-  /// Whether the process named by the lock file's text was killed and still has threads.
+  /// Whether the process that the lock file names was killed but still has threads.
   ///
-  /// Its first thread is a zombie then. Known on Linux alone, by `/proc/<pid>/stat`.
+  /// Its main thread is then a zombie. Only Linux can tell, by `/proc/<pid>/stat`.
   private static func isEnding(_ holder: String) -> Bool {
     guard let process = holder.split(separator: " ").last.flatMap({ pid_t($0) }) else {
       return false
@@ -71,12 +75,12 @@ final class EngineLock: Sendable {
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     let line = text(of: descriptor)
-    // The state follows the name, which is in parentheses and may contain some.
+    // The state follows the process name, which is in parentheses and may itself contain some.
     guard let name = line.lastIndex(of: ")") else { return false }
     return line[name...].dropFirst(2).first == "Z"
   }
 
-  /// The first line of a file.
+  /// Returns the first line of a file.
   private static func text(of descriptor: Int32) -> String {
     var bytes = [UInt8](repeating: 0, count: 100)
     let count = unsafe bytes.withUnsafeMutableBytes {

@@ -1,50 +1,68 @@
-/// How an engine works.
+/// The limits and policies of an engine.
+///
+/// ```swift
+/// var options = EngineOptions(maximumRunning: 8, maximumPerHost: 2)
+/// options.retry.maximumAttempts = 3
+/// ```
 public struct EngineOptions: Sendable {
-  /// How the last engine of the store ended, as far as the caller knows.
+  /// How the previous engine of the store ended, as far as the caller knows.
   public enum PreviousExit: Sendable, Hashable {
-    /// It stopped, was killed, or lost power: no transfer is to blame.
+    /// It stopped, was killed, or lost power: no transfer is suspected.
     case innocent
-    /// The process crashed: one of the transfers that were under way may be to blame.
+    /// The process crashed: the transfers that were starting are crash suspects.
     case crashed
   }
 
-  /// How many downloads run, and how many from one host.
+  /// The limits of concurrent downloads, in total and per host.
   public var limits: ConcurrencyLimits
-  /// Whether and when a failed download is tried again.
+  /// Whether and when failed downloads are retried.
   public var retry = RetryPolicy()
   /// The longest time between two checkpoints of a download that makes progress.
-  public var checkpointInterval = Duration.seconds(1)
-  /// A checkpoint is made early when so many bytes are not synced yet.
-  public var checkpointBytes: Int64 = 32 << 20
-  /// A download is given up after so many crashes while nothing but it was starting.
-  public var maximumUnresolvedStarts: Int32 = 3
-  /// How long a suspect runs alone when it shows neither progress nor an end.
-  public var probation = Duration.seconds(5)
-  /// Whether bytes on disk are continued of which neither a validator nor a digest tells whether they
-  /// still belong to the server's file.
   ///
-  /// The size alone tells then: a file that has changed and kept its size becomes a mixture of both.
-  /// Without it such a download begins anew.
+  /// A crash or power failure loses at most the bytes received since the last checkpoint.
+  public var checkpointInterval = Duration.seconds(1)
+  /// The number of unsynced bytes that causes an early checkpoint; 32 MiB by default.
+  public var checkpointBytes: Int64 = 32 << 20
+  /// The number of crashes after which a crash suspect fails permanently with `quarantined`.
+  ///
+  /// A crash suspect is a download whose transfer had neither made progress nor ended when the
+  /// process crashed. Suspects start one at a time, so that another crash identifies its cause.
+  public var maximumUnresolvedStarts: Int32 = 3
+  /// The probation of a crash suspect: how long it runs alone if it neither makes progress nor
+  /// ends.
+  public var probation = Duration.seconds(5)
+  /// Whether to continue from bytes on disk that neither a validator nor a digest ties to the
+  /// server's file.
+  ///
+  /// If this is true, only the size is compared. If the server's file has changed but kept its
+  /// size, the result is a mixture of both versions. If this is false, such a download restarts
+  /// from the first byte.
   public var continuesUnvalidated = false
-  /// Where the name of a file comes from that nobody has named.
+  /// The source of a file name that the user has not chosen.
   public var naming = FileNaming.fromResponse
-  /// See each request before it is sent, in ascending priority.
+  /// The interceptors that receive each request before it is sent; they run in ascending priority.
   public var requestInterceptors: [any RequestInterceptor] = []
-  /// Are told of each end, in ascending priority.
+  /// The interceptors that are notified of each end, in ascending priority.
   public var responseInterceptors: [any ResponseInterceptor] = []
-  /// How long one interceptor may take over one request or response.
+  /// The longest time that an interceptor may take for one request or response.
   public var interceptorDeadline = Duration.seconds(30)
-  /// How long to wait for the store's lock, which a process that was killed may hold until it is
-  /// gone.
+  /// How long to wait for the engine lock, which a killed process may still hold.
+  ///
+  /// If the holder is known to be terminating, the engine waits for up to ten seconds. Zero tries
+  /// once.
   public var lockPatience = Duration.seconds(1)
-  /// How the last engine ended.
+  /// How the previous engine ended.
   public var previousExit = PreviousExit.innocent
-  /// How often a full disk is looked at for room.
+  /// The time between two checks of the free space on a full disk.
   public var diskSpaceInterval = Duration.seconds(5)
-  /// The URLs to work on; `nil` for all of the store.
+  /// The URLs of the downloads to run; `nil` for all downloads of the store.
   public var scope: Set<String>?
 
-  /// The usual way to work, with so many downloads at one time.
+  /// Creates options with limits and default policies.
+  ///
+  /// - Parameters:
+  ///   - maximumRunning: The number of downloads that may run at a time.
+  ///   - maximumPerHost: The number of downloads from one host that may run at a time.
   public init(maximumRunning: Int = 4, maximumPerHost: Int = 4) {
     limits = ConcurrencyLimits(maximumRunning: maximumRunning, maximumPerHost: maximumPerHost)
   }

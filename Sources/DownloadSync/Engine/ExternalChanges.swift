@@ -1,6 +1,6 @@
-/// Tells commits of others from our own, by the numbers that the store gives to commits.
+/// Distinguishes the commits of other writers from the engine's own, by the store's change count.
 struct ExternalChanges: Sendable {
-  /// The last commit that is known, whoever made it.
+  /// The change count of the last known commit.
   private var last: UInt64
   private var haveHappened = false
 
@@ -8,15 +8,15 @@ struct ExternalChanges: Sendable {
     last = seen
   }
 
-  /// Notes a commit of ours that changed something.
+  /// Notes a commit of the engine that changed something.
   ///
-  /// Numbers that are left out are of others.
+  /// A gap in the sequence means that another writer committed.
   mutating func noteOwnCommit(_ number: UInt64) {
     if number > last + 1 { haveHappened = true }
     last = max(last, number)
   }
 
-  /// Whether somebody else has committed since the last call.
+  /// Returns whether another writer has committed since the last call.
   mutating func haveHappened(changeCount: UInt64) -> Bool {
     defer {
       last = changeCount

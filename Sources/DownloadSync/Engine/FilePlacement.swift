@@ -8,26 +8,28 @@ internal import DownloadStore
   internal import Glibc
 #endif
 
-/// The steps that give a finished file its name.
+/// The operations that place, truncate and delete files.
+///
+/// Each operation is passed to the fault injector first.
 struct FilePlacement: Sendable {
-  /// What became of a rename.
+  /// The result of giving a file its final name.
   enum Outcome: Hashable {
-    /// The file has its name.
+    /// The file has its final name.
     case placed
-    /// Something has the name already. Nothing happened.
+    /// The name is taken; nothing was changed.
     case nameTaken
-    /// The file system refused.
+    /// The file system returned an error.
     case failed(PartialFile.Failure)
   }
 
-  /// Is asked before each step; `nil` in everything but a simulation.
+  /// Asked before each operation; `nil` outside tests.
   var faultInjector: (any FaultInjector)?
 
-  /// Gives the file its final name, without ever replacing what is there.
+  /// Gives a file its final name, and never replaces another file.
   ///
-  /// On Linux as a second name that must not exist, after which the first one goes: `renameat2` is
-  /// not to be had from Swift. A kill in between leaves one file under both names, which is known
-  /// for ours by its stamp.
+  /// Darwin has an exclusive rename. On Linux, Swift cannot call `renameat2`, so this creates a
+  /// hard link, which fails if the name is taken, and then removes the old name. A kill between the
+  /// two leaves one file with both names; its file identity shows that it belongs to the record.
   func place(_ partial: String, as final: String) -> Outcome {
     #if canImport(Darwin)
       let code = perform(.rename(from: partial, to: final)) {
@@ -43,13 +45,13 @@ struct FilePlacement: Sendable {
     #endif
     switch code {
     case EEXIST: return .nameTaken
-    // Some file systems have no second names, or no such rename.
+    // Some file systems support neither hard links nor exclusive renames.
     case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return placeOverReservation(partial, as: final)
     default: return .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
     }
   }
 
-  /// Makes an empty file that must not exist, and renames over that.
+  /// Creates an empty file, which must not exist yet, and renames the partial file over it.
   func placeOverReservation(_ partial: String, as final: String) -> Outcome {
     let reserved = perform(.open(path: final)) {
       let reservation = unsafe open(final, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -69,7 +71,7 @@ struct FilePlacement: Sendable {
     return .placed
   }
 
-  /// Makes the names in a folder outlast a power cut.
+  /// Syncs a folder, so that the names in it survive a power failure.
   func synchronizeFolder(_ path: String) throws(PartialFile.Failure) {
     let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -77,12 +79,13 @@ struct FilePlacement: Sendable {
     }
     defer { close(descriptor) }
     let code = perform(.synchronizeFolder(path: path)) { fsync(descriptor) }
+    // Some file systems cannot sync folders and return EINVAL.
     guard code == 0 || code == EINVAL else {
       throw PartialFile.Failure(code: code, operation: "syncing \(path)")
     }
   }
 
-  /// Makes the folder and those above it.
+  /// Creates a folder and its missing parent folders.
   func makeFolder(_ path: String) throws(PartialFile.Failure) {
     var status = stat()
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
@@ -95,19 +98,21 @@ struct FilePlacement: Sendable {
     }
   }
 
-  /// Cuts a partial file; one that cannot be cut is cut when it is written next.
+  /// Truncates a partial file.
+  ///
+  /// Errors are ignored, because the next transfer truncates the file again when it opens it.
   func cutPartial(_ path: String, to size: Int64) {
     guard let file = try? LockedFile(path, for: .writing) else { return }
     _ = perform(.cut(path: path, size: size)) { ftruncate(file.descriptor, off_t(size)) }
   }
 
-  /// What became of the deletion of a partial file.
+  /// The result of deleting a partial file.
   enum Removal: Hashable {
-    /// It is gone.
+    /// The file was deleted.
     case removed
-    /// There was none.
+    /// There was no file.
     case missing
-    /// It was left alone: another process is using it, or it cannot be deleted.
+    /// The file was kept: another process is using it, or it cannot be deleted.
     case refused(LockedFile.Refusal)
   }
 
@@ -126,13 +131,15 @@ struct FilePlacement: Sendable {
     }
   }
 
-  /// Gives a partial file the name that says which store it belongs to, if a build made it that did
-  /// not give stores an id.
+  /// Renames a partial file of an earlier build, whose name did not contain the id of the store.
   ///
-  /// A file that has fewer bytes than the record counts, or none that it counts, may be another
-  /// store's.
+  /// Such a file may belong to another store. It is only renamed if the record counts some bytes
+  /// and the file has all of them.
   ///
-  /// - Returns: Whether there was such a file.
+  /// - Parameters:
+  ///   - record: The record that may own the file.
+  ///   - layout: The paths of its files.
+  /// - Returns: Whether a file was renamed.
   @discardableResult
   func adoptEarlierPartial(of record: DownloadRecord, _ layout: FileLayout) -> Bool {
     guard record.received > 0, FileIdentity(ofFileAt: layout.partialPath) == nil,
@@ -145,13 +152,15 @@ struct FilePlacement: Sendable {
     }
   }
 
-  /// Deletes a file, and says whether there was one; one that is not there is no error.
+  /// Deletes a file, and returns whether it did; a missing file is not an error.
   @discardableResult
   func remove(_ path: String) -> Bool {
     perform(.remove(path: path)) { unsafe unlink(path) } == 0
   }
 
-  /// The error number of a call, or of the refusal; 0 when it was made.
+  /// Performs an operation, unless the fault injector refuses it.
+  ///
+  /// Returns 0 on success, and otherwise the error number of the operation or the refusal.
   private func perform(_ effect: Effect, _ call: () -> Int32) -> Int32 {
     if let code = faultInjector?.refusal(of: effect) { return code }
     guard call() == 0 else { return errno }

@@ -9,30 +9,30 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// The file of a download that is not complete.
+/// The file of an incomplete download.
 ///
-/// Written at positions, never appended to.
-///
-/// One thread writes; another may sync at the same time. It is locked against other processes until
-/// it is unlocked or goes.
+/// Bytes are written at offsets, never appended. One thread writes; another may sync at the same
+/// time. The file is locked against other processes until ``unlock()`` is called or the last
+/// reference is released.
 final class PartialFile: Sendable, ProcessLock {
-  /// A failed call of the file system.
+  /// A failed file system operation.
   struct Failure: Error, Hashable {
     var code: Int32
     var operation: String
-    /// Why the file was not used, where no error number says so.
+    /// The reason why the file was not opened, if there is no error number for it.
     var refusal: LockedFile.Refusal?
   }
 
   private struct State {
-    /// Where the next byte goes.
+    /// The offset of the next byte.
     ///
-    /// All before it are written.
+    /// All bytes before it are written.
     var position: Int64
-    /// All bytes before it are synced.
+    /// The offset up to which all bytes are synced.
     var synced: Int64
-    /// Counts how often the position was set back: a sync that began before says nothing of what
-    /// was written since.
+    /// The number of times that the position was set.
+    ///
+    /// A sync that began in an earlier epoch says nothing about the bytes written since.
     var epoch = 0
     /// The first sync that failed.
     ///
@@ -44,16 +44,15 @@ final class PartialFile: Sendable, ProcessLock {
   let path: String
   private let faultInjector: (any FaultInjector)?
   private let file: LockedFile
-  // Held for some nanoseconds: the writing thread moves on while another asks how far it is.
+  // Only held to access the fields: one thread writes while another reads the progress.
   private let state: Mutex<State>
 
   private var descriptor: Int32 { file.descriptor }
 
-  /// Opens the file and cuts it to `offset` bytes, which are synced; with 0 a new file takes its
-  /// place.
+  /// Opens the file and truncates it to `offset` bytes, which are synced.
   ///
-  /// Bytes go only into a file that is known to be ours: one that this makes, or a regular one of
-  /// our user with this name alone.
+  /// With an offset of 0, a new file replaces the previous one. Bytes are only written to a file
+  /// that this creates, or to a regular file of the effective user that has no other name.
   init(path: String, offset: Int64, faultInjector: (any FaultInjector)? = nil) throws(Failure) {
     self.path = path
     self.faultInjector = faultInjector
@@ -70,9 +69,9 @@ final class PartialFile: Sendable, ProcessLock {
     faultInjector?.didLock(self)
   }
 
-  /// Cuts the file to its first bytes.
+  /// Truncates the file.
   private func cut(to size: Int64) throws(Failure) {
-    // Lengthening the file would invent bytes.
+    // Extending the file would add bytes that no server sent.
     guard let fileIdentity = file.fileIdentity, fileIdentity.size >= size else {
       throw Failure(code: EIO, operation: "continuing \(path), which is too short")
     }
@@ -83,29 +82,29 @@ final class PartialFile: Sendable, ProcessLock {
     faultInjector?.didPerform(.cut(path: path, size: size))
   }
 
-  /// Deletes what has the name, so that a new file can get it.
+  /// Deletes the file with the name, so that a new file can be created.
   ///
-  /// The bytes may have another name, so they are left as they are.
+  /// The old file is not truncated, because its bytes may have another name.
   private static func clear(_ path: String, _ faultInjector: (any FaultInjector)?) throws(Failure) {
     let removed = FilePlacement(faultInjector: faultInjector).removePartial(path)
     if case .refused(let refusal) = removed { throw Failure(refusal, opening: path) }
   }
 
-  /// Lets other processes use the file: the transfer is over, and nothing more is written.
+  /// Releases the lock after the transfer is over; nothing is written any more.
   func unlock() {
     file.unlock()
   }
 
-  /// Where the next byte goes.
+  /// The offset of the next byte.
   var position: Int64 { state.withLock { $0.position } }
 
-  /// The bytes that are written and not synced.
+  /// The number of bytes written but not yet synced.
   var unsynced: Int64 { state.withLock { $0.position - $0.synced } }
 
-  /// The file's stamp as it is now.
+  /// The current identity of the file.
   var fileIdentity: FileIdentity? { FileIdentity(ofDescriptor: descriptor) }
 
-  /// Has the next bytes go to `offset`, which is not after the end.
+  /// Sets the offset of the next byte, which must not be after the end.
   func seek(to offset: Int64) {
     state.withLock { state in
       state.position = offset
@@ -114,7 +113,7 @@ final class PartialFile: Sendable, ProcessLock {
     }
   }
 
-  /// Cuts the file to nothing.
+  /// Truncates the file to zero bytes.
   func removeAll() throws(Failure) {
     try checkSyncs()
     try Self.pass(faultInjector, .cut(path: path, size: 0), "cutting \(path)")
@@ -125,9 +124,11 @@ final class PartialFile: Sendable, ProcessLock {
     seek(to: 0)
   }
 
-  /// Writes all of the bytes at the position.
+  /// Writes all bytes at the current position.
   ///
-  /// - Throws: The file system's error; after a failed ``synchronize()`` always that sync's.
+  /// - Parameter bytes: The bytes to write.
+  /// - Throws: The error of the file system; after a failed ``synchronize()``, always the error of
+  ///   that sync.
   func write(_ bytes: Span<UInt8>) throws(Failure) {
     try checkSyncs()
     let start = position
@@ -156,9 +157,9 @@ final class PartialFile: Sendable, ProcessLock {
     faultInjector?.didPerform(effect)
   }
 
-  /// Reads a part of what is written.
+  /// Reads a range of the written bytes.
   ///
-  /// Blocks for as long as the disk takes.
+  /// Blocks until the disk has finished.
   func read(_ part: Range<Int64>) throws(Failure) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(part.upperBound - part.lowerBound))
     var count = 0
@@ -175,20 +176,21 @@ final class PartialFile: Sendable, ProcessLock {
       if got > 0 {
         count += got
       } else if got == 0 || errno != EINTR {
-        // Somebody has cut the file.
+        // Another process has truncated the file.
         throw Failure(code: got == 0 ? EIO : errno, operation: "reading \(path)")
       }
     }
     return bytes
   }
 
-  /// Syncs what is written, and returns up to where that is.
+  /// Syncs the written bytes, and returns the offset up to which the file is synced.
   ///
-  /// Blocks for as long as the disk takes.
+  /// Blocks until the disk has finished.
   ///
-  /// - Throws: The file system's error. A failed sync is final: from then on this method and
-  ///   ``write(_:)`` throw that error, until the file is opened again at a byte that an earlier sync
-  ///   has made durable.
+  /// - Returns: The offset up to which the file is synced.
+  /// - Throws: The error of the file system. A failed sync is final: from then on this method and
+  ///   ``write(_:)`` throw that error, until the file is opened again at an offset that an earlier
+  ///   sync has made durable.
   func synchronize() throws(Failure) -> Int64 {
     try checkSyncs()
     let (end, epoch) = state.withLock { ($0.position, $0.epoch) }
@@ -203,7 +205,8 @@ final class PartialFile: Sendable, ProcessLock {
     }
     faultInjector?.didPerform(.synchronize(path: path))
     return try state.withLock { state throws(Failure) in
-      // Another sync may have failed since this one began, and taken the report of the loss.
+      // Another sync may have failed since this one began, and received the only report of the
+      // loss.
       if let failure = state.syncFailure { throw failure }
       if state.epoch == epoch { state.synced = end }
       return state.synced
@@ -237,7 +240,7 @@ final class PartialFile: Sendable, ProcessLock {
 }
 
 extension PartialFile.Failure {
-  /// The failure of an opening.
+  /// Creates the failure of opening a file.
   init(_ refusal: LockedFile.Refusal, opening path: String) {
     operation = "opening \(path)"
     switch refusal {

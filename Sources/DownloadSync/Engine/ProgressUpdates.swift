@@ -1,21 +1,27 @@
-/// How far the live downloads of an engine are, again and again until its run is over.
+/// The progress of an engine's active downloads, at regular intervals until its run ends.
 ///
-/// An element is made when it is asked for, so a slow reader slows nothing down.
+/// Each element is computed when it is requested, so a slow consumer never slows a download.
+///
+/// ```swift
+/// for await downloads in engine.progress(every: .seconds(1)) {
+///   for download in downloads { print(download.filename, download.received) }
+/// }
+/// ```
 public struct ProgressUpdates: AsyncSequence, Sendable {
-  /// The downloads that are live at one moment, in the order of their turns.
+  /// The active downloads at one moment, in the order of their arrival in the queue.
   public typealias Element = [DownloadProgress]
-  /// It ends, and never fails.
+  /// The sequence never throws.
   public typealias Failure = Never
 
   let engine: DownloadEngine
   let interval: Duration
 
-  /// Begins to look.
+  /// Creates an iterator, whose first element is available immediately.
   public func makeAsyncIterator() -> Iterator {
     Iterator(engine: engine, interval: interval)
   }
 
-  /// Looks at one engine.
+  /// An iterator over the progress of one engine.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let engine: DownloadEngine
     fileprivate let interval: Duration
@@ -26,9 +32,10 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
       self.interval = interval
     }
 
-    /// Waits until the interval is over and looks; the first time at once.
+    /// Waits until the interval has passed, and returns the progress.
     ///
-    /// `nil` when the run is over or the task is cancelled.
+    /// The first call returns immediately. Returns `nil` when the run has ended or the task is
+    /// cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> [DownloadProgress]? {
@@ -43,7 +50,10 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 }
 
 extension DownloadEngine {
-  /// How far the live downloads are, at that interval, until the run is over.
+  /// Returns the progress of the active downloads at regular intervals, until the run ends.
+  ///
+  /// - Parameter interval: The time between two elements.
+  /// - Returns: A sequence that computes each element when it is requested.
   public nonisolated func progress(every interval: Duration) -> ProgressUpdates {
     ProgressUpdates(engine: self, interval: interval)
   }

@@ -2,29 +2,29 @@ internal import DownloadStore
 internal import Foundation
 internal import ObjectStore
 
-/// What a decision changes in the store, without a word on files and tasks.
+/// The change that a decision makes to a record in the store; it does not affect files or tasks.
 struct RecordChange: Sendable {
-  /// The record that was decided about.
+  /// The record on which the decision is based.
   private let record: DownloadRecord
   private let deletesRecord: Bool
   private let completes: Bool
   private let dropsResumeData: Bool
-  /// What the task has left, if it is to be kept.
+  /// The resume data to store; `nil` to store none.
   private let resumeData: Data?
   private let state: DownloadState?
-  /// What is on disk is of no use, or gone.
+  /// Whether the bytes on disk are useless or missing.
   private let rollsBack: Bool
   private let taskHasEnded: Bool
   private let isTransferToBlame: Bool
   private let maximumUnresolvedStarts: Int32
 
-  /// The change that a decision asks for.
+  /// Creates the change that a decision requires.
   ///
   /// - Parameters:
   ///   - found: The record and the decision.
-  ///   - taskHasEnded: Whether a task of this engine has ended for the record, in an orderly way.
-  ///   - resumeData: What that task has left to go on from.
-  ///   - options: What to do about starts of which nothing was heard.
+  ///   - taskHasEnded: Whether a task of this engine has ended for the record, without a crash.
+  ///   - resumeData: The resume data that the task has left.
+  ///   - options: State how the previous engine ended, and after how many crashes a download fails.
   init(
     _ found: Reconciliation,
     taskHasEnded: Bool,
@@ -39,7 +39,7 @@ struct RecordChange: Sendable {
     dropsResumeData =
       decision.actions.contains(.dropResumeData) || plan?.actions.contains(.dropResumeData) == true
     self.resumeData = decision.actions.contains(.storeResumeData) ? resumeData : nil
-    // A file that gets its name is committed when it has it.
+    // A record whose file is to be placed is committed after the rename.
     let states = decision.result.states
     state = decision.result == .placed || states.count > 1 ? nil : states.first?.state
     rollsBack =
@@ -49,12 +49,17 @@ struct RecordChange: Sendable {
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
   }
 
-  /// Makes the change, unless somebody has changed the record since it was looked at.
+  /// Applies the change, unless the stored record has another state, intent or generation by now.
   ///
-  /// Most records stay as they are at a launch, and are not read a second time: whoever changes one
-  /// meanwhile is followed.
+  /// At launch most records do not change, and are not read again: the engine applies the changes
+  /// of other writers later.
   ///
-  /// - Returns: The record as it is then; `nil` when there is none or it was left alone.
+  /// - Parameters:
+  ///   - moment: The time of the change.
+  ///   - tx: The transaction.
+  /// - Returns: The record after the change; `nil` if it was deleted, or has changed since the
+  ///   decision.
+  /// - Throws: `StoreError`.
   func apply(at moment: Date, in tx: inout StoreTransaction) throws -> DownloadRecord? {
     guard deletesRecord || changed(record, at: moment) != record else { return record }
     guard let stored = try tx.record(of: TransferKey(record)), stored.state == record.state,
@@ -91,7 +96,7 @@ struct RecordChange: Sendable {
       )
     case .paused?: changed.finishPause()
     case .cancelled?: changed.finishCancellation()
-    // The others are the states that the record has.
+    // The other states are those that the record already has.
     case .running?, .finalizing?, .completed?, .failedPermanent?, .removed?, nil: break
     }
     return changed

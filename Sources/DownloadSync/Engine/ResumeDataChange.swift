@@ -1,13 +1,13 @@
 internal import DownloadStore
 internal import Foundation
 
-/// What becomes of a record's resume data when an attempt has ended.
+/// The change to a record's resume data when an attempt has ended.
 enum ResumeDataChange: Sendable, Hashable {
-  /// It stays: where a task leaves nothing, what was stored before is used.
+  /// Keeps the stored resume data: the task has left none.
   case none
-  /// What the task has left takes its place.
+  /// Stores the resume data that the task has left.
   case store(Data)
-  /// The task could not go on from it, and no other one will.
+  /// Drops the stored resume data: the task could not continue from it.
   case drop
 
   func apply(to record: inout DownloadRecord) {
@@ -20,16 +20,16 @@ enum ResumeDataChange: Sendable, Hashable {
 }
 
 extension DownloadEngine.ActiveTransfer {
-  /// What becomes of the record's resume data after the transfer has failed.
+  /// Returns the change after a failure of the transfer.
   func resumeDataChange(after failure: DownloadFailure) -> ResumeDataChange {
     if let data = transfer.resumeData { return .store(data) }
-    // Without a network nothing was tried.
+    // A failure to reach the server says nothing about the resume data.
     return usesResumeData && !failure.code.isOfNetwork && transfer.received == 0 ? .drop : .none
   }
 }
 
 extension DownloadFailure.Code {
-  /// Whether the way to the server was the trouble.
+  /// Whether the attempt may have failed before the server received the request.
   fileprivate var isOfNetwork: Bool {
     switch self {
     case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .insecure, .outOfResources:

@@ -1,19 +1,22 @@
-/// When a run ends by itself.
+/// The condition that ends a run.
 public enum RunGoal: Sendable, Hashable {
-  /// When somebody stops it.
+  /// The run ends when ``DownloadEngine/stop()`` is called or its task is cancelled.
   case stopped
-  /// When nothing is left to do: all is complete, failed for good, or stands still.
+  /// The run also ends when nothing is left to do.
+  ///
+  /// All downloads are then complete, failed permanently, paused or held, or they wait for free
+  /// space on a full disk; see ``DownloadEngine/run(until:)``.
   case idle
 }
 
-/// What a run has done.
+/// The results of a run.
 public struct RunSummary: Sendable, Hashable {
-  /// The downloads that became complete.
+  /// The number of downloads that were completed.
   public var completed = 0
-  /// The downloads that failed for good.
+  /// The number of downloads that failed permanently.
   public var failed = 0
 
-  /// Counts what a run has done.
+  /// Creates a summary.
   public init(completed: Int = 0, failed: Int = 0) {
     self.completed = completed
     self.failed = failed

@@ -8,16 +8,17 @@ internal import DownloadStore
   internal import Glibc
 #endif
 
-/// What a failed system call means for a download.
+/// The meaning of a failed system call for a download.
 ///
-/// The one place that judges error numbers.
+/// The classification of error numbers is defined here only.
 package enum SystemCallFailure: String, Sendable, Hashable, CaseIterable {
-  /// The volume or the user's share of it is full.
+  /// The volume or the user's quota is full.
   case diskFull
-  /// The process or the system is short of descriptors, memory or buffers. The file and the server
-  /// are not to blame, so that the call is made again later and nothing is counted.
+  /// The process or the system is short of descriptors, memory or buffers.
+  ///
+  /// Neither the file nor the server is to blame: the attempt is deferred, and not counted.
   case outOfResources
-  /// The file cannot be reached at the moment: opening it again may help.
+  /// The file is temporarily unavailable; opening it again may succeed.
   case fileUnavailable
   /// The same call would fail again.
   case permanent
@@ -35,7 +36,7 @@ package enum SystemCallFailure: String, Sendable, Hashable, CaseIterable {
 }
 
 extension PartialFile.Failure {
-  /// The failure as a download has it.
+  /// The failure of the download that this failure causes.
   var asDownloadFailure: DownloadFailure {
     if let refusal {
       let code: DownloadFailure.Code = refusal == .locked ? .fileInUse : .fileSystem
