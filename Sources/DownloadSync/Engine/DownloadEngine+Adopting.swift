@@ -31,7 +31,7 @@ extension DownloadEngine {
     let known = Set(records.map(\.id))
     for task in left where !known.contains(task.recordID) {
       transport.cancel(task.id)
-      logger?.debug("task of no record", metadata: ["record": "\(task.recordID)"])
+      logger?.debug("task without a record", metadata: ["record": "\(task.recordID)"])
     }
   }
 
@@ -41,7 +41,7 @@ extension DownloadEngine {
     _ transport: any BackgroundTransport
   ) async throws {
     let found = try inspect(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
-    log("take over", record, ["rules": found.decision.ruleNames])
+    log("reconcile task", record, ["rules": found.decision.ruleNames])
     let keeper = TaskSnapshot.keeper(of: tasks)
     for task in tasks where task.id != keeper?.id { transport.cancel(task.id) }
     // The task must continue where the partial file ends. A body that was delivered before a kill

@@ -19,7 +19,7 @@ extension DownloadEngine {
   func check(_ download: ActiveTransfer, _ expected: String) async throws {
     let url = download.record.url
     guard let algorithm = (try? Digest(expected))?.algorithm else {
-      return try await failCheck(download, "'\(expected)' is no digest that can be computed")
+      return try await failCheck(download, "'\(expected)' is not a supported digest")
     }
     active[url]?.record.expectedDigest = expected
     let digest = download.transfer.digest(algorithm)
@@ -45,7 +45,7 @@ extension DownloadEngine {
     case .success(let digest):
       try await failCheck(
         download,
-        "the file has the digest \(digest.text), and must have \(expected)"
+        "the digest of the file is \(digest.text), but \(expected) is required"
       )
     case .failure(let failure):
       forget(url)

@@ -219,8 +219,8 @@ public actor DownloadEngine {
     guard let candidate = queue.urls.first.flatMap({ queue[$0] }) else { return nil }
     return EngineError(
       .diskFull,
-      "the disk is full that \(diskSpace.folder(toCheckOn: candidate.volume) ?? "the file") lies on; "
-        + "what is downloaded is kept"
+      "the disk with \(diskSpace.folder(toCheckOn: candidate.volume) ?? "the file") is full; "
+        + "the downloaded bytes are kept: free some space and run again"
     )
   }
 
@@ -300,7 +300,7 @@ public actor DownloadEngine {
       case .storeChanged:
         hasStoreChanged = true
       case .observationFailed(let error):
-        logger?.warning("observing the store failed, and is tried again: \(error)")
+        logger?.warning("observing the store failed and will be retried: \(error)")
       case .ticked:
         hasTicked = true
         measure()
@@ -392,7 +392,7 @@ public actor DownloadEngine {
     } catch let error as StoreError where error.code == .diskFull {
       throw EngineError(
         .diskFull,
-        "the disk that holds the store is full; nothing is lost: \(error.message)"
+        "the disk with the store is full; free some space and run again: \(error.message)"
       )
     }
   }

@@ -13,8 +13,8 @@ extension DownloadFailure {
     guard code == .refused, record.received > 0 else { return self }
     return Self(
       .needsURL,
-      "\(message); it was given before, so the link may have expired: a new one goes on after "
-        + "\(record.received) bytes"
+      "\(message); the server delivered it before, so the link may have expired: set a new URL to "
+        + "continue after \(record.received) bytes"
     )
   }
 }

@@ -61,7 +61,7 @@ struct FilePlacement: Sendable {
     guard reserved == 0 else {
       return reserved == EEXIST
         ? .nameTaken
-        : .failed(PartialFile.Failure(code: reserved, operation: "making \(final)"))
+        : .failed(PartialFile.Failure(code: reserved, operation: "creating \(final)"))
     }
     let code = perform(.rename(from: partial, to: final)) { unsafe rename(partial, final) }
     guard code == 0 else {
@@ -94,7 +94,7 @@ struct FilePlacement: Sendable {
     }
     let code = perform(.makeFolder(path: path)) { unsafe mkdir(path, 0o777) }
     guard code == 0 || code == EEXIST else {
-      throw PartialFile.Failure(code: code, operation: "making the folder \(path)")
+      throw PartialFile.Failure(code: code, operation: "creating the folder \(path)")
     }
   }
 

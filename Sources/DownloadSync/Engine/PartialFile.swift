@@ -75,9 +75,9 @@ final class PartialFile: Sendable, ProcessLock {
     guard let fileIdentity = file.fileIdentity, fileIdentity.size >= size else {
       throw Failure(code: EIO, operation: "continuing \(path), which is too short")
     }
-    try Self.pass(faultInjector, .cut(path: path, size: size), "cutting \(path)")
+    try Self.pass(faultInjector, .cut(path: path, size: size), "truncating \(path)")
     guard ftruncate(descriptor, off_t(size)) == 0 else {
-      throw Failure(code: errno, operation: "cutting \(path)")
+      throw Failure(code: errno, operation: "truncating \(path)")
     }
     faultInjector?.didPerform(.cut(path: path, size: size))
   }
@@ -116,9 +116,9 @@ final class PartialFile: Sendable, ProcessLock {
   /// Truncates the file to zero bytes.
   func removeAll() throws(Failure) {
     try checkSyncs()
-    try Self.pass(faultInjector, .cut(path: path, size: 0), "cutting \(path)")
+    try Self.pass(faultInjector, .cut(path: path, size: 0), "truncating \(path)")
     guard ftruncate(descriptor, 0) == 0 else {
-      throw Failure(code: errno, operation: "cutting \(path)")
+      throw Failure(code: errno, operation: "truncating \(path)")
     }
     faultInjector?.didPerform(.cut(path: path, size: 0))
     seek(to: 0)

@@ -24,7 +24,7 @@ struct RecordChange: Sendable {
   ///   - found: The record and the decision.
   ///   - taskHasEnded: Whether a task of this engine has ended for the record, without a crash.
   ///   - resumeData: The resume data that the task has left.
-  ///   - options: State how the previous engine ended, and after how many crashes a download fails.
+  ///   - options: How the previous engine ended, and how many crashes a download may cause.
   init(
     _ found: Reconciliation,
     taskHasEnded: Bool,

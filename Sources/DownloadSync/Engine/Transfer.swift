@@ -165,7 +165,7 @@ final class Transfer: TaskSink {
       // continues.
       return end(
         .startOver(
-          DownloadFailure(.entityChanged, "the resume data is of no use (status \(head.status))")
+          DownloadFailure(.entityChanged, "the resume data is not usable (status \(head.status))")
         )
       )
     case .fail(let failure, let retryAfter):
