@@ -59,7 +59,7 @@ extension DownloadEngine {
 
   /// Commits the received bytes and reconciles a record whose task has ended.
   ///
-  /// Returns `nil` if the record was removed, replaced or restarted.
+  /// Returns `nil` if the record was removed, replaced, restarted or moved to another URL.
   private func reconcile(
     _ download: ActiveTransfer,
     _ result: TransferResult

@@ -191,8 +191,7 @@ extension DownloadEngine {
 }
 
 extension DownloadRecord {
-  /// Whether the record waits for a slot or for its next attempt, and the user neither paused it
-  /// nor gave it up.
+  /// Whether the record waits for a slot or its next attempt, and is not paused, held or given up.
   var mayStart: Bool {
     intent == .run && !isHeld && (state == .waiting || state == .failedRetryable)
   }

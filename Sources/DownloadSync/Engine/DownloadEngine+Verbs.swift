@@ -8,7 +8,7 @@ public import ObjectStore
 /// Commands may be used before, during and after a run. They run on a background thread and do not
 /// wait for the engine.
 extension DownloadEngine {
-  /// Restarts tasks that the system stopped serving while the application was in the background.
+  /// Wakes tasks that stopped making progress while the application was in the background.
   ///
   /// Call this when the application comes to the foreground. It only affects a
   /// ``BackgroundTransport``.
@@ -18,7 +18,8 @@ extension DownloadEngine {
 
   /// Adds downloads to the store, all or none.
   ///
-  /// A known URL keeps its record and the bytes on disk, and resumes.
+  /// A paused or failed download with the same URL resumes from the bytes on disk. A completed one is
+  /// unchanged if its file exists, and a cancelled one restarts.
   ///
   /// ```swift
   /// try await engine.add([DownloadRequest(url: "https://example.com/archive.zip")])
@@ -120,7 +121,7 @@ extension DownloadEngine {
   /// - Parameters:
   ///   - name: The URL, the id, or the beginning of the id.
   ///   - update: The properties to change.
-  /// - Returns: The changed record, or the record as it was if nothing had to change.
+  /// - Returns: The outcome, with the record after the change.
   /// - Throws: The errors of `DownloadStore.update(_:_:)`.
   @discardableResult
   public nonisolated func update(
@@ -137,7 +138,7 @@ extension DownloadEngine {
   /// - Parameters:
   ///   - name: The current URL, the id, or the beginning of the id.
   ///   - url: The new URL.
-  /// - Returns: The changed record, or the record as it was if nothing had to change.
+  /// - Returns: The outcome, with the record after the change.
   /// - Throws: The errors of `DownloadStore.replaceURL(of:with:)`.
   @discardableResult
   public nonisolated func replaceURL(

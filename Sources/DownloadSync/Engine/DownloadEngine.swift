@@ -102,7 +102,7 @@ public actor DownloadEngine {
   ///   - logger: Receives a message for each step, at the debug level.
   ///   - now: Returns the current date, for dates in records.
   /// - Throws: ``EngineError`` with `alreadyRunning` if another engine holds the lock, or with
-  ///   `cannotLock` if the lock file cannot be opened; `DownloadStoreError`; `StoreError`.
+  ///   `cannotLock` if the lock file cannot be opened; `StoreError`.
   public init(
     store: DownloadStore,
     transport: any Transport,

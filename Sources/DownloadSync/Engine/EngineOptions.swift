@@ -31,12 +31,11 @@ public struct EngineOptions: Sendable {
   /// The probation of a crash suspect: how long it runs alone if it neither makes progress nor
   /// ends.
   public var probation = Duration.seconds(5)
-  /// Whether to continue from bytes on disk that neither a validator nor a digest ties to the
-  /// server's file.
+  /// Whether to continue from bytes on disk if neither a validator nor a digest can show that they
+  /// belong to the server's file.
   ///
-  /// If this is true, only the size is compared. If the server's file has changed but kept its
-  /// size, the result is a mixture of both versions. If this is false, such a download restarts
-  /// from the first byte.
+  /// If `true`, only the size is compared: a file that has changed on the server but kept its size
+  /// becomes a mixture of both versions. If `false`, such a download restarts from the first byte.
   public var continuesUnvalidated = false
   /// The source of a file name that the user has not chosen.
   public var naming = FileNaming.fromResponse
