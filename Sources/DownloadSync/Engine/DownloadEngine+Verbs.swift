@@ -18,8 +18,8 @@ extension DownloadEngine {
 
   /// Adds downloads to the store, all or none.
   ///
-  /// A paused or failed download with the same URL resumes from the bytes on disk. A completed one is
-  /// unchanged if its file exists, and a cancelled one restarts.
+  /// A paused or failed download with the same URL resumes from the bytes on disk. A completed one
+  /// is unchanged if its file exists, and a cancelled one restarts.
   ///
   /// ```swift
   /// try await engine.add([DownloadRequest(url: "https://example.com/archive.zip")])
