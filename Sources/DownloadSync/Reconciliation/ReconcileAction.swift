@@ -1,86 +1,88 @@
 internal import DownloadStore
 
-/// What is done to records, tasks, files and resume data.
+/// A step of a decision: what to do with a record, its task, its files or its resume data.
 ///
-/// The raw values are the words of `docs/reconciliation.md`.
-package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
+/// The raw values are those printed by `dlstore explain` and in `docs/reconciliation.md`.
+public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   // MARK: Tasks
 
-  /// Of several tasks, the one that has received most goes on.
+  /// Keep, of several tasks, the one that has received the most bytes.
   case keepMostBytes = "keep the one with most bytes"
-  /// Of several tasks, the one that has ended counts.
+  /// Keep, of several tasks, the one that has delivered the file.
   case keepFinished = "keep the finished"
-  /// The other tasks end, and leave no resume data.
+  /// Cancel the other tasks, without producing resume data.
   case cancelOthers = "cancel others without blob"
-  /// The task ends.
+  /// Cancel the task.
   case cancelTask = "cancel task"
-  /// The task ends, and leaves resume data if its transport makes any.
+  /// Cancel the task, producing resume data if its transport can.
   case cancelProducingResumeData = "cancel producing blob"
-  /// The task is the record's.
+  /// Take over the task as the record's transfer.
   case adopt
-  /// The suspended task goes on.
+  /// Resume the suspended task.
   case resumeTask = "resume it"
-  /// Nothing is done before the task has said that it has ended.
+  /// Do nothing until the cancelled task has reported its end.
   case wait = "wait for the callback"
 
   // MARK: The finished file
 
-  /// The file that a task has delivered gets its name.
+  /// Rename the file that a task has delivered to its final name.
   case placeDelivered = "place the delivered file"
-  /// The partial file gets its name.
+  /// Rename the partial file to its final name.
   case placePartial = "place the partial"
-  /// The rename that was logged is done again.
+  /// Repeat the rename that was logged before the process ended.
   case redoRename = "redo the rename"
-  /// The name is somebody else's: another one is chosen when the file gets its name.
+  /// Choose another final name when the file is renamed: a foreign file has the recorded one.
   case chooseName = "choose the name again at finalise"
-  /// The finished file is deleted.
+  /// Delete the finished file.
   case deleteFinal = "delete final"
 
-  // MARK: What is left over
+  // MARK: Leftovers
 
-  /// The file that a task has delivered is deleted.
+  /// Delete the file that a task has delivered.
   case deleteDelivered = "delete delivered"
-  /// The page that came with a bad status is deleted.
+  /// Delete the body of an error response.
   case deleteBody = "delete body"
-  /// The partial file is deleted.
+  /// Delete the partial file.
   case deletePartial = "delete partial"
-  /// The resume data is dropped.
+  /// Drop the resume data.
   case dropResumeData = "drop blob"
-  /// A partial file that is nobody's is deleted when it has been so for a while.
+  /// Delete a partial file without a record after a grace period, unless a process has locked it.
   case collectOrphan = "gc after grace, if unlocked"
 
   // MARK: The record
 
-  /// The record is committed as complete.
+  /// Commit the record as completed.
   case commitCompleted = "commit completed"
-  /// The record is deleted.
+  /// Delete the record.
   case deleteRecord = "delete record"
-  /// The resume data that a task has left is stored.
+  /// Store the resume data that a task has left.
   case storeResumeData = "store blob"
-  /// The status says whether the download waits or has failed.
+  /// Decide by the response's status whether the download is retried or has failed.
   case classifyStatus = "classify status"
 
   // MARK: The next byte
 
-  /// It is decided where the next byte comes from.
+  /// Plan where the next byte comes from; see ``TransferPlan``.
   case plan
-  /// It is decided where the next byte comes from, without a look at resume data.
+  /// Plan where the next byte comes from, ignoring resume data.
   case planFromPartial = "plan from partial"
-  /// The partial file is cut to what was committed.
+  /// Truncate the partial file to the committed byte count.
   case truncateToCommitted = "truncate to c"
-  /// The partial file is cut to the last checkpoint whose bytes are known to be good.
+  /// Truncate the partial file to the last checkpoint whose bytes are verified.
+  ///
+  /// Checkpoints have no digests, so engines truncate to zero.
   case truncateToCheckpoint = "truncate to last verified checkpoint"
 
-  // MARK: What is told
+  // MARK: Events
 
-  /// Bytes that were counted are gone.
+  /// Report that committed bytes are lost.
   case reportRollback = "event progressRolledBack"
 }
 
 extension ReconcileAction {
-  /// Whether there is something for the action to do in a case.
+  /// Whether the action has an effect in a case.
   ///
-  /// A rule names what it does to whatever may be there; a decision lists what is.
+  /// A rule lists every action that it may need; a decision contains only those with an effect.
   func applies(to given: ReconcileCase) -> Bool {
     switch self {
     case .cancelTask, .cancelProducingResumeData: given.task.isLive
@@ -90,7 +92,7 @@ extension ReconcileAction {
     case .deleteBody: given.task == .doneBadStatus
     case .deletePartial: given.partial != .missing
     case .dropResumeData: given.resumeData != .none
-    // What still comes from a task needs a record that says what to do with it.
+    // Until the task has ended, the record is needed to decide about its result.
     case .deleteRecord: !given.task.isLive && given.task != .canceling
     case .plan:
       switch given.stored {

@@ -3,17 +3,18 @@ package import Foundation
 internal import ResumeData
 
 extension ReconcileCase {
-  /// The case of a record with those files.
+  /// Creates the case of a record.
   ///
   /// - Parameters:
-  ///   - record: The record as it is in the store.
-  ///   - files: What lies on disk for it.
-  ///   - task: What works for it.
-  ///   - resumeData: What its resume data is worth; without, ``ReconcileCase/ResumeDataStatus/init(of:)`` reads it.
-  ///   - now: The time, for the next try.
-  ///   - hasFreeSlot: Whether one more download may run.
-  ///   - policy: What else the decision depends on.
-  package init(
+  ///   - record: The record as stored.
+  ///   - files: The state of its files.
+  ///   - task: The state of its task.
+  ///   - resumeData: The state of its resume data; `nil` to parse the record's with
+  ///     ``ReconcileCase/ResumeDataStatus/init(of:)``.
+  ///   - now: The current time, which decides whether a retry is due.
+  ///   - hasFreeSlot: Whether another download may run.
+  ///   - policy: The settings that the decision depends on.
+  public init(
     record: DownloadRecord,
     files: FileInspection,
     task: LiveTask = .none,
@@ -41,10 +42,10 @@ extension ReconcileCase {
 }
 
 extension ReconcileCase.Stored {
-  /// State and intent of a record as one word: a wish counts as soon as it is stored.
+  /// Combines the state and the intent of a record; a command counts as soon as it is stored.
   ///
-  /// A rename that is logged is held only while its bytes are not there: to redo it needs no
-  /// network.
+  /// A pause applies to a logged rename only while its bytes are missing: repeating the rename
+  /// needs no network.
   init(of record: DownloadRecord, files: FileInspection, task: ReconcileCase.LiveTask) {
     switch (record.state, record.intent) {
     case (.removed, _), (_, .remove): self = .removed
@@ -62,7 +63,7 @@ extension ReconcileCase.Stored {
     }
   }
 
-  /// The state of a record that is to be in it; `nil` when there is to be no record.
+  /// The record state that corresponds to this value; `nil` for ``none``.
   var state: DownloadState? {
     switch self {
     case .none: nil
@@ -80,9 +81,9 @@ extension ReconcileCase.Stored {
 }
 
 extension ReconcileCase.LiveTask {
-  /// How a task has ended.
+  /// Classifies the end of a transfer.
   ///
-  /// One that was asked to end and has is none any more.
+  /// A cancelled transfer without resume data counts as no task.
   init(_ result: TransferResult, leavesResumeData: Bool) {
     self =
       switch result {
@@ -96,10 +97,10 @@ extension ReconcileCase.LiveTask {
 }
 
 extension ReconcileCase.ResumeDataStatus {
-  /// What the resume data of a record is worth, without a look at the file that it names.
+  /// Checks the resume data of a record, without examining the temporary file that it names.
   ///
-  /// - Complexity: O(n) in the bytes of the resume data.
-  package init(of record: DownloadRecord) {
+  /// - Complexity: O(n) for n bytes of resume data.
+  public init(of record: DownloadRecord) {
     guard let resumeData = record.resumeData else {
       self = .none
       return
@@ -111,9 +112,9 @@ extension ReconcileCase.ResumeDataStatus {
     )
     self =
       switch ResumeData.validity(of: Array(resumeData), given: facts) {
-      // Bytes of nothing are there all the same, and are dropped.
+      // Empty resume data is stored data too, and must be dropped.
       case .none: .corrupt
-      // The size of its file may say it, which is not looked at here.
+      // The size of the temporary file can replace the missing count; it is not examined here.
       case .corrupt(let defect) where defect.code == .missingByteCount: .valid
       case .corrupt: .corrupt
       case .stale: .stale
@@ -124,7 +125,7 @@ extension ReconcileCase.ResumeDataStatus {
 }
 
 extension DownloadFailure.Code {
-  /// Whether a response came whose status says that it is not the file.
+  /// Whether the failure is a response whose status is neither a success nor a usable redirect.
   var isOfStatus: Bool {
     switch self {
     case .refused, .notFound, .rejected, .serverBusy, .badRedirect: true

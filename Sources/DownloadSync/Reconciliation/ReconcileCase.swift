@@ -1,91 +1,97 @@
 package import DownloadStore
 
-/// Everything that reconciliation looks at, as one value without a clock, a disk or a network.
+/// All inputs of a decision as one value, independent of clock, disk and network.
 ///
-/// The values of the five axes have the words of `docs/reconciliation.md` as raw values.
-package struct ReconcileCase: Sendable, Hashable {
-  /// What the store says, a wish that is not carried out yet included.
-  package enum Stored: String, Sendable, Hashable, CaseIterable {
+/// A case has five axes and some ``Conditions``. The raw values on the axes are those that
+/// `dlstore explain` accepts and that `docs/reconciliation.md` uses.
+///
+/// ```swift
+/// let given = ReconcileCase(stored: .paused, task: .doneOK, partial: .longer)
+/// print(Reconciler.decide(given).ruleNames)  // T1
+/// ```
+public struct ReconcileCase: Sendable, Hashable {
+  /// The stored state, including a command that is not carried out yet.
+  public enum Stored: String, Sendable, Hashable, CaseIterable {
     /// There is no such record.
     case none
-    /// Runs when its turn comes.
+    /// The download waits for a slot.
     case waiting
-    /// A transfer is under way.
+    /// A transfer was started and has not ended.
     case running
-    /// Stands still because somebody wanted it so.
+    /// The user paused the download.
     case paused
-    /// Failed, and is tried again.
+    /// The last attempt failed, and another one is scheduled.
     case failedRetryable = "failedR"
-    /// Failed, and is not tried again by itself.
+    /// The download failed and is not retried without a command.
     case failedPermanent = "failedP"
-    /// The file is complete under its name.
+    /// The file is complete and has its final name.
     case completed
-    /// The rename is logged and not confirmed.
+    /// The rename to the final name is logged, but not confirmed.
     case finalizing
-    /// Given up; the record is kept.
+    /// The user cancelled the download; the record is kept.
     case cancelled
-    /// To be forgotten as soon as nothing of it is left.
+    /// The user removed the download; the record is deleted once no task and no file is left.
     case removed
   }
 
-  /// The task that works for the record, joined by the record's id.
-  package enum LiveTask: String, Sendable, Hashable, CaseIterable {
-    /// There is none.
+  /// The state of the tasks that carry the record's id.
+  public enum LiveTask: String, Sendable, Hashable, CaseIterable {
+    /// There is no task.
     case none
-    /// It runs.
+    /// The task is running.
     case running
-    /// It is suspended.
+    /// The task is suspended.
     case suspended
-    /// It ended with a 2xx, and the file is delivered.
+    /// The task ended with a 2xx status and has delivered the file.
     case doneOK
-    /// It ended with another status.
+    /// The task ended with another status.
     case doneBadStatus
-    /// It broke, and left resume data.
+    /// The task ended without the file, but with resume data.
     case errResume
-    /// It broke, and left nothing.
+    /// The task ended without the file and without resume data.
     case errNoResume
-    /// It was asked to end, and has not said that it has.
+    /// The task was cancelled and has not reported its end.
     case canceling
-    /// There are several, none of which has ended.
+    /// There are several tasks, and none of them has ended.
     case dupRunning
-    /// There are several, one of which has delivered the file.
+    /// There are several tasks, and one of them has delivered the file.
     case dupDoneRunning
 
-    /// Whether it moves bytes, or would if it were resumed.
-    package var isLive: Bool { self == .running || self == .suspended || self == .dupRunning }
+    /// Whether a task receives bytes, or would if it were resumed.
+    public var isLive: Bool { self == .running || self == .suspended || self == .dupRunning }
   }
 
-  /// Resume data of Apple's URLSession that the record keeps.
-  package enum ResumeDataStatus: String, Sendable, Hashable, CaseIterable {
-    /// There is none.
+  /// The state of the record's resume data, which Apple's URLSession produces.
+  public enum ResumeDataStatus: String, Sendable, Hashable, CaseIterable {
+    /// The record has no resume data.
     case none
-    /// It can be used.
+    /// A transport can use the resume data.
     case valid
-    /// It cannot be read.
+    /// The resume data cannot be parsed.
     case corrupt
-    /// Its validator or its URL is not the record's.
+    /// The validator or the URL in the resume data differs from the record's.
     case stale
-    /// The temporary file that it speaks of is gone.
+    /// The temporary file that the resume data names does not exist.
     case temporaryFileMissing = "tempMissing"
   }
 
-  /// What a decision depends on besides the record, its task and its files.
-  package struct Conditions: Sendable, Hashable {
-    /// Whether one more download may run.
-    package var hasFreeSlot: Bool
-    /// Whether the transport takes resume data, as Apple's does.
-    package var takesResumeData: Bool
-    /// Whether the finished file was asked to go with its record.
-    package var removesFile: Bool
-    /// Whether a range may be asked for.
+  /// The conditions that a decision depends on besides the five axes.
+  public struct Conditions: Sendable, Hashable {
+    /// Whether another download may run.
+    public var hasFreeSlot: Bool
+    /// Whether the transport accepts resume data, as Apple's does.
+    public var takesResumeData: Bool
+    /// Whether the finished file is to be deleted with its record.
+    public var removesFile: Bool
+    /// Whether a range may be requested.
     ///
-    /// There is a validator, or a digest that will tell, or the policy allows it without.
-    package var canContinue: Bool
-    /// Whether the time of the next try has come.
-    package var isRetryDue: Bool
+    /// True if the record has a validator or a required digest, or if the policy allows it without.
+    public var canContinue: Bool
+    /// Whether the next retry is due.
+    public var isRetryDue: Bool
 
-    /// States facts; the usual ones are those of the table in the documentation.
-    package init(
+    /// Creates conditions; the defaults are those of the tables in `docs/reconciliation.md`.
+    public init(
       hasFreeSlot: Bool = true,
       takesResumeData: Bool = true,
       removesFile: Bool = false,
@@ -100,21 +106,21 @@ package struct ReconcileCase: Sendable, Hashable {
     }
   }
 
-  /// What the store says.
-  package var stored: Stored
-  /// The task.
-  package var task: LiveTask
-  /// The file under the finished name.
-  package var final: FileInspection.Final
-  /// The partial file.
-  package var partial: FileInspection.Partial
-  /// The resume data.
-  package var resumeData: ResumeDataStatus
-  /// The rest.
-  package var conditions: Conditions
+  /// The stored state.
+  public var stored: Stored
+  /// The state of the task.
+  public var task: LiveTask
+  /// The state of the file with the final name.
+  public var final: FileInspection.Final
+  /// The state of the partial file.
+  public var partial: FileInspection.Partial
+  /// The state of the resume data.
+  public var resumeData: ResumeDataStatus
+  /// The other inputs.
+  public var conditions: Conditions
 
-  /// States a case.
-  package init(
+  /// Creates a case.
+  public init(
     stored: Stored,
     task: LiveTask = .none,
     final: FileInspection.Final = .missing,
@@ -130,8 +136,8 @@ package struct ReconcileCase: Sendable, Hashable {
     self.conditions = conditions
   }
 
-  /// Every case with those facts, 12,000 of them, in the order of the axes and their values.
-  package static func all(_ conditions: Conditions = Conditions()) -> [Self] {
+  /// Returns all 12,000 cases under the given conditions, ordered by the axes and their values.
+  public static func all(_ conditions: Conditions = Conditions()) -> [Self] {
     var cases: [Self] = []
     cases.reserveCapacity(12_000)
     for stored in Stored.allCases {

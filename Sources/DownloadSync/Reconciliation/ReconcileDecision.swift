@@ -1,16 +1,16 @@
-/// What is to be done about a record, and why.
-package struct ReconcileDecision: Sendable, Hashable {
-  /// The rules that fired, in their order; none where there is nothing to do.
-  package var rules: [ReconcileRule.ID]
-  /// What to do, in order; what the plan asks for comes after it.
-  package var actions: [ReconcileAction]
-  /// What the record is afterwards.
-  package var result: ReconcileResult
-  /// Where the next byte comes from, when bytes are to come.
-  package var plan: TransferPlan?
+/// What to do with a record, and the rules that say so.
+public struct ReconcileDecision: Sendable, Hashable {
+  /// The rules that matched, in order; empty when there is nothing to do.
+  public var rules: [ReconcileRule.ID]
+  /// The actions in order; those of ``plan`` follow them.
+  public var actions: [ReconcileAction]
+  /// The state of the record afterwards.
+  public var result: ReconcileResult
+  /// Where the next byte comes from; `nil` if the decision starts no transfer.
+  public var plan: TransferPlan?
 
-  /// Describes a decision.
-  package init(
+  /// Creates a decision.
+  public init(
     rules: [ReconcileRule.ID],
     actions: [ReconcileAction],
     result: ReconcileResult,
@@ -22,21 +22,22 @@ package struct ReconcileDecision: Sendable, Hashable {
     self.plan = plan
   }
 
-  /// The names of all rules that fired, those of the plan last, joined by `+`.
-  package var ruleNames: String {
+  /// The names of all rules that matched, joined by `+`; those of the plan come last.
+  ///
+  /// For example `A2+Z2+P7`.
+  public var ruleNames: String {
     (rules.map(\.rawValue) + (plan?.rules.map(\.rawValue) ?? [])).joined(separator: "+")
   }
 
-  /// The words for all that is done, in order: the actions, what the plan asks for, and where the
-  /// next byte comes from.
-  package var steps: [String] {
+  /// The raw values of all steps in order: the actions, the actions of the plan, and its source.
+  public var steps: [String] {
     (actions + (plan?.actions ?? [])).map(\.rawValue) + (plan.map { [$0.source.rawValue] } ?? [])
   }
 
-  /// Whether the file has its name already, and the record only has to say so.
+  /// Whether the file already has its final name, so that only the record has to be committed.
   var commitsCompleted: Bool { actions.contains(.commitCompleted) }
 
-  /// Whether the live task is to end.
+  /// Whether the live task is to be cancelled.
   var cancelsTask: Bool {
     actions.contains(.cancelTask) || actions.contains(.cancelProducingResumeData)
   }

@@ -1,6 +1,8 @@
 internal import DownloadStore
 
-/// The cases that a rule is about: on each axis that is given, one of the values.
+/// The cases that a rule applies to.
+///
+/// A case matches if it has one of the listed values on each axis; `nil` matches every value.
 struct ReconcilePattern: Sendable {
   var stored: [ReconcileCase.Stored]?
   var task: [ReconcileCase.LiveTask]?
@@ -23,11 +25,11 @@ struct ReconcilePattern: Sendable {
 }
 
 extension ReconcileCase.Stored {
-  /// What a download is that is wanted, and goes on by itself.
+  /// The states of downloads that start or continue without a command.
   static let wantsToRun: [Self] = [.waiting, .running, .failedRetryable]
-  /// What a download is whose transfer is not over.
+  /// The states of downloads that are neither complete nor being renamed, cancelled or removed.
   static let transferring: [Self] = wantsToRun + [.paused, .failedPermanent]
-  /// What a download is whose file is not under its name.
+  /// The states of downloads whose file does not have its final name yet.
   static let unfinished: [Self] = transferring + [.finalizing]
 }
 
@@ -36,6 +38,6 @@ extension [FileInspection.Final] {
 }
 
 extension [ReconcileCase.LiveTask] {
-  /// One task that moves bytes, or would; several are made one before.
+  /// One task that is running or suspended; D1 has reduced several tasks to one before.
   static let live: Self = [.running, .suspended]
 }

@@ -1,25 +1,29 @@
 internal import DownloadStore
 internal import Foundation
 
-/// What decisions depend on besides what is found.
-package struct ReconcilePolicy: Sendable, Hashable {
-  /// Whether the transport takes resume data, as a ``BackgroundTransport`` does.
-  package var takesResumeData: Bool
-  /// Whether bytes are continued of which neither a validator nor a digest tells whether they still
-  /// belong to the server's file.
-  package var continuesUnvalidated: Bool
-  /// The longest wait before a next try that there is, if there is one.
+/// The settings that decisions depend on.
+public struct ReconcilePolicy: Sendable, Hashable {
+  /// Whether the transport accepts resume data, as a ``BackgroundTransport`` does.
+  public var takesResumeData: Bool
+  /// Whether to continue bytes on disk that neither a validator nor a digest protects.
   ///
-  /// A try that is further away was set before the clock was put back, and is due.
-  package var longestWait: Duration?
+  /// If the server's file has changed in the meantime, the result may be a mixture of both
+  /// versions.
+  public var continuesUnvalidated: Bool
+  /// The longest wait before a retry; `nil` for no limit.
+  ///
+  /// A retry date that is further away was stored before the system clock was set back, and is due.
+  public var longestWait: Duration?
   /// Whether every retry is due, whatever its date says.
   ///
-  /// True for a record whose turn has come: the engine's queue has timed its wait by the monotonic
-  /// clock, which nobody sets.
+  /// The engine sets this when a record leaves its queue. The queue has timed the wait with the
+  /// monotonic clock, which changes of the system clock do not affect.
   var retriesAreDue = false
 
-  /// States a policy; the usual one is that of a transport that moves bytes, and careful.
-  package init(
+  /// Creates a policy.
+  ///
+  /// The default is for a transport without resume data, and continues only what can be validated.
+  public init(
     takesResumeData: Bool = false,
     continuesUnvalidated: Bool = false,
     longestWait: Duration? = nil
@@ -29,7 +33,7 @@ package struct ReconcilePolicy: Sendable, Hashable {
     self.longestWait = longestWait
   }
 
-  /// Whether the next try of a record is due.
+  /// Whether the next retry of a record is due.
   func isRetryDue(of record: DownloadRecord, at now: Date) -> Bool {
     if retriesAreDue { return true }
     guard let wait = record.nextRetryAt?.timeIntervalSince(now), wait > 0 else { return true }

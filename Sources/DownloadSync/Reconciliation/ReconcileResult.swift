@@ -1,22 +1,24 @@
-/// What a record is after a decision was carried out.
-package enum ReconcileResult: Sendable, Hashable {
-  /// It has that state; `none` means that there is no record.
+/// The state of a record after a decision was carried out.
+public enum ReconcileResult: Sendable, Hashable {
+  /// The record has the given state; `none` means that it does not exist.
   case state(ReconcileCase.Stored)
-  /// It has that state until its task has said that it has ended.
+  /// The record keeps the given state until its task has reported its end.
   case pending(ReconcileCase.Stored)
-  /// Its file gets its name, and it is complete.
+  /// The file is renamed to its final name, and the record is completed.
   case placed
-  /// It is complete, and its file is gone.
+  /// The record is completed, but its file does not exist.
   case completedMissing
-  /// It is complete, and its file is another one now.
+  /// The record is completed, but another file has its name.
   case completedModified
-  /// It waits, before the others of its priority.
+  /// The record waits at the front of its priority.
   case waitingFirst
-  /// It waits, or has failed for now or for good: the failure says which.
+  /// The record waits, or has failed for now or permanently.
+  ///
+  /// The failure and the retry policy decide which.
   case waitingOrFailed
 
-  /// The states that the record may have then; one, but for a failure.
-  package var states: [ReconcileCase.Stored] {
+  /// The possible states of the record; more than one only for ``waitingOrFailed``.
+  public var states: [ReconcileCase.Stored] {
     switch self {
     case .state(let stored), .pending(let stored): [stored]
     case .placed, .completedMissing, .completedModified: [.completed]
@@ -27,8 +29,8 @@ package enum ReconcileResult: Sendable, Hashable {
 }
 
 extension ReconcileResult: CustomStringConvertible {
-  /// The result in the words of `docs/reconciliation.md`.
-  package var description: String {
+  /// The result as `docs/reconciliation.md` shows it.
+  public var description: String {
     switch self {
     case .state(let stored): stored.rawValue
     case .pending(let stored): "\(stored.rawValue)(pending)"

@@ -1,82 +1,130 @@
-/// One rule of reconciliation: when it fires, what is done, and what the record is then.
+/// One rule of reconciliation: the cases it matches, its actions, and the resulting record state.
 ///
-/// A rule is data: ``ReconcileTable`` asks them in their order, and the documentation's table is
-/// written from them.
-package struct ReconcileRule: Sendable {
-  /// The names of the rules.
-  ///
-  /// They are in the order in which they are asked.
-  package enum ID: String, Sendable, Hashable, CaseIterable {
-    /// There are several tasks.
+/// Rules are data. ``ReconcileTable`` evaluates them in order, and the tables in
+/// `docs/reconciliation.md` are generated from them.
+public struct ReconcileRule: Sendable {
+  /// The names of the rules, in the order of evaluation.
+  public enum ID: String, Sendable, Hashable, CaseIterable {
+    // MARK: Several tasks
+
+    /// Several tasks, none finished: one is kept.
     case d1 = "D1"
+    /// Several tasks, one finished: that one is kept.
     case d2 = "D2"
-    /// Somebody wants it gone.
+
+    // MARK: Removed and cancelled downloads
+
+    /// The download is removed.
     case x1 = "X1"
+    /// The download is cancelled.
     case x2 = "X2"
-    /// There is no record.
+
+    // MARK: No record
+
+    /// A live task without a record.
     case n1 = "N1"
+    /// A cancelled task without a record, which has not reported its end.
     case n2 = "N2"
+    /// A delivered file without a record.
     case n3 = "N3"
+    /// A partial file without a record.
     case n4 = "N4"
+    /// Resume data without a record.
     case n5 = "N5"
-    /// It is complete.
+
+    // MARK: Completed downloads
+
+    /// The finished file exists.
     case c1 = "C1"
+    /// The finished file is missing, and a task has delivered the file.
     case c2 = "C2"
+    /// The finished file is missing, and the partial file is complete.
     case c3 = "C3"
+    /// The finished file is missing, and nothing can replace it.
     case c4 = "C4"
+    /// Another file has the final name.
     case c5 = "C5"
-    /// A file has the name already.
+
+    // MARK: The final name exists before the record is completed
+
+    /// The file with the final name is the downloaded one.
     case a1 = "A1"
+    /// The file with the final name is foreign.
     case a2 = "A2"
-    /// Its rename is logged.
+
+    // MARK: Logged renames
+
+    /// The partial file is complete.
     case f1 = "F1"
+    /// A task has delivered the file.
     case f2 = "F2"
+    /// A task is live.
     case f4 = "F4"
+    /// A cancelled task has not reported its end.
     case f5 = "F5"
+    /// A task has left resume data.
     case f6 = "F6"
+    /// Nothing to rename is left.
     case f3 = "F3"
-    /// There is a task.
+
+    // MARK: Unfinished downloads with a task
+
+    /// The task has delivered the file.
     case t1 = "T1"
+    /// The task ended with an error status.
     case t2 = "T2"
+    /// The task failed and has left resume data.
     case t3 = "T3"
+    /// The task failed without resume data.
     case t4 = "T4"
+    /// The cancelled task has not reported its end.
     case t5 = "T5"
+    /// The task is running, and the download may run.
     case t6 = "T6"
+    /// The task is suspended, and the download may run.
     case t7 = "T7"
+    /// The task is live, but the download is paused or has failed permanently.
     case t8 = "T8"
+    /// The task is live, but no slot is free.
     case t9 = "T9"
-    /// There is no task.
+
+    // MARK: Unfinished downloads without a task
+
+    /// The record says that a transfer is running.
     case z1 = "Z1"
+    /// The download waits for a slot.
     case z2 = "Z2"
+    /// The download waits for a retry.
     case z3 = "Z3"
+    /// The download is paused or has failed permanently.
     case z4 = "Z4"
   }
 
-  /// What follows when a rule has fired.
+  /// The effect of a rule on the record.
   enum Outcome: Sendable {
-    /// The rules after it are asked too, of the task that is kept if it says one.
-    case continues(keeping: ReconcileCase.LiveTask?)
-    /// The record is that.
+    /// The following rules are evaluated too, with the given task if there is one.
+    case goesOn(keeping: ReconcileCase.LiveTask?)
+    /// The record gets the given result.
     case becomes(ReconcileResult)
-    /// The record goes when no task is left, and is pending before.
+    /// The record is deleted if no task is left, and pending otherwise.
     case goes
-    /// The record is as it was.
+    /// The record keeps its state.
     case stays
-    /// The record is as it was until the task has ended.
+    /// The record keeps its state until the task has reported its end.
     case staysPending
-    /// The record is that when the next try is due, and as it was before.
+    /// The record gets the given result if its retry is due, and keeps its state otherwise.
     case whenDue(ReconcileResult)
-    /// A record in one of these states waits or has failed; others are as they were.
+    /// A record in one of these states waits or has failed; others keep their state.
     case fails([ReconcileCase.Stored])
   }
 
   /// The rule's name.
-  package var id: ID
-  /// When the rule fires, in words.
-  package var condition: String
-  /// What is done, in order, to what there is of it.
-  package var actions: [ReconcileAction]
-  /// The rule fires when one of these matches.
+  public var id: ID
+  /// The condition under which the rule matches, as text.
+  public var condition: String
+  /// The actions in order; a decision omits those that have no effect in its case.
+  public var actions: [ReconcileAction]
+  /// The rule matches if one of these patterns does.
   var patterns: [ReconcilePattern]
   var outcome: Outcome
 
@@ -94,8 +142,8 @@ package struct ReconcileRule: Sendable {
     self.outcome = outcome
   }
 
-  /// What the record is then, in words.
-  package var outcomeWords: String {
+  /// The resulting record state, as text.
+  public var outcomeWords: String {
     switch outcome {
     case .continues(let task): task.map { "go on with \($0.rawValue)" } ?? "go on"
     case .becomes(let result), .whenDue(let result): result.description
@@ -113,7 +161,7 @@ package struct ReconcileRule: Sendable {
 }
 
 extension ReconcileRule.Outcome {
-  /// What the record of a case is then; `nil` when the rules after it say so.
+  /// The result for a case; `nil` if the following rules decide.
   func result(for given: ReconcileCase) -> ReconcileResult? {
     switch self {
     case .continues: nil

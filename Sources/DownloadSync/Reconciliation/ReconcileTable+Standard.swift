@@ -1,8 +1,8 @@
 internal import DownloadStore
 
 extension ReconcileTable {
-  /// The rules that engines follow.
-  package static let standard = ReconcileTable(
+  /// The rules that the engine applies.
+  public static let standard = ReconcileTable(
     rules: dedupe + discarded + ownerless + complete + named + renaming + withTask + withoutTask,
     planRules: TransferPlan.Rule.standard
   )
@@ -24,7 +24,7 @@ extension ReconcileTable {
     ),
   ]
 
-  /// The last durable word of a user wins over a race that nobody can see.
+  // The last stored command wins, even if the transfer has completed at the same time.
   private static let discarded = [
     ReconcileRule(
       .x1,
@@ -96,7 +96,7 @@ extension ReconcileTable {
       does: [.cancelTask, .deleteDelivered, .deletePartial, .dropResumeData],
       then: .becomes(.state(.completed))
     ),
-    // A folder entry that a power cut lost looks like these two.
+    // C2 and C3 also cover a directory entry that was lost in a power failure.
     ReconcileRule(
       .c2,
       "completed, final missing, doneOK",
@@ -111,7 +111,7 @@ extension ReconcileTable {
       does: [.cancelTask, .placePartial],
       then: .becomes(.placed)
     ),
-    // People move finished files; a launch must not fetch gigabytes.
+    // Users move finished files, so a launch must not download a missing one again.
     ReconcileRule(
       .c4,
       "completed, final missing, else",
@@ -129,7 +129,7 @@ extension ReconcileTable {
   ]
 
   private static let named = [
-    // A kill came between the rename and its commit.
+    // The process was killed between the rename and its commit.
     ReconcileRule(
       .a1,
       "any unfinished state, final ours",
@@ -137,7 +137,7 @@ extension ReconcileTable {
       does: [.commitCompleted, .cancelTask, .deleteDelivered, .deletePartial, .dropResumeData],
       then: .becomes(.state(.completed))
     ),
-    // Of the same size is not ours.
+    // A file of the right size but with another identity is foreign too.
     ReconcileRule(
       .a2,
       "any unfinished state, final foreign",
@@ -148,7 +148,7 @@ extension ReconcileTable {
   ]
 
   private static let renaming = [
-    // All bytes are there, so what a task still brings is not needed.
+    // The partial file has all bytes, so a live task is not needed.
     ReconcileRule(
       .f1,
       "finalizing, partial complete",
@@ -194,7 +194,7 @@ extension ReconcileTable {
   ]
 
   private static let withTask = [
-    // To pause means not to use the network, not to be without the file.
+    // A pause only stops network use, so a paused download is completed too.
     ReconcileRule(
       .t1,
       "waiting, running, paused or failed; doneOK",
@@ -230,8 +230,9 @@ extension ReconcileTable {
       does: [.wait],
       then: .staysPending
     ),
-    // `running` is committed before the task is made: a waiting one with a task was pre-empted by a
-    // cancel that did not arrive, or is of an older copy of the store. Its bytes are good.
+    // `running` is committed before the task is created. A waiting download with a task was
+    // therefore preempted, but its task was not cancelled, or the store is an older copy. The
+    // task's bytes are valid in both cases.
     ReconcileRule(
       .t6,
       "running, or waiting/failedR with a free slot; live task",
@@ -252,7 +253,8 @@ extension ReconcileTable {
       does: [.adopt, .resumeTask, .dropResumeData],
       then: .becomes(.state(.running))
     ),
-    // Not suspended: a suspended task keeps its slot, and cannot always be resumed later.
+    // The task is cancelled, not suspended: a suspended task keeps its slot, and cannot always be
+    // resumed later.
     ReconcileRule(
       .t8,
       "paused/failedP, live task",
@@ -270,7 +272,7 @@ extension ReconcileTable {
   ]
 
   private static let withoutTask = [
-    // A kill is not an error, and costs no attempt.
+    // A killed process is not a failed attempt.
     ReconcileRule(
       .z1,
       "running, no task",
@@ -292,7 +294,7 @@ extension ReconcileTable {
       does: [.plan],
       then: .whenDue(.state(.waiting))
     ),
-    // Launch costs what is active; files are examined when somebody resumes.
+    // A launch costs nothing for these downloads; their files matter when the user resumes them.
     ReconcileRule(
       .z4,
       "paused/failedP, no task",

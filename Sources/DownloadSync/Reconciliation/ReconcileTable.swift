@@ -1,18 +1,19 @@
 internal import DownloadStore
 
-/// The rules of reconciliation in their order.
+/// The rules of reconciliation in the order of evaluation.
 ///
-/// First come rules after which the next ones are asked too (several tasks become one; a taken name
-/// is left alone), and of the others the first that matches counts.
-package struct ReconcileTable: Sendable {
-  /// The rules that say what is done.
-  package var rules: [ReconcileRule]
-  /// The rules that say where the next byte comes from.
-  package var planRules: [TransferPlan.Rule]
+/// The first matching rule decides. Rules that only prepare the decision are the exception: after
+/// D1 and D2, which reduce several tasks to one, and A2, which leaves a foreign file in place, the
+/// following rules are evaluated too.
+public struct ReconcileTable: Sendable {
+  /// The rules that determine the actions and the result.
+  public var rules: [ReconcileRule]
+  /// The rules that determine where the next byte comes from.
+  public var planRules: [TransferPlan.Rule]
 
-  /// The decision for a case.
+  /// Returns the decision for a case.
   ///
-  /// Pure and total: where no rule matches there is nothing to do.
+  /// Pure and total: if no rule matches, there is nothing to do.
   ///
   /// - Complexity: O(r) for r rules.
   package func decision(for reconcileCase: ReconcileCase) -> ReconcileDecision {
@@ -33,7 +34,7 @@ package struct ReconcileTable: Sendable {
         )
       }
     }
-    // Only where there is no record: the page of a bad status is nobody's.
+    // Only cases without a record get here; the body of an error response is then an orphan.
     if ReconcileAction.deleteBody.applies(to: given) { actions.append(.deleteBody) }
     return ReconcileDecision(rules: fired, actions: actions, result: .state(given.stored))
   }
@@ -49,12 +50,13 @@ package struct ReconcileTable: Sendable {
     return plan(for: given)
   }
 
-  /// Where the next byte of a download comes from.
+  /// Plans where the next byte of a download comes from.
   func plan(for given: ReconcileCase) -> TransferPlan {
     var plan = TransferPlan(rules: [], actions: [], source: .zero)
     for rule in planRules where rule.pattern.matches(given) {
       plan.rules.append(rule.id)
-      // A range that nothing vouches for is not asked for, and nothing is cut for it.
+      // Without a validator or a digest no range is requested, and the file is not truncated for
+      // one.
       if rule.source?.isRange == true, !given.conditions.canContinue { return plan }
       plan.actions += rule.actions.filter { $0.applies(to: given) }
       if let source = rule.source {

@@ -1,9 +1,10 @@
-/// Compares what is wanted, recorded, running and on disk, and says what to do.
+/// Decides what to do about a download, given its command, record, task and files.
 ///
-/// Pure and total. The rules are ``ReconcileTable/standard``.
-package enum Reconciler {
-  /// The decision for a case.
-  package static func decide(_ reconcileCase: ReconcileCase) -> ReconcileDecision {
+/// Pure and total: the decision depends on nothing but the case, and every case has one. The rules
+/// are ``ReconcileTable/standard``.
+public enum Reconciler {
+  /// Returns the decision for a case.
+  public static func decide(_ reconcileCase: ReconcileCase) -> ReconcileDecision {
     ReconcileTable.standard.decision(for: reconcileCase)
   }
 }

@@ -2,34 +2,37 @@ package import DownloadStore
 package import Foundation
 internal import ObjectStore
 
-/// What is found and decided about one record: what engines carry out and commands show.
-package struct Reconciliation: Sendable, Hashable {
-  /// The record as it is in the store.
-  package var record: DownloadRecord
-  /// Where its files lie.
-  package var layout: FileLayout
-  /// What was found.
-  package var reconcileCase: ReconcileCase
-  /// What is to be done.
-  package var decision: ReconcileDecision
-  /// Whether it was not done, because another process is using the partial file that is to go.
-  package var isPartialInUse = false
-  /// Why the deletion of its files may not outlast a power cut; the record stays as it is then.
-  package var deletionFailure: DownloadFailure?
-
-  /// Looks at a record and its files, and decides.
+/// The state and the decision of one record, as the engine executes it and commands show it.
+public struct Reconciliation: Sendable, Hashable {
+  /// The record as stored.
+  public var record: DownloadRecord
+  /// The paths of its files.
+  public var layout: FileLayout
+  /// The inputs of the decision.
+  public var reconcileCase: ReconcileCase
+  /// What to do.
+  public var decision: ReconcileDecision
+  /// Whether the decision was not executed, because another process uses the partial file to
+  /// delete.
+  public var isPartialInUse = false
+  /// The failure to sync the deletion of the files; `nil` if there was none.
   ///
-  /// Costs two `lstat`, and reading the resume data of a record that has some.
+  /// The files may come back after a power failure, so the record is left unchanged.
+  public var deletionFailure: DownloadFailure?
+
+  /// Examines the files of a record, and decides.
+  ///
+  /// Changes nothing. Costs two `lstat` calls, and parsing the record's resume data if it has some.
   ///
   /// - Parameters:
-  ///   - record: The record as it is in the store.
-  ///   - roots: Where the store's roots are.
-  ///   - task: What works for the record.
-  ///   - now: The time, for the next try.
-  ///   - hasFreeSlot: Whether one more download may run.
-  ///   - policy: What else the decision depends on.
-  /// - Throws: `DownloadStoreError` with `missingRoot`.
-  package init(
+  ///   - record: The record as stored.
+  ///   - roots: The folders of the store's roots.
+  ///   - task: The state of the record's task.
+  ///   - now: The current time, which decides whether a retry is due.
+  ///   - hasFreeSlot: Whether another download may run.
+  ///   - policy: The settings that the decision depends on.
+  /// - Throws: `DownloadStoreError` with `missingRoot` if the record's root is unknown.
+  public init(
     of record: DownloadRecord,
     in roots: Roots,
     task: ReconcileCase.LiveTask = .none,
@@ -50,19 +53,21 @@ package struct Reconciliation: Sendable, Hashable {
     decision = Reconciler.decide(reconcileCase)
   }
 
-  /// Everything that a launch looks at: the records that are not at rest.
+  /// Examines the active records, as an engine does at launch.
   ///
-  /// What was running comes first.
+  /// Changes nothing. The cases assume that there is no task. Downloads that were running when the
+  /// last engine ended come first.
   ///
   /// - Parameters:
-  ///   - store: The records.
-  ///   - urls: The records to look at; `nil` for all.
-  ///   - now: The time, for the next try.
-  ///   - policy: What else the decision depends on.
-  /// - Returns: What was found and decided.
-  /// - Throws: `DownloadStoreError` with `missingRoot`; `StoreError`.
-  /// - Complexity: O(active) records, and two `lstat` for each that is looked at.
-  package static func ofActive(
+  ///   - store: The store of the records.
+  ///   - urls: The URLs of the records to examine; `nil` for all.
+  ///   - now: The current time, which decides whether a retry is due.
+  ///   - policy: The settings that the decisions depend on.
+  /// - Returns: One value for each examined record.
+  /// - Throws: `DownloadStoreError` with `missingRoot` if the root of a record is unknown;
+  ///   `StoreError`.
+  /// - Complexity: O(n) for n active records, plus two `lstat` calls for each examined one.
+  public static func ofActive(
     in store: DownloadStore,
     urls: Set<String>? = nil,
     now: Date,
@@ -78,6 +83,6 @@ package struct Reconciliation: Sendable, Hashable {
       + found.filter { $0.decision.result != .waitingFirst }
   }
 
-  /// The bytes that are counted no more after the decision, though the download goes on.
+  /// The number of committed bytes that the decision drops although the download continues.
   var lostBytes: Int64 { decision.plan?.beginsAnew == true ? record.received : 0 }
 }

@@ -1,30 +1,34 @@
 package import DownloadStore
 package import Foundation
 
-/// What a response means for a download.
+/// The meaning of a response for a download (RFC 9110, sections 13 to 15).
 ///
-/// Pure: RFC 9110, sections 13 to 15, applied to our case.
-package enum ResponseVerdict: Sendable, Hashable {
-  /// The body goes to `offset`; the whole has `total` bytes, if the server says so.
+/// Pure: a verdict depends on the response head and on the bytes that are on disk.
+public enum ResponseVerdict: Sendable, Hashable {
+  /// Write the body at `offset` in the file, which has `total` bytes in all; `nil` if unknown.
+  ///
+  /// The offset is at most the requested one: bytes that are on disk may be sent again.
   case write(offset: Int64, total: Int64?)
-  /// The body is the whole entity and not the rest of ours: what is on disk is dropped first.
+  /// Drop the bytes on disk and write the body, which is the whole file, from the first byte.
+  ///
+  /// The size of the file in bytes is `total`; `nil` if unknown.
   case startOver(total: Int64?)
-  /// Every byte is on disk already.
+  /// All bytes are on disk, so there is nothing to download.
   case alreadyComplete
-  /// What is on disk is of no use, and the body is not the whole: ask again from the first byte.
+  /// Drop the bytes on disk and the body, and request the whole file.
   case askAgainFromZero(DownloadFailure)
-  /// The attempt has failed.
+  /// The attempt has failed; the server asks to wait for `retryAfter` before the next one.
   case fail(DownloadFailure, retryAfter: Duration?)
 
-  /// The verdict on a response.
+  /// Judges a response.
   ///
   /// - Parameters:
-  ///   - head: The response.
-  ///   - offset: The first byte that was asked for.
-  ///   - expected: The size of the whole, if an earlier response said it.
+  ///   - head: The status and fields of the response.
+  ///   - offset: The first requested byte.
+  ///   - expected: The size of the whole file in bytes, if an earlier response contained it.
   ///   - validator: The validator of the bytes on disk.
-  ///   - now: The time, for a `Retry-After` date.
-  package init(
+  ///   - now: The current time, to which a `Retry-After` date is compared.
+  public init(
     _ head: ResponseHead,
     offset: Int64,
     expected: Int64?,
@@ -33,7 +37,10 @@ package enum ResponseVerdict: Sendable, Hashable {
   ) {
     if (200..<300).contains(head.status), let coding = head.contentCoding {
       self = .fail(
-        DownloadFailure(.unexpectedCoding, "the body is coded as \(coding)"),
+        DownloadFailure(
+          .unexpectedCoding,
+          "the response has Content-Encoding \(coding), which was not requested"
+        ),
         retryAfter: nil
       )
       return
@@ -42,7 +49,7 @@ package enum ResponseVerdict: Sendable, Hashable {
       self = .fail(
         DownloadFailure(
           .badResponse,
-          "a Content-Length that cannot be read: \(head["Content-Length"] ?? "")"
+          "the response has an invalid Content-Length: \(head["Content-Length"] ?? "")"
         ),
         retryAfter: nil
       )
@@ -52,7 +59,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     case 206:
       self = Self.partial(head, offset: offset, expected: expected, validator: validator)
     case 200:
-      // Content-Range decides, not the status: some servers send a slice as 200.
+      // Content-Range decides, not the status: some servers send a range with status 200.
       if head.contentRange?.range != nil {
         self = Self.partial(head, offset: offset, expected: expected, validator: validator)
       } else if offset == 0 {
@@ -61,9 +68,9 @@ package enum ResponseVerdict: Sendable, Hashable {
         self = .startOver(total: head.contentLength)
       }
     case 412 where offset > 0:
-      // If-Range is no reason for it (RFC 9110, 13.1.5), but servers give it as one.
+      // If-Range must not cause a 412 (RFC 9110, 13.1.5), but some servers send one.
       self = .askAgainFromZero(
-        DownloadFailure(.entityChanged, "the server refuses the condition (status 412)")
+        DownloadFailure(.entityChanged, "the server rejected If-Range with status 412")
       )
     case 416:
       self = Self.notSatisfiable(head, offset: offset, expected: expected, validator: validator)
@@ -82,39 +89,44 @@ package enum ResponseVerdict: Sendable, Hashable {
     validator: Validator?
   ) -> Self {
     guard let contentRange = head.contentRange, let range = contentRange.range else {
-      // Perhaps in several parts (RFC 9110, 14.6). A server that cannot send a part can send all.
+      // The response may be multipart/byteranges (RFC 9110, 14.6). The server may still send the
+      // whole file correctly.
       let failure = DownloadFailure(
         .badResponse,
-        "a partial response without a Content-Range that can be read"
+        "the partial response has no valid Content-Range"
       )
       return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
     if offset > 0, head.contradicts(validator) {
       return .askAgainFromZero(
-        DownloadFailure(.entityChanged, "the entity on the server is another one now")
+        DownloadFailure(.entityChanged, "the file on the server has changed")
       )
     }
     if offset > 0, let expected, let total = contentRange.total, total != expected {
       return .askAgainFromZero(
         DownloadFailure(
           .entityChanged,
-          "the entity has \(total) bytes now and had \(expected)"
+          "the file on the server has changed its size from \(expected) to \(total) bytes"
         )
       )
     }
-    // Bytes that we have already are written again at their place; a gap cannot be filled, and
-    // bytes that all lie before ours would pass for the end of a whole of unknown size.
+    // Bytes that are on disk may be sent again and are overwritten. A range that starts later would
+    // leave a gap. A range that ends before the offset adds nothing, and could be taken for the end
+    // of a file of unknown size.
     guard range.lowerBound <= offset, range.upperBound >= offset else {
       let failure = DownloadFailure(
         .badResponse,
-        "asked for byte \(offset), got \(range.lowerBound) to \(range.upperBound)"
+        "requested the bytes from \(offset), received \(range.lowerBound) to \(range.upperBound)"
       )
-      // From zero was asked already.
+      // A request from zero would be the same request again.
       return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
     guard let total = contentRange.total ?? expected else {
-      // A slice of a whole of unknown size ends like the whole does.
-      let failure = DownloadFailure(.badResponse, "a partial response of a whole of unknown size")
+      // Without the total, the end of a range cannot be distinguished from the end of the file.
+      let failure = DownloadFailure(
+        .badResponse,
+        "the partial response does not contain the size of the file"
+      )
       return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
     return .write(offset: range.lowerBound, total: total)
@@ -129,16 +141,16 @@ package enum ResponseVerdict: Sendable, Hashable {
     let total = head.contentRange?.total ?? expected
     guard offset > 0 else {
       return .fail(
-        DownloadFailure(.rejected, "the server refuses the range (status 416)"),
+        DownloadFailure(.rejected, "the server answered a request for all bytes with status 416"),
         retryAfter: nil
       )
     }
-    // Another entity may be just as long as what we have of ours.
+    // Another version of the file may be exactly as long as the bytes on disk.
     if total == offset, expected ?? offset == offset, !head.contradicts(validator) {
       return .alreadyComplete
     }
     return .askAgainFromZero(
-      DownloadFailure(.entityChanged, "the server has nothing from byte \(offset) on")
+      DownloadFailure(.entityChanged, "the server has no bytes from \(offset) on (status 416)")
     )
   }
 
@@ -156,7 +168,7 @@ package enum ResponseVerdict: Sendable, Hashable {
 }
 
 extension ResponseHead {
-  /// Whether the response says that it is of another entity than the bytes of `validator`.
+  /// Whether the response belongs to another version of the file than `validator`.
   fileprivate func contradicts(_ validator: Validator?) -> Bool {
     validator?.isContradicted(byEntityTag: self["ETag"], lastModified: self["Last-Modified"])
       ?? false

@@ -1,53 +1,60 @@
 internal import DownloadStore
 
 /// Where the next byte of a download comes from.
-package struct TransferPlan: Sendable, Hashable {
-  /// The kinds of request.
-  package enum Source: String, Sendable, Hashable, CaseIterable {
-    /// No request: the partial file is checked and gets its name.
+public struct TransferPlan: Sendable, Hashable {
+  /// The kinds of request, and what they do with the bytes on disk.
+  public enum Source: String, Sendable, Hashable, CaseIterable {
+    /// No request: the partial file is complete, and is verified and renamed.
     case finalise
-    /// The resume data is handed to the transport.
+    /// A request made by the transport from the resume data.
     case resumeData = "blob"
-    /// A range from the committed offset on, with `If-Range`.
+    /// A range request from the committed offset, with `If-Range`.
     case range
-    /// A range from the last checkpoint on whose bytes are known to be good; from zero without one.
+    /// A range request from the last checkpoint whose bytes are verified, or from zero without one.
+    ///
+    /// Checkpoints have no digests, so engines start at zero.
     case checkpoint
-    /// The whole, from the first byte on.
+    /// A request for the whole file.
     case zero
 
-    /// Whether bytes that are on disk are continued.
+    /// Whether the request continues bytes that are on disk.
     var isRange: Bool { self == .range || self == .checkpoint }
   }
 
   /// One rule of planning.
-  package struct Rule: Sendable {
-    /// The names of the rules.
-    ///
-    /// They are in the order in which they are asked.
-    package enum ID: String, Sendable, Hashable, CaseIterable {
-      /// All bytes are there.
+  public struct Rule: Sendable {
+    /// The names of the rules, in the order of evaluation.
+    public enum ID: String, Sendable, Hashable, CaseIterable {
+      /// The partial file is complete.
       case p1 = "P1"
-      /// The resume data says it.
+      /// The resume data is valid, and the transport accepts it.
       case p2 = "P2"
+      /// The resume data cannot be parsed.
       case p3 = "P3"
+      /// The resume data is of another version of the file.
       case p4 = "P4"
+      /// The temporary file of the resume data is missing.
       case p5 = "P5"
-      /// The partial file says it.
+      /// The partial file is missing.
       case p6 = "P6"
+      /// The partial file is as long as the committed count.
       case p7 = "P7"
+      /// The partial file is longer than the committed count.
       case p8 = "P8"
+      /// The partial file is shorter than the committed count.
       case p9 = "P9"
+      /// The partial file is longer than the whole file.
       case p10 = "P10"
     }
 
     /// The rule's name.
-    package var id: ID
-    /// When the rule fires, in words.
-    package var condition: String
-    /// What is done before the request, to what there is of it.
-    package var actions: [ReconcileAction]
-    /// Where the byte comes from; `nil` when the rules after it say so.
-    package var source: Source?
+    public var id: ID
+    /// The condition under which the rule matches, as text.
+    public var condition: String
+    /// The actions before the request; a plan omits those that have no effect in its case.
+    public var actions: [ReconcileAction]
+    /// Where the next byte comes from; `nil` if the following rules decide.
+    public var source: Source?
     var pattern: ReconcilePattern
 
     init(
@@ -65,16 +72,16 @@ package struct TransferPlan: Sendable, Hashable {
     }
   }
 
-  /// The rules that fired, in their order.
-  package var rules: [Rule.ID]
-  /// What is done before the request, in order.
-  package var actions: [ReconcileAction]
-  /// Where the byte comes from.
-  package var source: Source
+  /// The rules that matched, in order.
+  public var rules: [Rule.ID]
+  /// The actions before the request, in order.
+  public var actions: [ReconcileAction]
+  /// Where the next byte comes from.
+  public var source: Source
 
-  /// Whether nothing that is on disk is used by a transport without resume data.
+  /// Whether the download starts at the first byte, using none of the bytes in the partial file.
   ///
-  /// Checkpoints have no digest by which their bytes would be known to be good.
+  /// True for ``Source/checkpoint`` too: checkpoints have no digest that could verify their bytes.
   var beginsAnew: Bool { source == .zero || source == .checkpoint }
 }
 
@@ -94,7 +101,8 @@ extension TransferPlan.Rule {
       does: [.dropResumeData],
       from: nil
     ),
-    // Both are of the old entity, and two versions of a file are never joined.
+    // The resume data and the partial file belong to an old version of the file, and two versions
+    // are never mixed.
     Self(
       .p4,
       "blob stale",
@@ -111,7 +119,7 @@ extension TransferPlan.Rule {
     ),
     Self(.p6, "no partial", ReconcilePattern(partial: [.missing]), from: .zero),
     Self(.p7, "partial equal", ReconcilePattern(partial: [.equal]), from: .range),
-    // Bytes after the last synced commit may be zeros after a power cut.
+    // After a power failure, bytes past the committed count may be zeros.
     Self(
       .p8,
       "partial longer",
@@ -119,7 +127,7 @@ extension TransferPlan.Rule {
       does: [.truncateToCommitted],
       from: .range
     ),
-    // We only append, and commit after a sync: something else cut the file.
+    // The engine only appends, and commits after a sync, so something else has truncated the file.
     Self(
       .p9,
       "partial shorter",

@@ -1,35 +1,39 @@
 package import DownloadStore
 
-/// What tells whether an entity is still the one that was begun (RFC 9110, 8.8).
-package struct Validator: Sendable, Hashable {
-  /// The entity tag as the server wrote it, `W/` and quotes included.
-  package var entityTag: String?
-  /// The `Last-Modified` date as the server wrote it.
-  package var lastModified: String?
+/// The response fields that identify a version of the server's file (RFC 9110, 8.8).
+public struct Validator: Sendable, Hashable {
+  /// The entity tag as sent by the server, including `W/` and quotes.
+  public var entityTag: String?
+  /// The `Last-Modified` date as sent by the server.
+  public var lastModified: String?
 
-  /// Makes a validator of what a server said; `nil` when it said nothing of use.
-  package init?(entityTag: String?, lastModified: String?) {
+  /// Creates a validator from response fields.
+  ///
+  /// `nil` if there is neither a strong entity tag nor a date.
+  public init?(entityTag: String?, lastModified: String?) {
     guard Self.isStrong(entityTag) || lastModified?.isEmpty == false else { return nil }
     self.entityTag = entityTag
     self.lastModified = lastModified
   }
 
-  /// The validator of the bytes that a record has on disk.
-  package init?(of record: DownloadRecord) {
+  /// Creates the validator of the bytes that a record has on disk; `nil` if it has none.
+  public init?(of record: DownloadRecord) {
     self.init(entityTag: record.entityTag, lastModified: record.lastModified)
   }
 
-  /// What `If-Range` says: the entity tag where it is strong, since a weak one does not promise the
-  /// same bytes (RFC 9110, 13.1.5), otherwise the date.
-  package var ifRange: String? {
+  /// The value of the `If-Range` field: the entity tag if it is strong, otherwise the date.
+  ///
+  /// A weak entity tag does not promise identical bytes (RFC 9110, 13.1.5).
+  public var ifRange: String? {
     Self.isStrong(entityTag) ? entityTag : lastModified
   }
 
-  /// Whether a response with those fields is of the same entity, as far as it says.
+  /// Whether a response with the given fields belongs to another version of the file.
   ///
-  /// The strong entity tag decides where both have one; otherwise the date does. A field that the
-  /// response leaves out is no sign of change: If-Range has settled it already.
-  package func isContradicted(byEntityTag tag: String?, lastModified date: String?) -> Bool {
+  /// If the validator has a strong entity tag and the response has an entity tag, the two are
+  /// compared; otherwise the dates are. A missing field is no contradiction: the server has already
+  /// evaluated `If-Range`.
+  public func isContradicted(byEntityTag tag: String?, lastModified date: String?) -> Bool {
     if let entityTag, Self.isStrong(entityTag), let tag { return tag != entityTag }
     if let lastModified, let date { return date != lastModified }
     return false
