@@ -1,8 +1,18 @@
 extension DownloadEngine {
-  /// Calls back with what happens, until the observation is cancelled or let go.
+  /// Calls a closure for each event, until the observation is cancelled or released.
   ///
-  /// The calls come one after the other and on no particular thread. A slow callback misses events,
-  /// as a slow consumer of ``events(keeping:)`` does, and holds up nothing.
+  /// The calls are made one at a time, on an unspecified thread. A slow closure misses events, as a
+  /// slow consumer of ``events(keeping:)`` does; it never slows the engine. The calls end with the
+  /// engine's run.
+  ///
+  /// ```swift
+  /// let observation = engine.observe { event in
+  ///   if case .completed(let record) = event { print(record.filename) }
+  /// }
+  /// ```
+  ///
+  /// - Parameter body: The closure to call.
+  /// - Returns: The observation; keep it for as long as the closure is to be called.
   public nonisolated func observe(
     _ body: @escaping @Sendable (DownloadEvent) -> Void
   ) -> EventObservation {
@@ -12,17 +22,17 @@ extension DownloadEngine {
 }
 
 extension DownloadHandle {
-  /// Calls back with the progress, and once with the end, until the observation is cancelled or let
-  /// go.
+  /// Calls closures with the progress and once with the end, until the observation is cancelled or
+  /// released.
   ///
-  /// The calls come one after the other and on no particular thread. A slow callback holds up
-  /// nothing. The end is told after the last progress, and not when the observation is cancelled.
+  /// The calls are made one at a time, on an unspecified thread. Slow closures never slow the
+  /// engine. The end follows the last progress; it is not called after a cancellation.
   ///
   /// - Parameters:
-  ///   - interval: The least time between two calls with the progress.
-  ///   - progress: Hears how far the download is, as ``progress(every:)``.
-  ///   - end: Hears what ``value()`` returns or throws.
-  /// - Returns: What the callbacks last as long as.
+  ///   - interval: The minimum time between two calls with the progress.
+  ///   - progress: Receives the elements of ``progress(every:)``.
+  ///   - end: Receives the result of ``value()``.
+  /// - Returns: The observation; keep it for as long as the closures are to be called.
   public func observe(
     every interval: Duration = .milliseconds(200),
     progress: (@Sendable (DownloadProgress) -> Void)? = nil,
@@ -45,7 +55,7 @@ extension DownloadHandle {
   }
 }
 
-/// Callbacks that go on until this is cancelled or let go.
+/// Owns the callbacks of an observer, and ends them when it is cancelled or released.
 public final class EventObservation: Sendable {
   private let task: Task<Void, Never>
 
@@ -57,7 +67,7 @@ public final class EventObservation: Sendable {
     task.cancel()
   }
 
-  /// Ends the callbacks; one that is being made is not waited for.
+  /// Ends the callbacks, without waiting for a call that is in progress.
   public func cancel() {
     task.cancel()
   }

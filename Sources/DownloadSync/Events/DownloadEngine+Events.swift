@@ -2,31 +2,31 @@ public import DownloadStore
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// What happens, from this call on, for one consumer.
+  /// The events of all downloads from this call on, for one consumer.
   ///
-  /// Ask before the run begins to miss nothing, and once for each consumer. The sequence ends when
-  /// ``run(until:)`` returns; asked after that, it is empty.
+  /// Call this before the run starts to miss no event, and once for each consumer. The sequence
+  /// ends when ``run(until:)`` returns, and is empty after that.
   ///
-  /// - Parameter capacity: How many events wait for a consumer that is slow; of more than that the
-  ///   oldest are dropped, and it is told how many.
+  /// - Parameter capacity: The number of events that are buffered for a slow consumer, at least 1.
+  ///   When the buffer is full, older events are dropped and reported by
+  ///   ``DownloadEvent/missed(_:)``.
   /// - Returns: A sequence for one consumer.
   public nonisolated func events(keeping capacity: Int = 1_024) -> DownloadEvents {
     DownloadEvents(subscription: hub.subscribe(to: .everything, capacity: capacity))
   }
 
-  /// A handle on the download of a URL; there need not be one.
+  /// Returns a handle for the download of a URL, which need not exist yet.
   ///
-  /// Costs one read of the store: the handle follows the record that has the URL now, also when that
-  /// gets another one.
+  /// The handle follows the record that has the URL now, even if the record's URL is replaced
+  /// later. Costs one read of the store.
   public nonisolated func handle(of url: String) -> DownloadHandle {
     DownloadHandle(url: url, recordID: store.recordID(ofURL: url), engine: self)
   }
 
-  /// Adds a download to the store, or goes on with the one that is known, and returns a handle on
-  /// it.
+  /// Adds a download to the store, or resumes a known one, and returns a handle for it.
   ///
-  /// The engine starts it when its turn comes, at once if it is running: the store is told, and
-  /// nothing else.
+  /// Only writes to the store: the download starts as soon as an engine runs and has a free slot.
+  /// See `DownloadStore.add(_:)` for what happens to a known URL. The record is durable on return.
   ///
   /// - Throws: `DownloadStoreError`; `StoreError`.
   @discardableResult
@@ -36,7 +36,7 @@ extension DownloadEngine {
     return DownloadHandle(url: request.url, recordID: added.first?.record.id, engine: self)
   }
 
-  /// How far the live downloads are.
+  /// The progress of the running downloads, in order of arrival.
   public func progress() -> [DownloadProgress] {
     measure()
     return active.values
@@ -44,7 +44,7 @@ extension DownloadEngine {
       .map(\.progress)
   }
 
-  /// How far one download is, live or not; `nil` when the store does not know it.
+  /// The progress of one download, running or not; `nil` if the store has no record with the URL.
   ///
   /// - Throws: `StoreError`.
   public func progress(of url: String) async throws -> DownloadProgress? {
@@ -53,7 +53,7 @@ extension DownloadEngine {
     return try await current(url).map(DownloadProgress.init)
   }
 
-  /// How far the download of a record is, whichever URL it has.
+  /// The progress of a record's download, whatever its current URL is.
   func progress(ofRecord id: String) async throws -> DownloadProgress? {
     if let url = active.values.first(where: { $0.record.id == id })?.record.url {
       measure()
@@ -65,7 +65,7 @@ extension DownloadEngine {
     .map(DownloadProgress.init)
   }
 
-  /// Has every meter take note of how far its download is.
+  /// Adds the current byte count of each running download to its speed meter.
   func measure() {
     let now = SuspendingClock.now
     for url in active.urls {
@@ -76,14 +76,14 @@ extension DownloadEngine {
 }
 
 extension DownloadStore {
-  /// The id of the record that has the URL; `nil` when there is none, or the store cannot be read.
+  /// The id of the record with a URL; `nil` if there is none or the store cannot be read.
   func recordID(ofURL url: String) -> String? {
     try? objects.read { tx in try tx.get(DownloadRecord.self, url)?.id }
   }
 }
 
 extension DownloadProgress {
-  /// How far a download without a transfer is.
+  /// The progress of a download without a transfer.
   fileprivate init(_ record: DownloadRecord) {
     self.init(
       recordID: record.id,
@@ -98,7 +98,7 @@ extension DownloadProgress {
 }
 
 extension DownloadEngine.ActiveTransfer {
-  /// How far it is, as of now.
+  /// The current progress.
   fileprivate var progress: DownloadProgress {
     DownloadProgress(
       recordID: record.id,

@@ -1,31 +1,34 @@
 public import DownloadStore
 
-/// What an engine tells of its downloads.
+/// A change that an engine reports about its downloads.
 ///
 /// A generation of a download ends in at most one of `completed`, `retrying`, `failed`,
-/// `waitingForDiskSpace` and `released`; in none when the engine is stopped.
+/// `waitingForDiskSpace` and `released`, and in none if the engine is stopped.
 public enum DownloadEvent: Sendable {
-  /// A transfer begins at that byte.
+  /// A transfer started at the given byte offset.
   case started(DownloadRecord, offset: Int64)
-  /// The bytes on disk were dropped: the download begins anew.
+  /// The download restarts at the first byte, because the `from` bytes on disk were dropped.
   case rolledBack(url: String, from: Int64)
-  /// The file is complete, under its name and synced.
+  /// The file is complete, synced, and has its final name.
   case completed(DownloadRecord)
-  /// The attempt failed, and another follows after the wait.
+  /// The attempt failed, and the next one follows after `wait`.
   case retrying(DownloadRecord, DownloadFailure, wait: Duration)
-  /// The download failed for good.
+  /// The download failed permanently.
   case failed(DownloadRecord, DownloadFailure)
-  /// The disk is full: the download waits for room, and goes on by itself.
+  /// The disk is full; the download continues when there is free space.
   case waitingForDiskSpace(DownloadRecord)
-  /// The record was removed, paused or cancelled by somebody, or made room for another one; its
-  /// transfer ended.
+  /// The engine has ended the transfer of the download, or taken the download off its queue.
+  ///
+  /// The user paused, cancelled, removed or restarted it, or replaced its URL; another download
+  /// preempted it; or another download met a full disk on the same volume. After a restart, a new
+  /// URL or a full disk the download continues without a command.
   case released(url: String)
-  /// A response interceptor failed; the download is what it was.
+  /// A response interceptor failed; the download is not affected.
   case interceptorFailed(url: String, InterceptorFailure)
-  /// So many events were dropped, because this consumer did not take them in time.
+  /// Events were dropped because this consumer was too slow; the value is their number.
   case missed(Int)
 
-  /// The record's URL; `nil` when it is about no single download.
+  /// The record's URL; `nil` for ``missed(_:)``, which is about no single download.
   public var url: String? {
     switch self {
     case .started(let record, _), .completed(let record), .retrying(let record, _, _),
@@ -36,7 +39,7 @@ public enum DownloadEvent: Sendable {
     }
   }
 
-  /// The record, where the event has it.
+  /// The record, if the event contains it.
   var record: DownloadRecord? {
     switch self {
     case .started(let record, _), .completed(let record), .retrying(let record, _, _),
@@ -46,7 +49,7 @@ public enum DownloadEvent: Sendable {
     }
   }
 
-  /// Whether nothing more happens to the download by itself.
+  /// Whether the download is completed, has failed permanently, or was released.
   public var isEnd: Bool {
     switch self {
     case .completed, .failed, .released: true

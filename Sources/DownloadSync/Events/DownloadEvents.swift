@@ -1,28 +1,31 @@
-/// What an engine tells, from the call that made this on, for one consumer.
+/// The events of an engine or of one download, from its creation on, for one consumer.
 ///
-/// It ends with the engine's run, or with the task that reads it. Whoever is slow misses the oldest
-/// events, and is told so by ``DownloadEvent/missed(_:)``; the engine waits for nobody. Of a single
-/// download the last end (`completed`, `failed`, `released`) is never missed.
+/// The sequence ends with the engine's run, or when the reading task is cancelled. The engine never
+/// waits for a consumer: a slow one misses the oldest events, and then gets
+/// ``DownloadEvent/missed(_:)``. The events that end a download (`completed`, `failed`, `released`)
+/// are dropped last. The events of a single download (``DownloadHandle/events()``) therefore always
+/// include its last end.
 ///
-/// Copies share one place in the line: to read it twice, ask the engine twice.
+/// Copies and iterators share one buffer, so each event is delivered once. For a second consumer,
+/// call ``DownloadEngine/events(keeping:)`` again.
 public struct DownloadEvents: AsyncSequence, Sendable {
-  /// What happens.
+  /// An event.
   public typealias Element = DownloadEvent
-  /// Nothing fails.
+  /// The sequence does not fail.
   public typealias Failure = Never
 
   let subscription: EventSubscription
 
-  /// Begins to take events.
+  /// Creates an iterator, which shares the buffer with all others.
   public func makeAsyncIterator() -> Iterator {
     Iterator(subscription: subscription)
   }
 
-  /// Takes events one by one.
+  /// Takes events from the buffer.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let subscription: EventSubscription
 
-    /// The next event, once there is one; `nil` at the end.
+    /// Waits for the next event; `nil` at the end.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> DownloadEvent? {

@@ -1,50 +1,60 @@
 public import DownloadStore
 internal import ObjectStore
 
-/// One download of an engine, as its owner sees it.
+/// A reference to one download of an engine, to observe it and to wait for its file.
 ///
-/// A handle is a name and nothing more: it starts nothing, and whoever drops it stops nothing. It
-/// follows the record that had the URL when the handle was made, also when that gets another URL.
+/// Creating a handle starts nothing, and releasing it stops nothing. The handle follows the record
+/// that had the URL when the handle was created, even if the record's URL is replaced later.
+///
+/// ```swift
+/// let handle = try engine.download(DownloadRequest(url: "https://example.com/model.bin"))
+/// let file = try await handle.value()
+/// print(file.filePath)
+/// ```
 public struct DownloadHandle: Sendable {
-  /// The URL that the handle was made for.
+  /// The URL that the handle was created for.
   public let url: String
-  /// The record's id; `nil` when no record had the URL when the handle was made.
+  /// The record's id; `nil` if no record had the URL when the handle was created.
   let recordID: String?
   let engine: DownloadEngine
 
-  /// The id of the record to follow; `nil` when there is none yet.
+  /// The id of the record to follow; `nil` if there is none yet.
   var currentRecordID: String? { recordID ?? engine.store.recordID(ofURL: url) }
 
-  /// The events to ask for.
+  /// The events to subscribe to.
   func interest(_ recordID: String?) -> EventHub.Interest {
     recordID.map { .record(id: $0) } ?? .url(url)
   }
 
-  /// What happens to this download, from this call on, for one consumer.
+  /// The events of this download from this call on, for one consumer.
   ///
-  /// As ``DownloadEngine/events(keeping:)``, with room for 64 events.
+  /// Like ``DownloadEngine/events(keeping:)`` with a buffer of 64 events. The last end of the
+  /// download is never dropped.
   public func events() -> DownloadEvents {
     let interest = interest(currentRecordID)
     return DownloadEvents(subscription: engine.hub.subscribe(to: interest, capacity: 64))
   }
 
-  /// How far it is: at once, then whenever that has changed; the last element is of its end.
+  /// The progress of this download: the current one, then each change.
   ///
-  /// - Parameter interval: The least time between two elements.
-  /// - Returns: A sequence that ends with the download, or the engine's run.
+  /// The last element is that of the download's end; see ``ProgressChanges``.
+  ///
+  /// - Parameter interval: The minimum time between two elements. It does not delay the end.
+  /// - Returns: A sequence that ends with the download or with the engine's run.
   public func progress(every interval: Duration = .milliseconds(200)) -> ProgressChanges {
     ProgressChanges(handle: self, interval: interval)
   }
 
-  /// Waits for the end, and returns the file; at once when it is complete already.
+  /// Waits for the end of the download, and returns its file.
   ///
-  /// A download that somebody holds has not ended: this waits for it to go on.
+  /// Returns immediately if the download is complete. A paused or held download has not ended: this
+  /// method waits until the user resumes it.
   ///
-  /// - Throws: `DownloadFailure` when it failed for good; ``EngineError`` with `cancelled` when
-  ///   somebody gave it up, with `stopped` when the engine's run ends before, with `fileMissing`
-  ///   when it was complete and the file is not there any more; `CancellationError` when the task is
-  ///   cancelled, which does not stop the download; `DownloadStoreError` with `unknownRecord`;
-  ///   `StoreError`.
+  /// - Throws: `DownloadFailure` if the download failed permanently; ``EngineError`` with
+  ///   `cancelled` if the user cancelled or removed it, with `stopped` if the engine's run ended
+  ///   first, with `fileMissing` if the download is complete but its file does not exist;
+  ///   `CancellationError` if the task was cancelled, which does not stop the download;
+  ///   `DownloadStoreError` with `unknownRecord` if no record has the URL; `StoreError`.
   public func value() async throws -> FinishedDownload {
     let known =
       if let recordID { try await record(recordID) } else { try await engine.current(url) }
@@ -55,27 +65,27 @@ public struct DownloadHandle: Sendable {
       )
     }
     while true {
-      // From before the look, so that no end comes in between.
+      // Subscribe before reading the record, so that an end between the two is not missed.
       let events = events()
       if let file = try await finished(id) { return file }
       let isRunning = await hasNews(events, of: id)
       try Task.checkCancellation()
       guard isRunning else { break }
     }
-    // What was committed last may have had nobody left to tell of it.
+    // The last commit of a run may have been made without an event.
     if let file = try await finished(id) { return file }
     throw EngineError(
       .stopped,
-      "the engine stopped before \(Redaction.url(url)) had ended; it goes on with the next run"
+      "the engine stopped before \(Redaction.url(url)) was downloaded; the next run continues it"
     )
   }
 
-  /// Waits for an end of the download, or for somebody to give it up; false when the run is over.
+  /// Waits for the end of the download; false if the run ended first.
   ///
-  /// An engine looks at a record that is held only when it is to go on, so that the store is asked
-  /// whether it was given up.
+  /// The engine emits no event when a download that is neither running nor queued is cancelled or
+  /// removed, so this observes the store as well.
   private func hasNews(_ events: DownloadEvents, of id: String) async -> Bool {
-    // By id: a record that gets another URL is not gone.
+    // By id, because the record still exists after its URL was replaced.
     let record = DownloadRecord.where { $0.id == id }
     let changes = engine.store.objects.observe(record, fields: [\.state])
     return await withTaskGroup(of: Bool?.self) { group in
@@ -87,7 +97,7 @@ public struct DownloadHandle: Sendable {
             return true
           }
         } catch {
-          // The look that follows the next event throws it as well.
+          // Reading the record after the next event throws the same error.
         }
         return nil
       }
@@ -100,7 +110,9 @@ public struct DownloadHandle: Sendable {
     }
   }
 
-  /// The file, if the record says that it is complete; `nil` while the download goes on.
+  /// The file of a completed download; `nil` if the download has not ended.
+  ///
+  /// - Throws: The error of ``value()`` if the download has ended without a file.
   private func finished(_ id: String) async throws -> FinishedDownload? {
     guard let record = try await record(id) else { throw cancelled }
     switch record.state {
@@ -119,7 +131,7 @@ public struct DownloadHandle: Sendable {
   }
 
   private var cancelled: EngineError {
-    EngineError(.cancelled, "somebody gave up the download of \(Redaction.url(url))")
+    EngineError(.cancelled, "the download of \(Redaction.url(url)) was cancelled or removed")
   }
 }
 
@@ -127,22 +139,23 @@ extension DownloadRecord {
   fileprivate var isCancelledOrRemoved: Bool { state == .cancelled || state == .removed }
 }
 
-/// A download whose file is under its name and synced.
+/// A completed download, whose file is synced and has its final name.
 public struct FinishedDownload: Sendable, Hashable {
-  /// The record.
+  /// The record as stored.
   public var record: DownloadRecord
-  /// Where the file is.
+  /// The path of the file.
   public var filePath: String
 
-  /// Finds the file of a complete record.
+  /// Finds the file of a completed record.
   ///
-  /// - Throws: ``EngineError`` with `fileMissing`; `DownloadStoreError` with `missingRoot`.
+  /// - Throws: ``EngineError`` with `fileMissing` if the file does not exist; `DownloadStoreError`
+  ///   with `missingRoot` if the record's root is unknown.
   init(_ record: DownloadRecord, in roots: Roots) throws {
     let layout = try roots.layout(of: record)
     guard FileInspection(of: record, in: layout).final != .missing else {
       throw EngineError(
         .fileMissing,
-        "\(layout.finalPath) was complete and is not there any more; add the URL again to get it"
+        "the downloaded file \(layout.finalPath) no longer exists; add the URL again to download it"
       )
     }
     self.record = record

@@ -1,27 +1,27 @@
 public import DownloadStore
 
-/// How far one download is at this moment.
+/// The progress of one download at one moment.
 public struct DownloadProgress: Sendable, Hashable {
-  /// The record's id, which stays when the URL is replaced.
+  /// The record's id, which does not change when the URL is replaced.
   public var recordID: String
   /// The record's URL.
   public var url: String
   /// The name of the file.
   public var filename: String
-  /// How far the record is.
+  /// The state of the download.
   public var state: DownloadState
-  /// The bytes that have arrived, synced or not.
+  /// The number of bytes received: synced or not if ``isLive``, else as of the last commit.
   public var received: Int64
-  /// The size of the whole in bytes, if it is known.
+  /// The size of the whole file in bytes; `nil` if unknown.
   public var expected: Int64?
-  /// How fast bytes arrive; `nil` until there is something to measure.
+  /// The speed in bytes per second; `nil` before it can be measured.
   ///
-  /// What was there before the transfer does not count.
+  /// Bytes that were on disk before the transfer do not count.
   public var bytesPerSecond: Double?
-  /// Whether it runs now; else this is what was committed last.
+  /// Whether the download is running; otherwise the values are those of the last commit.
   public var isLive: Bool
 
-  /// Describes progress.
+  /// Creates progress.
   public init(
     recordID: String,
     url: String,
@@ -42,7 +42,7 @@ public struct DownloadProgress: Sendable, Hashable {
     self.isLive = isLive
   }
 
-  /// Whether nothing more happens by itself, so that this is the last word for now.
+  /// Whether the download has ended: nothing more happens to it without a command.
   var isEnd: Bool {
     switch state {
     case .completed, .failedPermanent, .cancelled, .removed: true
@@ -50,7 +50,7 @@ public struct DownloadProgress: Sendable, Hashable {
     }
   }
 
-  /// The fraction and the time that is left.
+  /// The fraction received and the remaining time.
   public var estimate: ProgressEstimate {
     ProgressEstimate(received: received, expected: expected, bytesPerSecond: bytesPerSecond)
   }

@@ -1,26 +1,31 @@
-/// The events that one consumer has not taken yet.
+/// A bounded buffer of the events that one consumer has not taken yet.
 ///
-/// It has a bound: when it is full the oldest go, and the consumer is told how many. Ends of
-/// downloads go last, so that who follows one download always learns of its last end.
+/// A full buffer drops its oldest event that does not end a download, and reports the number of
+/// dropped events. It drops an end only if it contains nothing else, so that a consumer of a single
+/// download always gets the last end.
 struct EventBuffer: Sendable {
   private let capacity: Int
   private var events: [DownloadEvent] = []
   private var first = 0
   private var dropped = 0
 
-  /// Makes room for that many events.
+  /// Creates a buffer.
+  ///
+  /// - Precondition: `capacity` is at least 1.
   init(capacity: Int) {
-    precondition(capacity > 0, "a buffer needs room for an event")
+    precondition(capacity > 0, "the capacity of an event buffer is at least 1")
     self.capacity = capacity
   }
 
-  /// How many events wait.
+  /// The number of buffered events.
   var count: Int { events.count - first }
 
-  /// Whether the end of a download waits.
+  /// Whether the end of a download is buffered.
   var hasEnd: Bool { events[first...].contains(where: \.isEnd) }
 
-  /// Takes an event, for which an older one may have to go.
+  /// Appends an event, after dropping an older one if the buffer is full.
+  ///
+  /// - Complexity: O(1) amortized; O(capacity) if the buffer is full.
   mutating func append(_ event: DownloadEvent) {
     if count == capacity {
       dropped += 1
@@ -30,7 +35,7 @@ struct EventBuffer: Sendable {
         first += 1
       }
     }
-    // What was given out is dropped now and then, so that taking one costs O(1).
+    // Taken events are removed in bulk, so that taking one costs O(1).
     if first > 64, first > events.count / 2 {
       events.removeFirst(first)
       first = 0
@@ -38,9 +43,9 @@ struct EventBuffer: Sendable {
     events.append(event)
   }
 
-  /// The next event; `nil` when there is none for now.
+  /// Removes and returns the next event; `nil` if the buffer is empty.
   ///
-  /// What was dropped is told before the events that came after it.
+  /// The number of dropped events is returned first.
   mutating func next() -> DownloadEvent? {
     if dropped > 0 {
       defer { dropped = 0 }

@@ -1,7 +1,7 @@
 internal import DownloadStore
 internal import Synchronization
 
-/// Gives every event to every consumer, and waits for none of them.
+/// Distributes events to all interested consumers, and waits for none of them.
 final class EventHub: Sendable {
   private struct State {
     var consumers: [UInt64: Consumer] = [:]
@@ -9,17 +9,17 @@ final class EventHub: Sendable {
     var hasEnded = false
   }
 
-  /// Which events a consumer is told of; the end of the run is told to all.
+  /// The events that a consumer gets; every consumer is notified of the end of the run.
   enum Interest: Sendable, Hashable {
     case everything
-    /// Those of one record, whichever URL it has.
+    /// The events of one record, whatever its current URL is.
     case record(id: String)
-    /// Those of the record that has the URL.
+    /// The events that have this URL, and those without a URL.
     case url(String)
     case nothing
   }
 
-  /// One consumer's place: what it has not taken yet, and how it is woken.
+  /// The buffer of one consumer, and the signal that wakes it.
   final class Consumer: Sendable {
     private struct State {
       var buffer: EventBuffer
@@ -27,7 +27,7 @@ final class EventHub: Sendable {
     }
 
     let interest: Interest
-    // Held for as long as it takes to put an event into an array.
+    // Held only while an event is appended or taken.
     private let state: Mutex<State>
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
@@ -48,18 +48,19 @@ final class EventHub: Sendable {
       wakeUp.finish()
     }
 
-    /// The next event, once there is one; `nil` at the end, and when the task is cancelled.
+    /// Waits for the next event; `nil` at the end and when the task is cancelled.
     func next() async -> DownloadEvent? {
       var iterator = wakeUps.makeAsyncIterator()
       while true {
         let (event, hasEnded) = state.withLock { ($0.buffer.next(), $0.hasEnded) }
         if let event { return event }
-        // The stream ends with the task that waits for it.
-        guard !hasEnded, await iterator.next() != nil || self.hasEnded else { return nil }
+        // The signal ends when the task is cancelled and when the run ends. After the run the loop
+        // continues with the events that are left in the buffer.
+        guard !hasEnded, await rings.next() != nil || self.hasEnded else { return nil }
       }
     }
 
-    /// Waits until so much time has passed, or there is the end of a download or of everything.
+    /// Waits for an interval, or until the buffer has the end of a download, or the run has ended.
     func waitForEnd(atMost interval: Duration) async {
       let deadline = ContinuousClock.now.advanced(by: interval)
       let timer = Task { [wakeUp] in
@@ -73,7 +74,7 @@ final class EventHub: Sendable {
       }
     }
 
-    /// Drops what waits; says whether there was the end of a download, or of everything.
+    /// Empties the buffer, and returns whether it had the end of a download or the run has ended.
     func takeEnd() -> Bool {
       state.withLock { state in
         let hasEnd = state.buffer.hasEnd || state.hasEnded
@@ -86,12 +87,12 @@ final class EventHub: Sendable {
     private var hasEnd: Bool { state.withLock { $0.buffer.hasEnd || $0.hasEnded } }
   }
 
-  // Held for as long as it takes to go over the consumers.
+  // Held only while the list of consumers is read or changed.
   private let state = Mutex(State())
 
-  /// A new consumer, from the next event on.
+  /// Adds a consumer, which gets events from the next one on.
   ///
-  /// When nothing more will be told it ends at once.
+  /// After the end of the run the consumer has ended from the start.
   func subscribe(to interest: Interest, capacity: Int) -> EventSubscription {
     let consumer = Consumer(interest: interest, capacity: capacity)
     let number = state.withLock { state -> UInt64 in
@@ -106,22 +107,22 @@ final class EventHub: Sendable {
     state.withLock { state in _ = state.consumers.removeValue(forKey: number) }
   }
 
-  /// How many consumers there are.
+  /// The number of consumers.
   var consumerCount: Int { state.withLock { $0.consumers.count } }
 
-  /// Tells the consumers that are interested in the event.
+  /// Appends an event to the buffers of the consumers that are interested in it.
   ///
   /// - Parameters:
-  ///   - event: What happened.
-  ///   - recordID: The record to which it happened; by default the one in the event. Without any,
-  ///     consumers that follow a record are not told.
+  ///   - event: The event.
+  ///   - recordID: The id of the record it is about; `nil` for the id of the event's own record. If
+  ///     there is neither, consumers that follow a record do not get the event.
   func emit(_ event: DownloadEvent, of recordID: String? = nil) {
     let consumers = state.withLock { Array($0.consumers.values) }
     let recordID = recordID ?? event.record?.id
     for consumer in consumers where consumer.wants(event, of: recordID) { consumer.take(event) }
   }
 
-  /// Ends every consumer's sequence, once it has taken what is left.
+  /// Ends the sequence of each consumer, after the events that are still in its buffer.
   func end() {
     let consumers = state.withLock { state in
       state.hasEnded = true
@@ -143,7 +144,7 @@ extension EventHub.Consumer {
   }
 }
 
-/// A consumer's right to be told of events; ends with its last reference.
+/// Keeps a consumer registered with the hub until it is released.
 final class EventSubscription: Sendable {
   let consumer: EventHub.Consumer
   private let number: UInt64

@@ -1,20 +1,25 @@
 internal import DownloadStore
 
-/// How far a download is, as often as its consumer wants to know.
+/// The progress of one download as a sequence.
 ///
-/// Ends after the element of the download's end; also when the engine's run ends, when the store does not
-/// know the record any more or cannot be read, and when the task is cancelled. Each iterator follows
-/// by itself; between two elements nothing is kept for it.
+/// The first element is the current progress; each further one is a change. The last element is
+/// that of the download's end: the download was completed, failed permanently, or was released by
+/// the engine, for example because the user paused it (``DownloadEvent/isEnd``). The sequence also
+/// ends with the engine's run, when the record was deleted, when the store cannot be read, and when
+/// the reading task is cancelled.
+///
+/// Each iterator follows the download independently. Changes between two calls are combined, so a
+/// slow consumer costs nothing and always gets the latest progress.
 public struct ProgressChanges: AsyncSequence, Sendable {
-  /// How far the download is.
+  /// The progress of the download.
   public typealias Element = DownloadProgress
-  /// Nothing fails.
+  /// The sequence does not fail.
   public typealias Failure = Never
 
   let handle: DownloadHandle
   let interval: Duration
 
-  /// Begins to follow.
+  /// Starts following the download.
   public func makeAsyncIterator() -> Iterator {
     Iterator(handle: handle, interval: interval)
   }
@@ -24,7 +29,7 @@ public struct ProgressChanges: AsyncSequence, Sendable {
     private let handle: DownloadHandle
     private let interval: Duration
     private let ends: EventSubscription
-    /// `nil` when there is no record to follow.
+    /// The record to follow; `nil` if there is none.
     private let recordID: String?
     private var last: DownloadProgress?
     private var hasEnded = false
@@ -37,17 +42,18 @@ public struct ProgressChanges: AsyncSequence, Sendable {
       ends = handle.engine.hub.subscribe(to: handle.interest(recordID), capacity: 8)
     }
 
-    /// The progress, once it is another one; `nil` at the end.
+    /// Returns the current progress at the first call, and then waits for a change; `nil` at the
+    /// end.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> DownloadProgress? {
       while !hasEnded {
         if last != nil {
-          // An end is told at once.
+          // Returns early for an end.
           await ends.consumer.waitForEnd(atMost: interval)
         }
         guard !Task.isCancelled else { return nil }
-        // Asked before the progress, which then has what the end has brought.
+        // Read before the progress, so that the progress is at least as new as the end.
         hasEnded = ends.consumer.takeEnd()
         guard let recordID,
           let progress = try? await handle.engine.progress(ofRecord: recordID)
@@ -56,7 +62,8 @@ public struct ProgressChanges: AsyncSequence, Sendable {
           return nil
         }
         if progress.isEnd { hasEnded = true }
-        // The transfer has ended and the store does not say so yet: it would look like a step back.
+        // The transfer has ended, but its last bytes are not committed yet. The stored progress
+        // would appear to go backwards.
         if last?.isLive == true, !progress.isLive, progress.state.isDownloading, !hasEnded {
           continue
         }

@@ -70,7 +70,7 @@ public enum ResponseVerdict: Sendable, Hashable {
     case 412 where offset > 0:
       // If-Range must not cause a 412 (RFC 9110, 13.1.5), but some servers send one.
       self = .askAgainFromZero(
-        DownloadFailure(.entityChanged, "the server rejected If-Range with status 412")
+        DownloadFailure(.entityChanged, "the server answered the range request with status 412")
       )
     case 416:
       self = Self.notSatisfiable(head, offset: offset, expected: expected, validator: validator)
