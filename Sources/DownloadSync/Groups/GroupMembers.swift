@@ -2,16 +2,16 @@ internal import DownloadStore
 internal import ObjectStore
 internal import Synchronization
 
-/// The members of a group as the store has them, kept current while this exists.
+/// The stored members of a group, kept current by an observation until this object is released.
 final class GroupMembers: Sendable {
   private struct State {
     var follower = GroupFollower()
     var failure: StoreError?
   }
 
-  /// What the observation writes and others read.
+  /// The state that the observation writes and ``GroupMembers/progress(with:_:)`` reads.
   private final class Shared: Sendable {
-    // Held while differences are taken over.
+    // Held while a change is applied or the tally is copied.
     let state = Mutex(State())
   }
 
@@ -39,18 +39,23 @@ final class GroupMembers: Sendable {
     task.cancel()
   }
 
-  /// Waits for the first look.
+  /// Waits until the members are loaded.
   ///
-  /// - Throws: `StoreError`.
+  /// - Throws: `StoreError` if the observation has failed.
   func load() async throws {
     var looks = looks.makeAsyncIterator()
     _ = await looks.next()
     if let failure = shared.state.withLock(\.failure) { throw failure }
   }
 
-  /// The sums, with live downloads as far as they are, and their speed.
+  /// The progress of the group, with the current values of the running downloads and their total
+  /// speed.
   ///
-  /// - Throws: `StoreError`.
+  /// - Parameters:
+  ///   - downloads: The running downloads, members of the group or not.
+  ///   - live: The members whose values are newer than the stored ones; updated.
+  /// - Returns: The sums over all members, with a speed if that of any running member is known.
+  /// - Throws: `StoreError` if the observation has failed.
   func progress(
     with downloads: [DownloadProgress],
     _ live: inout LiveMembers

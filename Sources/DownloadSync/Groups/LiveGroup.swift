@@ -1,15 +1,20 @@
 public import DownloadStore
 
 extension DownloadEngine {
-  /// How far the downloads of a tag are, every byte counted, synced or not.
+  /// The progress of the downloads with a tag, counting every received byte, synced or not.
   ///
-  /// Ends with the run, after an element of how it left the group.
+  /// ```swift
+  /// for try await progress in engine.group("models") {
+  ///   print(progress.completed, "of", progress.members)
+  /// }
+  /// ```
   ///
   /// - Parameters:
-  ///   - tag: The tag; there need not be a record that has it.
-  ///   - interval: The least time between two elements.
-  /// - Returns: A sequence that ends with the run.
-  /// - Complexity: O(members) at first, then O(changes + live downloads) an element.
+  ///   - tag: The tag; no record need have it yet.
+  ///   - interval: The minimum time between two elements.
+  /// - Returns: A sequence that ends with the engine's run. Its last element is the stored progress
+  ///   at the end of the run.
+  /// - Complexity: O(members) for the first element, then O(changes + running downloads) for each.
   public nonisolated func group(
     _ tag: String,
     every interval: Duration = .milliseconds(200)
@@ -18,16 +23,20 @@ extension DownloadEngine {
   }
 }
 
-/// How far a group is in a running engine: the store's sums, with live downloads as far as they are.
+/// The progress of a group in a running engine, as a sequence.
+///
+/// Stored values count for downloads at rest, and current values for running ones. The first
+/// element is the current progress; each further one is a change. The sequence ends with the
+/// engine's run and when the reading task is cancelled.
 public struct LiveGroup: AsyncSequence, Sendable {
-  /// How far the group is.
+  /// The progress of the group.
   public typealias Element = GroupProgress
 
   let engine: DownloadEngine
   let group: DownloadGroup
   let interval: Duration
 
-  /// Begins to follow.
+  /// Starts following the group.
   public func makeAsyncIterator() -> Iterator {
     Iterator(group: self)
   }
@@ -47,9 +56,10 @@ public struct LiveGroup: AsyncSequence, Sendable {
       runEnd = group.engine.hub.subscribe(to: .nothing, capacity: 1)
     }
 
-    /// The sums, once they are others; `nil` at the end.
+    /// Returns the current progress at the first call, and then waits for a change; `nil` at the
+    /// end.
     ///
-    /// - Throws: `StoreError`, as an observation of the store.
+    /// - Throws: `StoreError` if the store cannot be read.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> GroupProgress? {

@@ -1,12 +1,15 @@
-/// Elements of which the first in their order is at hand.
+/// A binary min-heap.
 struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
   private var elements: [Element] = []
 
   init() {}
 
   var isEmpty: Bool { elements.isEmpty }
+  /// The smallest element; `nil` if the heap is empty.
   var first: Element? { elements.first }
 
+  /// Inserts an element.
+  ///
   /// - Complexity: O(log n).
   mutating func insert(_ element: Element) {
     elements.append(element)
@@ -19,6 +22,8 @@ struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
+  /// Removes and returns the smallest element; `nil` if the heap is empty.
+  ///
   /// - Complexity: O(log n).
   mutating func popFirst() -> Element? {
     guard let last = elements.popLast() else { return nil }

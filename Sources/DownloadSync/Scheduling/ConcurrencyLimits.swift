@@ -1,4 +1,4 @@
-/// How many downloads may run at the same time.
+/// The limits on the number of downloads that run at the same time.
 ///
 /// ```swift
 /// var options = EngineOptions()

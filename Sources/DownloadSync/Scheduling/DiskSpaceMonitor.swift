@@ -1,7 +1,8 @@
 /// The volumes that have run out of space, when to check them again, and what may start there.
 ///
-/// A volume is not monitored until a write on it fails. It then counts as full until a check finds free
-/// space. After that, each start is compared with the free space, until no download is deferred.
+/// A volume is not monitored until a write on it fails. It then counts as full until a check finds
+/// free space. After that, each start is compared with the free space, until no download is
+/// deferred.
 struct DiskSpaceMonitor: Sendable {
   private enum Status {
     case full
@@ -16,7 +17,8 @@ struct DiskSpaceMonitor: Sendable {
     var lastCheck: ContinuousClock.Instant
   }
 
-  /// The bytes to leave free: an almost full file system is slow, and other programs need space too.
+  /// The bytes to leave free: an almost full file system is slow, and other programs need space
+  /// too.
   static let reserve: Int64 = 1 << 20
   /// The assumed number of missing bytes of a download whose size is unknown.
   static let usualSize: Int64 = 16 << 20
@@ -66,8 +68,8 @@ struct DiskSpaceMonitor: Sendable {
     }
   }
 
-  /// The folder whose free space to check before a download to the volume starts; `nil` for a volume
-  /// that is not monitored.
+  /// The folder whose free space to check before a download to the volume starts; `nil` for a
+  /// volume that is not monitored.
   func folder(toCheckOn volume: UInt64) -> String? { volumes[volume]?.folder }
 
   /// Compares a download with the free space that the running downloads to its volume leave.

@@ -1,33 +1,33 @@
-/// Deleted files whose folder could not be synced, and when to try each of them again.
+/// The deleted files whose folder could not be synced, and when to retry each sync.
 ///
-/// A power cut may bring such a file back. Its record stays until a sync of the folder succeeds, so
-/// that the file still has an owner.
+/// Such a file may come back after a power failure. Its record is kept until a sync of the folder
+/// succeeds, so that the file still has an owner.
 struct PendingDeletions: Sendable {
   private struct Entry: Sendable {
-    /// The syncs that have failed in a row.
+    /// The number of consecutive failures.
     var failures: Int32
-    /// When to try again.
+    /// When to retry.
     var due: ContinuousClock.Instant
   }
 
-  /// By the URLs of the records.
+  /// The entries by the URLs of the records.
   private var entries = URLTable<Entry>()
 
-  /// The URLs of all records that stay for now.
+  /// The URLs of all records that are kept for now.
   var urls: [String] { entries.urls }
 
-  /// Returns whether a run that ends when nothing is left to do has to wait for another try.
+  /// Returns whether a run that ends when idle has to wait for another retry.
   ///
-  /// - Parameter attempts: The failures in a row after which it does not wait any longer.
-  /// - Returns: Whether the folder of some file was tried fewer times.
+  /// - Parameter attempts: The number of consecutive failures after which the run no longer waits.
+  /// - Returns: Whether some file's folder has failed fewer times.
   func delayEnd(atMost attempts: Int32) -> Bool {
     entries.values.contains { $0.failures < attempts }
   }
 
   /// Notes that the folder of a record's file could not be synced.
   ///
-  /// The wait before the next try doubles with each failure, up to the policy's cap. There is no last
-  /// try: only the next engine could go on with the deletion.
+  /// The wait before the next retry doubles with each failure, up to the policy's cap. The number
+  /// of retries is unlimited, because otherwise only the next engine could finish the deletion.
   mutating func noteFailure(
     of url: String,
     at now: ContinuousClock.Instant,
@@ -38,12 +38,12 @@ struct PendingDeletions: Sendable {
     entries[url] = Entry(failures: failures, due: now.advanced(by: wait))
   }
 
-  /// Notes that the deletion lasts, or is not wanted any more.
+  /// Removes an entry, because the deletion is synced or no longer wanted.
   mutating func remove(_ url: String) {
     entries[url] = nil
   }
 
-  /// The URLs of the records to try again now.
+  /// Returns the URLs of the records whose sync is to be retried now.
   ///
   /// They stay due until ``noteFailure(of:at:_:)`` or ``remove(_:)``.
   func due(at now: ContinuousClock.Instant) -> [String] {

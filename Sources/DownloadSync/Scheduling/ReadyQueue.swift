@@ -1,8 +1,8 @@
 /// The downloads that wait for a slot, in the order in which they start.
 ///
-/// Each pair of host and volume has a queue of its own, so that a host without a free slot, or a full
-/// volume, is skipped as a whole. A download that is removed from the middle of a host queue leaves a
-/// tombstone, which is dropped when it reaches the front.
+/// Each pair of host and volume has a queue of its own, so that a host without a free slot, or a
+/// full volume, is skipped as a whole. A download that is removed from the middle of a host queue
+/// leaves a tombstone, which is dropped when it reaches the front.
 struct ReadyQueue: Sendable {
   /// A download's position in the starting order.
   struct Position: Comparable, Sendable {

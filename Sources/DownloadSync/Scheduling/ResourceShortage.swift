@@ -1,41 +1,42 @@
-/// Delays and limits starts while this machine is short of descriptors or memory.
+/// Delays and limits starts while this machine is short of file descriptors or memory.
 ///
-/// A start that fails for such a reason is not tried again at once, nor is any other: all of them
-/// would fail for the same reason. The delay doubles with each further shortage until a transfer makes
-/// progress. After a shortage no more downloads run than did then, and one more with each that makes
-/// progress.
+/// After a shortage all starts are delayed, because each would fail for the same reason. The delay
+/// doubles with each further shortage, until a transfer makes progress. The number of running
+/// downloads is limited to those that still ran at the shortage. The limit grows by one with each
+/// ``noteProgress(limit:)``.
 struct ResourceShortage: Sendable {
   /// The delay after the first shortage.
   static let shortestDelay = Duration.seconds(1)
-  /// The delay after many.
+  /// The longest delay.
   static let longestDelay = Duration.seconds(30)
 
-  /// How many downloads may run; `nil` for as many as the options say.
+  /// The number of downloads that may run; `nil` for the limit of the options.
   private var maximumRunning: Int?
-  /// The shortages since a transfer made progress.
+  /// The number of shortages since a transfer made progress.
   private var count = 0
   private var delayEnd: ContinuousClock.Instant?
 
-  /// Whether nothing starts at the moment.
+  /// Whether starts are delayed now.
   func delaysStarts(at now: ContinuousClock.Instant) -> Bool {
     delayEnd.map { now < $0 } ?? false
   }
 
-  /// The limits on what runs, given those of the options.
+  /// Returns the limits of the options, reduced after a shortage.
   func limiting(_ limits: ConcurrencyLimits) -> ConcurrencyLimits {
     var limits = limits
     limits.maximumRunning = min(limits.maximumRunning, maximumRunning ?? .max)
     return limits
   }
 
-  /// Notes that a call failed for want of resources.
+  /// Notes that a call failed because of missing resources.
   ///
-  /// Several that fail together are one shortage.
+  /// Failures during a delay belong to the same shortage: they may lower the limit, but do not
+  /// extend the delay.
   ///
   /// - Parameters:
-  ///   - now: The time.
-  ///   - running: How many downloads still run.
-  /// - Returns: How long starts are delayed from now on.
+  ///   - now: The current time.
+  ///   - running: The number of downloads that still run.
+  /// - Returns: The time until downloads start again.
   mutating func note(at now: ContinuousClock.Instant, running: Int) -> Duration {
     if let delayEnd, now < delayEnd {
       maximumRunning = min(maximumRunning ?? .max, max(1, running))
@@ -50,9 +51,9 @@ struct ResourceShortage: Sendable {
 
   /// Notes that a transfer makes progress.
   ///
-  /// A delay that has begun still ends in its time.
+  /// Does not shorten a delay that has begun.
   ///
-  /// - Parameter limit: How many downloads may run by the options.
+  /// - Parameter limit: The maximum number of running downloads in the options.
   mutating func noteProgress(limit: Int) {
     count = 0
     maximumRunning = maximumRunning.flatMap { $0 + 1 < limit ? $0 + 1 : nil }

@@ -1,21 +1,22 @@
 internal import Foundation
 
-/// The time from which a failed download may be tried again.
+/// The earliest time of a retry, on the system clock and on the monotonic clock.
 ///
-/// A record stores a date, which another process can read after a restart. A running engine keeps the
-/// instant on the monotonic clock, so that setting the system clock changes no wait.
+/// The record stores the date, so that another process can read it after a restart. A running
+/// engine keeps the instant of the monotonic clock, so that setting the system clock does not
+/// change the wait.
 struct RetryDeadline: Sendable, Hashable {
-  /// The record's `nextRetryAt`, which tells one wait from the next.
+  /// The record's `nextRetryAt`, which distinguishes successive waits.
   var date: Date
-  /// The instant from which the retry is due.
+  /// The instant at which the retry is due.
   var instant: ContinuousClock.Instant
 }
 
 extension RetryDeadline {
-  /// Converts a stored date, given both clocks.
+  /// Converts a stored date, given the current time on both clocks.
   ///
-  /// A date that is further away than the longest wait was stored before the system clock was set
-  /// back: the wait is cut to the longest one.
+  /// A date further away than the longest wait was stored before the system clock was set back; the
+  /// deadline is then the longest wait from now.
   init(
     _ date: Date,
     now: Date,

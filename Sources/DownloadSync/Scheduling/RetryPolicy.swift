@@ -1,15 +1,22 @@
 public import DownloadStore
 
-/// Whether and when a failed download is tried again.
+/// Decides whether and when a failed download is retried.
+///
+/// The wait grows exponentially with the number of consecutive failures, with full jitter.
+///
+/// ```swift
+/// var options = EngineOptions()
+/// options.retry = RetryPolicy(maximumAttempts: 3, base: .seconds(2))
+/// ```
 public struct RetryPolicy: Sendable, Hashable {
-  /// After so many failures in a row without progress the download has failed for good.
+  /// The number of consecutive failures without progress after which a download fails permanently.
   public var maximumAttempts: Int32
-  /// The longest wait after the first failure; it doubles with each further one.
+  /// The longest wait after the first failure; it doubles with each further failure.
   public var base: Duration
-  /// The longest wait at all, also where a server asks for more.
+  /// The upper bound of every wait, even if a server asks for a longer one.
   public var cap: Duration
 
-  /// Describes a policy.
+  /// Creates a policy.
   public init(
     maximumAttempts: Int32 = 8,
     base: Duration = .seconds(1),
@@ -20,17 +27,18 @@ public struct RetryPolicy: Sendable, Hashable {
     self.cap = cap
   }
 
-  /// The wait before the next attempt; `nil` when there is none.
+  /// Decides whether and when a download is retried after a failure.
   ///
-  /// The wait is drawn evenly from zero to the bound ("full jitter"), so that many downloads that
-  /// failed together do not come back together. What the server asks for is the least.
+  /// The wait is drawn uniformly from zero to its upper bound ("full jitter"), so that downloads
+  /// that failed together are not retried together. It is at least the time that the server asked
+  /// for, up to ``cap``.
   ///
   /// - Parameters:
-  ///   - failedAttempts: How many have failed in a row, this one included.
-  ///   - code: Why this one failed.
-  ///   - retryAfter: What the server asked for.
-  ///   - random: A number from zero up to but not including one.
-  /// - Returns: How long to wait, or `nil` when the download has failed for good.
+  ///   - failedAttempts: The number of consecutive failures, including this one.
+  ///   - code: The reason for this failure.
+  ///   - retryAfter: The wait that the server asked for.
+  ///   - random: A random number in 0..<1.
+  /// - Returns: The wait before the next attempt; `nil` if the download has failed permanently.
   public func wait(
     afterFailures failedAttempts: Int32,
     _ code: DownloadFailure.Code,
@@ -42,12 +50,13 @@ public struct RetryPolicy: Sendable, Hashable {
     return max(drawn, min(retryAfter ?? .zero, cap))
   }
 
-  /// Whether another attempt is allowed after that many failures in a row.
+  /// Whether another attempt is allowed after the given number of consecutive failures.
   func allowsAttempt(afterFailures failedAttempts: Int32) -> Bool {
     failedAttempts < maximumAttempts
   }
 
-  /// The longest wait after that many failures in a row, unless a server asks for more.
+  /// The longest wait after the given number of consecutive failures, unless a server asks for
+  /// more.
   func longestWait(afterFailures failures: Int32) -> Duration {
     min(cap, base * (1 << (Int(max(1, min(failures, 31))) - 1)))
   }

@@ -16,7 +16,8 @@ struct Scheduler: Sendable {
     var order: Int
     /// Whether the process crashed while a transfer of this download was running.
     var isSuspect = false
-    /// Whether the user asked to start this download before all others, preempting one if necessary.
+    /// Whether the user asked to start this download before all others, preempting one if
+    /// necessary.
     var startsImmediately = false
     /// The volume of its file.
     var volume: UInt64 = 0
@@ -37,8 +38,8 @@ struct Scheduler: Sendable {
   enum Step: Sendable, Hashable {
     /// Start the download, which has been removed from the queue.
     case start(Candidate)
-    /// End the running download with this URL; it is held until the user resumes it. Another download
-    /// takes its slot when it has ended.
+    /// End the running download with this URL; it is held until the user resumes it. Another
+    /// download takes its slot when it has ended.
     case preempt(url: String)
   }
 
@@ -55,8 +56,8 @@ struct Scheduler: Sendable {
   /// started before the request to start immediately. So downloads that were requested together do
   /// not preempt each other.
   ///
-  /// - Complexity: O(r + h log n) for r running downloads, h hosts without a free slot, and n waiting
-  ///   downloads.
+  /// - Complexity: O(r + h log n) for r running downloads, h hosts without a free slot, and n
+  ///   waiting downloads.
   func next(_ queue: inout ReadyQueue, running: [Running]) -> Step? {
     guard !running.contains(where: \.candidate.isSuspect) else { return nil }
     let slots = Slots(limits, running)

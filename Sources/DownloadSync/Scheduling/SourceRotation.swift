@@ -1,14 +1,14 @@
 internal import DownloadStore
 
-/// Which of a download's URLs is asked next: its own, then each mirror, round and round, past those
-/// whose last answer was final.
+/// Chooses the URL of a download's next attempt: its own URL, then each mirror, in turn.
 ///
-/// Only failures since there was progress count. One URL is asked at a time.
+/// A URL whose last failure was permanent is skipped. Only failures since the last progress count.
+/// One URL is used at a time.
 struct SourceRotation: Sendable {
   private let sources: [String]
-  /// The last failure of each source that has failed, by its index.
+  /// The last failure of each source that has failed, by index.
   private let failures: [Int: DownloadFailure.Code]
-  /// The source that was asked last; `nil` before the first failure.
+  /// The index of the source that failed last; `nil` before the first failure.
   private let last: Int?
 
   init(of record: DownloadRecord) {
@@ -16,7 +16,7 @@ struct SourceRotation: Sendable {
     var failures: [Int: DownloadFailure.Code] = [:]
     var last: Int?
     for attempt in record.attempts.suffix(Int(max(0, record.failedAttempts))) {
-      // A URL that was replaced is none of them.
+      // The URL of an attempt may have been replaced since, and is then not a source.
       guard let index = sources.firstIndex(where: { $0.utf8.elementsEqual(attempt.url.utf8) })
       else { continue }
       failures[index] = attempt.failure.code
@@ -27,28 +27,28 @@ struct SourceRotation: Sendable {
     self.last = last
   }
 
-  /// The index of the source to ask next; the own URL where all have failed for good.
+  /// The index of the next source; zero, the download's own URL, if all have failed permanently.
   private var nextIndex: Int {
     guard let last else { return 0 }
     let round = (1...sources.count).map { (last + $0) % sources.count }
     return round.first { failures[$0]?.isRetryable ?? true } ?? 0
   }
 
-  /// The URL to ask next.
+  /// The URL of the next attempt.
   var next: String { sources[nextIndex] }
 
-  /// Says when the next attempt is made.
+  /// Decides whether and when a download is retried after a failure.
   ///
-  /// A source that was not asked yet is asked without a wait, unless it is on the server that just
-  /// asked for patience.
+  /// A source that has not failed yet is used without a wait, unless it has the same origin as the
+  /// server that just asked for one.
   ///
   /// - Parameters:
-  ///   - failure: Why the last attempt failed, which the record has noted already.
-  ///   - record: The record.
-  ///   - policy: How often and after which waits one source is asked.
-  ///   - retryAfter: What the server asked for.
-  ///   - random: A number from zero up to but not including one.
-  /// - Returns: The wait before it; `nil` when there is none.
+  ///   - failure: Why the last attempt failed; the record already lists it.
+  ///   - record: The record after the failure.
+  ///   - policy: The number of attempts, and their waits.
+  ///   - retryAfter: The wait that the server asked for.
+  ///   - random: A random number in 0..<1.
+  /// - Returns: The wait before the next attempt; `nil` if the download has failed permanently.
   static func wait(
     after failure: DownloadFailure,
     of record: DownloadRecord,
@@ -66,7 +66,7 @@ struct SourceRotation: Sendable {
         random: random
       )
     }
-    // What fails here fails whoever is asked.
+    // A local failure is the same for every source.
     guard !failure.code.isLocal, index != rotation.last else {
       return wait(failure.code, retryAfter)
     }
@@ -80,7 +80,7 @@ struct SourceRotation: Sendable {
 }
 
 extension DownloadFailure.Code {
-  /// Whether the cause is on this machine, so that another server is no help.
+  /// Whether the cause is on this machine, so that another server would not help.
   var isLocal: Bool {
     switch self {
     case .fileSystem, .fileInUse, .fileUnavailable, .diskFull, .outOfResources, .quarantined: true
