@@ -15,7 +15,9 @@ public enum DownloadEvent: Sendable {
   case retrying(DownloadRecord, DownloadFailure, wait: Duration)
   /// The download failed permanently.
   case failed(DownloadRecord, DownloadFailure)
-  /// The disk is full; the download continues when there is free space.
+  /// The disk is full.
+  ///
+  /// A waiting download continues when there is free space; a paused one stays paused.
   case waitingForDiskSpace(DownloadRecord)
   /// The engine has ended the transfer of the download, or taken the download off its queue.
   ///

@@ -31,7 +31,7 @@ public struct TransferPlan: Sendable, Hashable {
       case p2 = "P2"
       /// The resume data cannot be parsed.
       case p3 = "P3"
-      /// The resume data is of another version of the file.
+      /// The resume data has another validator or URL than the record.
       case p4 = "P4"
       /// The temporary file of the resume data is missing.
       case p5 = "P5"
