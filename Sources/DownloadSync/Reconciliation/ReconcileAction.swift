@@ -29,7 +29,7 @@ public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   case placeDelivered = "place the delivered file"
   /// Rename the partial file to its final name.
   case placePartial = "place the partial"
-  /// Repeat the rename that was logged before the process ended.
+  /// Repeat the logged rename of the partial file.
   case redoRename = "redo the rename"
   /// Choose another final name when the file is renamed: a foreign file has the recorded one.
   case chooseName = "choose the name again at finalise"

@@ -12,8 +12,7 @@ public struct Reconciliation: Sendable, Hashable {
   public var reconcileCase: ReconcileCase
   /// What to do.
   public var decision: ReconcileDecision
-  /// Whether the decision was not executed, because another process uses the partial file to
-  /// delete.
+  /// Whether the decision was not executed because another process is using the partial file.
   public var isPartialInUse = false
   /// The failure to sync the deletion of the files; `nil` if there was none.
   ///

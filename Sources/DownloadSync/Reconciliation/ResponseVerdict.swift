@@ -106,7 +106,7 @@ public enum ResponseVerdict: Sendable, Hashable {
       return .askAgainFromZero(
         DownloadFailure(
           .entityChanged,
-          "the file on the server has changed its size from \(expected) to \(total) bytes"
+          "the size of the file on the server has changed from \(expected) to \(total) bytes"
         )
       )
     }
