@@ -10,8 +10,8 @@ internal import ObjectStore
 /// transfers of a store: it holds an advisory lock that ends with its process. Readers and writers
 /// of the store do not need the engine.
 ///
-/// Pure values make all decisions (``Reconciler``, ``Scheduler``, ``RetryPolicy``,
-/// ``ResponseVerdict``). The engine owns the clock, the files and the transport. It handles its
+/// Pure values make all decisions (`Reconciler`, `Scheduler`, ``RetryPolicy``,
+/// `ResponseVerdict`). The engine owns the clock, the files and the transport. It handles its
 /// inputs in batches, so that many small files share a commit.
 ///
 /// ```swift
@@ -231,11 +231,20 @@ public actor DownloadEngine {
   /// bytes that can be continued, and corrects the records. An engine either reconciles or runs,
   /// once.
   ///
-  /// - Returns: The state and the decision of each record, in the order in which they were handled.
+  /// - Returns: The number of active records that were examined.
   /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
   ///   `StoreError`.
   /// - Complexity: O(active) records; finished records cost nothing.
-  public func reconcile() async throws -> [Reconciliation] {
+  @discardableResult
+  public func reconcile() async throws -> Int {
+    try await reconcileRecords().count
+  }
+
+  /// Reconciles as ``reconcile()`` does.
+  ///
+  /// - Returns: The state and the decision of each record, in the order in which they were handled.
+  /// - Throws: As ``reconcile()``.
+  package func reconcileRecords() async throws -> [Reconciliation] {
     defer {
       hasEnded = true
       hub.end()

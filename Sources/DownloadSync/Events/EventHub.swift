@@ -56,7 +56,7 @@ final class EventHub: Sendable {
         if let event { return event }
         // The signal ends when the task is cancelled and when the run ends. After the run the loop
         // continues with the events that are left in the buffer.
-        guard !hasEnded, await rings.next() != nil || self.hasEnded else { return nil }
+        guard !hasEnded, await iterator.next() != nil || self.hasEnded else { return nil }
       }
     }
 

@@ -3,7 +3,7 @@ internal import DownloadStore
 /// A step of a decision: what to do with a record, its task, its files or its resume data.
 ///
 /// The raw values are those printed by `dlstore explain` and in `docs/reconciliation.md`.
-public enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
+package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   // MARK: Tasks
 
   /// Keep, of several tasks, the one that has received the most bytes.

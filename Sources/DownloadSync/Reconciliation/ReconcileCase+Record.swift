@@ -14,7 +14,7 @@ extension ReconcileCase {
   ///   - now: The current time, which decides whether a retry is due.
   ///   - hasFreeSlot: Whether another download may run.
   ///   - policy: The settings that the decision depends on.
-  public init(
+  package init(
     record: DownloadRecord,
     files: FileInspection,
     task: LiveTask = .none,
@@ -100,7 +100,7 @@ extension ReconcileCase.ResumeDataStatus {
   /// Checks the resume data of a record, without examining the temporary file that it names.
   ///
   /// - Complexity: O(n) for n bytes of resume data.
-  public init(of record: DownloadRecord) {
+  package init(of record: DownloadRecord) {
     guard let resumeData = record.resumeData else {
       self = .none
       return

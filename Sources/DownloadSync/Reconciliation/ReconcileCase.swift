@@ -9,9 +9,9 @@ package import DownloadStore
 /// let given = ReconcileCase(stored: .paused, task: .doneOK, partial: .longer)
 /// print(Reconciler.decide(given).ruleNames)  // T1
 /// ```
-public struct ReconcileCase: Sendable, Hashable {
+package struct ReconcileCase: Sendable, Hashable {
   /// The stored state, including a command that is not carried out yet.
-  public enum Stored: String, Sendable, Hashable, CaseIterable {
+  package enum Stored: String, Sendable, Hashable, CaseIterable {
     /// There is no such record.
     case none
     /// The download waits for a slot.
@@ -35,7 +35,7 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// The state of the tasks that carry the record's id.
-  public enum LiveTask: String, Sendable, Hashable, CaseIterable {
+  package enum LiveTask: String, Sendable, Hashable, CaseIterable {
     /// There is no task.
     case none
     /// The task is running.
@@ -58,11 +58,11 @@ public struct ReconcileCase: Sendable, Hashable {
     case dupDoneRunning
 
     /// Whether a task receives bytes, or would if it were resumed.
-    public var isLive: Bool { self == .running || self == .suspended || self == .dupRunning }
+    package var isLive: Bool { self == .running || self == .suspended || self == .dupRunning }
   }
 
   /// The state of the record's resume data, which Apple's URLSession produces.
-  public enum ResumeDataStatus: String, Sendable, Hashable, CaseIterable {
+  package enum ResumeDataStatus: String, Sendable, Hashable, CaseIterable {
     /// The record has no resume data.
     case none
     /// A transport can use the resume data.
@@ -76,22 +76,22 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// The conditions that a decision depends on besides the five axes.
-  public struct Conditions: Sendable, Hashable {
+  package struct Conditions: Sendable, Hashable {
     /// Whether another download may run.
-    public var hasFreeSlot: Bool
+    package var hasFreeSlot: Bool
     /// Whether the transport accepts resume data, as Apple's does.
-    public var takesResumeData: Bool
+    package var takesResumeData: Bool
     /// Whether the finished file is to be deleted with its record.
-    public var removesFile: Bool
+    package var removesFile: Bool
     /// Whether a range may be requested.
     ///
     /// True if the record has a validator or a required digest, or if the policy allows it without.
-    public var canContinue: Bool
+    package var canContinue: Bool
     /// Whether the next retry is due.
-    public var isRetryDue: Bool
+    package var isRetryDue: Bool
 
     /// Creates conditions; the defaults are those of the tables in `docs/reconciliation.md`.
-    public init(
+    package init(
       hasFreeSlot: Bool = true,
       takesResumeData: Bool = true,
       removesFile: Bool = false,
@@ -107,20 +107,20 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// The stored state.
-  public var stored: Stored
+  package var stored: Stored
   /// The state of the task.
-  public var task: LiveTask
+  package var task: LiveTask
   /// The state of the file with the final name.
-  public var final: FileInspection.Final
+  package var final: FileInspection.Final
   /// The state of the partial file.
-  public var partial: FileInspection.Partial
+  package var partial: FileInspection.Partial
   /// The state of the resume data.
-  public var resumeData: ResumeDataStatus
+  package var resumeData: ResumeDataStatus
   /// The other inputs.
-  public var conditions: Conditions
+  package var conditions: Conditions
 
   /// Creates a case.
-  public init(
+  package init(
     stored: Stored,
     task: LiveTask = .none,
     final: FileInspection.Final = .missing,
@@ -137,7 +137,7 @@ public struct ReconcileCase: Sendable, Hashable {
   }
 
   /// Returns all 12,000 cases under the given conditions, ordered by the axes and their values.
-  public static func all(_ conditions: Conditions = Conditions()) -> [Self] {
+  package static func all(_ conditions: Conditions = Conditions()) -> [Self] {
     var cases: [Self] = []
     cases.reserveCapacity(12_000)
     for stored in Stored.allCases {

@@ -1,16 +1,16 @@
 /// What to do with a record, and the rules that say so.
-public struct ReconcileDecision: Sendable, Hashable {
+package struct ReconcileDecision: Sendable, Hashable {
   /// The rules that matched, in order; empty when there is nothing to do.
-  public var rules: [ReconcileRule.ID]
+  package var rules: [ReconcileRule.ID]
   /// The actions in order; those of ``plan`` follow them.
-  public var actions: [ReconcileAction]
+  package var actions: [ReconcileAction]
   /// The state of the record afterwards.
-  public var result: ReconcileResult
+  package var result: ReconcileResult
   /// Where the next byte comes from; `nil` if the decision starts no transfer.
-  public var plan: TransferPlan?
+  package var plan: TransferPlan?
 
   /// Creates a decision.
-  public init(
+  package init(
     rules: [ReconcileRule.ID],
     actions: [ReconcileAction],
     result: ReconcileResult,
@@ -25,12 +25,12 @@ public struct ReconcileDecision: Sendable, Hashable {
   /// The names of all rules that matched, joined by `+`; those of the plan come last.
   ///
   /// For example `A2+Z2+P7`.
-  public var ruleNames: String {
+  package var ruleNames: String {
     (rules.map(\.rawValue) + (plan?.rules.map(\.rawValue) ?? [])).joined(separator: "+")
   }
 
   /// The raw values of all steps in order: the actions, the actions of the plan, and its source.
-  public var steps: [String] {
+  package var steps: [String] {
     (actions + (plan?.actions ?? [])).map(\.rawValue) + (plan.map { [$0.source.rawValue] } ?? [])
   }
 

@@ -2,18 +2,18 @@ internal import DownloadStore
 internal import Foundation
 
 /// The settings that decisions depend on.
-public struct ReconcilePolicy: Sendable, Hashable {
+package struct ReconcilePolicy: Sendable, Hashable {
   /// Whether the transport accepts resume data, as a ``BackgroundTransport`` does.
-  public var takesResumeData: Bool
+  package var takesResumeData: Bool
   /// Whether to continue bytes on disk that neither a validator nor a digest protects.
   ///
   /// If the server's file has changed in the meantime, the result may be a mixture of both
   /// versions.
-  public var continuesUnvalidated: Bool
+  package var continuesUnvalidated: Bool
   /// The longest wait before a retry; `nil` for no limit.
   ///
   /// A retry date that is further away was stored before the system clock was set back, and is due.
-  public var longestWait: Duration?
+  package var longestWait: Duration?
   /// Whether every retry is due, whatever its date says.
   ///
   /// The engine sets this when a record leaves its queue. The queue has timed the wait with the
@@ -23,7 +23,7 @@ public struct ReconcilePolicy: Sendable, Hashable {
   /// Creates a policy.
   ///
   /// The default is for a transport without resume data, and continues only what can be validated.
-  public init(
+  package init(
     takesResumeData: Bool = false,
     continuesUnvalidated: Bool = false,
     longestWait: Duration? = nil

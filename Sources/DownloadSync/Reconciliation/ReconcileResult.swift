@@ -1,5 +1,5 @@
 /// The state of a record after a decision was carried out.
-public enum ReconcileResult: Sendable, Hashable {
+package enum ReconcileResult: Sendable, Hashable {
   /// The record has the given state; `none` means that it does not exist.
   case state(ReconcileCase.Stored)
   /// The record keeps the given state until its task has reported its end.
@@ -18,7 +18,7 @@ public enum ReconcileResult: Sendable, Hashable {
   case waitingOrFailed
 
   /// The possible states of the record; more than one only for ``waitingOrFailed``.
-  public var states: [ReconcileCase.Stored] {
+  package var states: [ReconcileCase.Stored] {
     switch self {
     case .state(let stored), .pending(let stored): [stored]
     case .placed, .completedMissing, .completedModified: [.completed]
@@ -30,7 +30,7 @@ public enum ReconcileResult: Sendable, Hashable {
 
 extension ReconcileResult: CustomStringConvertible {
   /// The result as `docs/reconciliation.md` shows it.
-  public var description: String {
+  package var description: String {
     switch self {
     case .state(let stored): stored.rawValue
     case .pending(let stored): "\(stored.rawValue)(pending)"

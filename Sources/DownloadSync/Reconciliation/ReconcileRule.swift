@@ -2,9 +2,9 @@
 ///
 /// Rules are data. ``ReconcileTable`` evaluates them in order, and the tables in
 /// `docs/reconciliation.md` are generated from them.
-public struct ReconcileRule: Sendable {
+package struct ReconcileRule: Sendable {
   /// The names of the rules, in the order of evaluation.
-  public enum ID: String, Sendable, Hashable, CaseIterable {
+  package enum ID: String, Sendable, Hashable, CaseIterable {
     // MARK: Several tasks
 
     /// Several tasks, none finished: one is kept.
@@ -103,7 +103,7 @@ public struct ReconcileRule: Sendable {
   /// The effect of a rule on the record.
   enum Outcome: Sendable {
     /// The following rules are evaluated too, with the given task if there is one.
-    case goesOn(keeping: ReconcileCase.LiveTask?)
+    case continues(keeping: ReconcileCase.LiveTask?)
     /// The record gets the given result.
     case becomes(ReconcileResult)
     /// The record is deleted if no task is left, and pending otherwise.
@@ -119,11 +119,11 @@ public struct ReconcileRule: Sendable {
   }
 
   /// The rule's name.
-  public var id: ID
+  package var id: ID
   /// The condition under which the rule matches, as text.
-  public var condition: String
+  package var condition: String
   /// The actions in order; a decision omits those that have no effect in its case.
-  public var actions: [ReconcileAction]
+  package var actions: [ReconcileAction]
   /// The rule matches if one of these patterns does.
   var patterns: [ReconcilePattern]
   var outcome: Outcome
@@ -143,7 +143,7 @@ public struct ReconcileRule: Sendable {
   }
 
   /// The resulting record state, as text.
-  public var outcomeWords: String {
+  package var outcomeWords: String {
     switch outcome {
     case .continues(let task): task.map { "go on with \($0.rawValue)" } ?? "go on"
     case .becomes(let result), .whenDue(let result): result.description

@@ -2,7 +2,7 @@ internal import DownloadStore
 
 extension ReconcileTable {
   /// The rules that the engine applies.
-  public static let standard = ReconcileTable(
+  package static let standard = ReconcileTable(
     rules: dedupe + discarded + ownerless + complete + named + renaming + withTask + withoutTask,
     planRules: TransferPlan.Rule.standard
   )

@@ -5,11 +5,11 @@ internal import DownloadStore
 /// The first matching rule decides. Rules that only prepare the decision are the exception: after
 /// D1 and D2, which reduce several tasks to one, and A2, which leaves a foreign file in place, the
 /// following rules are evaluated too.
-public struct ReconcileTable: Sendable {
+package struct ReconcileTable: Sendable {
   /// The rules that determine the actions and the result.
-  public var rules: [ReconcileRule]
+  package var rules: [ReconcileRule]
   /// The rules that determine where the next byte comes from.
-  public var planRules: [TransferPlan.Rule]
+  package var planRules: [TransferPlan.Rule]
 
   /// Returns the decision for a case.
   ///

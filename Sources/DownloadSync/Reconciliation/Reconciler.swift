@@ -2,9 +2,9 @@
 ///
 /// Pure and total: the decision depends on nothing but the case, and every case has one. The rules
 /// are ``ReconcileTable/standard``.
-public enum Reconciler {
+package enum Reconciler {
   /// Returns the decision for a case.
-  public static func decide(_ reconcileCase: ReconcileCase) -> ReconcileDecision {
+  package static func decide(_ reconcileCase: ReconcileCase) -> ReconcileDecision {
     ReconcileTable.standard.decision(for: reconcileCase)
   }
 }

@@ -3,21 +3,21 @@ package import Foundation
 internal import ObjectStore
 
 /// The state and the decision of one record, as the engine executes it and commands show it.
-public struct Reconciliation: Sendable, Hashable {
+package struct Reconciliation: Sendable, Hashable {
   /// The record as stored.
-  public var record: DownloadRecord
+  package var record: DownloadRecord
   /// The paths of its files.
-  public var layout: FileLayout
+  package var layout: FileLayout
   /// The inputs of the decision.
-  public var reconcileCase: ReconcileCase
+  package var reconcileCase: ReconcileCase
   /// What to do.
-  public var decision: ReconcileDecision
+  package var decision: ReconcileDecision
   /// Whether the decision was not executed because another process is using the partial file.
-  public var isPartialInUse = false
+  package var isPartialInUse = false
   /// The failure to sync the deletion of the files; `nil` if there was none.
   ///
   /// The files may come back after a power failure, so the record is left unchanged.
-  public var deletionFailure: DownloadFailure?
+  package var deletionFailure: DownloadFailure?
 
   /// Examines the files of a record, and decides.
   ///
@@ -31,7 +31,7 @@ public struct Reconciliation: Sendable, Hashable {
   ///   - hasFreeSlot: Whether another download may run.
   ///   - policy: The settings that the decision depends on.
   /// - Throws: `DownloadStoreError` with `missingRoot` if the record's root is unknown.
-  public init(
+  package init(
     of record: DownloadRecord,
     in roots: Roots,
     task: ReconcileCase.LiveTask = .none,
@@ -66,7 +66,7 @@ public struct Reconciliation: Sendable, Hashable {
   /// - Throws: `DownloadStoreError` with `missingRoot` if the root of a record is unknown;
   ///   `StoreError`.
   /// - Complexity: O(n) for n active records, plus two `lstat` calls for each examined one.
-  public static func ofActive(
+  package static func ofActive(
     in store: DownloadStore,
     urls: Set<String>? = nil,
     now: Date,

@@ -4,7 +4,7 @@ package import Foundation
 /// The meaning of a response for a download (RFC 9110, sections 13 to 15).
 ///
 /// Pure: a verdict depends on the response head and on the bytes that are on disk.
-public enum ResponseVerdict: Sendable, Hashable {
+package enum ResponseVerdict: Sendable, Hashable {
   /// Write the body at `offset` in the file, which has `total` bytes in all; `nil` if unknown.
   ///
   /// The offset is at most the requested one: bytes that are on disk may be sent again.
@@ -28,7 +28,7 @@ public enum ResponseVerdict: Sendable, Hashable {
   ///   - expected: The size of the whole file in bytes, if an earlier response contained it.
   ///   - validator: The validator of the bytes on disk.
   ///   - now: The current time, to which a `Retry-After` date is compared.
-  public init(
+  package init(
     _ head: ResponseHead,
     offset: Int64,
     expected: Int64?,

@@ -1,9 +1,9 @@
 internal import DownloadStore
 
 /// Where the next byte of a download comes from.
-public struct TransferPlan: Sendable, Hashable {
+package struct TransferPlan: Sendable, Hashable {
   /// The kinds of request, and what they do with the bytes on disk.
-  public enum Source: String, Sendable, Hashable, CaseIterable {
+  package enum Source: String, Sendable, Hashable, CaseIterable {
     /// No request: the partial file is complete, and is verified and renamed.
     case finalise
     /// A request made by the transport from the resume data.
@@ -22,9 +22,9 @@ public struct TransferPlan: Sendable, Hashable {
   }
 
   /// One rule of planning.
-  public struct Rule: Sendable {
+  package struct Rule: Sendable {
     /// The names of the rules, in the order of evaluation.
-    public enum ID: String, Sendable, Hashable, CaseIterable {
+    package enum ID: String, Sendable, Hashable, CaseIterable {
       /// The partial file is complete.
       case p1 = "P1"
       /// The resume data is valid, and the transport accepts it.
@@ -48,13 +48,13 @@ public struct TransferPlan: Sendable, Hashable {
     }
 
     /// The rule's name.
-    public var id: ID
+    package var id: ID
     /// The condition under which the rule matches, as text.
-    public var condition: String
+    package var condition: String
     /// The actions before the request; a plan omits those that have no effect in its case.
-    public var actions: [ReconcileAction]
+    package var actions: [ReconcileAction]
     /// Where the next byte comes from; `nil` if the following rules decide.
-    public var source: Source?
+    package var source: Source?
     var pattern: ReconcilePattern
 
     init(
@@ -73,11 +73,11 @@ public struct TransferPlan: Sendable, Hashable {
   }
 
   /// The rules that matched, in order.
-  public var rules: [Rule.ID]
+  package var rules: [Rule.ID]
   /// The actions before the request, in order.
-  public var actions: [ReconcileAction]
+  package var actions: [ReconcileAction]
   /// Where the next byte comes from.
-  public var source: Source
+  package var source: Source
 
   /// Whether the download starts at the first byte, using none of the bytes in the partial file.
   ///

@@ -15,7 +15,9 @@ struct SourceRotation: Sendable {
     let sources = [record.url] + record.mirrors
     var failures: [Int: DownloadFailure.Code] = [:]
     var last: Int?
-    for attempt in record.attempts.suffix(Int(max(0, record.failedAttempts))) {
+    // A full disk is listed among the attempts, but is no failure of the source, and is not counted.
+    let counted = record.attempts.filter { $0.failure.code != .diskFull }
+    for attempt in counted.suffix(Int(max(0, record.failedAttempts))) {
       // The URL of an attempt may have been replaced since, and is then not a source.
       guard let index = sources.firstIndex(where: { $0.utf8.elementsEqual(attempt.url.utf8) })
       else { continue }

@@ -106,6 +106,26 @@ import Testing
     #expect(record.source == mirrors[1])
   }
 
+  @Test func `a mirror whose attempt met a full disk has not failed`() {
+    var record = DownloadRecord.sample(url: own, mirrors: [mirrors[0]])
+    func fail(_ code: DownloadFailure.Code) -> Duration? {
+      let failure = DownloadFailure(code, "")
+      return record.fail(failure, from: own, at: record.createdAt) { record in
+        SourceRotation.wait(after: failure, of: record, policy, retryAfter: nil, random: 0)
+      }
+    }
+    #expect(fail(.timedOut) == .zero)
+    #expect(record.source == mirrors[0])
+    record.deferAttempt(
+      noting: DownloadFailure(.diskFull, ""),
+      from: mirrors[0],
+      at: record.createdAt
+    )
+    #expect(record.source == mirrors[0], "the disk is full for every source")
+    #expect(fail(.notFound) != nil, "the mirror is left to try")
+    #expect(record.source == mirrors[0])
+  }
+
   @Test func `a link that is refused after it delivered bytes needs a new URL`() {
     var record = DownloadRecord.sample()
     let refused = DownloadFailure(.refused, "403 Forbidden")

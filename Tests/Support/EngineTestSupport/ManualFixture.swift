@@ -104,7 +104,7 @@ extension DownloadEvent {
     case .completed: "completed"
     case .retrying: "retrying"
     case .failed: "failed"
-    case .waitingForDiskSpace: "waitsForRoom"
+    case .waitingForDiskSpace: "waitingForDiskSpace"
     case .released: "released"
     case .interceptorFailed: "interceptorFailed"
     case .missed: "missed"

@@ -48,7 +48,7 @@ final class EventLog: Sendable {
         return trace.note("event", "failed \(failed.id)")
       }
       (record, kind) = (failed, "failed \(failure.code)")
-    case .waitingForDiskSpace(let ended): (record, kind) = (ended, "waitsForRoom")
+    case .waitingForDiskSpace(let ended): (record, kind) = (ended, "waitingForDiskSpace")
     case .started(let started, let offset):
       return trace.note("event", "started \(started.id) \(started.generation) at \(offset)")
     case .rolledBack(let url, let offset):
