@@ -1,21 +1,24 @@
-/// What became of a wish for one download.
+/// The outcome of a command or an update for one download.
 public struct CommandOutcome: Sendable {
-  /// What became of it.
+  /// The effect on the record.
   public enum Effect: Sendable {
-    /// The record has changed.
+    /// The record has changed, and is now this one.
     case done(DownloadRecord)
-    /// There was nothing to change.
+    /// There was nothing to change; the record is still this one.
     case unchanged(DownloadRecord)
-    /// There is no such download, or the name fits several.
+    /// No download has the name (`unknownRecord`), or several have (`ambiguousID`).
+    ///
+    /// A download that is being removed counts as unknown, except to
+    /// ``DownloadCommand/remove(withFile:)``.
     case unknown(DownloadStoreError)
   }
 
-  /// The URL, id or beginning of one that was given; the URL where a tag or everything was.
+  /// The URL, id or id prefix that the caller gave; the record's URL if the selection named none.
   public var name: String
-  /// What became of it.
+  /// The effect on the record.
   public var effect: Effect
 
-  /// The record as it is then; `nil` when it is not known.
+  /// The record after the command; `nil` if no single record has the name.
   public var record: DownloadRecord? {
     switch effect {
     case .done(let record), .unchanged(let record): record

@@ -1,26 +1,28 @@
-/// What somebody wants of downloads.
+/// A command that the user gives to downloads.
 ///
-/// A wish is written into the record, by any process; an engine carries out what needs one. Each may
-/// be expressed at any time, in any state and more than once.
+/// Any process writes a command to the record as a new state or intent; the engine that runs the
+/// transfers carries it out. A command may be given at any time, in any state and repeatedly.
+/// ``DownloadRecord/applying(_:)`` defines its effect.
 public enum DownloadCommand: Sendable, Hashable {
-  /// Stand still, and keep what there is.
+  /// Pauses the download; keeps the bytes on disk.
   case pause
-  /// Go on with what there is, its failures forgotten.
+  /// Resumes the download from the bytes on disk, and clears its failure count.
   ///
-  /// With `immediately` it starts before all others, and where no slot is free the oldest transfer makes
-  /// room: that one then waits until somebody resumes it.
+  /// With `immediately` it starts before all others. If no slot is free, it preempts the transfer
+  /// that has run longest, which is then held until the user resumes it.
   case resume(immediately: Bool)
-  /// Give it up: what is downloaded goes, the record stays.
+  /// Cancels the download: deletes the partial file, keeps the record.
   case cancel
-  /// Begin from nothing.
+  /// Restarts the download from the first byte.
   ///
-  /// A finished file that is ours stays until the new one takes its place.
+  /// The finished file, if it is still the downloaded one, stays until the new one replaces it.
   case restart
-  /// Forget it: what is downloaded and the record go, and with `withFile` the finished file, if it
-  /// is provably ours.
+  /// Removes the download: deletes the partial file and the record.
+  ///
+  /// With `withFile` it also deletes the finished file, if that is still the downloaded one.
   case remove(withFile: Bool)
 
-  /// The states in which the wish can change something.
+  /// The states in which the command may have an effect.
   public var states: [DownloadState] {
     switch self {
     case .pause: [.waiting, .running, .failedRetryable, .finalizing, .paused]

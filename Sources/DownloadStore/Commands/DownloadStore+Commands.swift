@@ -7,23 +7,27 @@ internal import ObjectStore
 #endif
 
 extension DownloadStore {
-  /// Has downloads stand still, and keep what there is.
+  /// Pauses downloads; keeps the bytes on disk.
   ///
-  /// As ``grant(_:to:)``.
+  /// Applies ``DownloadCommand/pause``; see ``apply(_:to:)``. Durable on return.
+  ///
+  /// - Parameter selection: The downloads.
+  /// - Returns: The outcome for each download.
+  /// - Throws: ``StoreError``.
   @discardableResult
   public func pause(_ selection: RecordSelection) throws -> [CommandOutcome] {
     try apply(.pause, to: selection)
   }
 
-  /// Has downloads go on with what there is, their failures forgotten.
+  /// Resumes downloads from the bytes on disk, and clears their failure counts.
   ///
-  /// As ``grant(_:to:)``.
+  /// Applies ``DownloadCommand/resume(immediately:)``; see ``apply(_:to:)``. Durable on return.
   ///
   /// - Parameters:
-  ///   - selection: Which.
-  ///   - immediately: Whether they start before all others, if need be in the place of those that have
-  ///     run longest.
-  /// - Returns: What became of each.
+  ///   - selection: The downloads.
+  ///   - immediately: Whether they start before all others, and preempt the downloads that have run
+  ///     longest if no slot is free.
+  /// - Returns: The outcome for each download.
   /// - Throws: ``StoreError``.
   @discardableResult
   public func resume(
@@ -33,30 +37,42 @@ extension DownloadStore {
     try apply(.resume(immediately: immediately), to: selection)
   }
 
-  /// Gives downloads up: what is downloaded goes, the records stay.
+  /// Cancels downloads: deletes partial files, keeps the records.
   ///
-  /// As ``grant(_:to:)``.
+  /// Applies ``DownloadCommand/cancel``; see ``apply(_:to:)``. Durable on return; an engine deletes
+  /// the files afterwards.
+  ///
+  /// - Parameter selection: The downloads.
+  /// - Returns: The outcome for each download.
+  /// - Throws: ``StoreError``.
   @discardableResult
   public func cancel(_ selection: RecordSelection) throws -> [CommandOutcome] {
     try apply(.cancel, to: selection)
   }
 
-  /// Has downloads begin from nothing, complete ones too.
+  /// Restarts downloads from the first byte, including completed ones.
   ///
-  /// As ``grant(_:to:)``. A finished file stays until the new one takes its place.
+  /// Applies ``DownloadCommand/restart``; see ``apply(_:to:)``. A finished file stays until the new
+  /// one replaces it. Durable on return.
+  ///
+  /// - Parameter selection: The downloads.
+  /// - Returns: The outcome for each download.
+  /// - Throws: ``StoreError``.
   @discardableResult
   public func restart(_ selection: RecordSelection) throws -> [CommandOutcome] {
     try apply(.restart, to: selection)
   }
 
-  /// Forgets downloads: what is downloaded and the records go.
+  /// Removes downloads: deletes partial files and records.
   ///
-  /// As ``grant(_:to:)``.
+  /// Applies ``DownloadCommand/remove(withFile:)``; see ``apply(_:to:)``. Durable on return; an
+  /// engine deletes the files and the records afterwards. To delete them without an engine, use
+  /// ``purge(_:)``.
   ///
   /// - Parameters:
-  ///   - selection: Which.
-  ///   - withFile: Whether finished files go too, those that are provably ours.
-  /// - Returns: What became of each.
+  ///   - selection: The downloads.
+  ///   - withFile: Whether finished files are deleted too, if they are still the downloaded ones.
+  /// - Returns: The outcome for each download.
   /// - Throws: ``StoreError``.
   @discardableResult
   public func remove(
@@ -66,19 +82,27 @@ extension DownloadStore {
     try apply(.remove(withFile: withFile), to: selection)
   }
 
-  /// Writes a wish into the records of a selection, in one transaction.
+  /// Applies a command to the records of a selection, in one transaction.
   ///
-  /// An engine of this or another process is woken by the commit and follows it. Without one,
-  /// records that are to be cancelled or removed stay, as `removed` or with the intent `keep`,
-  /// until an engine runs or reconciles. Names that are not known do not keep the others from
-  /// being dealt with.
+  /// The commit notifies the engine, in this or another process, which carries the command out.
+  /// Without an engine, cancelled records keep the intent `cancel` and removed records the state
+  /// `removed`, with their files, until an engine runs or reconciles the store. An unknown name
+  /// does not affect the others.
   ///
   /// Durable on return.
   ///
-  /// - Returns: What became of each: in the order in which they were named; of a tag or of
-  ///   everything, those alone in whose state the wish can change something.
-  /// - Throws: ``StoreError``.
-  /// - Complexity: O(k log n) for k records that are looked at and n in the store.
+  /// ```swift
+  /// let outcomes = try store.apply(.resume(immediately: true), to: .tagged("models"))
+  /// print(outcomes.count(where: \.isDone), "downloads resumed")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - selection: The downloads.
+  /// - Returns: The outcomes. For named downloads, one per name, in the order of the names;
+  ///   otherwise one per record in a state in which the command may have an effect.
+  /// - Throws: ``StoreError``; nothing has changed then.
+  /// - Complexity: O(k log n) for k selected records of n in the store.
   @discardableResult
   public func apply(
     _ command: DownloadCommand,
@@ -120,7 +144,7 @@ extension DownloadStore {
 }
 
 extension DownloadCommand {
-  /// Whether it is to forget the download, which may be said again of one that is about to go.
+  /// Whether the command removes the download; it then applies to records in state `removed` too.
   fileprivate var isRemoval: Bool {
     if case .remove = self { true } else { false }
   }

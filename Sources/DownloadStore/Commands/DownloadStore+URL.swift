@@ -1,24 +1,29 @@
 internal import ObjectStore
 
 extension DownloadStore {
-  /// Gives a download another URL, as when a signed one has expired, and keeps what is downloaded.
+  /// Replaces the URL of a download, for example an expired signed link, and keeps the bytes on
+  /// disk.
   ///
-  /// The record keeps its id, its bytes with their validator, its mirrors and its history. One that
-  /// failed goes on; a transfer from the old URL ends. The next request asks the new URL for the
-  /// rest, with the validator of what is there: a server that has another entity sends that whole.
+  /// The record keeps its id, its bytes with their validator, its mirrors and its failed attempts.
+  /// A failed download is queued again; a transfer from the old URL ends. The next request asks the
+  /// new URL for the missing bytes if the entity is the same (`If-Range`); otherwise the server
+  /// sends the new entity from its first byte. Resume data is dropped, because it contains the old
+  /// URL.
   ///
-  /// Header fields stay with the origin that they were given for: a URL of another origin gets none
-  /// that ``Redaction`` hides. ``add(_:)`` with the new URL gives the record header fields for it.
+  /// Header fields stay with the origin that they were given for: a URL at another origin gets none
+  /// that ``Redaction`` hides. To give the record header fields for the new origin, call
+  /// ``add(_:)`` with the new URL.
   ///
   /// Durable on return.
   ///
   /// - Parameters:
-  ///   - name: The URL that it has, its id, or the beginning of that.
-  ///   - url: The URL that it gets.
-  /// - Returns: The record as it is then, and whether it has changed.
-  /// - Throws: ``DownloadStoreError`` with `invalidURL`, `unknownRecord`, `ambiguousID`, `urlTaken`
-  ///   or `busy`; ``StoreError``. Nothing has changed then.
-  /// - Complexity: O(log n) in the records.
+  ///   - name: The current URL, the id, or a unique id prefix.
+  ///   - url: The new URL.
+  /// - Returns: The new record and whether it has changed.
+  /// - Throws: ``DownloadStoreError`` with `invalidURL`, `unknownRecord`, `ambiguousID`,
+  ///   `urlTaken`, or `busy` while the finished file is being renamed; ``StoreError``. Nothing has
+  ///   changed then.
+  /// - Complexity: O(log n) for n records.
   @discardableResult
   public func replaceURL(of name: String, with url: String) throws -> CommandOutcome {
     var update = RecordUpdate()
@@ -26,7 +31,7 @@ extension DownloadStore {
     return try self.update(name, update)
   }
 
-  /// Notes which origin the record's header fields were given for, before its URL changes.
+  /// Stores the origin of the record's header fields, before its URL changes.
   func keepOrigin(ofHeadersOf record: DownloadRecord, in tx: inout StoreTransaction) throws {
     guard record.hasHeaders, var headers = try tx.get(RequestHeaders.self, record.id),
       headers.origin == nil
@@ -35,7 +40,8 @@ extension DownloadStore {
     try tx.upsert(headers)
   }
 
-  /// Refuses a URL that the record cannot get now.
+  /// Throws if the record cannot get the URL: its file is being renamed, or another record has the
+  /// URL.
   func requireFree(
     _ url: String,
     for record: DownloadRecord,
@@ -44,13 +50,13 @@ extension DownloadStore {
     guard record.state != .finalizing else {
       throw DownloadStoreError(
         .busy,
-        "'\(record.filename)' is just getting its name: try again in a moment"
+        "'\(record.filename)' is being renamed: try again in a moment"
       )
     }
     if let other = try tx.get(DownloadRecord.self, url) {
       throw DownloadStoreError(
         .urlTaken,
-        "the URL '\(Redaction.url(url))' is that of another download, \(other.id)"
+        "another download, \(other.id), has the URL '\(Redaction.url(url))'"
       )
     }
   }

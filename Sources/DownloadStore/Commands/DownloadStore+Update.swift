@@ -1,23 +1,25 @@
 internal import ObjectStore
 
 extension DownloadStore {
-  /// Changes what is said of a download, in one transaction; a file that has its name gets the new
-  /// one with the record, or neither changes.
+  /// Changes the properties of a download, in one transaction, and renames its finished file.
   ///
-  /// While the change is written, the finished file has both names, so that after a kill the one
-  /// in the record is there. A download that is not complete ends under its new name. A finished
-  /// file that is gone, or not ours any more, is left alone, and the record changes.
+  /// Either both the record and the finished file get the new name, or neither does. During the
+  /// transaction the finished file has both names, so that after a kill it exists under the name in
+  /// the record; file systems without hard links do not guarantee this. An unfinished download gets
+  /// the new name when it completes. A finished file that is missing, or no longer the downloaded
+  /// one, is not renamed; the record changes nevertheless.
   ///
   /// Durable on return.
   ///
   /// - Parameters:
-  ///   - name: The URL, the id, or the beginning of one.
-  ///   - update: What is to be different.
-  /// - Returns: The record as it is then, and whether it has changed.
-  /// - Throws: ``DownloadStoreError`` with `unknownRecord`, `ambiguousID`, `nameTaken`,
-  ///   `invalidURL`, `urlTaken`, `busy`, `fileSystem` or `missingRoot`; ``StoreError``. Nothing has
-  ///   changed then.
-  /// - Complexity: O(log n) in the records.
+  ///   - name: The URL, the id, or a unique id prefix.
+  ///   - update: The changes.
+  /// - Returns: The new record and whether it has changed.
+  /// - Throws: ``DownloadStoreError`` with `unknownRecord` or `ambiguousID`; with `invalidURL` or
+  ///   `urlTaken` for a new URL; with `nameTaken`, `fileSystem` or `missingRoot` for a new name;
+  ///   with `busy` while the finished file is being renamed; ``StoreError``. Nothing has changed
+  ///   then.
+  /// - Complexity: O(log n) for n records.
   @discardableResult
   public func update(_ name: String, _ update: RecordUpdate) throws -> CommandOutcome {
     if let url = update.url { try RecordIdentity.validate(url) }
@@ -31,7 +33,7 @@ extension DownloadStore {
         var record = known
         update.apply(to: &record)
         let newURL = update.newURL(of: known)
-        // Before the file is touched.
+        // Checked before the file is renamed.
         if let newURL { try requireFree(newURL, for: known, in: tx) }
         if let filename = update.newFilename(of: known) {
           rename = try setFilename(filename, of: &record, roots, in: &tx)
@@ -58,7 +60,10 @@ extension DownloadStore {
     return outcome
   }
 
-  /// Changes the name in the record, and begins to rename its finished file if that is ours.
+  /// Changes the name in the record, and begins to rename the finished file.
+  ///
+  /// - Returns: The rename, which the caller finishes or reverts; `nil` if the finished file is
+  ///   missing or not the downloaded one.
   private func setFilename(
     _ filename: String,
     of record: inout DownloadRecord,
@@ -68,11 +73,11 @@ extension DownloadStore {
     guard record.state != .finalizing else {
       throw DownloadStoreError(
         .busy,
-        "'\(record.filename)' is just getting its name: try again in a moment"
+        "'\(record.filename)' is being renamed: try again in a moment"
       )
     }
     let old = try roots.layout(of: record)
-    // Whatever the state: an engine may be about to say that it is complete.
+    // In any state: the file may be in place although the record is not `completed` yet.
     let isOurs = FileInspection(of: record, in: old).final == .ours
     guard try take(filename, for: &record, roots, in: &tx) else {
       throw DownloadStoreError(.nameTaken, "another download or a file has the name '\(filename)'")
@@ -84,14 +89,14 @@ extension DownloadStore {
     } catch {
       throw DownloadStoreError(
         error == .nameTaken ? .nameTaken : .fileSystem,
-        "'\(old.finalPath)' cannot get the name '\(filename)': \(error)"
+        "'\(old.finalPath)' cannot be renamed to '\(filename)': \(error)"
       )
     }
   }
 }
 
 extension ObjectReader where Self: ~Copyable {
-  /// The record of a name, unless it is about to go.
+  /// Returns the record with a URL, an id or a unique id prefix, unless it is being removed.
   func liveRecord(named name: String) throws -> DownloadRecord {
     let record = try record(named: name).get()
     guard record.state != .removed else { throw DownloadStoreError.unknownRecord(name) }

@@ -1,20 +1,20 @@
 internal import ObjectStore
 
-/// Which downloads a wish is about.
+/// The downloads that a command applies to.
 public enum RecordSelection: Sendable, Hashable {
-  /// Those of the URLs, ids, or beginnings of ids.
+  /// The downloads with these URLs, ids or unique id prefixes.
   case named([String])
-  /// Those that have the tag.
+  /// The downloads with a tag.
   case tagged(String)
-  /// All of the store.
+  /// All downloads of the store.
   case all
 
-  /// The download of a URL, an id, or the beginning of one.
+  /// The download with a URL, an id or a unique id prefix.
   public static func named(_ name: String) -> Self { .named([name]) }
 
-  /// The condition on the records in some states; `nil` where they are named one by one.
+  /// The condition for the selected records in the given states; `nil` for named downloads.
   ///
-  /// An index serves it.
+  /// An index serves the condition.
   func predicate(_ states: [DownloadState]) -> Predicate<DownloadRecord>? {
     let columns = DownloadRecord.columns
     switch self {

@@ -1,24 +1,31 @@
-/// What is to be different about a record.
+/// Changes to a record.
 ///
-/// What is left out, or empty, stays as it is.
+/// A property that is `nil` or empty leaves the record's value unchanged.
+///
+/// ```swift
+/// var update = RecordUpdate()
+/// update.filename = "model-v2.bin"
+/// update.addedTags = ["models"]
+/// try store.update("https://example.com/model.bin", update)
+/// ```
 public struct RecordUpdate: Sendable, Hashable {
-  /// The name of the finished file.
+  /// The new name of the finished file, which ``SafeFilename`` sanitizes.
   public var filename: String?
-  /// What kind of file it is, in the caller's words.
+  /// The new type, a label of the caller's choice.
   public var type: String?
-  /// Groups that it belongs to from now on.
+  /// The tags to add.
   public var addedTags: Set<String> = []
-  /// Groups that it belongs to no more; of a tag that is both added and removed it is rid.
+  /// The tags to remove; a tag that is also in ``addedTags`` is removed.
   public var removedTags: Set<String> = []
-  /// Higher goes first.
+  /// The new priority; higher starts first.
   public var priority: Int32?
-  /// The URL, as when a signed one has expired; see ``DownloadStore/replaceURL(of:with:)``.
+  /// The new URL; see ``DownloadStore/replaceURL(of:with:)``.
   public var url: String?
 
-  /// Changes nothing yet.
+  /// Creates an update without changes.
   public init() {}
 
-  /// Changes all but the name and the URL, which depend on files and on other records.
+  /// Applies all changes except the name and the URL, which depend on files and on other records.
   func apply(to record: inout DownloadRecord) {
     if let filename, !filename.isEmpty { record.isNameGiven = true }
     if let type, !type.isEmpty { record.type = type }
@@ -27,16 +34,16 @@ public struct RecordUpdate: Sendable, Hashable {
     if let priority { record.priority = priority }
   }
 
-  /// The harmless form of the name that the file of `record` is to get; `nil` when it keeps its own.
+  /// The sanitized new file name of `record`; `nil` if the name does not change.
   func newFilename(of record: DownloadRecord) -> String? {
     guard let filename, !filename.isEmpty else { return nil }
     let name = SafeFilename.sanitized(filename)
     return name == record.filename ? nil : name
   }
 
-  /// The URL that `record` is to get; `nil` when it keeps its own.
+  /// The new URL of `record`; `nil` if the URL does not change.
   func newURL(of record: DownloadRecord) -> String? {
-    // Bytes are compared: strings that look alike may be two URLs.
+    // Compares bytes: canonically equivalent strings may be different URLs.
     guard let url, !url.utf8.elementsEqual(record.url.utf8) else { return nil }
     return url
   }

@@ -62,8 +62,8 @@ struct ExclusiveRename {
   func finish() {
     guard hasBothNames else { return }
     unsafe unlink(old)
-    // The record names the new file, whose name is durable. If this fails, a power cut may leave the
-    // old name too, and nothing is lost.
+    // The record names the new file, whose name is durable. If this fails, a power cut may leave
+    // the old name too, and nothing is lost.
     _ = synchronizeFolder(new)
   }
 

@@ -6,17 +6,17 @@
   internal import Glibc
 #endif
 
-/// What `lstat` finds at a path.
+/// The result of examining a path with `lstat`.
 ///
 /// Symbolic links are not followed.
 enum PathExamination {
   /// A regular file.
   case file(FileIdentity)
-  /// Anything else that exists.
+  /// Something else: a folder, a symbolic link or a device, for example.
   case other
-  /// Nothing.
+  /// The path does not exist.
   case missing
-  /// The path cannot be examined, for another reason than that nothing is there.
+  /// The path could not be examined, and may exist.
   case failed
 
   /// Examines a path.
@@ -33,7 +33,8 @@ enum PathExamination {
 }
 
 extension FileIdentity {
-  /// The stamp of the file at `path`; `nil` if it is not a regular file.
+  /// The identity of the file at a path; `nil` if there is no regular file or it cannot be
+  /// examined.
   ///
   /// Symbolic links are not followed.
   public init?(ofFileAt path: String) {
@@ -41,7 +42,7 @@ extension FileIdentity {
     self = fileIdentity
   }
 
-  /// The stamp of an open file; `nil` if the descriptor is invalid.
+  /// The identity of an open file; `nil` if the descriptor is invalid.
   public init?(ofDescriptor descriptor: Int32) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return nil }

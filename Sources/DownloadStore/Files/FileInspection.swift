@@ -4,11 +4,11 @@ public struct FileInspection: Sendable, Hashable {
   public enum Final: String, Sendable, Hashable, CaseIterable {
     /// The path does not exist.
     case missing
-    /// The file is the downloaded one: its stamp is the recorded one.
+    /// The file is the downloaded one: its identity is the recorded one.
     case ours
-    /// The file has the expected size, but another stamp.
+    /// A regular file of the expected size, but with another identity.
     case sizeOnly
-    /// The path is something else.
+    /// Anything else, or a path that cannot be examined.
     case mismatch
 
     /// Whether the path exists and is not the downloaded file, so that it must not be touched.
@@ -38,7 +38,7 @@ public struct FileInspection: Sendable, Hashable {
   /// The size of the partial file in bytes; zero if there is none.
   public var partialSize: Int64
 
-  /// Creates a state.
+  /// Creates an inspection with known results.
   public init(final: Final, partial: Partial, partialSize: Int64 = 0) {
     self.final = final
     self.partial = partial
@@ -47,10 +47,10 @@ public struct FileInspection: Sendable, Hashable {
 
   /// Examines the files of a record.
   ///
-  /// A file is missing only where the system says that there is none. A partial file that cannot be
-  /// examined for another reason, such as a network volume that is away, counts as equal to what was
-  /// committed, so that nothing is rolled back: opening the file meets the error again. A final path
-  /// that cannot be examined counts as occupied.
+  /// A file counts as missing only if `lstat` reports that it does not exist. If examining a
+  /// partial file fails for another reason, for example on an unreachable network volume, its size
+  /// counts as the committed one, so that nothing is rolled back; opening the file reports the
+  /// error again. A final path that cannot be examined counts as occupied.
   ///
   /// Costs two `lstat`.
   public init(of record: DownloadRecord, in layout: FileLayout) {
@@ -61,7 +61,7 @@ public struct FileInspection: Sendable, Hashable {
         fileIdentity == record.fileIdentity
         ? .ours : fileIdentity.size == size ? .sizeOnly : .mismatch
     case .missing: final = .missing
-    // Anything but a regular file is not ours to replace.
+    // Counts as occupied: only regular files are ever replaced.
     case .other, .failed: final = .mismatch
     }
     let size: Int64? =

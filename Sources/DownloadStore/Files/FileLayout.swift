@@ -8,13 +8,18 @@ public struct FileLayout: Sendable, Hashable {
   public let finalPath: String
   /// The partial file.
   ///
-  /// It is beside the finished file, so that the last step is a rename. Its ``PartialName`` is unique
-  /// to the record and the store, and does not change with the record's file name.
+  /// It is beside the finished file, so that the last step is a rename. Its ``PartialName`` is
+  /// unique to the record and the store, and does not change with the record's file name.
   public let partialPath: String
   /// The partial file as named by earlier builds, in which stores had no id.
   package let earlierPartialPath: String
 
-  /// The files of `record`, of the store with the id `storeID`, below the folder `rootPath`.
+  /// Creates the layout of a record's files.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - storeID: The id of the record's store.
+  ///   - rootPath: The path of the record's root.
   public init(record: DownloadRecord, storeID: String, rootPath: String) {
     self.rootPath = rootPath
     folderPath = record.folder.isEmpty ? rootPath : "\(rootPath)/\(record.folder)"

@@ -6,9 +6,9 @@
 
 /// Lists files below a folder.
 enum FolderWalk {
-  /// The paths of everything below `folder` except folders.
+  /// Returns the paths of all files below a folder, at any depth.
   ///
-  /// Symbolic links are listed, not followed.
+  /// Symbolic links are listed, not followed. Folders that cannot be read are skipped.
   static func files(below folder: String) -> [String] {
     var files: [String] = []
     var folders = [folder]

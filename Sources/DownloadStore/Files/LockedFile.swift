@@ -9,8 +9,8 @@
 /// An open partial file with an exclusive lock (`flock`).
 ///
 /// While the lock is held, no other process writes, truncates or deletes the file. It ends with
-/// ``unlock()``, with the value, or with the process. On file systems without locks the file is used
-/// without one.
+/// ``unlock()``, with the value, or with the process. On file systems without locks the file is
+/// used without one.
 package struct LockedFile: ~Copyable {
   /// The reason why a file was not opened.
   package enum Refusal: Error, Hashable {
@@ -40,6 +40,7 @@ package struct LockedFile: ~Copyable {
     case deleting
   }
 
+  /// The file's descriptor, open until the value ends.
   package let descriptor: Int32
 
   /// Opens and locks an existing file.
@@ -114,7 +115,7 @@ package struct LockedFile: ~Copyable {
     return nil
   }
 
-  /// Whether the path leads to the open file.
+  /// Whether the path names the open file.
   private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
     var own = stat()
     var named = stat()
@@ -127,14 +128,14 @@ package struct LockedFile: ~Copyable {
     flock(descriptor, LOCK_UN)
   }
 
-  /// The file's current stamp.
+  /// The file's current identity; `nil` if it cannot be examined.
   package var fileIdentity: FileIdentity? { FileIdentity(ofDescriptor: descriptor) }
 
   /// Deletes a file unless another process holds its lock.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - isMeant: Decides about the locked file before it is deleted.
+  ///   - isMeant: Whether to delete the file; called while the lock is held.
   /// - Returns: Whether the file was deleted; `false` if `isMeant` returned false.
   /// - Throws: ``Refusal``, or the error of `isMeant`.
   package static func delete(

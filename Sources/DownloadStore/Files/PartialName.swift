@@ -1,6 +1,7 @@
 /// The name of a partial file, which identifies its record and its store.
 ///
-/// Several stores may share a folder and contain the same URL, so the record's id alone is not enough.
+/// Several stores may share a folder and contain the same URL, so the record's id alone is not
+/// enough.
 public struct PartialName: Sendable, Hashable {
   /// The suffix of all such names.
   public static let suffix = ".dlstore-part"

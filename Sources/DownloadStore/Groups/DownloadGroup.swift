@@ -2,8 +2,8 @@ public import ObjectStore
 
 /// The downloads with a tag.
 ///
-/// A group is read from the store, in any process. Bytes are counted up to the last checkpoint, about
-/// a second ago; the engine's own group counts every byte.
+/// A group is read from the store, in any process. Bytes are counted up to the last checkpoint,
+/// about a second ago; the engine's own group counts every byte.
 public struct DownloadGroup: Sendable {
   /// The tag.
   public let tag: String
@@ -28,8 +28,8 @@ public struct DownloadGroup: Sendable {
 
   /// The progress of the group, now and after each change.
   ///
-  /// Each iterator follows the store independently. Changes between two calls are combined, so a slow
-  /// reader costs nothing and always gets the latest state.
+  /// Each iterator follows the store independently. Changes between two calls are combined, so a
+  /// slow reader costs nothing and always gets the latest state.
   ///
   /// - Parameter interval: The minimum time between two elements.
   /// - Returns: A sequence that ends when the reading task is cancelled.

@@ -1,7 +1,7 @@
 public import ObjectStore
 
-/// The progress of a group as a sequence; ends when the task is cancelled or the store's observations
-/// end.
+/// The progress of a group as a sequence; ends when the task is cancelled or the store's
+/// observations end.
 ///
 /// A new element follows each change of the sums. Its speed is the current one, and `nil` once the
 /// group is at rest.

@@ -9,7 +9,7 @@ package struct GroupFollower: Sendable {
   /// Creates a follower without members.
   package init() {}
 
-  /// Applies a change; the first one contains all records.
+  /// Applies a change; the first change contains all records.
   package mutating func follow(_ change: ResultChange<DownloadRecord>) {
     for place in change.deletions { tally[records[place].id] = nil }
     records = change.snapshot

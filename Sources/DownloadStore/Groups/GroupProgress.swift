@@ -1,8 +1,8 @@
 /// The summed progress of a group of downloads.
 ///
 /// A size becomes known when its download starts, so the sum of the known sizes grows. Therefore
-/// ``received`` counts all members, ``expected`` only members of known size, and ``unknownTotals`` is
-/// the number of the others.
+/// ``received`` counts all members, ``expected`` only members of known size, and ``unknownTotals``
+/// is the number of the others.
 public struct GroupProgress: Sendable, Hashable {
   /// The number of members, without cancelled and removed ones.
   public var members = 0

@@ -1,8 +1,8 @@
 /// A group's fraction for display, which does not decrease while its members stay the same.
 ///
 /// The fraction of the known sizes decreases when another size becomes known. This value then stays
-/// until it is exceeded. It decreases only if the members change or bytes are dropped, and reaches 1
-/// only when every member is complete.
+/// until it is exceeded. It decreases only if the members change or bytes are dropped, and reaches
+/// 1 only when every member is complete.
 public struct MonotonicProgress: Sendable {
   private var last: GroupProgress?
   /// The fraction to display, 0...1; `nil` if no size is known.

@@ -51,8 +51,8 @@ package struct SpeedMeter: Sendable {
     if let speed = speed(at: now) { smoothed = (now, speed) }
   }
 
-  /// The speed in bytes per second; `nil` before it can be measured, zero if nothing arrived during the
-  /// window.
+  /// The speed in bytes per second; `nil` before it can be measured, zero if nothing arrived during
+  /// the window.
   package func bytesPerSecond(at now: SuspendingClock.Instant) -> Double? {
     guard let mean = mean(at: now) else { return nil }
     return mean > 0 ? speed(at: now) : 0

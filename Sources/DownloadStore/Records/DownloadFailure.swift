@@ -20,7 +20,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case unsupportedURL
     /// The server denied access: 401 or 403.
     case refused
-    /// The server denied access to a URL that worked before, for example because a signed link expired.
+    /// The server denied access to a URL that worked before, for example because a signed link
+    /// expired.
     case needsURL
     /// The server has no such file: 404 or 410.
     case notFound

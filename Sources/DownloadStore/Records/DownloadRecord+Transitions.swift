@@ -6,10 +6,10 @@
 
 // The state machine of a record.
 //
-// Only this file assigns `state`, `intent` and the fields that depend on them: attempts, retry dates,
-// the generation, the byte counts with their validators, and the identities of the files. Each
-// transition is pure and defined for every state and intent. The caller commits the result, after it
-// has checked that the stored record is still the one it decided about.
+// Only this file assigns `state`, `intent` and the fields that depend on them: attempts, retry
+// dates, the generation, the byte counts with their validators, and the identities of the files.
+// Each transition is pure and defined for every state and intent. The caller commits the result,
+// after it has checked that the stored record is still the one it decided about.
 
 // MARK: - Commands of the user
 
@@ -198,8 +198,8 @@ extension DownloadRecord {
 
   /// Adopts a task that a system session kept running across processes.
   ///
-  /// The task has used up its resume data. It runs in a process of the system, which it cannot crash
-  /// with ours, so it is not counted as a crash suspect.
+  /// The task has used up its resume data. It runs in a process of the system, which it cannot
+  /// crash with ours, so it is not counted as a crash suspect.
   package mutating func adoptTask(at moment: Date) {
     state = .running
     resumeData = nil
@@ -243,8 +243,8 @@ extension DownloadRecord {
 
   /// Counts bytes that are synced.
   ///
-  /// Progress beyond the largest count so far clears the failures. A smaller one does not: a server may
-  /// change the entity with every response, and its failures must not be forgotten each time.
+  /// Progress beyond the largest count so far clears the failures. A smaller one does not: a server
+  /// may change the entity with every response, and its failures must not be forgotten each time.
   package mutating func checkpoint(
     _ synced: Int64,
     total: Int64?,
@@ -307,10 +307,10 @@ extension DownloadRecord {
   ///   - failure: Why the attempt failed.
   ///   - source: The URL that was requested.
   ///   - moment: The time of the failure.
-  ///   - droppingBytes: Whether the bytes on disk are useless, so that the next attempt starts from the
-  ///     first byte.
-  ///   - wait: The wait before the next attempt, given the record with the failure; `nil` to give up.
-  ///     The only place that knows the limits of retries.
+  ///   - droppingBytes: Whether the bytes on disk are useless, so that the next attempt starts from
+  ///     the first byte.
+  ///   - wait: The wait before the next attempt, given the record with the failure; `nil` to give
+  ///     up. The only place that knows the limits of retries.
   /// - Returns: That wait.
   package mutating func fail(
     _ failure: DownloadFailure,
@@ -342,8 +342,8 @@ extension DownloadRecord {
     return wait
   }
 
-  /// Returns the record to the queue without counting an attempt, because this machine lacks disk space,
-  /// descriptors or memory.
+  /// Returns the record to the queue without counting an attempt, because this machine lacks disk
+  /// space, descriptors or memory.
   ///
   /// - Parameters:
   ///   - failure: The failure to list among the attempts, once per wait; `nil` for none.
@@ -364,8 +364,8 @@ extension DownloadRecord {
 
   /// Makes the record wait for its next attempt; one that the user has paused becomes `paused`.
   ///
-  /// A record in `finalizing` may have the intent `pause` without being paused, because a rename needs no
-  /// network. If the rename comes to nothing, the next attempt does need it.
+  /// A record in `finalizing` may have the intent `pause` without being paused, because a rename
+  /// needs no network. If the rename comes to nothing, the next attempt does need it.
   package mutating func awaitAttempt() {
     state = intent == .pause ? .paused : .waiting
   }
@@ -410,7 +410,7 @@ extension DownloadRecord {
     state = .paused
   }
 
-  /// Adds a failure to ``attempts``, of which the oldest are dropped.
+  /// Adds a failure to ``attempts``, and drops the oldest ones over the limit.
   private mutating func note(
     _ failure: DownloadFailure,
     from source: String,

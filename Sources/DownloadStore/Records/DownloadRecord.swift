@@ -7,110 +7,118 @@ public import ObjectStore
   public import Foundation
 #endif
 
-/// Everything that is kept of one download.
+/// The stored state of one download.
 ///
-/// A record is a plain value. Its identity is the URL exactly as it was given: it is never
-/// normalised, because that would merge different resources and break signed URLs.
+/// A record is a plain value. Its primary key is the URL exactly as it was given: the store never
+/// normalizes URLs, because that would merge different resources and break signed URLs.
+///
+/// Change a record with the commands of ``DownloadStore``: the fields that depend on the state
+/// change together.
 public struct DownloadRecord: Sendable, Hashable {
-  /// The URL as given.
+  /// The URL, exactly as it was given.
   public var url: String
-  /// Names the record in tables and on the command line.
+  /// The id: 16 hexadecimal digits, derived from the URL with which the record was added.
   ///
-  /// It is 16 hexadecimal digits made of the URL. Any unique prefix will do.
+  /// Unique in the store, and unchanged when the URL is replaced. Any unique prefix identifies the
+  /// record in ``DownloadStore/record(named:)`` and on the command line.
   public var id: String
-  /// The name of the finished file: one component, at most 255 bytes.
+  /// The name of the finished file: one path component of at most 255 bytes.
   public var filename: String
-  /// The folder below the root, with `/` between its parts; empty for the root itself.
+  /// The folder below the root, with `/` between its components; empty for the root itself.
   public var folder: String
-  /// The name of the root, whose path the store keeps apart; see ``Root``.
+  /// The name of the ``Root``, which has the absolute path.
   public var root: String
-  /// Root, folder and name as one text.
+  /// Root, folder and file name, joined with `/`.
   ///
-  /// No two records have the same.
+  /// Unique in the store: it reserves the file name for the record.
   public var destination: String
-  /// What kind of file it is, in the caller's words.
+  /// The type, a label of the caller's choice; by default the file name's extension.
   public var type: String
-  /// How far the download is.
+  /// The state of the download.
   public var state: DownloadState
-  /// What its owner wants.
+  /// What the user wants of the download.
   public var intent: DownloadIntent
-  /// The groups that the download belongs to.
+  /// The tags; each is the name of a ``DownloadGroup``.
   public var tags: Set<String>
-  /// Higher goes first.
+  /// The priority; higher starts first.
   ///
-  /// Records of one priority go in the order in which they were added.
+  /// Downloads of equal priority start in the order in which the engine queued them.
   public var priority: Int32
-  /// The bytes that are on disk and synced.
+  /// The number of bytes that are on disk and synced.
   ///
-  /// The next byte is asked for from here.
+  /// Committed after the bytes are synced. The next request starts at this offset.
   public var received: Int64
-  /// The size of the whole entity in bytes, once a server has said it.
+  /// The size of the complete file in bytes; `nil` until a server has declared it.
   public var expected: Int64?
-  /// The entity tag of the bytes on disk, as the server wrote it, quotes included.
+  /// The entity tag of the bytes on disk, verbatim with its quotes.
   public var entityTag: String?
-  /// The `Last-Modified` of the bytes on disk, as the server wrote it.
+  /// The `Last-Modified` field of the bytes on disk, verbatim.
   public var lastModified: String?
-  /// Resume data of Apple's URLSession, as it was handed over.
+  /// Resume data of Apple's URLSession, verbatim; `nil` if there is none.
   public var resumeData: Data?
-  /// Other URLs of the same entity, tried in order after the first.
+  /// Other URLs of the same file, which the engine tries in order after ``url``.
   public var mirrors: [String]
-  /// The digest that the file must have, such as `sha256:` and 64 hexadecimal digits.
+  /// The expected digest, such as `sha256:` and 64 hexadecimal digits; `nil` to accept any file.
   public var expectedDigest: String?
-  /// The digest that the finished file was found to have.
+  /// The digest that was computed from the finished file; `nil` if none was expected.
   public var verifiedDigest: String?
-  /// Whether it is only started by hand.
+  /// Whether the download waits until the user resumes it, because another one preempted it.
   public var isHeld: Bool = false
-  /// How many attempts have failed since the download was last started by hand or made progress.
+  /// The number of failed attempts since the last progress, or since a command queued the download
+  /// again.
   public var failedAttempts: Int32 = 0
-  /// The last attempts that failed, oldest first; at most ``Attempt/limit``.
+  /// The last failed attempts, oldest first; at most ``Attempt/limit``.
   public var attempts: [Attempt] = []
-  /// When the next attempt may begin.
+  /// The earliest time of the next attempt; `nil` if the download need not wait.
   public var nextRetryAt: Date?
-  /// Counts the transfers that were started, and the times that it was begun from nothing, on from
-  /// the number of the commit that added the record.
+  /// Distinguishes the transfers of the download: events of an earlier generation are ignored.
   ///
-  /// What is heard of an older one is not applied.
+  /// Starts at the number of the commit that added the record. Each transfer, each restart and each
+  /// new URL adds one.
   public var generation: Int64 = 0
-  /// When the record was added.
+  /// The time at which the record was added.
   public var createdAt: Date
-  /// When the record last changed.
+  /// The time of the last change of the record.
   public var updatedAt: Date
-  /// When the file was complete under its name.
+  /// The time of completion; `nil` until then.
   public var completedAt: Date?
-  /// Whether there are request headers in ``RequestHeaders`` under the record's id.
+  /// Whether the store has ``RequestHeaders`` with the record's id.
   public var hasHeaders: Bool = false
-  /// Transfers begun since one last showed progress or an outcome.
+  /// The number of transfers started since one made progress or ended in an orderly way.
   ///
-  /// A server that crashes the process is known by it.
+  /// A record with a count above zero is a crash suspect: its transfer may have crashed the
+  /// process.
   public var unresolvedStarts: Int32 = 0
-  /// The most bytes that were ever on disk.
+  /// The largest number of synced bytes since the download was added or last restarted.
   ///
-  /// Only progress beyond it clears ``unresolvedStarts``: a server may crash the process at the end
-  /// of every body.
+  /// Only progress beyond it clears ``unresolvedStarts`` and ``failedAttempts``: a server may crash
+  /// the process at the end of every body.
   public var resolvedBytes: Int64 = 0
-  /// What the finished file is known by: recorded before it gets its name.
+  /// The identity of the finished file, committed before the file gets its name.
   public var fileIdentity: FileIdentity?
-  /// Whether somebody asked that it start at once, if need be in the place of the oldest one that
-  /// runs.
+  /// Whether the download starts before all others, and preempts the one that has run longest if no
+  /// slot is free.
   ///
-  /// Cleared when it starts.
+  /// Cleared when the download starts.
   public var startsImmediately: Bool = false
-  /// Whether the finished file goes with the record when that is removed.
+  /// Whether removing the record deletes the finished file too.
   public var removesFile: Bool = false
-  /// What the finished file of before is known by, whose place the next one takes.
+  /// The identity of the existing file that the finished one will replace.
+  ///
+  /// That is the previous finished file, or the file that ``NameCollision/replace`` found.
   public var replacedFileIdentity: FileIdentity?
-  /// Whether the file's name was asked for.
+  /// Whether the user chose the file name.
   ///
-  /// One that was only made of the URL gives way to what a server calls the file.
+  /// Otherwise it is derived from the URL, and a name that the server suggests may replace it.
   public var isNameGiven: Bool = false
-  /// Whether it may use a cellular network.
+  /// Whether the download may use a cellular network.
   ///
-  /// URLSession on Apple systems honours it. On Linux it has no effect.
+  /// Honoured by URLSession on Apple platforms. No effect on Linux.
   public var allowsCellular: Bool = true
-  /// Whether it should go on while its application does not run.
+  /// Whether the download should continue while the application is not running.
   ///
-  /// `RoutingTransport` honours it. Over `BackgroundURLSessionTransport` alone every download goes on,
-  /// over any other transport alone none does.
+  /// Honoured by `RoutingTransport`. With `BackgroundURLSessionTransport` alone every download
+  /// continues, with any other transport none does.
   public var prefersBackground: Bool = false
 }
 

@@ -1,7 +1,9 @@
 public import ObjectStore
 
-/// The identity of a file without reading it: unchanged by a rename, and different for another file at
-/// the same path.
+/// The identity of a file, by its metadata: size, inode and modification time.
+///
+/// A rename does not change it. Another file at the same path, and a file that was written to, have
+/// a different one. The contents are not read.
 public struct FileIdentity: Sendable, Hashable {
   /// The size in bytes.
   public var size: Int64
@@ -12,7 +14,7 @@ public struct FileIdentity: Sendable, Hashable {
   /// Times before 1677 and after 2262 are clamped.
   public var modified: Int64
 
-  /// Creates a stamp.
+  /// Creates a file identity.
   public init(size: Int64, inode: UInt64, modified: Int64) {
     self.size = size
     self.inode = inode
@@ -21,17 +23,17 @@ public struct FileIdentity: Sendable, Hashable {
 }
 
 extension FileIdentity: FieldValue {
-  /// A custom encoding.
+  /// A custom encoding, whose name in stored schemas is `FileStamp`.
   public static var fieldType: FieldType { .embedded("FileStamp") }
 
-  /// Decodes a stamp.
+  /// Decodes a file identity.
   public init(from reader: inout ByteReader) throws(RecordError) {
     size = try reader.read()
     inode = try reader.read()
     modified = try reader.read()
   }
 
-  /// Encodes the stamp.
+  /// Encodes the file identity.
   public func encode(to writer: inout ByteWriter) {
     writer.write(size)
     writer.write(inode)

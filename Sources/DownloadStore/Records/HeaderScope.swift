@@ -5,7 +5,7 @@
 /// ``Redaction`` hides. The rule is the same for redirects, mirrors, replaced URLs and request
 /// interceptors, and covers a change from https to http.
 ///
-/// Fields for a proxy follow the same rule. Credentials of a proxy belong into the proxy's URL.
+/// Fields for a proxy follow the same rule. Credentials for a proxy belong in the proxy's URL.
 public enum HeaderScope {
   /// Returns the fields that a request may carry.
   ///

@@ -24,8 +24,8 @@ public enum RecordIdentity {
     id(forURL: "\(url)\n\(round)")
   }
 
-  /// The id of the store with a seed: the first 16 hexadecimal digits of the SHA-256 of `store`, a space
-  /// and the seed in decimal.
+  /// The id of the store with a seed: the first 16 hexadecimal digits of the SHA-256 of `store`, a
+  /// space and the seed in decimal.
   static func id(ofStoreWithSeed seed: UInt64) -> String {
     id(forURL: "store \(seed)")
   }

@@ -1,9 +1,10 @@
 // Expanded from RequestHeaders.model by the @Model macro. Do not edit: change the template and run `make models`.
 public import ObjectStore
 
-/// The header fields that are sent with the requests of one download.
+/// The header fields to send with the requests of one download.
 ///
-/// They may hold secrets, so they lie apart from the record and are redacted in every output.
+/// They may contain secrets, so they are stored apart from the record, and every output redacts
+/// them.
 public struct RequestHeaders: Sendable, Hashable {
   /// The id of the record.
   public var recordID: String
@@ -11,8 +12,8 @@ public struct RequestHeaders: Sendable, Hashable {
   public var fields: [HeaderField]
   /// The origin that the fields were given for, such as `https://example.com:443`.
   ///
-  /// `nil` in records of earlier builds: the origin of the record's own URL. ``HeaderScope`` says what
-  /// other origins get.
+  /// `nil` in records of earlier builds, which means the origin of the record's URL.
+  /// ``HeaderScope`` decides which fields a request to another origin carries.
   public var origin: String?
 }
 

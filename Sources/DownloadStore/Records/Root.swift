@@ -1,14 +1,14 @@
 // Expanded from Root.model by the @Model macro. Do not edit: change the template and run `make models`.
 public import ObjectStore
 
-/// A folder below which downloads are put.
+/// A folder below which finished and partial files are stored.
 ///
-/// Absolute paths are stored here and nowhere else, so that a disk or a container that moved is one
-/// change.
+/// Only roots have absolute paths. When a disk or an application container moves, one change
+/// (``DownloadStore/setRoot(_:named:)``) updates the paths of all its records.
 public struct Root: Sendable, Hashable {
-  /// The name under which records speak of the folder.
+  /// The name by which records refer to the folder.
   public var name: String
-  /// The absolute path.
+  /// The absolute path of the folder.
   public var path: String
 }
 

@@ -24,8 +24,8 @@ public struct DownloadRequest: Sendable, Hashable {
   public var digest: Digest?
   /// Header fields to send.
   ///
-  /// They belong to the origin of ``url``. Fields that ``Redaction`` hides are not sent to a mirror, a
-  /// redirect target or a new URL at another origin; see ``HeaderScope``.
+  /// They belong to the origin of ``url``. Fields that ``Redaction`` hides are not sent to a
+  /// mirror, a redirect target or a new URL at another origin; see ``HeaderScope``.
   public var headers: [HeaderField] = []
   /// Whether a cellular network may be used.
   ///

@@ -17,17 +17,16 @@ extension DownloadStore {
 
   /// Adds downloads, all or none.
   ///
-  /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A cancelled
-  /// download restarts. A completed
-  /// download is unchanged while its file exists, and restarts if the file is missing. A new record
-  /// reserves its file name in the same transaction. If another record or a file has the name,
-  /// ``DownloadRequest/collision`` decides.
+  /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A
+  /// cancelled download restarts. A completed download is unchanged while its file exists, and
+  /// restarts if the file is missing. A new record reserves its file name in the same transaction.
+  /// If another record or a file has the name, ``DownloadRequest/collision`` decides.
   ///
   /// Durable on return.
   ///
-  /// - Throws: ``DownloadStoreError`` with `invalidURL`; with `invalidName` for a folder that leads out
-  ///   of its root and for an empty name or type; with `nameTaken` or `invalidDigest`, depending on
-  ///   ``DownloadRequest/collision``; ``StoreError``.
+  /// - Throws: ``DownloadStoreError`` with `invalidURL`; with `invalidName` for a folder that leads
+  ///   out of its root and for an empty name or type; with `nameTaken` or `invalidDigest`,
+  ///   depending on ``DownloadRequest/collision``; ``StoreError``.
   /// - Complexity: O(k log n) for k requests and n records.
   @discardableResult
   public func add(_ requests: [DownloadRequest]) throws -> [Added] {
@@ -38,7 +37,7 @@ extension DownloadStore {
       guard request.filename?.isEmpty != true, request.type?.isEmpty != true else {
         throw DownloadStoreError(
           .invalidName,
-          "'\(Redaction.url(request.url))' cannot be downloaded under an empty name or type"
+          "'\(Redaction.url(request.url))' cannot be added with an empty file name or type"
         )
       }
     }
@@ -82,8 +81,8 @@ extension DownloadStore {
       expectedDigest: request.digest?.text,
       verifiedDigest: nil,
       nextRetryAt: nil,
-      // Greater than that of any earlier record, so that late events of a purged record's transfer are
-      // not applied to the new one.
+      // Greater than that of any earlier record, so that late events of a purged record's transfer
+      // are not applied to the new one.
       generation: Int64(clamping: tx.changeCount),
       createdAt: moment,
       updatedAt: moment,
@@ -129,13 +128,14 @@ extension DownloadStore {
     guard request.digest == nil else {
       throw DownloadStoreError(
         .invalidDigest,
-        "'\(path)' is to be kept unread, so that no digest can be checked"
+        "'\(path)' cannot be adopted with a checksum, because adopting it does not read it"
       )
     }
     record.adoptFile(fileIdentity, at: record.createdAt)
   }
 
-  /// The id of a new record: that of its URL, unless a record whose URL was replaced has it.
+  /// The id of a new record: the one derived from its URL, unless a record whose URL was replaced
+  /// has that id.
   private func freeID(forURL url: String, in tx: borrowing StoreTransaction) throws -> String {
     var id = RecordIdentity.id(forURL: url)
     var round = 1

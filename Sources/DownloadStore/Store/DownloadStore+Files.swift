@@ -1,6 +1,6 @@
 extension DownloadStore {
-  /// The current path of the finished file; `nil` if the download is not complete or the file does not
-  /// exist.
+  /// The current path of the finished file; `nil` if the download is not complete or the file does
+  /// not exist.
   ///
   /// Roots may move, so do not store the path. ``FileStatus`` says whether the file is still the
   /// downloaded one. Costs two `lstat`.

@@ -9,8 +9,8 @@ extension DownloadStore {
   ) throws {
     let wanted = record.filename
     if try take(wanted, for: &record, roots, in: &tx) { return }
-    // Thousands of URLs may suggest the same name: the number is found by doubling, then by bisection
-    // of the run of taken numbers.
+    // Thousands of URLs may suggest the same name: the number is found by doubling, then by
+    // bisection of the run of taken numbers.
     var taken = 1
     var free = 2
     while try !take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx) {
@@ -59,11 +59,11 @@ extension DownloadStore {
     )
   }
 
-  /// Gives the record the server's file name, numbered if necessary, unless the user chose the current
-  /// name or the two differ only in the number.
+  /// Gives the record the server's file name, numbered if necessary, unless the user chose the
+  /// current name or the two differ only in the number.
   ///
-  /// A file that replaces a previous one keeps its name. A type that was derived from the name changes
-  /// with it.
+  /// A file that replaces a previous one keeps its name. A type that was derived from the name
+  /// changes with it.
   ///
   /// - Parameters:
   ///   - name: A safe name; see ``SafeFilename``.

@@ -47,9 +47,9 @@ extension DownloadStore {
 
   /// Finds this store's partial files below the roots that have no record.
   ///
-  /// Only names with this store's id count, because other stores may share the folders. Symbolic links
-  /// are not followed. Files that changed in the last `graceSeconds` are skipped, because their record
-  /// may just be being created.
+  /// Only names with this store's id count, because other stores may share the folders. Symbolic
+  /// links are not followed. Files that changed in the last `graceSeconds` are skipped, because
+  /// their download may be starting.
   ///
   /// - Throws: ``StoreError``.
   public func orphanPlan(graceSeconds grace: Int64 = 60) throws -> PurgePlan {
@@ -87,13 +87,13 @@ extension DownloadStore {
 
   /// Executes a plan: removes the records in one transaction, then the files.
   ///
-  /// A record that changed after the plan was made, for example resumed during a prompt, is kept with
-  /// its files. A file that another process is using is kept too; an engine that is downloading one of
-  /// the records deletes the file when it notices the removal. A finished file or orphan that changed
-  /// after the plan was made is kept.
+  /// A record that changed after the plan was made, for example resumed during a prompt, is kept
+  /// with its files. A file that another process is using is kept too; an engine that is
+  /// downloading one of the records deletes the file when it notices the removal. A finished file
+  /// or orphan that changed after the plan was made is kept.
   ///
-  /// After a kill between the records and the files, ``orphanPlan(graceSeconds:)`` finds the leftover
-  /// partial files.
+  /// After a kill between the records and the files, ``orphanPlan(graceSeconds:)`` finds the
+  /// leftover partial files.
   ///
   /// - Returns: The removed and the kept records and files.
   /// - Throws: ``StoreError``.

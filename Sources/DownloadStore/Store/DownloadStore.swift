@@ -80,8 +80,8 @@ public final class DownloadStore: Sendable {
     return try objects.read { tx in try tx.get(RequestHeaders.self, record.id)?.fields ?? [] }
   }
 
-  /// Returns the header fields of a record's request to a URL: all of them for the origin that they were
-  /// given for, and only those that ``Redaction`` shows for any other.
+  /// Returns the header fields of a record's request to a URL: all of them for the origin that they
+  /// were given for, and only those that ``Redaction`` shows for any other.
   ///
   /// - Throws: ``StoreError``.
   public func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
@@ -99,7 +99,7 @@ public final class DownloadStore: Sendable {
   public func roots() throws -> Roots {
     let roots = try objects.read { tx in try tx.fetch(Root.all) }
     return Roots(
-      // Canonically equivalent names are the same name to users.
+      // Canonically equivalent names count as the same root.
       paths: Dictionary(roots.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first }),
       standardPath: "\(path)/files",
       storeID: id
@@ -138,7 +138,7 @@ public final class DownloadStore: Sendable {
   /// Returns an absolute path without a trailing slash.
   private static func validatedRoot(_ path: String) throws(DownloadStoreError) -> String {
     guard path.utf8.first == UInt8(ascii: "/") else {
-      throw DownloadStoreError(.invalidName, "'\(path)' is no root: it must be an absolute path")
+      throw DownloadStoreError(.invalidName, "'\(path)' cannot be a root: it is not absolute")
     }
     let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }
     return end.map { String(path[...$0]) } ?? "/"
@@ -168,7 +168,7 @@ public struct Roots: Sendable, Hashable {
     guard let path = path(of: record.root) else {
       throw DownloadStoreError(
         .missingRoot,
-        "the store has no root named '\(record.root)', in which \(record.id) lies"
+        "the store has no root named '\(record.root)', which the download \(record.id) refers to"
       )
     }
     return FileLayout(record: record, storeID: storeID, rootPath: path)
