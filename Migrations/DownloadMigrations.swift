@@ -1,10 +1,11 @@
 /// The history of the download schema.
 ///
-/// This module knows no type of the application: a step must do in ten years what it does today.
+/// This module depends on no type of the application, so that a released step never changes its
+/// effect.
 public enum DownloadMigrations {
-  /// The version that programs of this source write: the number of the newest file in `Schemas/`.
+  /// The schema version that this code writes: the number of the newest file in `Schemas/`.
   public static let currentVersion: UInt32 = 1
 
-  /// By model name, the ids of fields that are gone and must never come back.
+  /// By model name, the ids of dropped fields, which must never be reused.
   public static let retiredIDs: [String: [UInt32]] = [:]
 }

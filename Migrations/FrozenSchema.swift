@@ -1,13 +1,18 @@
-/// The schema of one released version, for ever.
+/// The schema of one released version, which never changes.
 ///
-/// Each names the file before it by its digest, so that none can be changed unseen.
+/// Each frozen schema contains the digest of the previous file, so that a test detects any change.
 public struct FrozenSchema: Codable, Sendable, Hashable {
-  /// The SHA-256 of the bytes of the version's predecessor, in hexadecimal; `nil` in the first.
+  /// The SHA-256 of the bytes of the previous version's file, in hexadecimal; `nil` in the first
+  /// one.
   public var previous: String?
   /// The schema.
   public var schema: SchemaLock
 
-  /// Freezes a schema.
+  /// Creates a frozen schema.
+  ///
+  /// - Parameters:
+  ///   - previous: The SHA-256 of the previous version's file; `nil` for the first version.
+  ///   - schema: The schema.
   public init(previous: String?, schema: SchemaLock) {
     self.previous = previous
     self.schema = schema
@@ -18,7 +23,7 @@ public struct FrozenSchema: Codable, Sendable, Hashable {
     case schema
   }
 
-  /// Writes the schema; that there is no predecessor is said, not left out.
+  /// Encodes the schema, with an explicit `null` if there is no previous version.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(previous, forKey: .previous)

@@ -1,51 +1,49 @@
 public import ObjectStore
 
-/// The schema of a set of models as text that is kept under version control.
+/// The schema of a set of models, for a file under version control.
 ///
-/// The text says which id stands for which field, for ever. A test compares it with the models of
-/// today, so that no id changes its meaning unseen.
+/// The file assigns each field its id for ever. A test compares it with the current models, so that
+/// no id changes its meaning unnoticed.
 public struct SchemaLock: Codable, Sendable, Hashable {
-  /// One stored type.
+  /// One model.
   public struct ModelEntry: Codable, Sendable, Hashable {
-    /// The name under which the store keeps the objects.
+    /// The model's name in the store.
     public var name: String
-    /// The fields by their ids.
+    /// The fields, in the order of their ids.
     public var fields: [FieldEntry]
-    /// Ids that fields had which are gone.
-    ///
-    /// They are never given again.
+    /// The ids of dropped fields, in ascending order; they are never reused.
     public var retiredIDs: [UInt32]
   }
 
-  /// One stored field.
+  /// One field of a model.
   public struct FieldEntry: Codable, Sendable, Hashable {
-    /// The identity on disk.
+    /// The id, which identifies the field on disk.
     public var id: UInt32
     /// The name in the code.
     public var name: String
-    /// The type on disk, as ``FieldType/description`` writes it.
+    /// The type on disk, as in ``FieldType/description``.
     public var type: String
-    /// Whether it may be `nil`.
+    /// Whether the field may be `nil`.
     public var optional: Bool
-    /// Whether it identifies the object.
+    /// Whether the field is the primary key or a part of it.
     public var primaryKey: Bool
-    /// Whether an index serves queries on it.
+    /// Whether the field has an index of its own.
     public var indexed: Bool
-    /// Whether it is kept apart because it changes often.
+    /// Whether the field is stored apart from the others, because it changes often.
     public var hot: Bool
   }
 
   /// The version of the schema, counted from 1.
   public var version: UInt32
-  /// The stored types by their names.
+  /// The models, in the order of their names.
   public var models: [ModelEntry]
 
-  /// Describes the models of today.
+  /// Creates the description of a set of models.
   ///
   /// - Parameters:
   ///   - version: The version of the schema.
   ///   - schemas: The models.
-  ///   - retiredIDs: By model name, the ids of fields that are gone.
+  ///   - retiredIDs: By model name, the ids of dropped fields.
   public init(version: UInt32, schemas: [ModelSchema], retiredIDs: [String: [UInt32]] = [:]) {
     self.version = version
     models =
