@@ -1,82 +1,82 @@
-# Every target works on a fresh Debian 12 with Swift 6.3 and make: what is missing is installed.
+# Every target works on a fresh Debian 12 with Swift 6.3 and make, and installs missing packages.
 
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
 .PHONY: help deps test-deps build release test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
 
-help: ## Says what there is to make
+help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-deps: ## Installs liblmdb-dev when it is missing
+deps: ## Installs liblmdb-dev if it is missing
 	@.ci/install-lmdb
 
-test-deps: deps ## Installs what the tests need besides: Python's lmdb, and nginx
+test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx and openssl
 	@.ci/install-python-lmdb
 	@.ci/install-nginx
 
-build: deps ## Builds everything in debug
+build: deps ## Builds all targets and tests in the debug configuration
 	$(SWIFT) build --build-tests
 
-release: deps ## Builds the command line tool for use
+release: deps ## Builds the command-line tool in the release configuration
 	$(SWIFT) build -c release --product dlstore
 
-test: test-deps ## Runs every test
+test: test-deps ## Runs all tests
 	@.ci/test
 
-test-transport: test-deps ## Runs the tests of transports over AsyncHTTPClient
+test-transport: test-deps ## Runs the tests of transports, engine and commands over AsyncHTTPClient
 	@.ci/test-transport
 
-kill-test: test-deps ## Kills engines and commands a thousand times
+kill-test: test-deps ## Kills engines and commands 1000 times, and checks the guarantees each time
 	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests
 
-power-cut-test: test-deps ## Cuts the power at a thousand system calls of a recorded run
+power-cut-test: test-deps ## Simulates power cuts at 1000 system calls of a recorded run
 	DLSTORE_POWER_CUTS=1000 $(SWIFT) test --disable-xctest --filter '^PowerCutTests\.'
 
-simulate: deps ## Runs the engine under simulated faults: SEEDS=10000 of them, or SEED=1234 with a trace
+simulate: deps ## Runs the engine under simulated faults; SEEDS=N of them, or SEED=N with a trace
 	$(SWIFT) build -c release --product simulate
 	$$($(SWIFT) build -c release --show-bin-path)/simulate \
 	  $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000))
 
-sanitize: deps ## Runs the tests of the libraries under the thread and the address sanitizer
+sanitize: deps ## Runs the tests of the libraries under ThreadSanitizer and AddressSanitizer
 	.ci/sanitize thread
 	.ci/sanitize address
 
-fuzz: deps ## Feeds changed files and responses to what reads them; make fuzz N=600 for ten minutes
+fuzz: deps ## Fuzzes the readers of files and responses for a minute; N=SECONDS sets the time
 	.ci/fuzz $(or $(N),60)
 
-docs: deps ## Builds the documentation catalogues; a warning is an error
+docs: deps ## Builds the documentation catalogues; warnings are errors
 	.ci/check-docs
 
-example: deps ## Builds Examples/Inventory and runs a session of it
+example: deps ## Builds and tests Examples/Inventory
 	Examples/Inventory/check.sh
 
-demo: deps ## Downloads three files, is killed in the middle, goes on
+demo: deps ## Downloads three files, with a kill -9 in the middle
 	@Examples/demo.sh
 
-lint: ## Checks the format
+lint: ## Checks the format of the sources
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
 
 format: ## Formats the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
 
-models: deps ## Expands the record templates anew
+models: deps ## Expands the record templates again, after a change of a template
 	DLSTORE_RECORD_MODELS=1 $(SWIFT) test --disable-xctest --filter RecordTemplateTests
 	$(SWIFT) format --in-place Sources/DownloadStore/Records/*.swift
 
-schema: deps ## Writes the schema lock anew
+schema: deps ## Writes Migrations/schema.lock.json from the models
 	DLSTORE_RECORD_SCHEMA=1 $(SWIFT) test --disable-xctest --filter SchemaLockTests
 
-rules: deps ## Writes the rule table of docs/reconciliation.md anew
+rules: deps ## Writes the rule table in docs/reconciliation.md from the code
 	DLSTORE_RULE_TABLE=1 $(SWIFT) test --disable-xctest --filter RuleTableTests
 
-bench: deps ## Compares the store with raw LMDB and GRDB; make bench N=100000 for a quick one
+bench: deps ## Compares ObjectStore with raw LMDB and GRDB; N=100000 for a quick run
 	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)
 
-bench-engine: deps release ## Measures the engine, and compares it with aria2c; needs nginx and aria2c
+bench-engine: deps release ## Measures the engine, and aria2c for comparison; needs nginx and aria2c
 	cd Benchmarks && $(SWIFT) run -c release engine-cost
 	cd Benchmarks && $(SWIFT) run -c release command-latency
 	Benchmarks/transfers.py --tool "$$($(SWIFT) build -c release --show-bin-path)/dlstore"
 
-clean: ## Removes what was built
+clean: ## Deletes all build products
 	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build

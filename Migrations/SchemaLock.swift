@@ -25,7 +25,7 @@ public struct SchemaLock: Codable, Sendable, Hashable {
     public var type: String
     /// Whether the field may be `nil`.
     public var optional: Bool
-    /// Whether the field is the primary key or a part of it.
+    /// Whether the field is the primary key.
     public var primaryKey: Bool
     /// Whether the field has an index of its own.
     public var indexed: Bool
