@@ -3,7 +3,7 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// What the second transport is made of; not built without its trait.
+/// The dependencies of AsyncHTTPClientTransport; built only with the trait AsyncHTTPClient.
 let asyncHTTPClient: [Target.Dependency] = [
   ("AsyncHTTPClient", "async-http-client"), ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"),
   ("NIOHTTP2", "swift-nio-http2"), ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
@@ -27,7 +27,7 @@ let package = Package(
   traits: [
     .trait(
       name: "AsyncHTTPClient",
-      description: "Builds AsyncHTTPClientTransport, for which nothing else is built otherwise."
+      description: "Enables AsyncHTTPClientTransport and builds its dependencies."
     )
   ],
   dependencies: [
@@ -35,14 +35,15 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
-    // What follows is used with the trait AsyncHTTPClient alone.
+    // Used only with the trait AsyncHTTPClient.
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
   ],
   targets: [
-    // What follows is in the order of the architecture: a target imports only targets above it.
+    // The libraries and the tool, in the order of the architecture: a target imports only targets
+    // above it.
     .systemLibrary(
       name: "CLMDB",
       pkgConfig: "lmdb",
@@ -109,13 +110,16 @@ let package = Package(
       ]
     ),
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
+    // The binding: transactions, map growth, page checks, damaged files, several processes.
     .testTarget(name: "LMDBTests", dependencies: ["CLMDB", "LMDB", "TestSupport"]),
+    // The store: coding, indexes, references, writes, history, observation, maintenance, damage.
     .testTarget(
       name: "ObjectStoreTests",
       dependencies: [
         "ObjectStore", "LMDB", "TestSupport", .product(name: "Logging", package: "swift-log"),
       ]
     ),
+    // Queries: random conditions, orders and joins, compared with arrays; the planner.
     .testTarget(name: "ObjectStoreQueryTests", dependencies: ["ObjectStore", "TestSupport"]),
     .executableTarget(
       name: "Quickstart",
@@ -123,8 +127,9 @@ let package = Package(
       path: "Examples/Quickstart"
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
-    // Apart from TestSupport, which executables link: only tests link the testing library.
+    // Separate from TestSupport, which executables link too: only tests link the testing library.
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
+    // Resume data: decoding, repair, creation and the property lists inside, with a fuzz run.
     .testTarget(
       name: "ResumeDataTests",
       dependencies: [
@@ -164,6 +169,7 @@ let package = Package(
       dependencies: ["FuzzSupport", "StoreFuzzing"],
       path: "Tests/Support/data-file-fuzz"
     ),
+    // A short fuzz run of damaged data files and JSON lines, and a replay of their corpora.
     .testTarget(
       name: "StoreFuzzTests",
       dependencies: [
@@ -177,6 +183,7 @@ let package = Package(
       dependencies: ["FaultServer"],
       path: "Tests/Support/fault-server"
     ),
+    // The server that injects faults into the replies of other tests.
     .testTarget(name: "FaultServerTests", dependencies: ["FaultServer"]),
     .target(
       name: "TransportTesting",
@@ -185,34 +192,40 @@ let package = Package(
       ],
       path: "Tests/Support/TransportTesting"
     ),
+    // The contract of every transport: bodies, failures, redirects, back-pressure, cancellation.
     .testTarget(
       name: "TransportTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "FaultServer", "TestTraits", "TransportTesting",
       ]
     ),
+    // URLSession's own behaviour: its failures, its requests, and responses that crash it.
     .testTarget(
       name: "URLSessionTransportTests",
       dependencies: [
         "DownloadSync", "FaultServer", "TestTraits", "TransportTesting", "URLSessionTransport",
       ]
     ),
+    // Failures of AsyncHTTPClient, and responses that crash URLSession.
     .testTarget(
       name: "AsyncHTTPClientTransportTests",
       dependencies: [
         "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "TransportTesting",
       ] + asyncHTTPClient
     ),
+    // Records, their transitions and commands, file names, identities, groups and progress.
     .testTarget(
       name: "DownloadStoreTests",
       dependencies: ["DownloadStore", "ObjectStore", "TestSupport", "TestTraits"]
     ),
+    // The parts of the engine: reconciliation, scheduling, retries, responses, partial files.
     .testTarget(
       name: "DownloadSyncTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "TestSupport", "TestTraits",
       ]
     ),
+    // The schema against its lock file and the frozen schemas of released versions.
     .testTarget(
       name: "MigrationsTests",
       dependencies: [
@@ -222,10 +235,12 @@ let package = Package(
       ],
       exclude: ["released.sha256"]
     ),
+    // The file format, with an independent reader in Python.
     .testTarget(
       name: "SecondReaderTests",
       dependencies: ["DownloadStore", "LMDB", "ObjectStore", "TestSupport"]
     ),
+    // The command-line tool: output, exit codes, supervision, several processes.
     .testTarget(
       name: "DownloadCommandsTests",
       dependencies: [
@@ -239,6 +254,7 @@ let package = Package(
       dependencies: ["FaultServer"],
       path: "Tests/Support/NginxServer"
     ),
+    // The built tool, killed at any moment, with damaged files, on full disks, and after crashes.
     .testTarget(
       name: "KillTests",
       dependencies: [
@@ -247,6 +263,7 @@ let package = Package(
       ]
     ),
     .target(name: "PowerCut", path: "Tests/Support/PowerCut"),
+    // Power cuts, replayed from a recording of the built tool's system calls.
     .testTarget(
       name: "PowerCutTests",
       dependencies: [
@@ -262,6 +279,7 @@ let package = Package(
       ],
       path: "Tests/Support/EngineTestSupport"
     ),
+    // The engine with a real store, real files and a real server.
     .testTarget(
       name: "EngineTests",
       dependencies: [
@@ -270,6 +288,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
+    // The documented behaviour of earlier download managers (docs/predecessors.md).
     .testTarget(
       name: "PredecessorTests",
       dependencies: [
@@ -290,6 +309,7 @@ let package = Package(
       dependencies: ["Simulation"],
       path: "Tests/Support/simulate"
     ),
+    // The engine under random simulated faults, each run determined by a seed.
     .testTarget(
       name: "SimulationTests",
       dependencies: ["DownloadStore", "DownloadSync", "SimulatedTransport", "Simulation"]
@@ -312,6 +332,7 @@ let package = Package(
       dependencies: ["FuzzSupport", "HTTPFuzzing"],
       path: "Tests/Support/http-socket-fuzz"
     ),
+    // A short fuzz run of HTTP responses, simulated and over a socket.
     .testTarget(
       name: "HTTPFuzzTests",
       dependencies: [
@@ -325,6 +346,7 @@ let package = Package(
       path: "Tests/Support/MainActorModels",
       swiftSettings: [.defaultIsolation(MainActor.self)]
     ),
+    // The expansion and the diagnostics of the macros, and the expanded record templates.
     .testTarget(
       name: "ObjectStoreMacrosTests",
       dependencies: [
@@ -338,6 +360,7 @@ let package = Package(
         .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
       ]
     ),
+    // Models that are declared with the macros, stored and queried.
     .testTarget(
       name: "ObjectStoreModelTests",
       dependencies: ["MainActorModels", "ObjectStoreModel"]
@@ -345,15 +368,16 @@ let package = Package(
   ]
 )
 
-// The record types may not compile while they wait to be expanded anew.
+// `make models`: builds only what expands the templates, because the record types that it will
+// replace may not compile.
 if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
   let needed: Set = ["CLMDB", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreMacrosTests"]
   package.targets.removeAll { !needed.contains($0.name) }
   package.products = []
 }
 
-// The second transport is tested in a build of its own: the other targets would only cost their
-// building.
+// `.ci/test-transport` tests AsyncHTTPClientTransport in a build of its own, which skips the
+// targets that it does not need.
 if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   let needed: Set = [
     "CLMDB", "LMDB", "ObjectStore", "Migrations", "DownloadStore", "DownloadSync", "ResumeData",
@@ -367,8 +391,8 @@ if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   package.products = []
 }
 
-// The sanitizers run the libraries with their transport on URLSession, and not the command line:
-// the other targets would only cost their building.
+// `.ci/sanitize` tests the libraries with URLSessionTransport, but not the command-line tool. Its
+// build skips the targets that it does not need.
 let sanitizer = Context.environment["DLSTORE_SANITIZER"]
 if sanitizer != nil {
   let needed: Set = [
@@ -383,7 +407,7 @@ if sanitizer != nil {
   package.products = []
 }
 
-// Files import `Synchronization`, and under the thread sanitizer use a lock of LMDB's in its place.
+// Under ThreadSanitizer, files that import `Synchronization` use a lock of the target LMDB instead.
 let memberImportVisibility: [SwiftSetting] =
   sanitizer == "thread" ? [] : [.enableUpcomingFeature("MemberImportVisibility")]
 
@@ -403,7 +427,7 @@ for target in package.targets where target.type != .system {
 }
 
 if sanitizer == "thread" {
-  // Those with a `SanitizedMutex.swift`.
+  // The targets that contain a `SanitizedMutex.swift`.
   let locking: Set = [
     "DownloadSync", "SimulatedTransport", "URLSessionTransport", "FaultServer",
     "EngineTestSupport", "TransportTesting", "EngineTests", "TransportTests",
