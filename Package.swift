@@ -407,7 +407,8 @@ if sanitizer != nil {
   package.products = []
 }
 
-// Under ThreadSanitizer, files that import `Synchronization` use a lock of the target LMDB instead.
+// Under ThreadSanitizer, `Mutex` is an alias of a lock in LMDB. Files use its members without
+// importing LMDB, which this feature does not allow.
 let memberImportVisibility: [SwiftSetting] =
   sanitizer == "thread" ? [] : [.enableUpcomingFeature("MemberImportVisibility")]
 
