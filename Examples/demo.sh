@@ -1,6 +1,6 @@
 #!/bin/sh
-# Three downloads from a server that throttles and drops connections. The engine is killed with -9
-# in the middle, started again, and asks only for what is missing.
+# Downloads three files from a server that limits the rate and drops connections. The engine is
+# killed with -9 in the middle; the next one requests only the missing bytes.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ rm -rf .demo
 mkdir .demo
 export DLSTORE_STORE="$PWD/.demo/store"
 
-step "a server on this machine: 25 MB/s a connection, each connection is reset after 48 MB"
+step "a local server: 25 MB/s per connection, and a reset of each connection after 48 MB"
 "$bin/fault-server" --port 0 --file large.bin=200M:1 --file medium.bin=40M:2 \
   --file small.bin=5M:3 --throttle 25000000 --reset-every 48000000 --log .demo/requests \
   >.demo/server &
@@ -35,11 +35,11 @@ received() {
     sed -n 's/.*"received" *: *\([0-9]*\).*/\1/p'
 }
 
-step "dlstore run, killed with -9 once 60 MB of the large file are safe"
+step "dlstore run, killed with -9 once 60 MB of large.bin are checkpointed"
 "$bin/dlstore" run 2>.demo/first-run &
 engine=$!
 while [ "$(received large.bin)" -lt 60000000 ]; do
-  kill -0 $engine || { cat .demo/first-run; fail "the engine ended by itself"; }
+  kill -0 $engine || { cat .demo/first-run; fail "the engine ended before the kill"; }
 done
 kill -9 $engine
 wait $engine 2>/dev/null || true
@@ -54,11 +54,11 @@ step "dlstore run --until-idle"
 "$bin/dlstore" run --until-idle
 "$bin/dlstore" list
 
-step "the second run asked only for what was missing"
+step "the second run requested only the missing bytes"
 tail -n +$((asked + 1)) .demo/requests | grep '^GET' | sed 's/^/  /'
 first=$(tail -n +$((asked + 1)) .demo/requests | grep '^GET /large.bin' | head -n 1)
 case "$first" in
-  *"range=bytes=$safe-"*) echo "large.bin went on at byte $safe, the last one that was safe" ;;
+  *"range=bytes=$safe-"*) echo "large.bin resumed at byte $safe, its last checkpoint" ;;
   *) fail "expected a request from byte $safe, got: $first" ;;
 esac
 
@@ -68,6 +68,6 @@ for file in large.bin=200M:1 medium.bin=40M:2 small.bin=5M:3; do
   "$bin/fault-server" --write ".demo/expected-$name=${file#*=}"
   want=$(sha256sum <".demo/expected-$name")
   have=$(sha256sum <"$DLSTORE_STORE/files/$name")
-  [ "$want" = "$have" ] || fail "$name is not what the server has"
-  echo "$name ${have%% *} is right"
+  [ "$want" = "$have" ] || fail "$name differs from the server's file"
+  echo "$name ${have%% *} matches the server"
 done

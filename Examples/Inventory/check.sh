@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the tool, and works with it as people do: with mistakes, side by side, and killed.
-# Runs the code of the articles in the documentation too.
+# Builds the tool and tests it: correct and incorrect commands, concurrent processes, kills and
+# damage. Also runs the code of the articles in the documentation.
 set -eu
 cd "$(dirname "$0")"
 
@@ -18,25 +18,26 @@ fail() {
   cat "$work/out" "$work/error" >&2
   exit 1
 }
-# run STATUS ARGUMENT...: the tool must end so.
+# run STATUS ARGUMENT...: runs the tool, which must exit with STATUS.
 run() {
   wanted=$1
   shift
   status=0
   "$bin/inventory" "$@" >"$work/out" 2>"$work/error" || status=$?
-  [ $status = "$wanted" ] || fail "inventory $*: ended with $status, not $wanted"
+  [ $status = "$wanted" ] || fail "inventory $*: exit status $status instead of $wanted"
   if [ "$wanted" != 0 ]; then [ -s "$work/error" ] || fail "inventory $*: no message"; fi
 }
-# says TEXT, warns TEXT: the last run wrote that line, spaces in a row being one.
+# says LINE: the last run wrote that line to standard output; runs of spaces count as one space.
+# warns TEXT: the last run wrote that text to standard error.
 says() { tr -s ' ' <"$work/out" | grep -qxF -- "$1" || fail "standard output lacks: $1"; }
 warns() { grep -qF -- "$1" "$work/error" || fail "standard error lacks: $1"; }
-is_empty() { [ ! -s "$work/out" ] || fail "there is output"; }
-# eventually COMMAND: true within ten seconds.
+is_empty() { [ ! -s "$work/out" ] || fail "standard output is not empty"; }
+# eventually COMMAND: repeats the command until it succeeds, for ten seconds.
 eventually() {
   tries=0
   until "$@"; do
     tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "not within ten seconds: $*"
+    [ $tries -lt 200 ] || fail "failed for ten seconds: $*"
     sleep 0.05
   done
 }
@@ -53,7 +54,7 @@ sed -n '/^```console$/,/^```$/p' README.md | grep -v '^```' >"$work/wanted"
     eval "${line#??}" </dev/null || true
   done
 ) >"$work/out" 2>&1
-diff "$work/wanted" "$work/out" || fail "the README shows another session"
+diff "$work/wanted" "$work/out" || fail "the session differs from the one in README.md"
 rm -rf "$INVENTORY_STORE"
 
 step "items and places"
@@ -63,7 +64,7 @@ run 0 place add Shelf --notes "left of the door"
 run 0 place add Cellar
 run 1 place add Shelf
 run 1 add BOLT "Bolt M3" --place Attic
-warns "Place 'Attic', which is not there"
+warns "Place 'Attic', which does not exist"
 run 0 add BOLT "Bolt M3" --place Shelf --quantity 10 --price 0.05 --tag metal --tag small
 run 0 add NUT "Nut M3" --place Shelf --quantity 3 --tag metal
 run 0 add OAK "Oak board" --place Cellar --quantity 2 --price 24.90 --notes "Two metres"
@@ -130,13 +131,13 @@ grep -q '^~ .* OAK  4  Oak board  at Cellar (quantity)$' "$work/out" || fail "OA
 grep -q '^+ .* SAW' "$work/out" || fail "SAW was added"
 grep -q '^- ' "$work/out" || fail "BOLT was removed"
 
-step "watch: what one process writes, another shows"
+step "watch shows the writes of other processes"
 run 0 place add Bench
 "$bin/inventory" watch --place Bench --lines 5 >"$work/watched" 2>&1 &
 child=$!
 watched() { grep -qxF -- "$1" "$work/watched"; }
 run 0 add GLUE "Glue" --place Bench --quantity 3
-# The first line tells what was there, or the first change, whichever is seen first.
+# The first line shows the item as found at the start, or as added later.
 eventually grep -q '^[=+] GLUE  3  Glue  at Bench$' "$work/watched"
 run 0 take GLUE
 eventually watched "~ GLUE  2  Glue  at Bench"
@@ -147,7 +148,7 @@ run 0 move GLUE Cellar
 eventually watched "- GLUE  2  Glue  at Bench"
 run 0 remove WAX
 eventually watched "- WAX  0  Wax  at Bench"
-wait $child || fail "watch did not end by itself"
+wait $child || fail "watch did not exit"
 child=
 run 0 remove GLUE
 
@@ -168,7 +169,7 @@ run 0 export "$work/again.jsonl" --store "$work/copy"
 objects() { sed 1d "$1" | sed 's/"object":[0-9]*,//' | sort; }
 objects "$work/all.jsonl" >"$work/one"
 objects "$work/again.jsonl" >"$work/other"
-cmp -s "$work/one" "$work/other" || fail "what was imported is not what was exported"
+cmp -s "$work/one" "$work/other" || fail "the imported objects differ from the exported ones"
 run 0 verify --store "$work/copy"
 echo nonsense >"$work/bad.jsonl"
 run 65 import "$work/bad.jsonl"
@@ -186,7 +187,7 @@ awk -v count=$count 'BEGIN {
 export INVENTORY_STORE="$work/many"
 run 0 place add Yard
 stored() { "$bin/inventory" place list | sed -n 's/^Hall *\([0-9]*\).*/\1/p' | grep . || echo 0; }
-grew() { kill -0 $child 2>/dev/null || fail "the import was too quick to be killed"; [ "$(stored)" -gt "$before" ]; }
+grew() { kill -0 $child 2>/dev/null || fail "the import ended before the kill"; [ "$(stored)" -gt "$before" ]; }
 for kill in 1 2 3; do
   before=$(stored)
   "$bin/inventory" import --skip "$work/many.jsonl" >"$work/out" 2>"$work/error" &
@@ -195,8 +196,8 @@ for kill in 1 2 3; do
   kill -9 $child
   wait $child 2>/dev/null || true
   child=
-  # A transaction takes a thousand lines; the first of them is the place.
-  [ $((($(stored) + 1) % 1000)) = 0 ] || fail "a part of a transaction is there: $(stored)"
+  # Each transaction imports a thousand lines. The first line is the place, not an item.
+  [ $((($(stored) + 1) % 1000)) = 0 ] || fail "an incomplete transaction was stored: $(stored)"
   run 0 verify
 done
 run 0 import --skip "$work/many.jsonl"
@@ -205,7 +206,7 @@ run 0 verify
 
 step "damage"
 export INVENTORY_STORE="$work/copy"
-# Wherever the file has the name of an item, also in pages that are free.
+# Overwrites a byte of the item's name everywhere in the file, including free pages.
 name=$(sed -n 's/.*"model":"Item".*"name":"\([^"]*\)".*/\1/p' "$work/again.jsonl" | head -n 1)
 grep -abo "$name" "$work/copy/data.mdb" | cut -d: -f1 | while read -r offset; do
   printf '?' | dd of="$work/copy/data.mdb" bs=1 seek="$offset" conv=notrunc 2>/dev/null
@@ -213,15 +214,15 @@ done
 run 65 verify
 warns "problems"
 "$bin/inventory" repair "$work/rescued" >"$work/out" 2>"$work/error" || true
-# What is saved is sound, but that it may refer to what is lost, which is told of.
+# The repaired store is valid, except for references to lost objects, which verify reports.
 status=0
 "$bin/inventory" verify --store "$work/rescued" >"$work/out" 2>"$work/error" || status=$?
 case $status in
 0) ;;
 65)
-  problems=$(cat "$work/out" "$work/error" | grep '^object ') || fail "65, and no problem"
-  ! echo "$problems" | grep -v 'that is not there$' || fail "the saved store is not sound"
+  problems=$(cat "$work/out" "$work/error" | grep '^object ') || fail "status 65 without a problem"
+  ! echo "$problems" | grep -vE '^object [0-9]+ of [A-Za-z]+: dangling references in ' || fail "the repaired store is damaged"
   ;;
-*) fail "verify of the saved store ended with $status" ;;
+*) fail "verify of the repaired store exited with $status" ;;
 esac
 step "done"
