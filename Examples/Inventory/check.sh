@@ -221,7 +221,8 @@ case $status in
 0) ;;
 65)
   problems=$(cat "$work/out" "$work/error" | grep '^object ') || fail "status 65 without a problem"
-  ! echo "$problems" | grep -vE '^object [0-9]+ of [A-Za-z]+: dangling references in ' || fail "the repaired store is damaged"
+  ! echo "$problems" | grep -vE '^object [0-9]+ of [A-Za-z]+: dangling references in ' ||
+    fail "the repaired store is damaged"
   ;;
 *) fail "verify of the repaired store exited with $status" ;;
 esac
