@@ -14,6 +14,6 @@ struct Quickstart {
     for await downloads in engine.progress(every: .seconds(1)) {
       for one in downloads { print(one.filename, one.received, "of", one.expected ?? 0) }
     }
-    print("\(try await summary.completed) files; run it again after a kill -9 and it goes on")
+    print("\(try await summary.completed) files; run it again after a kill -9 and it resumes")
   }
 }
