@@ -48,9 +48,9 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
   }
 }
 
-/// What the user wants of a download.
+/// The user's intent for a download.
 ///
-/// Any process may write it; the engine carries it out.
+/// Any process may write it; the engine carries it out. Stored raw values never change.
 public enum DownloadIntent: String, Sendable, Hashable, CaseIterable, FieldValue {
   /// Download it.
   case run

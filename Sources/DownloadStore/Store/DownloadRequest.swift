@@ -2,13 +2,14 @@
 public struct DownloadRequest: Sendable, Hashable {
   /// The URL, which is also the record's key.
   public var url: String
-  /// The file name; by default that of the URL.
+  /// The file name, which ``SafeFilename`` sanitizes; by default a name derived from the URL, which
+  /// a name that the server suggests may replace.
   public var filename: String?
   /// What to do if another download or a file has the name.
   ///
   /// Only a regular file without a record is kept or replaced.
   public var collision = NameCollision.number
-  /// The folder below the root.
+  /// The folder below the root, such as `books/new`; empty for the root itself.
   public var folder = ""
   /// The root's name.
   public var root = RootName.standard
@@ -18,7 +19,7 @@ public struct DownloadRequest: Sendable, Hashable {
   public var tags: Set<String> = []
   /// The priority; higher starts first.
   public var priority: Int32 = 0
-  /// Other URLs of the same file.
+  /// Other URLs of the same file, tried in order after ``url``.
   public var mirrors: [String] = []
   /// The expected digest of the file.
   public var digest: Digest?

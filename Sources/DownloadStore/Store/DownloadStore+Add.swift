@@ -7,7 +7,7 @@ internal import ObjectStore
 #endif
 
 extension DownloadStore {
-  /// The result of a request.
+  /// The record of a request.
   public struct Added: Sendable, Hashable {
     /// The current record.
     public var record: DownloadRecord
@@ -15,7 +15,7 @@ extension DownloadStore {
     public var isNew: Bool
   }
 
-  /// Adds downloads, all or none.
+  /// Adds downloads, all of them or none.
   ///
   /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A
   /// cancelled download restarts. A completed download is unchanged while its file exists, and
@@ -24,6 +24,8 @@ extension DownloadStore {
   ///
   /// Durable on return.
   ///
+  /// - Parameter requests: The requests.
+  /// - Returns: The records, in the order of the requests.
   /// - Throws: ``DownloadStoreError`` with `invalidURL`; with `invalidName` for a folder that leads
   ///   out of its root and for an empty name or type; with `nameTaken` or `invalidDigest`,
   ///   depending on ``DownloadRequest/collision``; ``StoreError``.

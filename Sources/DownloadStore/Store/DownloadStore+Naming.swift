@@ -1,7 +1,14 @@
 public import ObjectStore
 
 extension DownloadStore {
-  /// Gives the record the first name that no other record and no file has, numbered if necessary.
+  /// Gives the record a name that no other record and no file has, numbered if necessary.
+  ///
+  /// - Parameters:
+  ///   - record: A record with the wanted name. The caller stores it.
+  ///   - roots: The store's roots.
+  ///   - tx: The transaction in which the record is stored, which makes the reservation.
+  /// - Throws: ``StoreError``; ``DownloadStoreError`` with `missingRoot`.
+  /// - Complexity: O(log n) lookups of records and files, for n taken numbers.
   public func reserveName(
     for record: inout DownloadRecord,
     _ roots: Roots,
@@ -70,7 +77,7 @@ extension DownloadStore {
   ///   - record: A record of this store. The caller stores it if it changed.
   ///   - roots: The store's roots.
   ///   - tx: The transaction in which the record was read.
-  /// - Throws: ``StoreError``; ``DownloadStoreError`` if the record's root is unknown.
+  /// - Throws: ``StoreError``; ``DownloadStoreError`` with `missingRoot`.
   public func adoptName(
     _ name: String,
     for record: inout DownloadRecord,

@@ -10,9 +10,14 @@ internal import ObjectStore
 #endif
 
 extension DownloadStore {
-  /// Plans the removal of records with their partial files, and with `withFiles` the finished files
-  /// that are provably the downloaded ones.
+  /// Plans the removal of records with their files.
   ///
+  /// Changes nothing; pass the plan to ``purge(_:)``.
+  ///
+  /// - Parameters:
+  ///   - records: The records. Their partial files are removed with them.
+  ///   - withFiles: Whether finished files are removed too, if they are still the downloaded ones.
+  /// - Returns: The plan, for a preview and for ``purge(_:)``.
   /// - Throws: ``DownloadStoreError`` with `missingRoot`; ``StoreError``.
   public func purgePlan(_ records: [DownloadRecord], withFiles: Bool) throws -> PurgePlan {
     let roots = try roots()
@@ -51,6 +56,8 @@ extension DownloadStore {
   /// links are not followed. Files that changed in the last `graceSeconds` are skipped, because
   /// their download may be starting.
   ///
+  /// - Parameter grace: The minimum time since the last change of a file, in seconds.
+  /// - Returns: The plan, for a preview and for ``purge(_:)``.
   /// - Throws: ``StoreError``.
   public func orphanPlan(graceSeconds grace: Int64 = 60) throws -> PurgePlan {
     let roots = try roots()
@@ -93,7 +100,7 @@ extension DownloadStore {
   /// or orphan that changed after the plan was made is kept.
   ///
   /// After a kill between the records and the files, ``orphanPlan(graceSeconds:)`` finds the
-  /// leftover partial files.
+  /// leftover partial files. The removal of the records is durable on return.
   ///
   /// - Returns: The removed and the kept records and files.
   /// - Throws: ``StoreError``.

@@ -9,7 +9,15 @@ public import ObjectStore
 
 /// A durable store of download records, in a folder that any number of processes may share.
 ///
-/// Every method is one transaction.
+/// Every change is one transaction, and durable when the method returns. The store does not
+/// download: a `DownloadEngine`, in this or another process, transfers the files and carries out
+/// the commands.
+///
+/// ```swift
+/// let store = try DownloadStore(at: "downloads")
+/// try store.add([DownloadRequest(url: "https://example.com/model.bin")])
+/// let waiting = try store.records(DownloadRecord.where { $0.state == .waiting })
+/// ```
 public final class DownloadStore: Sendable {
   /// The underlying object store, with ``DownloadRecord``, ``Root`` and ``RequestHeaders``.
   public let objects: ObjectStore
@@ -61,18 +69,19 @@ public final class DownloadStore: Sendable {
   /// Returns the record with a URL, an id or a unique id prefix.
   ///
   /// - Throws: ``DownloadStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
+  /// - Complexity: O(log n) for n records.
   public func record(named name: String) throws -> DownloadRecord {
     try objects.read { tx in try tx.record(named: name).get() }
   }
 
-  /// Returns the records of a query.
+  /// Returns the records of a query, from one snapshot.
   ///
   /// - Throws: ``StoreError``.
   public func records(_ query: Query<DownloadRecord>) throws -> [DownloadRecord] {
     try objects.read { tx in try tx.fetch(query) }
   }
 
-  /// Returns the header fields of a record's request.
+  /// Returns the header fields that were given for a record, including secrets.
   ///
   /// - Throws: ``StoreError``.
   public func headers(of record: DownloadRecord) throws -> [HeaderField] {
@@ -108,6 +117,8 @@ public final class DownloadStore: Sendable {
 
   /// Sets the path of a root, also for its existing records.
   ///
+  /// Moves no files. Durable on return.
+  ///
   /// - Parameters:
   ///   - path: An absolute path.
   ///   - name: The root's name.
@@ -118,6 +129,8 @@ public final class DownloadStore: Sendable {
   }
 
   /// Returns the name of the root with a path; creates the root if there is none.
+  ///
+  /// A new root is durable on return.
   ///
   /// - Throws: ``DownloadStoreError`` with `invalidName` for a relative path; ``StoreError``.
   public func root(at path: String) throws -> String {

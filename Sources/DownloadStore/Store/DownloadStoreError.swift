@@ -19,14 +19,14 @@ public struct DownloadStoreError: Error, Sendable {
     public static let unknownRecord = Self(value: .unknownRecord)
     /// Several records have an id with this prefix.
     public static let ambiguousID = Self(value: .ambiguousID)
-    /// The store has no root of a record's root name.
+    /// The store has no root with the name in the record.
     public static let missingRoot = Self(value: .missingRoot)
 
     /// Another record or a file has the name.
     public static let nameTaken = Self(value: .nameTaken)
     /// Another record has the URL.
     public static let urlTaken = Self(value: .urlTaken)
-    /// The file is being renamed; try again in a moment.
+    /// The finished file of the download is being renamed; try again in a moment.
     public static let busy = Self(value: .busy)
     /// The file system failed to rename a file.
     public static let fileSystem = Self(value: .fileSystem)
@@ -37,10 +37,10 @@ public struct DownloadStoreError: Error, Sendable {
 
   /// The kind of error.
   public var code: Code
-  /// What happened, and to what.
+  /// The description of the error, with the URL, id or path; secrets in URLs are redacted.
   public var message: String
 
-  /// Creates an error.
+  /// Creates an error with a code and a message.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

@@ -1,8 +1,8 @@
-/// What to do with a request whose file name is taken.
+/// The handling of a request whose file name is taken.
 public enum NameCollision: String, Sendable, Hashable, CaseIterable {
-  /// Number the new file.
+  /// Number the new file, as in `a (2).zip`.
   case number
-  /// Refuse the request.
+  /// Refuse the request with the error `nameTaken`.
   case fail
   /// Adopt the existing file as the finished one, whatever its contents, and download nothing.
   ///
