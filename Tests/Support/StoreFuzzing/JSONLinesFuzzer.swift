@@ -104,19 +104,33 @@ public struct JSONLinesFuzzer: Fuzzer {
     }
   }
 
-  /// The lines of an export in a form that does not depend on object ids or on the order of members.
+  /// The lines of an export in a form that does not depend on object ids or on the order of fields.
   ///
-  /// An import assigns new ids. It may also lay out the records of a model in another order of fields.
+  /// An import assigns new ids. It may also give the fields of a model another order.
   private static func canonicalLines(_ path: String) throws -> [String] {
     let object = /^(\{"model":"(?:[^"\\]|\\.)*","object":)\d+/
     return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
       .map { line in
         let line = String(line).replacing(object) { "\($0.1)0" }
-        let value = try JSONSerialization.jsonObject(with: Data(line.utf8))
+        let value = fieldsByID(in: try JSONSerialization.jsonObject(with: Data(line.utf8)))
         let members = try JSONSerialization.data(withJSONObject: value, options: .sortedKeys)
         // The sorted bytes distinguish numbers that JSONSerialization reads as the same value.
         return String(decoding: members + line.utf8.sorted(), as: UTF8.self)
       }
+  }
+
+  /// The description of the models with their fields in the order of their ids; other lines unchanged.
+  private static func fieldsByID(in line: Any) -> Any {
+    guard var header = line as? [String: Any], let models = header["models"] as? [[String: Any]]
+    else { return line }
+    header["models"] = models.map { model in
+      var model = model
+      model["fields"] = (model["fields"] as? [[String: Any]])?.sorted {
+        ($0["id"] as? Int ?? 0) < ($1["id"] as? Int ?? 0)
+      }
+      return model
+    }
+    return header
   }
 
   private static func options(_ choice: Int) -> ImportOptions {
