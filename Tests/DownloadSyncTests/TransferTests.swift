@@ -1,5 +1,6 @@
 import DownloadStore
 import Foundation
+import ObjectStore
 import TestSupport
 import Testing
 
@@ -13,7 +14,10 @@ struct TransferTests {
     folder = try TemporaryFolder()
   }
 
-  private func transfer(offset: Int64 = 0) throws -> Transfer {
+  private func transfer(
+    offset: Int64 = 0,
+    rename: @escaping Transfer.Rename = { _ in }
+  ) throws -> Transfer {
     Transfer(
       record: .sample(),
       offset: offset,
@@ -25,7 +29,7 @@ struct TransferTests {
       startWork: { $0() },
       rollBack: { _, _ in },
       naming: .fromResponse,
-      rename: { _ in }
+      rename: rename
     )
   }
 
@@ -48,6 +52,24 @@ struct TransferTests {
     #expect(await checkpointsAsked() == 0)
     #expect(transfer.receive(part.span) == .proceed)
     #expect(await checkpointsAsked() == 1)
+  }
+
+  @Test(arguments: [
+    (StoreError.Code.diskFull, DownloadFailure.Code.diskFull), (.inputOutput, .fileSystem),
+  ])
+  func `a full disk of the store is a full disk to the transfer`(
+    code: StoreError.Code,
+    expected: DownloadFailure.Code
+  ) async throws {
+    let transfer = try transfer { _ in throw StoreError(code, "the disk of the store") }
+    let field = HeaderField(name: "Content-Disposition", value: "attachment; filename=x")
+    #expect(transfer.receive(ResponseHead(status: 200, fields: [field])) == .cancel)
+    transfer.finish(.cancelled)
+    let codes = await inbox.next().compactMap { input -> DownloadFailure.Code? in
+      guard case .taskEnded(_, .failed(let failure, _)) = input else { return nil }
+      return failure.code
+    }
+    #expect(codes == [expected])
   }
 
   @Test func `a transport that reports the end twice ends the transfer once`() async throws {

@@ -1,5 +1,6 @@
 internal import DownloadStore
 internal import Foundation
+internal import ObjectStore
 internal import Synchronization
 
 /// The sink of one task: judges the response and writes the body to the partial file.
@@ -152,7 +153,7 @@ final class Transfer: TaskSink {
       } catch let failure as PartialFile.Failure {
         return end(.failed(failure.asDownloadFailure, retryAfter: nil))
       } catch {
-        return end(.failed(DownloadFailure(.fileSystem, "\(error)"), retryAfter: nil))
+        return end(.failed(Self.failure(ofStore: error), retryAfter: nil))
       }
       adopt(head, total: total, isSameEntity: false)
       return takeName(head)
@@ -267,8 +268,17 @@ final class Transfer: TaskSink {
       try rename(name)
       return .proceed
     } catch {
-      return end(.failed(DownloadFailure(.fileSystem, "\(error)"), retryAfter: nil))
+      return end(.failed(Self.failure(ofStore: error), retryAfter: nil))
     }
+  }
+
+  /// The failure of an attempt whose commit failed.
+  ///
+  /// A full disk of the store fails no attempt: the engine returns the download to the queue, and ends
+  /// the run if it cannot commit that either.
+  private static func failure(ofStore error: any Error) -> DownloadFailure {
+    let isDiskFull = (error as? StoreError)?.code == .diskFull
+    return DownloadFailure(isDiskFull ? .diskFull : .fileSystem, "\(error)")
   }
 
   private func end(_ finding: TransferResult) -> BodyDisposition {
