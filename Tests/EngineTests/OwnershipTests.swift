@@ -42,6 +42,18 @@ struct OwnershipTests {
     withExtendedLifetime(first) {}
   }
 
+  @Test func `an engine that has run is not run again, because it has released the lock`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
+    _ = try await engine.run(until: .idle)
+    let error = await #expect(throws: EngineError.self) { try await engine.run(until: .idle) }
+    #expect(error?.code == .stopped)
+    let reconciled = await #expect(throws: EngineError.self) { try await engine.reconcile() }
+    #expect(reconciled?.code == .stopped)
+  }
+
   @Test func `a record added while the engine runs is downloaded`() async throws {
     let fixture = try EngineFixture()
     fixture.server.route("/a", Resource(.text("a")))

@@ -82,6 +82,8 @@ public actor DownloadEngine {
   var externalChanges: ExternalChanges
   /// The position in the store's history up to which changes have been applied.
   var followed: HistoryToken
+  /// Whether ``run(until:)`` or ``reconcile()`` was called.
+  private var hasStarted = false
   /// Whether the run has ended.
   private(set) var hasEnded = false
   /// The error that ends the run.
@@ -165,9 +167,10 @@ public actor DownloadEngine {
   ///
   /// - Parameter goal: The condition that ends the run.
   /// - Returns: The number of downloads that were completed or failed permanently.
-  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
-  ///   `StoreError`.
+  /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine was
+  ///   used before; `DownloadStoreError` with `missingRoot`; `StoreError`.
   public func run(until goal: RunGoal) async throws -> RunSummary {
+    try noteStart()
     defer {
       hasEnded = true
       hub.end()
@@ -190,6 +193,17 @@ public actor DownloadEngine {
     }
     if let fatal { throw fatal }
     return summary
+  }
+
+  /// Prevents a second run, which would not hold the lock of the store.
+  private func noteStart() throws(EngineError) {
+    guard hasStarted else {
+      hasStarted = true
+      return
+    }
+    throw hasEnded
+      ? EngineError(.stopped, "an engine runs once: create another one to run again")
+      : EngineError(.alreadyRunning, "this engine is already running")
   }
 
   /// Handles inputs until the goal is reached or the engine is to stop, and then ends all
@@ -232,8 +246,8 @@ public actor DownloadEngine {
   /// once.
   ///
   /// - Returns: The number of active records that were examined.
-  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
-  ///   `StoreError`.
+  /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine was
+  ///   used before; `DownloadStoreError` with `missingRoot`; `StoreError`.
   /// - Complexity: O(active) records; finished records cost nothing.
   @discardableResult
   public func reconcile() async throws -> Int {
@@ -245,6 +259,7 @@ public actor DownloadEngine {
   /// - Returns: The state and the decision of each record, in the order in which they were handled.
   /// - Throws: As ``reconcile()``.
   package func reconcileRecords() async throws -> [Reconciliation] {
+    try noteStart()
     defer {
       hasEnded = true
       hub.end()

@@ -19,7 +19,7 @@ public struct EngineError: Error, Sendable {
     /// All transfers are stopped, and the downloads keep the bytes that are synced.
     public static let diskFull = Self(value: .diskFull)
 
-    /// The engine's run ended before the download did.
+    /// The engine's run ended before the download did, or before the engine was run again.
     public static let stopped = Self(value: .stopped)
     /// The user cancelled or removed the download.
     public static let cancelled = Self(value: .cancelled)
