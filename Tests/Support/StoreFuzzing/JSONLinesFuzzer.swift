@@ -112,22 +112,32 @@ public struct JSONLinesFuzzer: Fuzzer {
     return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
       .map { line in
         let line = String(line).replacing(object) { "\($0.1)0" }
-        let value = fieldsByID(in: try JSONSerialization.jsonObject(with: Data(line.utf8)))
-        let members = try JSONSerialization.data(withJSONObject: value, options: .sortedKeys)
+        let value = try JSONSerialization.jsonObject(with: Data(line.utf8))
+        if let header = value as? [String: Any], header["models"] != nil {
+          return try sortedText(canonical(header))
+        }
         // The sorted bytes distinguish numbers that JSONSerialization reads as the same value.
-        return String(decoding: members + line.utf8.sorted(), as: UTF8.self)
+        return try sortedText(value) + String(decoding: line.utf8.sorted(), as: UTF8.self)
       }
   }
 
-  /// The description of the models with their fields in the order of their ids; other lines unchanged.
-  private static func fieldsByID(in line: Any) -> Any {
-    guard var header = line as? [String: Any], let models = header["models"] as? [[String: Any]]
-    else { return line }
+  private static func sortedText(_ value: Any) throws -> String {
+    let data = try JSONSerialization.data(withJSONObject: value, options: .sortedKeys)
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// The description of the models with their fields in the order of their ids.
+  ///
+  /// It does not say which fields are optional: a field that is nil in some record, although its model
+  /// requires a value now, is optional in a store that only has the records.
+  private static func canonical(_ header: [String: Any]) -> [String: Any] {
+    var header = header
+    let models = header["models"] as? [[String: Any]] ?? []
     header["models"] = models.map { model in
       var model = model
-      model["fields"] = (model["fields"] as? [[String: Any]])?.sorted {
-        ($0["id"] as? Int ?? 0) < ($1["id"] as? Int ?? 0)
-      }
+      let fields = model["fields"] as? [[String: Any]] ?? []
+      model["fields"] = fields.map { $0.filter { $0.key != "optional" } }
+        .sorted { ($0["id"] as? Int ?? 0) < ($1["id"] as? Int ?? 0) }
       return model
     }
     return header
