@@ -88,16 +88,14 @@ extension DownloadEngine {
   private func fail(_ download: ActiveTransfer, _ result: TransferResult) async throws {
     switch result {
     case .startOver(let failure):
-      var started = download.record
-      started.received = download.committed
-      forget(started.url)
+      forget(download.record.url)
       try await commitFailure(
-        started,
+        download.record,
         failure,
         retryAfter: nil,
         head: download.transfer.head,
         dropsBytes: true,
-        restarts: true
+        restartsFrom: download.committed
       )
     case .failed(let failure, let retryAfter):
       forget(download.record.url)
@@ -154,8 +152,8 @@ extension DownloadEngine {
   ///   - head: The head of the last response, for interceptors.
   ///   - resumeData: The change to the record's resume data.
   ///   - dropsBytes: Whether the bytes on disk are useless.
-  ///   - restarts: Whether the next attempt, if there is one, starts from the first byte without a
-  ///     wait.
+  ///   - committedBytes: The committed byte count of a transfer whose next attempt, if one is left,
+  ///     starts from the first byte without a wait; `nil` for other failures.
   /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
   func commitFailure(
     _ download: DownloadRecord,
@@ -164,7 +162,7 @@ extension DownloadEngine {
     head: ResponseHead? = nil,
     resumeData: ResumeDataChange = .none,
     dropsBytes: Bool = false,
-    restarts: Bool = false
+    restartsFrom committedBytes: Int64? = nil
   ) async throws {
     guard failure.code != .diskFull else {
       return try await waitForDiskSpace(download, failure, resumeData)
@@ -185,7 +183,9 @@ extension DownloadEngine {
         at: moment,
         droppingBytes: dropsBytes
       ) { record in
-        if restarts, retry.allowsAttempt(afterFailures: record.failedAttempts) { return .zero }
+        if committedBytes != nil, retry.allowsAttempt(afterFailures: record.failedAttempts) {
+          return .zero
+        }
         return SourceRotation.wait(
           after: failure,
           of: record,
@@ -201,13 +201,17 @@ extension DownloadEngine {
       return try await discard(download, try roots.layout(of: download))
     }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
-    if restarts { emit(.rolledBack(url: record.url, from: download.received), of: record.id) }
+    if let committedBytes {
+      emit(.rolledBack(url: record.url, from: committedBytes), of: record.id)
+    }
     var response = DownloadResponse(record: record, head: head, failure: failure)
     if record.state == .paused {
       notifyEnd(response, .released(url: record.url))
     } else if let wait {
       response.isRetried = true
-      if !restarts || wait > .zero { notifyRetry(response, .retrying(record, failure, wait: wait)) }
+      if committedBytes == nil || wait > .zero {
+        notifyRetry(response, .retrying(record, failure, wait: wait))
+      }
       enqueue(record, after: wait)
     } else {
       summary.failed += 1

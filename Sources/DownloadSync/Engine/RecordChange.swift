@@ -42,8 +42,7 @@ struct RecordChange: Sendable {
     // A record whose file is to be placed is committed after the rename.
     let states = decision.result.states
     state = decision.result == .placed || states.count > 1 ? nil : states.first?.state
-    rollsBack =
-      plan?.beginsAnew == true
+    rollsBack = plan?.beginsAnew == true
     self.taskHasEnded = taskHasEnded
     isTransferToBlame = options.previousExit == .crashed
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
