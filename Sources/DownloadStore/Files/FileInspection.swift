@@ -37,12 +37,21 @@ public struct FileInspection: Sendable, Hashable {
   public var partial: Partial
   /// The size of the partial file in bytes; zero if there is none.
   public var partialSize: Int64
+  /// Whether the final path contains the previous file of a restarted download, which the new file
+  /// replaces.
+  public var isReplaced: Bool
 
   /// Creates an inspection with known results.
-  public init(final: Final, partial: Partial, partialSize: Int64 = 0) {
+  public init(
+    final: Final,
+    partial: Partial,
+    partialSize: Int64 = 0,
+    isReplaced: Bool = false
+  ) {
     self.final = final
     self.partial = partial
     self.partialSize = partialSize
+    self.isReplaced = isReplaced
   }
 
   /// Examines the files of a record.
@@ -54,8 +63,10 @@ public struct FileInspection: Sendable, Hashable {
   ///
   /// Costs two `lstat`.
   public init(of record: DownloadRecord, in layout: FileLayout) {
+    isReplaced = false
     switch PathExamination(layout.finalPath) {
     case .file(let fileIdentity):
+      isReplaced = fileIdentity == record.replacedFileIdentity
       let size = record.fileIdentity?.size ?? record.expected
       final =
         fileIdentity == record.fileIdentity

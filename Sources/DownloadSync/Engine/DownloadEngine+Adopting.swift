@@ -29,9 +29,21 @@ extension DownloadEngine {
       try await adopt(tasks[record.id] ?? [], of: record, transport)
     }
     let known = Set(records.map(\.id))
-    for task in left where !known.contains(task.recordID) {
-      transport.cancel(task.id)
-      logger?.debug("task without a record", metadata: ["record": "\(task.recordID)"])
+    for task in left where !known.contains(task.recordID) { end(task, transport) }
+  }
+
+  /// Ends a task that has no record.
+  private func end(_ task: TaskSnapshot, _ transport: any BackgroundTransport) {
+    let decision = Reconciler.decide(
+      ReconcileCase(stored: .none, task: ReconcileCase.LiveTask(ofTaskWithoutRecord: task))
+    )
+    logger?.debug(
+      "task without a record",
+      metadata: ["record": "\(task.recordID)", "rules": "\(decision.ruleNames)"]
+    )
+    switch decision.effects.task {
+    case .cancel: transport.cancel(task.id)
+    case .adopt, .keep: if task.state == .ended { transport.acknowledge(task.id) }
     }
   }
 
@@ -41,6 +53,7 @@ extension DownloadEngine {
     _ transport: any BackgroundTransport
   ) async throws {
     let found = try inspect(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
+    let effects = found.effects
     log("reconcile task", record, ["rules": found.decision.ruleNames])
     let keeper = TaskSnapshot.keeper(of: tasks)
     for task in tasks where task.id != keeper?.id { transport.cancel(task.id) }
@@ -49,14 +62,13 @@ extension DownloadEngine {
     let isReadAgain = keeper.map { found.readsAgain($0) } ?? false
     // A file that already has its final name needs no bytes: `reconcileAtLaunch` commits its
     // completion.
-    guard let task = keeper, record.state != .completed,
-      !found.decision.actions.contains(.commitCompleted),
+    guard let task = keeper, record.state != .completed, !effects.completes,
       found.lacks(from: task.offset) || isReadAgain
     else {
       if let keeper { transport.cancel(keeper.id) }
       return
     }
-    let adopts = found.decision.actions.contains(.adopt)
+    let adopts = effects.task == .adopt
     var changed: DownloadRecord? = record
     if adopts { changed = try await commitAdopted(record) }
     if isReadAgain { changed = try await commitRolledBack(record, to: task.offset) }
@@ -210,6 +222,17 @@ extension TaskSnapshot {
 }
 
 extension ReconcileCase.LiveTask {
+  /// The state of a task that has no record, and whose result therefore does not matter.
+  fileprivate init(ofTaskWithoutRecord task: TaskSnapshot) {
+    self =
+      switch task.state {
+      case .running: .running
+      case .suspended: .suspended
+      case .canceling: .canceling
+      case .ended: task.isDelivered ? .doneOK : .errNoResume
+      }
+  }
+
   /// Combines the states of all tasks of one record.
   ///
   /// The result of an ended task is not known until the task is adopted. Such a task counts as

@@ -36,7 +36,7 @@ extension DownloadEngine {
       }
       withheld[found.record.id] = failure
       // A completion fails like any other attempt, and has the same limit of retries.
-      guard !found.decision.commitsCompleted else { continue }
+      guard !found.effects.completes else { continue }
       log("deletion not synced", found.record, ["error": "\(failure)"])
       deletions.noteFailure(
         of: found.record.url,

@@ -132,17 +132,21 @@ extension DownloadEngine {
 
   /// Commits `finalizing` for files that are about to be renamed, with their identities.
   ///
+  /// Decides in the transaction: the digest of a large file takes minutes, and the user may have
+  /// given the download up, or another program may have taken its name, in the meantime.
+  ///
   /// Returns the files whose records are still to be finalized.
   private func logFinalizing(_ finished: [Finished]) async throws -> [Finished] {
     guard !finished.isEmpty else { return [] }
     let moment = now()
+    let store = store
     let roots = roots
     return try await commit { tx in
       try finished.compactMap { file -> Finished? in
-        guard var record = try tx.record(of: TransferKey(file.record)),
-          try Reconciliation(of: record, in: roots, task: .doneOK, now: moment)
-            .decision.result == .placed
-        else { return nil }
+        guard var record = try tx.record(of: TransferKey(file.record)) else { return nil }
+        let effects = try Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
+        guard effects.record == .finalize || effects.record == .redoRename else { return nil }
+        if effects.choosesName { try store.reserveName(for: &record, roots, in: &tx) }
         record.finalize(
           file.fileIdentity,
           entityTag: file.entity.entityTag,

@@ -66,7 +66,8 @@ extension DownloadEngine {
     for record in records where isInScope(record.url) {
       if active[record.url] != nil {
         try await applyChange(record)
-      } else if record.mayStart, queue[record.url] != nil {
+      } else if record.mayStart {
+        // It is reconciled when it starts: nothing else depends on its files.
         enqueue(record)
       } else {
         if let candidate = queue[record.url] { givenUp.append(candidate) }
@@ -94,15 +95,20 @@ extension DownloadEngine {
     // A record of another generation was restarted, or removed and added again.
     guard download.transfer.key.isOf(record) else { return endTransfer(url) }
     let found = try inspect(record, task: .running)
-    if found.decision.cancelsTask {
+    switch found.effects.task {
+    case .cancel:
       log("reconcile", record, ["rules": found.decision.ruleNames])
       endTransfer(url)
-    } else if found.decision.result == .state(.running), record.state != .running {
+    case .adopt:
+      // A command has changed the state, for example a pause that was followed by a resume.
+      guard record.state != .running else { return }
       try await commit { tx in
         _ = try tx.update(TransferKey(record), if: { $0.state == record.state }) {
           $0.continueTransfer()
         }
       }
+    case .keep:
+      break
     }
   }
 

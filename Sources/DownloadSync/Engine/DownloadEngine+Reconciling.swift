@@ -111,8 +111,8 @@ extension DownloadEngine {
     var renames: [Reconciliation] = []
     for (found, record) in zip(found, changed) {
       guard let record else { continue }
-      if found.decision.result == .placed { renames.append(found) }
-      if let plan = found.decision.plan { cutPartial(of: found, plan) }
+      if found.effects.record == .redoRename { renames.append(found) }
+      cutPartial(of: found)
       notify(found, record)
     }
     try await redoRenames(renames)
@@ -126,21 +126,22 @@ extension DownloadEngine {
     of found: [Reconciliation]
   ) async throws -> (settled: [Reconciliation], withheld: [String: Withheld]) {
     // The file may have been renamed just before a kill.
-    let named = found.filter(\.decision.commitsCompleted).map(\.layout)
+    let named = found.filter(\.effects.completes).map(\.layout)
     let failures = try await synchronizeFolders(of: named)
     var settled: [Reconciliation] = []
     var cleared: [Reconciliation] = []
     var withheld: [String: Withheld] = [:]
     for found in found {
       log("reconcile", found.record, ["rules": found.decision.ruleNames])
-      let actions = found.decision.actions
-      if actions.contains(.commitCompleted), let failure = failures[found.layout.folderPath] {
+      let effects = found.effects
+      if effects.completes, let failure = failures[found.layout.folderPath] {
         try await failCompletion(found.record, failure)
         continue
       }
-      if actions.contains(.deletePartial) {
+      var hasDeleted = false
+      if effects.partial == .delete {
         switch placement.removePartial(found.layout.partialPath) {
-        case .removed: cleared.append(found)
+        case .removed: hasDeleted = true
         case .refused(.locked):
           // The record still owns the file, so that the next reconciliation deletes it.
           log("partial file in use", found.record)
@@ -150,9 +151,9 @@ extension DownloadEngine {
         }
       }
       settled.append(found)
-      if actions.contains(.deleteFinal) { placement.remove(found.layout.finalPath) }
-      // The file may have been deleted just before a kill.
-      if actions.contains(.deleteRecord) || found.decision.result == .state(.cancelled) {
+      if effects.deletesFinal { placement.remove(found.layout.finalPath) }
+      // A record that gives its files up: they may have been deleted just before a kill.
+      if hasDeleted || effects.record == .delete || effects.record == .keep(.cancelled) {
         cleared.append(found)
       }
     }
@@ -160,7 +161,7 @@ extension DownloadEngine {
     for found in settled {
       guard let failure = unsynced[found.record.id] else { continue }
       withheld[found.record.id] = .unsynced(failure)
-      if found.decision.commitsCompleted { try await failCompletion(found.record, failure) }
+      if found.effects.completes { try await failCompletion(found.record, failure) }
     }
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
   }
@@ -175,16 +176,15 @@ extension DownloadEngine {
     try await commitFailure(record, failure.asDownloadFailure, retryAfter: nil)
   }
 
-  private func cutPartial(of found: Reconciliation, _ plan: TransferPlan) {
+  /// Deletes or truncates a partial file after the commit, as the plan of the next attempt requires.
+  private func cutPartial(of found: Reconciliation) {
     let path = found.layout.partialPath
-    for action in plan.actions {
-      switch action {
-      case .deletePartial: placement.removePartial(path)
-      case .truncateToCommitted: placement.cutPartial(path, to: found.record.received)
-      // Checkpoints store no digest, so the bytes of a checkpoint cannot be verified.
-      case .truncateToCheckpoint: placement.cutPartial(path, to: 0)
-      default: break
-      }
+    switch found.effects.partial {
+    case .drop: placement.removePartial(path)
+    case .truncate: placement.cutPartial(path, to: found.record.received)
+    // Deleted before the commit.
+    case .delete: break
+    case .keep: break
     }
   }
 
@@ -194,7 +194,7 @@ extension DownloadEngine {
       emit(.rolledBack(url: record.url, from: found.lostBytes), of: record.id)
     }
     switch record.state {
-    case .completed where found.decision.actions.contains(.commitCompleted):
+    case .completed where found.effects.completes:
       summary.completed += 1
       notifyCompleted(record)
     case .failedPermanent where found.record.state != .failedPermanent:

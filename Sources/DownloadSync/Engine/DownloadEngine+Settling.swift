@@ -11,28 +11,23 @@ extension DownloadEngine {
       guard let download = active[url] else { continue }
       let result = Self.result(outcome, of: download)
       log("end", download.record, ["result": "\(result)"])
-      guard let found = try await reconcile(download, result) else {
+      guard let record = try await store.objects.read({ tx in
+        try tx.record(of: download.transfer.key)
+      })
+      else {
         forget(url)
         try await discard(download.record, download.layout)
         continue
       }
-      switch found.decision.result {
-      case .placed:
-        if let expected = found.record.expectedDigest {
-          try await check(download, expected)
-        } else {
-          complete.append(download)
-        }
-      case .waitingOrFailed:
-        try await fail(download, result)
-      default:
-        forget(url)
-        if download.isEnding { emit(.released(url: url), of: download.record.id) }
-        try await execute(
-          [found],
-          taskHasEnded: true,
-          resumeData: download.transfer.resumeData
-        )
+      // The commit that logs the rename decides about a complete file.
+      guard result == .complete, record.awaitsFile else {
+        try await settle(download, record, result)
+        continue
+      }
+      if let expected = record.expectedDigest {
+        try await check(download, expected)
+      } else {
+        complete.append(download)
       }
     }
     if !complete.isEmpty { try await finalize(complete) }
@@ -49,39 +44,46 @@ extension DownloadEngine {
     // The system ended the transfer, for example with its session. This counts as a failed attempt,
     // so that the number of retries is limited.
     case .cancelled where !download.transfer.hasFinding:
-      .failed(
-        DownloadFailure(.connectionLost, "the system has ended the transfer"),
-        retryAfter: nil
-      )
+      .failed(.endedBySystem, retryAfter: nil)
     default: outcome
     }
   }
 
-  /// Commits the received bytes and reconciles a record whose task has ended.
-  ///
-  /// Returns `nil` if the record was removed, replaced, restarted or moved to another URL.
-  private func reconcile(
+  /// Commits the received bytes of a transfer that is not complete, and then decides about its
+  /// record.
+  private func settle(
     _ download: ActiveTransfer,
+    _ record: DownloadRecord,
     _ result: TransferResult
-  ) async throws -> Reconciliation? {
-    let url = download.record.url
-    let task = ReconcileCase.LiveTask(
-      result,
-      leavesResumeData: download.transfer.resumeData != nil
+  ) async throws {
+    let url = record.url
+    var record = record
+    if record.awaitsFile, !result.dropsBytes, try await keepProgress(of: download) {
+      guard let current = try await current(url), download.transfer.key.isOf(current) else {
+        forget(url)
+        return try await discard(download.record, download.layout)
+      }
+      record = current
+    }
+    let found = try inspect(
+      record,
+      task: ReconcileCase.LiveTask(
+        result,
+        leavesResumeData: download.transfer.resumeData != nil
+      )
     )
-    func look() async throws -> Reconciliation? {
-      guard let record = try await current(url), download.transfer.key.isOf(record)
-      else { return nil }
-      return try inspect(record, task: task)
+    switch found.effects.record {
+    case .fail: try await fail(download, result)
+    case .finalize: try await finalize([download])
+    case .keep, .redoRename, .complete, .delete:
+      forget(url)
+      if download.isEnding { emit(.released(url: url), of: download.record.id) }
+      try await execute(
+        [found],
+        taskHasEnded: true,
+        resumeData: download.transfer.resumeData
+      )
     }
-    let found = try await look()
-    // A complete file is synced when it is finalized. Other files are synced only if their bytes
-    // are used.
-    guard let found, task != .doneOK, !found.decision.actions.contains(.deletePartial) else {
-      return found
-    }
-    if case .startOver = result { return found }
-    return try await keepProgress(of: download) ? try await look() : found
   }
 
   /// Handles a failed attempt.
@@ -113,8 +115,7 @@ extension DownloadEngine {
       )
     case .cancelled:
       // The system ended the transfer, or the user did in the system's settings.
-      let failure = DownloadFailure(.connectionLost, "the system has ended the transfer")
-      try await fail(download, .failed(failure, retryAfter: nil))
+      try await fail(download, .failed(.endedBySystem, retryAfter: nil))
     case .complete:
       break
     }
@@ -288,6 +289,20 @@ extension DownloadEngine {
     default:
       return failure
     }
+  }
+}
+
+extension DownloadFailure {
+  fileprivate static let endedBySystem = Self(
+    .connectionLost,
+    "the system has ended the transfer"
+  )
+}
+
+extension DownloadRecord {
+  /// Whether the download is to have a file that it does not have yet.
+  fileprivate var awaitsFile: Bool {
+    !isGivenUp && ![.completed, .cancelled, .removed].contains(state)
   }
 }
 

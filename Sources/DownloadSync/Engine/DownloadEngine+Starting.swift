@@ -10,6 +10,8 @@ extension DownloadEngine {
     var layout: FileLayout
     var candidate: Scheduler.Candidate
     var plan: TransferPlan
+    /// The number of committed bytes that the plan drops.
+    var lostBytes: Int64
     var headers: [HeaderField] = []
   }
 
@@ -85,9 +87,10 @@ extension DownloadEngine {
     guard let plan = found.decision.plan else { return nil }
     // Resume data covers the whole file: the received bytes are in a file of the system, and none
     // of them in the partial file.
+    let effects = found.effects
     let usesBytes =
-      !plan.beginsAnew && !(plan.source == .resumeData && record.received > 0)
-    if plan.actions.contains(.dropResumeData) { record.replaceResumeData(with: nil) }
+      !effects.rollsBack && !(plan.source == .resumeData && record.received > 0)
+    ResumeDataChange(effects.resumeData, left: nil).apply(to: &record)
     record.start(keepingBytes: usesBytes, at: moment)
     try tx.upsert(record)
     let headers =
@@ -98,6 +101,7 @@ extension DownloadEngine {
       layout: found.layout,
       candidate: candidate,
       plan: plan,
+      lostBytes: found.lostBytes,
       headers: headers ?? []
     )
   }
@@ -138,6 +142,9 @@ extension DownloadEngine {
       usesResumeData: start.plan.source == .resumeData
     )
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
+    if start.lostBytes > 0 {
+      emit(.rolledBack(url: record.url, from: start.lostBytes), of: record.id)
+    }
     emit(.started(record, offset: offset))
     if start.plan.source == .finalise {
       inbox.post(.taskEnded(TransferKey(record), .complete))

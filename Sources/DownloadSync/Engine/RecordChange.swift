@@ -6,14 +6,8 @@ internal import ObjectStore
 struct RecordChange: Sendable {
   /// The record on which the decision is based.
   private let record: DownloadRecord
-  private let deletesRecord: Bool
-  private let completes: Bool
-  private let dropsResumeData: Bool
-  /// The resume data to store; `nil` to store none.
-  private let resumeData: Data?
-  private let state: DownloadState?
-  /// Whether the bytes on disk are useless or missing.
-  private let rollsBack: Bool
+  private let effects: ReconcileEffects
+  private let resumeData: ResumeDataChange
   private let taskHasEnded: Bool
   private let isTransferToBlame: Bool
   private let maximumUnresolvedStarts: Int32
@@ -31,18 +25,9 @@ struct RecordChange: Sendable {
     resumeData: Data?,
     _ options: EngineOptions
   ) {
-    let decision = found.decision
-    let plan = decision.plan
     record = found.record
-    deletesRecord = decision.actions.contains(.deleteRecord)
-    completes = decision.actions.contains(.commitCompleted)
-    dropsResumeData =
-      decision.actions.contains(.dropResumeData) || plan?.actions.contains(.dropResumeData) == true
-    self.resumeData = decision.actions.contains(.storeResumeData) ? resumeData : nil
-    // A record whose file is to be placed is committed after the rename.
-    let states = decision.result.states
-    state = decision.result == .placed || states.count > 1 ? nil : states.first?.state
-    rollsBack = plan?.beginsAnew == true
+    effects = found.effects
+    self.resumeData = ResumeDataChange(effects.resumeData, left: resumeData)
     self.taskHasEnded = taskHasEnded
     isTransferToBlame = options.previousExit == .crashed
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
@@ -60,6 +45,7 @@ struct RecordChange: Sendable {
   ///   decision.
   /// - Throws: `StoreError`.
   func apply(at moment: Date, in tx: inout StoreTransaction) throws -> DownloadRecord? {
+    let deletesRecord = effects.record == .delete
     guard deletesRecord || changed(record, at: moment) != record else { return record }
     guard let stored = try tx.record(of: TransferKey(record)), stored.state == record.state,
       stored.intent == record.intent
@@ -76,28 +62,32 @@ struct RecordChange: Sendable {
 
   private func changed(_ stored: DownloadRecord, at moment: Date) -> DownloadRecord {
     var changed = stored
-    if dropsResumeData { changed.replaceResumeData(with: nil) }
-    if let resumeData { changed.replaceResumeData(with: resumeData) }
-    if rollsBack { changed.dropBytes() }
+    resumeData.apply(to: &changed)
+    if effects.rollsBack { changed.dropBytes() }
     if taskHasEnded { changed.resolveStart() }
-    if completes {
-      changed.complete(at: moment)
-      return changed
-    }
-    switch state {
-    case .waiting?, .failedRetryable?:
-      changed.requeue(
-        as: state == .waiting ? .waiting : .failedRetryable,
-        hasCrashed: isTransferToBlame,
-        maximumStarts: maximumUnresolvedStarts,
-        source: changed.source,
-        at: moment
-      )
-    case .paused?: changed.finishPause()
-    case .cancelled?: changed.finishCancellation()
-    // The other states are those that the record already has.
-    case .running?, .finalizing?, .completed?, .failedPermanent?, .removed?, nil: break
+    switch effects.record {
+    case .complete: changed.complete(at: moment)
+    case .keep(let state): if let state { enter(state, &changed, at: moment) }
+    // A failed attempt and a rename have commits of their own, and a deleted record has no state.
+    case .fail, .finalize, .redoRename, .delete: break
     }
     return changed
+  }
+
+  private func enter(_ state: DownloadState, _ record: inout DownloadRecord, at moment: Date) {
+    switch state {
+    case .waiting, .failedRetryable:
+      record.requeue(
+        as: state,
+        hasCrashed: isTransferToBlame,
+        maximumStarts: maximumUnresolvedStarts,
+        source: record.source,
+        at: moment
+      )
+    case .paused: record.finishPause()
+    case .cancelled: record.finishCancellation()
+    // The other states are those that the record already has.
+    case .running, .finalizing, .completed, .failedPermanent, .removed: break
+    }
   }
 }

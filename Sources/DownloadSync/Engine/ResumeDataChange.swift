@@ -1,7 +1,7 @@
 internal import DownloadStore
 internal import Foundation
 
-/// The change to a record's resume data when an attempt has ended.
+/// A change to a record's resume data.
 enum ResumeDataChange: Sendable, Hashable {
   /// Keeps the stored resume data: the task has left none.
   case none
@@ -9,6 +9,16 @@ enum ResumeDataChange: Sendable, Hashable {
   case store(Data)
   /// Drops the stored resume data: the task could not continue from it.
   case drop
+
+  /// Translates the effect of a decision; `data` is the resume data that the task has left.
+  init(_ effect: ReconcileEffects.OnResumeData, left data: Data?) {
+    self =
+      switch effect {
+      case .keep: .none
+      case .store: data.map(Self.store) ?? .none
+      case .drop: .drop
+      }
+  }
 
   func apply(to record: inout DownloadRecord) {
     switch self {

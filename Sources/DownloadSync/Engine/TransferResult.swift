@@ -19,6 +19,11 @@ enum TransferResult: Sendable, Hashable {
     }
   }
 
+  /// Whether the bytes on disk are useless.
+  var dropsBytes: Bool {
+    if case .startOver = self { true } else { false }
+  }
+
   /// Combines the outcome of a task with the conclusion of its sink.
   ///
   /// - Parameters:

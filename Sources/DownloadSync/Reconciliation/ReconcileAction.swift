@@ -2,7 +2,8 @@ internal import DownloadStore
 
 /// A step of a decision: what to do with a record, its task, its files or its resume data.
 ///
-/// The raw values are those printed by `dlstore explain` and in `docs/reconciliation.md`.
+/// ``ReconcileEffects`` translates each action into what the engine does. The raw values are those
+/// printed by `dlstore explain` and in `docs/reconciliation.md`.
 package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   // MARK: Tasks
 
@@ -25,28 +26,28 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
 
   // MARK: The finished file
 
-  /// Rename the file that a task has delivered to its final name.
+  /// Check the bytes that a task has delivered, and rename the partial file to its final name.
   case placeDelivered = "place the delivered file"
   /// Rename the partial file to its final name.
   case placePartial = "place the partial"
   /// Repeat the logged rename of the partial file.
   case redoRename = "redo the rename"
-  /// Choose another final name when the file is renamed: a foreign file has the recorded one.
+  /// Reserve another final name when the rename is logged: a foreign file has the recorded one.
   case chooseName = "choose the name again at finalise"
   /// Delete the finished file.
   case deleteFinal = "delete final"
 
   // MARK: Leftovers
 
-  /// Delete the file that a task has delivered.
+  /// Let the transport delete what an ended task has delivered.
   case deleteDelivered = "delete delivered"
-  /// Delete the body of an error response.
-  case deleteBody = "delete body"
   /// Delete the partial file.
   case deletePartial = "delete partial"
   /// Drop the resume data.
   case dropResumeData = "drop blob"
   /// Delete a partial file without a record after a grace period, unless a process has locked it.
+  ///
+  /// Done by `dlstore reconcile --apply` and `dlstore purge --orphans`. An engine reads only records.
   case collectOrphan = "gc after grace, if unlocked"
 
   // MARK: The record
@@ -68,15 +69,6 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   case planFromPartial = "plan from partial"
   /// Truncate the partial file to the committed byte count.
   case truncateToCommitted = "truncate to c"
-  /// Truncate the partial file to the last checkpoint whose bytes are verified.
-  ///
-  /// Checkpoints have no digests, so engines truncate to zero.
-  case truncateToCheckpoint = "truncate to last verified checkpoint"
-
-  // MARK: Events
-
-  /// Report that committed bytes are lost.
-  case reportRollback = "event progressRolledBack"
 }
 
 extension ReconcileAction {
@@ -89,7 +81,6 @@ extension ReconcileAction {
     case .resumeTask: given.task == .suspended
     case .deleteFinal: given.conditions.removesFile && given.final == .ours
     case .deleteDelivered: given.task == .doneOK || given.task == .doneBadStatus
-    case .deleteBody: given.task == .doneBadStatus
     case .deletePartial: given.partial != .missing
     case .dropResumeData: given.resumeData != .none
     // Until the task has ended, the record is needed to decide about its result.
@@ -100,11 +91,12 @@ extension ReconcileAction {
       case .failedRetryable: given.conditions.isRetryDue
       default: true
       }
-    case .planFromPartial: ReconcileCase.Stored.wantsToRun.contains(given.stored)
+    case .classifyStatus: ReconcileCase.Stored.wantsToRun.contains(given.stored)
+    // A running download has failed. Its next attempt plans when it starts.
+    case .planFromPartial: [.waiting, .failedRetryable].contains(given.stored)
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .placeDelivered,
       .placePartial, .redoRename, .chooseName, .collectOrphan, .commitCompleted,
-      .storeResumeData, .classifyStatus, .truncateToCommitted, .truncateToCheckpoint,
-      .reportRollback:
+      .storeResumeData, .truncateToCommitted:
       true
     }
   }

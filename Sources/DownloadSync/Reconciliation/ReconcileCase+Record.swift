@@ -26,7 +26,8 @@ extension ReconcileCase {
     self.init(
       stored: Stored(of: record, files: files, task: task),
       task: task,
-      final: files.final,
+      // The previous file of a restarted download is no obstacle.
+      final: files.isReplaced && files.final.isForeign ? .missing : files.final,
       partial: files.partial,
       resumeData: resumeData ?? ResumeDataStatus(of: record),
       conditions: Conditions(

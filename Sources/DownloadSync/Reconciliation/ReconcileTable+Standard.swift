@@ -73,17 +73,7 @@ extension ReconcileTable {
         stored: [.none],
         partial: FileInspection.Partial.allCases.filter { $0 != .missing }
       ),
-      does: [.deleteBody, .collectOrphan],
-      then: .becomes(.state(.none))
-    ),
-    ReconcileRule(
-      .n5,
-      "none + blob row",
-      ReconcilePattern(
-        stored: [.none],
-        resumeData: ReconcileCase.ResumeDataStatus.allCases.filter { $0 != .none }
-      ),
-      does: [.deleteBody, .dropResumeData],
+      does: [.collectOrphan],
       then: .becomes(.state(.none))
     ),
   ]
@@ -188,7 +178,7 @@ extension ReconcileTable {
       .f3,
       "finalizing, nothing left",
       ReconcilePattern(stored: [.finalizing]),
-      does: [.deleteBody, .reportRollback, .plan],
+      does: [.plan],
       then: .becomes(.state(.waiting))
     ),
   ]
@@ -199,14 +189,14 @@ extension ReconcileTable {
       .t1,
       "waiting, running, paused or failed; doneOK",
       ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.doneOK]),
-      does: [.placeDelivered, .deletePartial, .dropResumeData],
+      does: [.placeDelivered, .dropResumeData],
       then: .becomes(.placed)
     ),
     ReconcileRule(
       .t2,
       "same, doneBadStatus",
       ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.doneBadStatus]),
-      does: [.deleteBody, .classifyStatus],
+      does: [.classifyStatus],
       then: .fails(ReconcileCase.Stored.wantsToRun)
     ),
     ReconcileRule(

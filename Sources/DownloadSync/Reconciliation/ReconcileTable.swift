@@ -34,8 +34,7 @@ package struct ReconcileTable: Sendable {
         )
       }
     }
-    // Only cases without a record get here; the body of an error response is then an orphan.
-    if ReconcileAction.deleteBody.applies(to: given) { actions.append(.deleteBody) }
+    // Only cases without a record get here.
     return ReconcileDecision(rules: fired, actions: actions, result: .state(given.stored))
   }
 
@@ -57,7 +56,7 @@ package struct ReconcileTable: Sendable {
       plan.rules.append(rule.id)
       // Without a validator or a digest no range is requested, and the file is not truncated for
       // one.
-      if rule.source?.isRange == true, !given.conditions.canContinue { return plan }
+      if rule.source == .range, !given.conditions.canContinue { return plan }
       plan.actions += rule.actions.filter { $0.applies(to: given) }
       if let source = rule.source {
         plan.source = source
@@ -65,5 +64,16 @@ package struct ReconcileTable: Sendable {
       }
     }
     return plan
+  }
+}
+
+/// Decides what to do about a download, given its command, record, task and files.
+///
+/// Pure and total: the decision depends on nothing but the case, and every case has one. The rules
+/// are ``ReconcileTable/standard``.
+package enum Reconciler {
+  /// Returns the decision for a case.
+  package static func decide(_ reconcileCase: ReconcileCase) -> ReconcileDecision {
+    ReconcileTable.standard.decision(for: reconcileCase)
   }
 }

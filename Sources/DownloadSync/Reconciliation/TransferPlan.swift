@@ -10,15 +10,8 @@ package struct TransferPlan: Sendable, Hashable {
     case resumeData = "blob"
     /// A range request from the committed offset, with `If-Range`.
     case range
-    /// A range request from the last checkpoint whose bytes are verified, or from zero without one.
-    ///
-    /// Checkpoints have no digests, so engines start at zero.
-    case checkpoint
     /// A request for the whole file.
     case zero
-
-    /// Whether the request continues bytes that are on disk.
-    var isRange: Bool { self == .range || self == .checkpoint }
   }
 
   /// One rule of planning.
@@ -80,9 +73,7 @@ package struct TransferPlan: Sendable, Hashable {
   package var source: Source
 
   /// Whether the download starts at the first byte, using none of the bytes in the partial file.
-  ///
-  /// True for ``Source/checkpoint`` too: checkpoints have no digest that could verify their bytes.
-  var beginsAnew: Bool { source == .zero || source == .checkpoint }
+  var startsFromZero: Bool { source == .zero }
 }
 
 extension TransferPlan.Rule {
@@ -128,12 +119,13 @@ extension TransferPlan.Rule {
       from: .range
     ),
     // The engine only appends, and commits after a sync, so something else has truncated the file.
+    // Checkpoints have no digests, so the bytes that are left cannot be verified.
     Self(
       .p9,
       "partial shorter",
       ReconcilePattern(partial: [.shorter]),
-      does: [.truncateToCheckpoint],
-      from: .checkpoint
+      does: [.deletePartial],
+      from: .zero
     ),
     Self(
       .p10,

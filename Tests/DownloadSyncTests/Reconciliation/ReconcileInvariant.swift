@@ -55,18 +55,17 @@ enum ReconcileInvariant: String, CaseIterable {
         && actions.firstIndex(of: .chooseName).map { $0 < places } ?? false
     case .i3:
       return decision.result != .state(.running)
-        || (given.task.isLive && !decision.cancelsTask)
+        || (given.task.isLive && decision.effects.task != .cancel)
     case .i4:
       guard !given.wantsToRun else { return true }
       return plan == nil && !actions.contains(.adopt) && !actions.contains(.resumeTask)
-        && (!given.task.isLive || decision.cancelsTask)
+        && (!given.task.isLive || decision.effects.task == .cancel)
     case .i5:
       let isUsable = given.resumeData == .valid || actions.contains(.storeResumeData)
       return plan?.source != .resumeData || (isUsable && given.conditions.takesResumeData)
     case .i6:
       guard given.task == .doneOK || given.task == .dupDoneRunning else { return true }
-      let isDropped = actions.contains(.deleteDelivered) || actions.contains(.deleteBody)
-      return !isDropped || given.isUnneeded || given.stored == .none
+      return !actions.contains(.deleteDelivered) || given.isUnneeded || given.stored == .none
     case .i7:
       guard given.stored == .paused, given.task == .doneOK || given.task == .dupDoneRunning else {
         return true
@@ -88,7 +87,7 @@ enum ReconcileInvariant: String, CaseIterable {
 extension ReconcileCase {
   /// There is no record and nothing that a record could leave behind.
   fileprivate var isNothing: Bool {
-    stored == .none && partial == .missing && resumeData == .none
+    stored == .none && partial == .missing
       && [.none, .doneBadStatus, .errResume, .errNoResume].contains(task)
   }
 
@@ -126,8 +125,6 @@ extension TransferPlan {
       switch source {
       case .finalise: 100
       case .range: 40
-      // The last checkpoint at or before the end of the file.
-      case .checkpoint: min(size, 40) / 10 * 10
       case .zero, .resumeData: 0
       }
     let cut =
@@ -170,7 +167,9 @@ extension ReconcileCase {
     switch stored {
     case .removed, .finalizing: false
     case .running: task == .running
-    case .none, .cancelled, .completed: task == .none && partial == .missing && resumeData == .none
+    // Resume data is a part of the record.
+    case .none: task == .none && partial == .missing
+    case .cancelled, .completed: task == .none && partial == .missing && resumeData == .none
     case .waiting, .paused, .failedRetryable, .failedPermanent: task == .none
     }
   }

@@ -28,8 +28,9 @@ struct ReconcileModel {
     for action in actions { apply(action, to: &world) }
     var ends: [Next] = [Next(given: world)]
     switch world.task {
-    case .errResume, .errNoResume: ends[0].given.task = .none
-    // The error page or the delivered file stays until an action handles it.
+    // The engine acknowledges the end of a task whose result is committed.
+    case .errResume, .errNoResume, .doneBadStatus: ends[0].given.task = .none
+    // A delivered file stays until an action handles it.
     case .canceling where given.task == .canceling:
       ends = [ReconcileCase.LiveTask.errNoResume, .errResume, .doneOK].map { end in
         var next = Next(given: world, isRace: end == .doneOK)
@@ -52,19 +53,21 @@ struct ReconcileModel {
     case .cancelTask, .cancelProducingResumeData: world.task = .canceling
     case .resumeTask: world.task = .running
     case .placeDelivered:
+      // The transport has delivered into the partial file.
       world.final = .ours
+      world.partial = .missing
       world.task = .none
     case .placePartial, .redoRename:
       world.final = .ours
       world.partial = .missing
     case .deleteFinal: world.final = .missing
-    case .deleteDelivered, .deleteBody: world.task = .none
+    case .deleteDelivered: world.task = .none
     case .deletePartial, .collectOrphan: world.partial = .missing
     case .dropResumeData: world.resumeData = .none
     case .storeResumeData: world.resumeData = .valid
-    case .truncateToCommitted, .truncateToCheckpoint: world.partial = .equal
+    case .truncateToCommitted: world.partial = .equal
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .chooseName,
-      .commitCompleted, .deleteRecord, .classifyStatus, .plan, .planFromPartial, .reportRollback:
+      .commitCompleted, .deleteRecord, .classifyStatus, .plan, .planFromPartial:
       break
     }
   }

@@ -100,12 +100,12 @@ import Testing
   private static let ownerless = [
     row("none", "", "", "none"),
     row("none errNoResume", "", "", "none"),
-    row("none doneBadStatus", "", "delete body", "none"),
+    row("none doneBadStatus", "", "", "none"),
     row("none running missing equal valid", "N1", "cancel task", "none"),
     row("none canceling", "N2", "wait for the callback", "none"),
     row("none doneOK", "N3", "delete delivered", "none"),
     row("none none mismatch complete valid", "N4", "gc after grace, if unlocked", "none"),
-    row("none none ours missing corrupt", "N5", "drop blob", "none"),
+    row("none none ours missing corrupt", "", "", "none"),
   ]
 
   private static let complete = [
@@ -181,14 +181,14 @@ import Testing
     row(
       "finalizing none missing equal",
       "F3",
-      "event progressRolledBack; plan",
+      "plan",
       "waiting",
       "P7 range"
     ),
     row(
       "finalizing doneBadStatus",
       "F3",
-      "delete body; event progressRolledBack; plan",
+      "plan",
       "waiting",
       "P6 zero"
     ),
@@ -214,20 +214,19 @@ import Testing
     row(
       "paused doneOK missing longer valid",
       "T1",
-      "place the delivered file; delete partial; drop blob",
+      "place the delivered file; drop blob",
       "finalizing → completed"
     ),
-    row("waiting doneBadStatus", "T2", "delete body; classify status", "waiting or failed"),
-    row("failedP doneBadStatus", "T2", "delete body; classify status", "failedP"),
+    row("waiting doneBadStatus", "T2", "classify status", "waiting or failed"),
+    row("failedP doneBadStatus", "T2", "", "failedP"),
     row("running errResume missing missing stale", "T3", "store blob", "waiting or failed"),
     row("waiting errResume", "T3", "store blob", "waiting"),
     row("paused errResume", "T3", "store blob", "paused"),
     row(
       "running errNoResume missing longer valid",
       "T4",
-      "plan from partial",
-      "waiting or failed",
-      "P8 truncate to c, range"
+      "",
+      "waiting or failed"
     ),
     row("failedR errNoResume", "T4", "plan from partial", "failedR", "P6 zero"),
     row("paused errNoResume missing longer", "T4", "", "paused"),
@@ -302,7 +301,7 @@ import Testing
       "Z2",
       "plan",
       "waiting",
-      "P5+P9 drop blob, truncate to last verified checkpoint, checkpoint"
+      "P5+P9 drop blob, delete partial, zero"
     ),
     row(
       "waiting none missing equal none",
