@@ -11,9 +11,10 @@ extension DownloadEngine {
       guard let download = active[url] else { continue }
       let result = Self.result(outcome, of: download)
       log("end", download.record, ["result": "\(result)"])
-      guard let record = try await store.objects.read({ tx in
-        try tx.record(of: download.transfer.key)
-      })
+      guard
+        let record = try await store.objects.read({ tx in
+          try tx.record(of: download.transfer.key)
+        })
       else {
         forget(url)
         try await discard(download.record, download.layout)

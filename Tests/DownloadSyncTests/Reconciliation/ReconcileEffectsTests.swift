@@ -32,7 +32,11 @@ import Testing
   }
 
   @Test func `a plan from zero rolls back before it deletes the partial file`() {
-    let plan = TransferPlan(rules: [.p4], actions: [.dropResumeData, .deletePartial], source: .zero)
+    let plan = TransferPlan(
+      rules: [.p4],
+      actions: [.dropResumeData, .deletePartial],
+      source: .zero
+    )
     let effects = effects([.plan], .state(.waiting), plan: plan)
     #expect(effects.rollsBack && effects.partial == .drop && effects.resumeData == .drop)
     #expect(self.effects([.deletePartial], .state(.cancelled)).partial == .delete)
