@@ -3,7 +3,7 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// The dependencies of AsyncHTTPClientTransport; built only with the trait AsyncHTTPClient.
+/// The dependencies of DownloadAsyncHTTPClient; built only with the trait AsyncHTTPClient.
 let asyncHTTPClient: [Target.Dependency] = [
   ("AsyncHTTPClient", "async-http-client"), ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"),
   ("NIOHTTP2", "swift-nio-http2"), ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
@@ -19,15 +19,15 @@ let package = Package(
     .library(name: "ResumeData", targets: ["ResumeData"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
-    .library(name: "SimulatedTransport", targets: ["SimulatedTransport"]),
-    .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
-    .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"]),
+    .library(name: "DownloadSimulation", targets: ["DownloadSimulation"]),
+    .library(name: "DownloadURLSession", targets: ["DownloadURLSession"]),
+    .library(name: "DownloadAsyncHTTPClient", targets: ["DownloadAsyncHTTPClient"]),
     .executable(name: "dlstore", targets: ["dlstore"]),
   ],
   traits: [
     .trait(
       name: "AsyncHTTPClient",
-      description: "Enables AsyncHTTPClientTransport and builds its dependencies."
+      description: "Enables DownloadAsyncHTTPClient and builds its dependencies."
     )
   ],
   dependencies: [
@@ -90,22 +90,22 @@ let package = Package(
       ]
     ),
     .target(
-      name: "SimulatedTransport",
+      name: "DownloadSimulation",
       dependencies: ["DownloadStore", "DownloadSync", "ResumeData"]
     ),
     .target(
-      name: "URLSessionTransport",
+      name: "DownloadURLSession",
       dependencies: ["DownloadStore", "DownloadSync", "ResumeData"]
     ),
     .target(
-      name: "AsyncHTTPClientTransport",
+      name: "DownloadAsyncHTTPClient",
       dependencies: ["DownloadStore", "DownloadSync"] + asyncHTTPClient
     ),
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "AsyncHTTPClientTransport", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
-        "URLSessionTransport",
+        "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
+        "DownloadURLSession",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -123,7 +123,7 @@ let package = Package(
     .testTarget(name: "ObjectStoreQueryTests", dependencies: ["ObjectStore", "TestSupport"]),
     .executableTarget(
       name: "Quickstart",
-      dependencies: ["DownloadStore", "DownloadSync", "URLSessionTransport"],
+      dependencies: ["DownloadStore", "DownloadSync", "DownloadURLSession"],
       path: "Examples/Quickstart"
     ),
     .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
@@ -188,7 +188,7 @@ let package = Package(
     .target(
       name: "TransportTesting",
       dependencies: [
-        "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "URLSessionTransport",
+        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "DownloadURLSession",
       ],
       path: "Tests/Support/TransportTesting"
     ),
@@ -203,14 +203,14 @@ let package = Package(
     .testTarget(
       name: "URLSessionTransportTests",
       dependencies: [
-        "DownloadSync", "FaultServer", "TestTraits", "TransportTesting", "URLSessionTransport",
+        "DownloadSync", "FaultServer", "TestTraits", "TransportTesting", "DownloadURLSession",
       ]
     ),
     // Failures of AsyncHTTPClient, and responses that crash URLSession.
     .testTarget(
       name: "AsyncHTTPClientTransportTests",
       dependencies: [
-        "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "TransportTesting",
+        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "TransportTesting",
       ] + asyncHTTPClient
     ),
     // Records, their transitions and commands, file names, identities, groups and progress.
@@ -245,7 +245,7 @@ let package = Package(
       name: "DownloadCommandsTests",
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "NginxServer",
-        "ObjectStore", "ResumeData", "TestSupport", "TestTraits", "URLSessionTransport", "dlstore",
+        "ObjectStore", "ResumeData", "TestSupport", "TestTraits", "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -284,7 +284,7 @@ let package = Package(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "SimulatedTransport", "TestSupport", "TestTraits", "TransportTesting",
+        "ResumeData", "DownloadSimulation", "TestSupport", "TestTraits", "TransportTesting",
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
@@ -293,14 +293,14 @@ let package = Package(
       name: "PredecessorTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "SimulatedTransport", "TestSupport", "TestTraits", "TransportTesting",
-        "URLSessionTransport",
+        "ResumeData", "DownloadSimulation", "TestSupport", "TestTraits", "TransportTesting",
+        "DownloadURLSession",
       ]
     ),
     .target(
       name: "Simulation",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "SimulatedTransport", "TestSupport",
+        "DownloadStore", "DownloadSync", "ObjectStore", "DownloadSimulation", "TestSupport",
       ],
       path: "Tests/Support/Simulation"
     ),
@@ -312,7 +312,7 @@ let package = Package(
     // The engine under random simulated faults, each run determined by a seed.
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["DownloadStore", "DownloadSync", "SimulatedTransport", "Simulation"]
+      dependencies: ["DownloadStore", "DownloadSync", "DownloadSimulation", "Simulation"]
     ),
     .target(
       name: "HTTPFuzzing",
@@ -376,12 +376,12 @@ if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
   package.products = []
 }
 
-// `.ci/test-transport` tests AsyncHTTPClientTransport in a build of its own, which skips the
+// `.ci/test-transport` tests DownloadAsyncHTTPClient in a build of its own, which skips the
 // targets that it does not need.
 if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   let needed: Set = [
     "CLMDB", "LMDB", "ObjectStore", "Migrations", "DownloadStore", "DownloadSync", "ResumeData",
-    "SimulatedTransport", "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands",
+    "DownloadSimulation", "DownloadURLSession", "DownloadAsyncHTTPClient", "DownloadCommands",
     "dlstore", "TestSupport", "TestTraits",
     "EngineTestSupport", "FaultServer", "NginxServer", "TransportTesting", "TransportTests",
     "EngineTests",
@@ -391,14 +391,14 @@ if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   package.products = []
 }
 
-// `.ci/sanitize` tests the libraries with URLSessionTransport, but not the command-line tool. Its
+// `.ci/sanitize` tests the libraries with DownloadURLSession, but not the command-line tool. Its
 // build skips the targets that it does not need.
 let sanitizer = Context.environment["DLSTORE_SANITIZER"]
 if sanitizer != nil {
   let needed: Set = [
     "CLMDB", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreModel", "Migrations",
-    "ResumeData", "DownloadStore", "DownloadSync", "SimulatedTransport", "URLSessionTransport",
-    "AsyncHTTPClientTransport", "TestSupport", "TestTraits", "MainActorModels", "FaultServer",
+    "ResumeData", "DownloadStore", "DownloadSync", "DownloadSimulation", "DownloadURLSession",
+    "DownloadAsyncHTTPClient", "TestSupport", "TestTraits", "MainActorModels", "FaultServer",
     "TransportTesting", "EngineTestSupport",
     "LMDBTests", "ObjectStoreTests", "ObjectStoreQueryTests", "ObjectStoreModelTests",
     "DownloadStoreTests", "TransportTests", "URLSessionTransportTests", "EngineTests",
@@ -430,7 +430,7 @@ for target in package.targets where target.type != .system {
 if sanitizer == "thread" {
   // The targets that contain a `SanitizedMutex.swift`.
   let locking: Set = [
-    "DownloadSync", "SimulatedTransport", "URLSessionTransport", "FaultServer",
+    "DownloadSync", "DownloadSimulation", "DownloadURLSession", "FaultServer",
     "EngineTestSupport", "TransportTesting", "EngineTests", "TransportTests",
     "URLSessionTransportTests",
   ]

@@ -1,11 +1,11 @@
 import DownloadStore
 import DownloadSync
-import URLSessionTransport
+import DownloadURLSession
 
 @main
 struct Quickstart {
   static func main() async throws {
-    let store = try DownloadStore(at: "downloads")
+    let store = try RecordStore(at: "downloads")
     let options = EngineOptions(maximumRunning: 3)
     let transport = URLSessionTransport()
     let engine = try DownloadEngine(store: store, transport: transport, options: options)

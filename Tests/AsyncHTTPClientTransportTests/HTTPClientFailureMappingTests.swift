@@ -9,7 +9,7 @@
   import Testing
   import TransportTesting
 
-  @testable import AsyncHTTPClientTransport
+  @testable import DownloadAsyncHTTPClient
 
   struct HTTPClientFailureMappingTests {
     @Test(

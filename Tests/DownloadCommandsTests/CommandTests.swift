@@ -166,11 +166,11 @@ struct CommandTests: StoreSuite {
       await dlstore(["--store", store, "add", url, "-o", name] + words)
     }
     func state(_ url: String) throws -> DownloadState {
-      try DownloadStore(at: store).record(named: url).state
+      try RecordStore(at: store).record(named: url).state
     }
     #expect(await add("http://x/1", "--if-exists", "sometimes").status == .usage)
     #expect(await add("http://x/1", "--if-exists", "fail").status == .failed)
-    #expect(throws: DownloadStoreError.self) { try state("http://x/1") }
+    #expect(throws: RecordStoreError.self) { try state("http://x/1") }
     #expect(await add("http://x/2").lines.first?.hasSuffix("a (2)") == true)
     #expect(await add("http://x/3", "--if-exists", "keep").status == .done)
     #expect(try state("http://x/3") == .completed)
@@ -250,17 +250,17 @@ struct CommandTests: StoreSuite {
   @Test func `inspect shows the contents of resume data without its secrets`() async throws {
     let url = "http://me:hush@a/1"
     _ = await dlstore("--store", store, "add", url)
-    var draft = ResumeData.Draft(
+    var draft = URLSessionResumeData.Draft(
       url: url,
       received: 42,
       file: .temporaryName("CFNetworkDownload_abcdef.tmp"),
       entityTag: "\"1\""
     )
-    draft.originalRequest = ResumeData.Draft.Request(
+    draft.originalRequest = URLSessionResumeData.Draft.Request(
       url: url,
       headers: [URLRequestArchive.HeaderField(name: "Authorization", value: "hush2")]
     )
-    let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
+    let blob = Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
     try change(url) { $0.resumeData = blob }
     let text = await dlstore("--store", store, "inspect", url).output
     #expect(text.contains("resume data   received: 42 bytes"))
@@ -291,7 +291,7 @@ struct CommandTests: StoreSuite {
   @Test func `purge deletes records and partial files and reports them`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1", "--tag", "x")
     _ = await dlstore("--store", store, "add", "http://a/2")
-    let downloads = try DownloadStore(at: store)
+    let downloads = try RecordStore(at: store)
     let record = try downloads.record(named: "http://a/1")
     let layout = try downloads.roots().layout(of: record)
     try FileManager.default.createDirectory(
@@ -350,7 +350,7 @@ struct CommandTests: StoreSuite {
     failures: [DownloadFailure.Code?],
     status: DownloadCommands.ExitStatus
   ) throws {
-    let downloads = try DownloadStore(at: store)
+    let downloads = try RecordStore(at: store)
     let requests = failures.indices.map { DownloadRequest(url: "http://h/\($0)") }
     var records = try downloads.add(requests).map(\.record)
     #expect(GetCommand.status(of: records) == .failed)

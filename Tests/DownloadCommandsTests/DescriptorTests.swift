@@ -27,7 +27,7 @@ struct DescriptorTests {
     #expect(result.status == 0, "\(result.messages)")
     // Twenty files and as many connections exceed the limit.
     #expect(result.messages.contains("outOfResources"))
-    let store = try DownloadStore(at: folder.path("store"), access: .readOnly)
+    let store = try RecordStore(at: folder.path("store"), access: .readOnly)
     for path in paths {
       let record = try store.record(named: server.url(path))
       #expect(record.state == .completed)

@@ -15,7 +15,8 @@ struct ExitStatusTests {
   @Test(
     arguments: [
       (StoreError.Code.notFound, 66), (.cannotCreate, 73), (.permissionDenied, 77), (.damaged, 65),
-      (.schemaMismatch, 65), (.tooNew, 65), (.full, 74), (.diskFull, 74), (.inputOutput, 74),
+      (.schemaMismatch, 65), (.tooNew, 65), (.mapFull, 74), (.keysExhausted, 74), (.diskFull, 74),
+      (.inputOutput, 74),
       (.other, 74), (.duplicateKey, 1), (.keyChanged, 1), (.wouldDeadlock, 1), (.unknownModel, 1),
     ] as [(StoreError.Code, Int32)]
   )
@@ -25,15 +26,15 @@ struct ExitStatusTests {
 
   @Test(
     arguments: [
-      (DownloadStoreError.Code.invalidURL, 64), (.invalidName, 64), (.invalidDigest, 64),
+      (RecordStoreError.Code.invalidURL, 64), (.invalidName, 64), (.invalidDigest, 64),
       (.unknownRecord, 1), (.ambiguousID, 1), (.missingRoot, 65),
-    ] as [(DownloadStoreError.Code, Int32)]
+    ] as [(RecordStoreError.Code, Int32)]
   )
   func `each download store error maps to an exit status`(
-    code: DownloadStoreError.Code,
+    code: RecordStoreError.Code,
     status: Int32
   ) {
-    #expect(ExitStatus(DownloadStoreError(code, "")).rawValue == status)
+    #expect(ExitStatus(RecordStoreError(code, "")).rawValue == status)
   }
 
   @Test(

@@ -131,12 +131,12 @@ struct ExplainTests: StoreSuite {
 
   @Test func `explain decides a stored download in its current state`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
-    let draft = ResumeData.Draft(
+    let draft = URLSessionResumeData.Draft(
       url: "http://a/1",
       received: 1,
       file: .temporaryName("CFNetworkDownload_abcdef.tmp")
     )
-    let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
+    let blob = Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
     try change("http://a/1") { record in
       record.state = .running
       record.resumeData = blob

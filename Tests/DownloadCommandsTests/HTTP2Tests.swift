@@ -69,12 +69,12 @@ struct HTTP2Tests {
     let store = file("store")
     // Once the store counts bytes, a checkpoint exists.
     try await first.wait {
-      let record = try? DownloadStore(at: store, access: .readOnly).record(named: nginx.url("a"))
+      let record = try? RecordStore(at: store, access: .readOnly).record(named: nginx.url("a"))
       return (record?.received ?? 0) > 0
     }
     first.send(SIGINT)
     #expect(try await first.status() == 130)
-    let received = try DownloadStore(at: store, access: .readOnly)
+    let received = try RecordStore(at: store, access: .readOnly)
       .record(named: nginx.url("a")).received
     #expect(received > 0 && received < body.byteCount)
     let second = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
@@ -90,7 +90,7 @@ struct HTTP2Tests {
     let nginx = try NginxServer(files: ["a": .text("a")])
     let process = try start(transport, ["get", nginx.url("a")], trusting: nil)
     #expect(try await process.status() == 1)
-    let record = try DownloadStore(at: file("store"), access: .readOnly)
+    let record = try RecordStore(at: file("store"), access: .readOnly)
       .record(named: nginx.url("a"))
     #expect(record.attempts.map(\.failure.code) == [.insecure], "\(record.attempts)")
     #expect(nginx.log.isEmpty)
@@ -111,7 +111,7 @@ struct HTTP2Tests {
     let process = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
     let isRight = kind == .issued || kind == .selfSigned
     #expect(try await process.status() == (isRight ? 0 : 1), "\(process.messages)")
-    let record = try DownloadStore(at: file("store"), access: .readOnly)
+    let record = try RecordStore(at: file("store"), access: .readOnly)
       .record(named: nginx.url("a"))
     #expect(record.attempts.map(\.failure.code) == (isRight ? [] : [.insecure]))
     #expect(nginx.log == (isRight ? ["HTTP/2.0 200 /a -"] : []))

@@ -76,7 +76,7 @@ struct HostileTextTests: StoreSuite {
   }
 
   private func entries() throws -> [DownloadEntry] {
-    let store = try DownloadStore(at: store, access: .readOnly)
+    let store = try RecordStore(at: store, access: .readOnly)
     let roots = try store.roots()
     return try store.records(DownloadRecord.all).map { DownloadEntry($0, roots) }
   }

@@ -9,12 +9,12 @@ import Testing
   @Suite(.timeLimit(.minutes(2)))
   struct PurgePromptTests {
     private let folder: TemporaryFolder
-    private let store: DownloadStore
+    private let store: RecordStore
     private let records: [DownloadRecord]
 
     init() throws {
       folder = try TemporaryFolder()
-      store = try DownloadStore(at: folder.path("store"))
+      store = try RecordStore(at: folder.path("store"))
       let urls = ["http://h.example/1", "http://h.example/2"]
       records = try store.add(urls.map { DownloadRequest(url: $0) }).map(\.record)
       let roots = try store.roots()

@@ -1,9 +1,9 @@
 import DownloadStore
 import DownloadSync
+import DownloadURLSession
 import Foundation
 import TestSupport
 import Testing
-import URLSessionTransport
 
 @testable import DownloadCommands
 
@@ -26,7 +26,7 @@ struct ReconcileCommandTests: StoreSuite {
       record.expected = 100
       record.entityTag = "\"1\""
     }
-    let downloads = try DownloadStore(at: store)
+    let downloads = try RecordStore(at: store)
     let layout = try downloads.roots().layout(of: try downloads.record(named: url))
     try makeFile(layout.partialPath, 70)
     return layout.partialPath
@@ -47,7 +47,7 @@ struct ReconcileCommandTests: StoreSuite {
 
   /// Returns the path of a partial file of the store.
   private func partialPath(_ recordID: String) throws -> String {
-    let name = PartialName(recordID: recordID, storeID: try DownloadStore(at: store).id)
+    let name = PartialName(recordID: recordID, storeID: try RecordStore(at: store).id)
     return "\(store)/files/\(name.text)"
   }
 
@@ -65,7 +65,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(result.lines[1].contains("plan; truncate to c; range"))
     #expect(result.lines[2] == "to reconcile: 1 active record, 0 orphans")
     #expect(size(partial) == 70)
-    #expect(try DownloadStore(at: store).record(named: url).state == .running)
+    #expect(try RecordStore(at: store).record(named: url).state == .running)
   }
 
   @Test func `reconcile --apply performs the actions that need no network`() async throws {
@@ -82,7 +82,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(size(partial) == 40)
     #expect(size(orphan) == nil)
     #expect(size(young) == 7)
-    #expect(try DownloadStore(at: store).record(named: url).state == .waiting)
+    #expect(try RecordStore(at: store).record(named: url).state == .waiting)
     let again = await dlstore("--store", store, "reconcile", "--apply")
     #expect(again.lines.last == "reconciled: 1 active record, 0 orphans")
     #expect(again.output.contains("Z2+P7"))
@@ -119,12 +119,12 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(result.status == .failed)
     #expect(result.messages.contains("failed: the process crashed"))
     #expect(!result.messages.contains("hush"))
-    #expect(try DownloadStore(at: store).record(named: url).state == .failedPermanent)
+    #expect(try RecordStore(at: store).record(named: url).state == .failedPermanent)
   }
 
   @Test func `partial files of a store below the root, and those in use, are kept`() async throws {
     _ = try await interrupted()
-    let other = try DownloadStore(at: "\(store)/files/other")
+    let other = try RecordStore(at: "\(store)/files/other")
     let added = try other.add([DownloadRequest(url: "http://b/theirs")])
     let theirs = try other.roots().layout(of: added[0].record).partialPath
     let busy = try partialPath("0123456789abcdef")
@@ -163,7 +163,7 @@ struct ReconcileCommandTests: StoreSuite {
   @Test func `reconcile --apply is refused while an engine runs`() async throws {
     let partial = try await interrupted()
     let engine = try DownloadEngine(
-      store: try DownloadStore(at: store),
+      store: try RecordStore(at: store),
       transport: URLSessionTransport()
     )
     #expect(await dlstore("--store", store, "reconcile", "--apply").status == .engineRuns)

@@ -18,8 +18,8 @@ struct ResumeDataCommandTests {
   }
 
   /// Resume data with secrets in every possible field.
-  private func secretFile(_ form: ResumeData.Form = .keyedArchive) throws -> String {
-    var draft = ResumeData.Draft(
+  private func secretFile(_ form: URLSessionResumeData.Form = .keyedArchive) throws -> String {
+    var draft = URLSessionResumeData.Draft(
       url: "https://user:hunter2@a/1?token=hunter2",
       received: 7,
       file: .temporaryName("CFNetworkDownload_x.tmp"),
@@ -35,7 +35,7 @@ struct ResumeDataCommandTests {
       ]
     )
     let path = folder.path("secret")
-    try Data(try ResumeData(draft, form: form).bytes).write(to: URL(filePath: path))
+    try Data(try URLSessionResumeData(draft, form: form).bytes).write(to: URL(filePath: path))
     return path
   }
 
@@ -90,8 +90,8 @@ struct ResumeDataCommandTests {
     #expect(headers["Accept-Language"] == "en-us")
   }
 
-  @Test(arguments: ResumeData.Form.allCases)
-  func `secrets are shown only on request`(form: ResumeData.Form) async throws {
+  @Test(arguments: URLSessionResumeData.Form.allCases)
+  func `secrets are shown only on request`(form: URLSessionResumeData.Form) async throws {
     let file = try secretFile(form)
     for arguments in [["resume-data", file], ["resume-data", "--json", file]] {
       let hidden = await dlstore(arguments)
@@ -209,7 +209,7 @@ struct ResumeDataCommandTests {
     )
     let repaired = try Array(Data(contentsOf: URL(filePath: output)))
     let original = try Array(Data(contentsOf: URL(filePath: golden)))
-    #expect(try ResumeData(original).prepared(for: .iOS10).bytes == repaired)
+    #expect(try URLSessionResumeData(original).prepared(for: .iOS10).bytes == repaired)
     #expect(FileIdentity(ofFileAt: output)?.size == Int64(repaired.count))
     let attributes = try FileManager.default.attributesOfItem(atPath: output)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -230,9 +230,13 @@ struct ResumeDataCommandTests {
   }
 
   @Test func `a version 1 path moves to a folder`() async throws {
-    let draft = ResumeData.Draft(url: "http://a/1", received: 7, file: .localPath("/old/x.tmp"))
+    let draft = URLSessionResumeData.Draft(
+      url: "http://a/1",
+      received: 7,
+      file: .localPath("/old/x.tmp")
+    )
     let file = folder.path("version1")
-    try Data(try ResumeData(draft, form: .xml).bytes).write(to: URL(filePath: file))
+    try Data(try URLSessionResumeData(draft, form: .xml).bytes).write(to: URL(filePath: file))
     let result = await dlstore(
       "resume-data",
       file,

@@ -24,7 +24,7 @@ struct SelectionCommandTests: StoreSuite {
   }
 
   private func record(_ url: String) throws -> DownloadRecord {
-    try DownloadStore(at: store, access: .readOnly).record(named: url)
+    try RecordStore(at: store, access: .readOnly).record(named: url)
   }
 
   private func states() throws -> [String] {
@@ -104,7 +104,7 @@ struct SelectionCommandTests: StoreSuite {
     try change("http://a/1") { $0.state = .running }
     #expect(await run("remove", "http://a/1").status == .done)
     #expect(!FileManager.default.fileExists(atPath: partial))
-    #expect(throws: DownloadStoreError.self) { try record("http://a/1") }
+    #expect(throws: RecordStoreError.self) { try record("http://a/1") }
   }
 
   @Test(arguments: [false, true])
@@ -198,7 +198,7 @@ struct SelectionCommandTests: StoreSuite {
 
   /// Creates a partial file of 40 bytes for a record, and counts its bytes.
   private func partialFile(of url: String) throws -> String {
-    let store = try DownloadStore(at: store)
+    let store = try RecordStore(at: store)
     let layout = try store.roots().layout(of: try store.record(named: url))
     try FileManager.default.createDirectory(
       atPath: layout.folderPath,
@@ -211,7 +211,7 @@ struct SelectionCommandTests: StoreSuite {
 
   /// Creates the finished file of a record, and completes the record.
   private func finishedFile(of url: String) throws -> String {
-    let store = try DownloadStore(at: store)
+    let store = try RecordStore(at: store)
     let path = try store.roots().layout(of: try store.record(named: url)).finalPath
     try FileManager.default.createDirectory(
       atPath: URL(filePath: path).deletingLastPathComponent().path,

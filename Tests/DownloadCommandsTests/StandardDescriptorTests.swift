@@ -24,7 +24,7 @@ struct StandardDescriptorTests {
 
   private var urls: [String] {
     get throws {
-      try DownloadStore(at: store, access: .readOnly).records(DownloadRecord.all).map(\.url)
+      try RecordStore(at: store, access: .readOnly).records(DownloadRecord.all).map(\.url)
     }
   }
 

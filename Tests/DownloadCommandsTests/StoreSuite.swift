@@ -12,7 +12,7 @@ protocol StoreSuite {
 extension StoreSuite {
   /// Changes a record as an engine would.
   func change(_ url: String, _ body: @Sendable (inout DownloadRecord) -> Void) throws {
-    let store = try DownloadStore(at: store)
+    let store = try RecordStore(at: store)
     try store.objects.write { tx in
       guard var record = try tx.get(DownloadRecord.self, url) else { return }
       body(&record)

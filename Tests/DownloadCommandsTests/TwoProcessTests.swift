@@ -39,8 +39,8 @@ struct TwoProcessTests {
     return (try await process.status(), process.output, process.messages)
   }
 
-  private func records() throws -> DownloadStore {
-    try DownloadStore(at: store, access: .readOnly)
+  private func records() throws -> RecordStore {
+    try RecordStore(at: store, access: .readOnly)
   }
 
   private func record(_ path: String) throws -> DownloadRecord {
@@ -172,7 +172,7 @@ struct TwoProcessTests {
     _ = try await dlstore("add", server.url("/first"))
     try await running { engine in
       try await engine.message("completed first")
-      let store = try DownloadStore(at: store)
+      let store = try RecordStore(at: store)
       var delays: [Duration] = []
       for number in 0..<11 {
         let path = "/n\(number)"
@@ -191,7 +191,7 @@ struct TwoProcessTests {
     }
   }
 
-  private func add(_ url: String, to store: DownloadStore) throws {
+  private func add(_ url: String, to store: RecordStore) throws {
     try store.add([DownloadRequest(url: url)])
   }
 }

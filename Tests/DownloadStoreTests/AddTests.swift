@@ -256,7 +256,7 @@ import Testing
 
   @Test(.requirements("ZY2"), arguments: [true, false])
   func `an empty filename or type is rejected`(isName: Bool) throws {
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.add("https://example.com/a") { request in
         if isName { request.filename = "" } else { request.type = "" }
       }
@@ -266,7 +266,7 @@ import Testing
   }
 
   @Test(.requirements("ZY2")) func `one invalid request rejects the whole batch`() throws {
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.store.add([DownloadRequest(url: url), DownloadRequest(url: "file:///etc")])
     }
     #expect(error?.code == .invalidURL)
@@ -282,7 +282,7 @@ import Testing
 
   @Test(arguments: ["/etc", "..", "a/../b", "a/..", "../\u{301}x", "a\u{0}b", "a\nb"])
   func `a folder outside the root is rejected`(folder: String) throws {
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.add(url) { $0.folder = folder }
     }
     #expect(error?.code == .invalidName)
@@ -290,14 +290,14 @@ import Testing
   }
 
   @Test func `an invalid mirror is rejected`() throws {
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.add(url) { $0.mirrors = ["ftp://example.com/a"] }
     }
     #expect(error?.code == .invalidURL)
   }
 
   @Test func `an unknown root is rejected`() throws {
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.add(url) { $0.root = "elsewhere" }
     }
     #expect(error?.code == .missingRoot)

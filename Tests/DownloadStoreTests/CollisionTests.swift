@@ -21,8 +21,8 @@ import Testing
   }
 
   private func isRefused(_ collision: NameCollision) throws -> Bool {
-    let error = #expect(throws: DownloadStoreError.self) { try add(collision) }
-    #expect(throws: DownloadStoreError.self) { try fixture.store.record(named: url) }
+    let error = #expect(throws: RecordStoreError.self) { try add(collision) }
+    #expect(throws: RecordStoreError.self) { try fixture.store.record(named: url) }
     return error?.code == .nameTaken
   }
 
@@ -57,7 +57,7 @@ import Testing
   @Test func `a request to keep the existing file cannot have a digest`() throws {
     try fixture.write("theirs", to: file)
     let digest = try Digest("sha256:" + String(repeating: "a", count: 64))
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.add(url) { request in
         request.collision = .keep
         request.digest = digest

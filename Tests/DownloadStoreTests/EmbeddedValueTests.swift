@@ -138,16 +138,16 @@ private struct StrangeAttempt: FieldValue, Hashable {
       fileIdentity: LaterStamp(now: fileIdentity),
       fields: fields.map(LaterField.init(now:))
     )
-    try ObjectStore(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
-    let now = try ObjectStore(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
+    try Store(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
+    let now = try Store(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
     #expect(now == Now(id: 1, attempts: attempts, fileIdentity: fileIdentity, fields: fields))
   }
 
   @Test func `an unknown failure code is read as unknown, with its message`() throws {
     typealias Then = Box<StrangeAttempt, FileIdentity, HeaderField>
     let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], fileIdentity: nil, fields: [])
-    try ObjectStore(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
-    let now = try ObjectStore(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
+    try Store(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
+    let now = try Store(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
     #expect(
       now?.attempts == [
         Attempt(

@@ -31,7 +31,7 @@ import Testing
   ]) func `a folder that leaves the root or exceeds the file system's limits is rejected`(
     folder: String
   ) {
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try FileLayout.validatedFolder(folder)
     }
     #expect(error?.code == .invalidName)

@@ -11,7 +11,7 @@ import Testing
 
   @Test func `an update cannot replace a key by a canonically equal one`() throws {
     let folder = try TemporaryFolder()
-    let store = try DownloadStore(at: folder.path("store"))
+    let store = try RecordStore(at: folder.path("store"))
     try store.setRoot("/one", named: composed)
     let error = #expect(throws: StoreError.self) {
       try store.objects.write { tx in
@@ -24,7 +24,7 @@ import Testing
 
   @Test func `two roots with canonically equal names do not trap`() throws {
     let folder = try TemporaryFolder()
-    let store = try DownloadStore(at: folder.path("store"))
+    let store = try RecordStore(at: folder.path("store"))
     try store.setRoot("/one", named: composed)
     try store.setRoot("/two", named: decomposed)
     #expect(["/one", "/two"].contains(try store.roots().path(of: composed)))

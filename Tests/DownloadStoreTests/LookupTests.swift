@@ -28,7 +28,7 @@ import Testing
   )
   func `looking up a name without a record throws unknownRecord`(name: String) throws {
     try fixture.add(url)
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.store.record(named: name)
     }
     #expect(error?.code == .unknownRecord)
@@ -36,7 +36,7 @@ import Testing
 
   @Test func `URLs that differ in case are different`() throws {
     try fixture.add(url)
-    #expect(throws: DownloadStoreError.self) {
+    #expect(throws: RecordStoreError.self) {
       try fixture.store.record(named: "https://example.com/A.zip")
     }
   }
@@ -46,7 +46,7 @@ import Testing
     let records = try (0..<17).map { try fixture.add("https://example.com/\($0)").record }
     let beginnings = Dictionary(grouping: records) { $0.id.prefix(1) }
     let twice = try #require(beginnings.first { $0.value.count > 1 })
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.store.record(named: String(twice.key))
     }
     #expect(error?.code == .ambiguousID)
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func `the message about an unknown URL hides its secrets`() throws {
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try fixture.store.record(named: "https://me:pw@example.com/?token=abc")
     }
     #expect(error?.message.contains("pw") == false)

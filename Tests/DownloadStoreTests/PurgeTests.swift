@@ -113,9 +113,9 @@ import Testing
   }
 
   @Test func `an empty plan deletes nothing`() throws {
-    let before = try fixture.store.objects.changeCount()
+    let before = try fixture.store.objects.commitNumber()
     #expect(try fixture.store.purge(PurgePlan()) == PurgeReport())
-    #expect(try fixture.store.objects.changeCount() == before)
+    #expect(try fixture.store.objects.commitNumber() == before)
     #expect(try fixture.store.purgePlan([], withFiles: true) == PurgePlan())
   }
 
@@ -216,7 +216,7 @@ import Testing
   @Test func `a partial file of another store is never an orphan`() throws {
     // The other store's folder lies below this store's root.
     let path = fixture.folder.path("\(StoreFixture.files)/other")
-    let other = try DownloadStore(at: path, now: { fixture.now })
+    let other = try RecordStore(at: path, now: { fixture.now })
     let added = try other.add([DownloadRequest(url: "https://example.com/theirs")])
     let theirs = try other.roots().layout(of: added[0].record).partialPath
     try fixture.write("theirs", to: theirs)
@@ -281,7 +281,7 @@ import Testing
   enum Change: CaseIterable {
     case resume, restart, cancel, remove, tag, rename, replaceURL
 
-    func apply(to url: String, in store: DownloadStore) throws {
+    func apply(to url: String, in store: RecordStore) throws {
       var update = RecordUpdate()
       switch self {
       case .resume: try store.resume(.named(url))

@@ -38,12 +38,12 @@ import Testing
       "https://example.com/" + String(repeating: "a", count: 65_536),
     ]
   ) func `a string that is not an http or https URL is rejected`(url: String) {
-    let error = #expect(throws: DownloadStoreError.self) { try RecordIdentity.validate(url) }
+    let error = #expect(throws: RecordStoreError.self) { try RecordIdentity.validate(url) }
     #expect(error?.code == .invalidURL)
   }
 
   @Test func `the error hides the secrets of the URL`() {
-    let error = #expect(throws: DownloadStoreError.self) {
+    let error = #expect(throws: RecordStoreError.self) {
       try RecordIdentity.validate("ftp://me:pw@example.com/?token=abc")
     }
     #expect(error?.message.contains("pw@") == false)

@@ -63,7 +63,7 @@ import Testing
     for body in [
       { try fixture.store.setRoot(path) }, { _ = try fixture.store.root(at: path) },
     ] {
-      let error = #expect(throws: DownloadStoreError.self) { try body() }
+      let error = #expect(throws: RecordStoreError.self) { try body() }
       #expect(error?.code == .invalidName)
     }
     #expect(try fixture.store.objects.read { try $0.fetch(Root.all) } == [])
@@ -71,7 +71,7 @@ import Testing
 
   @Test func `roots are stored durably`() throws {
     try fixture.store.setRoot("/data", named: "disk")
-    let again = try DownloadStore(at: fixture.store.path, access: .readOnly)
+    let again = try RecordStore(at: fixture.store.path, access: .readOnly)
     #expect(try again.roots().path(of: "disk") == "/data")
   }
 
@@ -79,7 +79,7 @@ import Testing
     var record = try fixture.add("https://example.com/a").record
     record.root = "gone"
     let roots = try fixture.store.roots()
-    let error = #expect(throws: DownloadStoreError.self) { try roots.layout(of: record) }
+    let error = #expect(throws: RecordStoreError.self) { try roots.layout(of: record) }
     #expect(error?.code == .missingRoot)
   }
 }

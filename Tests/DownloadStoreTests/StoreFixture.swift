@@ -7,7 +7,7 @@ import TestSupport
 /// A store in its own folder, with a clock that the test sets.
 final class StoreFixture: Sendable {
   let folder: TemporaryFolder
-  let store: DownloadStore
+  let store: RecordStore
   private let clock: Clock
 
   private final class Clock: Sendable {
@@ -18,7 +18,7 @@ final class StoreFixture: Sendable {
     folder = try TemporaryFolder()
     let clock = Clock()
     self.clock = clock
-    store = try DownloadStore(at: "\(folder.path)/store", now: { clock.now.withLock { $0 } })
+    store = try RecordStore(at: "\(folder.path)/store", now: { clock.now.withLock { $0 } })
   }
 
   /// The store's current time.
@@ -34,7 +34,7 @@ final class StoreFixture: Sendable {
   func add(
     _ url: String,
     _ change: (inout DownloadRequest) -> Void = { _ in }
-  ) throws -> DownloadStore.Added {
+  ) throws -> RecordStore.Added {
     var request = DownloadRequest(url: url)
     change(&request)
     return try store.add([request])[0]

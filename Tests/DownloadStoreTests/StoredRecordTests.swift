@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(.requirements("ZY1", "SC2")) func `every field of a record round-trips`() throws {
-    let store = try DownloadStore(at: folder.path)
+    let store = try RecordStore(at: folder.path)
     let record = Self.full
     try store.objects.write { try $0.insert(record) }
     #expect(try store.record(named: record.url) == record)
@@ -96,13 +96,13 @@ import Testing
     record.tags = []
     record.mirrors = []
     record.attempts = []
-    let store = try DownloadStore(at: folder.path)
+    let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
     #expect(try store.record(named: record.url) == record)
   }
 
   @Test func `each state and intent round-trips`() throws {
-    let store = try DownloadStore(at: folder.path)
+    let store = try RecordStore(at: folder.path)
     for state in DownloadState.allCases {
       for intent in DownloadIntent.allCases {
         var record = Self.full
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test func `headers and roots round-trip`() throws {
-    let store = try DownloadStore(at: folder.path)
+    let store = try RecordStore(at: folder.path)
     let headers = RequestHeaders(
       recordID: "0123456789abcdef",
       fields: [HeaderField(name: "A", value: "1"), HeaderField(name: "", value: "ä")]
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func `common queries of commands and engines use an index`() throws {
-    let store = try DownloadStore(at: folder.path)
+    let store = try RecordStore(at: folder.path)
     try store.objects.write { try $0.insert(Self.full) }
     try store.objects.read { tx in
       let plans = [

@@ -17,7 +17,7 @@ import Testing
     for step in steps {
       switch step {
       case .commit(let number): changes.noteOwnCommit(number)
-      case .ask(let number): answers.append(changes.haveHappened(changeCount: number))
+      case .ask(let number): answers.append(changes.haveHappened(commitNumber: number))
       }
     }
     return answers

@@ -30,13 +30,13 @@ import Testing
     url: String = "https://h/a",
     entityTag: String = "\"1\""
   ) throws -> Data {
-    let draft = ResumeData.Draft(
+    let draft = URLSessionResumeData.Draft(
       url: url,
       received: received,
       file: .temporaryName(name),
       entityTag: entityTag
     )
-    return Data(try ResumeData(draft, form: .keyedArchive).bytes)
+    return Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
   }
 
   private func write(_ byteCount: Int) throws {
@@ -44,7 +44,7 @@ import Testing
   }
 
   private func copiedCount() throws -> Int64? {
-    try copies.resumeData(of: "r").map { try ResumeData(Array($0)).received } ?? nil
+    try copies.resumeData(of: "r").map { try URLSessionResumeData(Array($0)).received } ?? nil
   }
 
   @Test func `a task whose file is unknown is asked for resume data once`() throws {

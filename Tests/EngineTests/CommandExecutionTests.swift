@@ -11,13 +11,13 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct CommandExecutionTests {
   private let folder: TemporaryFolder
-  private let store: DownloadStore
+  private let store: RecordStore
   private let transport = ManualTransport()
   private let url = "https://example.com/a"
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try DownloadStore(at: folder.path("store"))
+    store = try RecordStore(at: folder.path("store"))
     try store.add([DownloadRequest(url: url)])
   }
 

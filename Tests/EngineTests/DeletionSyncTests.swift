@@ -13,12 +13,12 @@ import Testing
 struct DeletionSyncTests {
   /// Refuses some syncs of folders, and records the states in the store at each sync.
   private final class FailingFolders: Sendable {
-    private let store: DownloadStore
+    private let store: RecordStore
     private let refused: Range<Int>
     private let observed = Mutex<[[DownloadState]]>([])
 
     /// The numbers of the syncs to refuse, counted from 0.
-    init(_ refused: Range<Int>, _ store: DownloadStore) {
+    init(_ refused: Range<Int>, _ store: RecordStore) {
       self.store = store
       self.refused = refused
     }

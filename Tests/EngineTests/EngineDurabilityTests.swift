@@ -1,9 +1,9 @@
+import DownloadSimulation
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import SimulatedTransport
 import Synchronization
 import TestSupport
 import Testing
@@ -29,12 +29,12 @@ import Testing
   }
 
   private let folder: TemporaryFolder
-  private let store: DownloadStore
+  private let store: RecordStore
   private let url = "https://example.com/a"
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try DownloadStore(at: folder.path("store"))
+    store = try RecordStore(at: folder.path("store"))
     try store.add([DownloadRequest(url: url)])
   }
 

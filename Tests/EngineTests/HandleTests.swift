@@ -135,7 +135,7 @@ struct HandleTests {
     let fixture = try EngineFixture()
     let engine = try fixture.engine()
     let handle = engine.handle(of: "https://example.com/none")
-    let error = await #expect(throws: DownloadStoreError.self) { try await handle.value() }
+    let error = await #expect(throws: RecordStoreError.self) { try await handle.value() }
     #expect(error?.code == .unknownRecord)
     #expect(await handle.progress().reduce(0) { count, _ in count + 1 } == 0)
   }

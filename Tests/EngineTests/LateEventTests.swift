@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct LateEventTests {
   private let fixture: ManualFixture
-  private var store: DownloadStore { fixture.store }
+  private var store: RecordStore { fixture.store }
   private var transport: ManualTransport { fixture.transport }
 
   init() throws {

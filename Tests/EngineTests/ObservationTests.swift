@@ -36,11 +36,11 @@ struct ObservationTests {
       }
     }
 
-    private let store: ObjectStore
+    private let store: Store
     private let failuresLeft: Mutex<Int>
     let beginnings = Mutex(0)
 
-    init(_ store: ObjectStore, failures: Int) {
+    init(_ store: Store, failures: Int) {
       self.store = store
       failuresLeft = Mutex(failures)
     }
@@ -102,7 +102,7 @@ struct ObservationTests {
       now: { Date() },
       environment: environment
     )
-    let other = try DownloadStore(at: fixture.store.path)
+    let other = try RecordStore(at: fixture.store.path)
     try await fixture.running(engine) {
       try await waitUntil("the failures") { source.beginnings.withLock { $0 } == failures + 1 }
       try other.add([DownloadRequest(url: fixture.url("late"))])

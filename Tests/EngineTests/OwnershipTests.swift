@@ -91,7 +91,7 @@ struct OwnershipTests {
       }
     }
     _ = try await run.value
-    #expect(throws: DownloadStoreError.self) { try fixture.record("/a") }
+    #expect(throws: RecordStoreError.self) { try fixture.record("/a") }
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == [])
   }
 

@@ -11,12 +11,12 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct ReconcileTests {
   private let folder: TemporaryFolder
-  private let store: DownloadStore
+  private let store: RecordStore
   private let transport = ManualTransport()
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try DownloadStore(at: folder.path("store"))
+    store = try RecordStore(at: folder.path("store"))
   }
 
   /// Adds a record, applies a change, and creates a partial file of the given size.
@@ -129,12 +129,12 @@ struct ReconcileTests {
       Self.begun(&record)
       record.resumeData = Data()
     }
-    let draft = ResumeData.Draft(
+    let draft = URLSessionResumeData.Draft(
       url: "https://example.com/b",
       received: 40,
       file: .temporaryName("CFNetworkDownload_aaaaaa.tmp")
     )
-    let blob = Data(try ResumeData(draft, form: .keyedArchive).bytes)
+    let blob = Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
     _ = try add("b", partial: 40) { record in
       Self.begun(&record)
       record.resumeData = blob
@@ -163,7 +163,7 @@ struct ReconcileTests {
       record.intent = .pause
     }
     #expect(try await reconcile() == ["removed": "X1", "kept": "X2", "held": "Z4"])
-    #expect(throws: DownloadStoreError.self) { try record("removed") }
+    #expect(throws: RecordStoreError.self) { try record("removed") }
     #expect(try record("kept").state == .cancelled)
     #expect(try record("kept").received == 0)
     #expect(try record("held").state == .paused)

@@ -153,7 +153,7 @@ struct RestartTests {
     _ = try killed(fixture, state: .running, received: 0, partial: nil) {
       $0.unresolvedStarts = 3
     }
-    let (_, events) = try await fixture.run { $0.previousExit = .innocent }
+    let (_, events) = try await fixture.run { $0.previousExit = .clean }
     #expect(events.contains { if case .completed = $0 { true } else { false } })
   }
 

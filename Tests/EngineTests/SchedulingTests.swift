@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct SchedulingTests {
   private let fixture: ManualFixture
-  private var store: DownloadStore { fixture.store }
+  private var store: RecordStore { fixture.store }
   private var transport: ManualTransport { fixture.transport }
 
   init() throws {

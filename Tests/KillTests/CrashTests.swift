@@ -38,7 +38,7 @@ struct CrashTests {
 
     let end = try ToolProcess.run(["--store", folder, "run", "--until-idle"])
     #expect(end.exitCode == 1)
-    let store = try DownloadStore(at: folder, access: .readWrite)
+    let store = try RecordStore(at: folder, access: .readWrite)
     let poison = try store.record(named: server.url("/poison"))
     #expect(poison.state == .failedPermanent)
     #expect(poison.attempts.last?.failure.code == .quarantined)

@@ -11,7 +11,7 @@ struct DamageTests {
   private func makeStore() throws -> (folder: String, file: URL) {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "damage-\(UUID().uuidString)").path
-    let store = try DownloadStore(at: folder)
+    let store = try RecordStore(at: folder)
     try store.add((0..<1_000).map { DownloadRequest(url: "http://127.0.0.1:1/file-\($0)") })
     return (folder, URL(filePath: folder).appending(path: "data.mdb"))
   }

@@ -57,7 +57,7 @@ import Testing
       let run = arguments + ["run", "--until-idle", "--output-folder", disk.path]
       #expect(try ToolProcess.run(run, output: log).exitCode == 74)
       #expect(try String(contentsOfFile: log, encoding: .utf8).contains("full"))
-      let store = try DownloadStore(at: folder, access: .readOnly)
+      let store = try RecordStore(at: folder, access: .readOnly)
       let stopped = try store.record(named: server.url("/a"))
       #expect(stopped.state == .waiting)
       #expect(stopped.received > 0)
@@ -78,7 +78,7 @@ import Testing
       defer { server.stop() }
       let body = Body.generated(byteCount: 8 << 20, seed: 2)
       for path in ["/a", "/b", "/c", "/paused"] { server.route(path, Resource(body)) }
-      let store = try DownloadStore(at: folder)
+      let store = try RecordStore(at: folder)
       func add(_ path: String, _ root: String) throws {
         var request = DownloadRequest(url: server.url(path))
         request.root = root
@@ -134,7 +134,7 @@ import Testing
       } while code == 0
       #expect(code == 74)
       #expect(added > 0)
-      let store = try DownloadStore(at: "\(disk.path)/store", access: .readOnly)
+      let store = try RecordStore(at: "\(disk.path)/store", access: .readOnly)
       #expect(try store.records(DownloadRecord.all).count == added)
       try disk.grow(to: 16 << 20)
       let more = try ToolProcess.run(arguments + ["http://127.0.0.1:1/one-more"])

@@ -13,7 +13,7 @@ final class KillScenario {
   let storePath: String
   private let folder: URL
   private let server: FaultServer
-  private let store: DownloadStore
+  private let store: RecordStore
   private var bodies: [String: Body] = [:]
   /// The paths that have a record.
   private var known: Set<String> = []
@@ -41,7 +41,7 @@ final class KillScenario {
     folder = FileManager.default.temporaryDirectory.appending(path: "kills-\(UUID().uuidString)")
     storePath = folder.appending(path: "store").path
     server = try FaultServer()
-    store = try DownloadStore(at: storePath)
+    store = try RecordStore(at: storePath)
   }
 
   deinit {

@@ -17,7 +17,7 @@ enum SchemaFiles {
   static var current: SchemaLock {
     SchemaLock(
       version: DownloadMigrations.currentVersion,
-      schemas: DownloadStore.models.map { $0.schema },
+      schemas: RecordStore.models.map { $0.schema },
       retiredIDs: DownloadMigrations.retiredIDs
     )
   }

@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test func `models and fields are sorted, independent of their order in code`() {
-    let models = DownloadStore.models.map { $0.schema }
+    let models = RecordStore.models.map { $0.schema }
     let reversed = SchemaLock(
       version: DownloadMigrations.currentVersion,
       schemas: models.reversed(),

@@ -153,10 +153,10 @@ private struct RecordByIDs: Model {
     record.isNameGiven = true
     record.allowsCellular = false
     record.prefersBackground = true
-    let store = try DownloadStore(at: folder.path)
+    let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
-    let other = try ObjectStore(
+    let other = try Store(
       at: folder.path,
       models: [RecordByIDs.self],
       options: StoreOptions(access: .readOnly, schemaVersion: DownloadMigrations.currentVersion)
@@ -179,8 +179,8 @@ private struct RecordByIDs: Model {
 
   @Test func `a store records the schema version that wrote it`() throws {
     let folder = try TemporaryFolder()
-    _ = try DownloadStore(at: folder.path)
-    let older = try ObjectStore(
+    _ = try RecordStore(at: folder.path)
+    let older = try Store(
       at: folder.path,
       models: [Root.self],
       options: StoreOptions(schemaVersion: DownloadMigrations.currentVersion - 1)

@@ -14,9 +14,9 @@ import Testing
   )
   private let one = Reference<Cinema.Hall>("One")
 
-  private func withStore(_ body: (ObjectStore) throws -> Void) throws {
+  private func withStore(_ body: (Store) throws -> Void) throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let store = try ObjectStore(at: folder, models: [Cinema.Seat.self, Film.self])
+    let store = try Store(at: folder, models: [Cinema.Seat.self, Film.self])
     try body(store)
   }
 

@@ -7,8 +7,8 @@ import Testing
   private let folder = FileManager.default.temporaryDirectory
     .appending(path: "LaterFieldTests-\(UUID().uuidString)").path
 
-  private func open(_ model: any Model.Type) throws -> ObjectStore {
-    try ObjectStore(at: folder, models: [model])
+  private func open(_ model: any Model.Type) throws -> Store {
+    try Store(at: folder, models: [model])
   }
 
   @Test func `a field that was added later is read as its default`() throws {

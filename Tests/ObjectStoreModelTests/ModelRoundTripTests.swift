@@ -19,7 +19,7 @@ import Testing
     download.history = [.waiting, .done]
     download.isSelected = true
     download.badge = 1
-    let store = try ObjectStore(at: folder, models: [Download.self])
+    let store = try Store(at: folder, models: [Download.self])
     try store.write { transaction in
       _ = try transaction.upsert(download)
     }
@@ -39,7 +39,7 @@ import Testing
         _ = try transaction.upsert(EarlierEntry(id: 7, heading: "Title"))
       }
     }
-    let store = try ObjectStore(at: folder, models: [LaterEntry.self])
+    let store = try Store(at: folder, models: [LaterEntry.self])
     let found = try store.read { snapshot in
       try snapshot.get(LaterEntry.self, 7)
     }
@@ -49,8 +49,8 @@ import Testing
   }
 
   /// Opens a store with the earlier schema, which is closed on return.
-  private func withEarlierStore(_ body: (ObjectStore) throws -> Void) throws {
-    try body(try ObjectStore(at: folder, models: [EarlierEntry.self]))
+  private func withEarlierStore(_ body: (Store) throws -> Void) throws {
+    try body(try Store(at: folder, models: [EarlierEntry.self]))
   }
 }
 

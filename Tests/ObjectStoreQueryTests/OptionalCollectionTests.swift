@@ -40,14 +40,14 @@ import Testing
 
   @Test func `a nil collection matches no condition on elements`() throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path, models: [Listed.self])
+    let store = try Store(at: folder.path, models: [Listed.self])
     try store.write { tx in
       let all: [Set<String>?] = [nil, [], ["a"], ["a", "b"], ["ab"]]
       for (id, tags) in all.enumerated() {
         try tx.insert(Listed(id: id, tags: tags))
       }
     }
-    func ids(_ condition: (Listed.Columns) -> Predicate<Listed>) throws -> [Int] {
+    func ids(_ condition: (Listed.Columns) -> Filter<Listed>) throws -> [Int] {
       try store.read { try $0.fetch(Listed.where(condition)).map(\.id) }
     }
     #expect(try ids { $0.tags.contains("a") } == [2, 3])

@@ -16,13 +16,13 @@ import Testing
   }
 
   private func plan(
-    _ predicate: Query<M>.Condition,
+    _ filter: Filter<M>,
     _ indexes: [IndexShape],
     order: Query<M> = M.all,
     isLimited: Bool = false
   ) throws -> AccessPlan {
     QueryPlanner(indexes: indexes)
-      .plan(predicate.node, order: try #require(order.sortOrder), isLimited: isLimited)
+      .plan(filter.node, order: try #require(order.sortOrder), isLimited: isLimited)
   }
 
   /// Returns the position of the index that a plan uses, if it uses exactly one.
@@ -109,9 +109,9 @@ import Testing
 
   @Test func `primary keys are looked up for one key or without a usable index`() throws {
     let c = Self.columns
-    func access(_ predicate: Query<M>.Condition) -> Access {
+    func access(_ filter: Filter<M>) -> Access {
       QueryPlanner(indexes: [index(1)], primaryKeyPosition: 0)
-        .plan(predicate.node, order: .stored, isLimited: false).access
+        .plan(filter.node, order: .stored, isLimited: false).access
     }
     #expect(access(c.id == 3) == .primaryKeys([3.storedBytes]))
     #expect(access(c.id == -3 && c.rank == 1) == .primaryKeys([(-3).storedBytes]))
@@ -216,7 +216,7 @@ import Testing
       var planner = QueryPlanner(indexes: shapes)
       if random.chance(50) { planner.primaryKeyPosition = 0 }
       let planned = planner.plan(
-        condition.predicate.node,
+        condition.filter.node,
         order: order.query.sortOrder ?? .stored,
         isLimited: random.chance(50)
       )

@@ -2,14 +2,14 @@ import Foundation
 import ObjectStore
 import TestSupport
 
-/// A random condition, as a store predicate and as a Swift closure.
+/// A random condition, as a store filter and as a Swift closure.
 struct Condition<M: SampleModel> {
-  var predicate: Query<M>.Condition
+  var filter: Filter<M>
   var test: (Row) -> Bool
   var text: String
 
-  init(_ text: String, _ predicate: Query<M>.Condition, _ test: @escaping (Row) -> Bool) {
-    self.predicate = predicate
+  init(_ text: String, _ filter: Filter<M>, _ test: @escaping (Row) -> Bool) {
+    self.filter = filter
     self.test = test
     self.text = text
   }
@@ -20,15 +20,15 @@ struct Condition<M: SampleModel> {
     let right = self.random(&random, depth: Int.random(in: 0..<depth, using: &random))
     switch Int.random(in: 0..<7, using: &random) {
     case 0...2:
-      return Condition("(\(left.text) && \(right.text))", left.predicate && right.predicate) {
+      return Condition("(\(left.text) && \(right.text))", left.filter && right.filter) {
         left.test($0) && right.test($0)
       }
     case 3...5:
-      return Condition("(\(left.text) || \(right.text))", left.predicate || right.predicate) {
+      return Condition("(\(left.text) || \(right.text))", left.filter || right.filter) {
         left.test($0) || right.test($0)
       }
     default:
-      return Condition("!(\(left.text))", !left.predicate) { !left.test($0) }
+      return Condition("!(\(left.text))", !left.filter) { !left.test($0) }
     }
   }
 
@@ -38,7 +38,7 @@ struct Condition<M: SampleModel> {
     case 40..<65: text(&random)
     case 65..<80: other(&random)
     case 80..<99: collection(&random)
-    default: Condition("none or all", .none || Query<M>.Condition.all) { _ in true }
+    default: Condition("none or all", .none || Filter<M>.all) { _ in true }
     }
   }
 

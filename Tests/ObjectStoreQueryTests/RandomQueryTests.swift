@@ -38,7 +38,7 @@ import Testing
     let folder = try TemporaryFolder()
     var rows: [Row] = []
     if random.chance(50) {
-      let old = try ObjectStore(at: folder.path, models: [OldSample<M>.self])
+      let old = try Store(at: folder.path, models: [OldSample<M>.self])
       for _ in 0..<Int.random(in: 1...20, using: &random) {
         var row = random.row(rows.count)
         row.ratio = nil
@@ -46,7 +46,7 @@ import Testing
       }
       try old.write { [rows] tx in for row in rows { try tx.insert(OldSample<M>(row: row)) } }
     }
-    let store = try ObjectStore(at: folder.path, models: [M.self])
+    let store = try Store(at: folder.path, models: [M.self])
     var nextID = rows.count
     var count = 0
     for _ in 0..<4 {
@@ -117,7 +117,7 @@ import Testing
   ) throws {
     count += 1
     let condition = Condition<M>.random(&random, depth: random.element([0, 0, 1, 1, 2, 3]))
-    var order = RandomOrder<M>(Query(condition.predicate))
+    var order = RandomOrder<M>(Query(condition.filter))
     for _ in 0..<random.element([0, 0, 1, 1, 1, 2, 3]) { order.addRandom(&random) }
     let all = order.sorted(rows.filter(condition.test)).map(\.id)
     var query = order.query

@@ -6,12 +6,12 @@ import Testing
 /// Tests views, aggregates, groups, pages, snapshots, and changes by query.
 @Suite struct ReadingTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
   let rows: [Row]
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(
+    store = try Store(
       at: folder.path,
       models: [BareSample.self, SingleSample.self, CompoundSample.self]
     )
@@ -56,9 +56,9 @@ import Testing
 
   @Test func `reading a field that the record lacks throws missingField`() throws {
     let other = try TemporaryFolder()
-    let old = try ObjectStore(at: other.path, models: [OldSample<BareSample>.self])
+    let old = try Store(at: other.path, models: [OldSample<BareSample>.self])
     try old.write { try $0.insert(OldSample<BareSample>(row: Row())) }
-    let new = try ObjectStore(at: other.path, models: [BareSample.self])
+    let new = try Store(at: other.path, models: [BareSample.self])
     try new.read { tx in
       let error = #expect(throws: StoreError.self) {
         try tx.withView(BareSample.self, 0) { view in try view.ratio }
@@ -226,7 +226,7 @@ import Testing
       try await group.waitForAll()
     }
     #expect(try snapshot.read { try $0.count(BareSample.all) } == rows.count)
-    #expect(snapshot.changeCount < (try store.changeCount()))
+    #expect(snapshot.commitNumber < (try store.commitNumber()))
     snapshot.close()
     let error = #expect(throws: StoreError.self) {
       try snapshot.read { try $0.count(BareSample.all) }
@@ -276,7 +276,7 @@ import Testing
 
   @Test func `only a filtered or sorted scan of many objects is a large scan`() throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path, models: [BareSample.self])
+    let store = try Store(at: folder.path, models: [BareSample.self])
     try store.write { tx in
       for id in 0...1_000 {
         var row = Row()

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test func `concurrent readers see each commit completely or not at all`() async throws {
-    let store = try ObjectStore(at: folder.path, models: [Everything.self])
+    let store = try Store(at: folder.path, models: [Everything.self])
     try await store.write { tx in for id in 0..<20 { try tx.insert(Everything(id: Int64(id))) } }
     let last: Int64 = 100
     try await withThrowingTaskGroup { group in
@@ -38,7 +38,7 @@ import Testing
             #expect(number == 0 || objects.allSatisfy { $0.text == "\(number)" })
             #expect(number >= seen)
             seen = number
-            _ = try store.changeCount()
+            _ = try store.commitNumber()
             await Task.yield()
           }
         }
@@ -47,8 +47,8 @@ import Testing
     }
   }
 
-  @Test func `a read sees every commit that changeCount already counted`() async throws {
-    let store = try ObjectStore(at: folder.path, models: [Everything.self])
+  @Test func `a read sees every commit that commitNumber already counted`() async throws {
+    let store = try Store(at: folder.path, models: [Everything.self])
     try await store.write { try $0.insert(Everything(id: 1)) }
     try await withThrowingTaskGroup { group in
       group.addTask {
@@ -60,9 +60,9 @@ import Testing
       group.addTask {
         var exists = true
         while exists {
-          let count = try store.changeCount()
+          let count = try store.commitNumber()
           exists = try await store.read { tx in
-            #expect(tx.changeCount >= count)
+            #expect(tx.commitNumber >= count)
             return try tx.get(Everything.self, 1) != nil
           }
           await Task.yield()
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `concurrent writers lose no update`() async throws {
-    let store = try ObjectStore(at: folder.path, models: [Everything.self])
+    let store = try Store(at: folder.path, models: [Everything.self])
     try await store.write { try $0.insert(Everything(id: 1)) }
     try await withThrowingTaskGroup { group in
       for task in 0..<8 {
@@ -99,7 +99,7 @@ import Testing
         group.addTask {
           await #expect(processExitsWith: .success) {
             [path = path as String, number = number as Int] in
-            let store = try ObjectStore(at: path, models: [Everything.self, Item.self])
+            let store = try Store(at: path, models: [Everything.self, Item.self])
             for id in 0..<20 {
               try store.write { tx in
                 try tx.insert(Everything(id: Int64(number * 100 + id)))
@@ -111,15 +111,15 @@ import Testing
         }
       }
     }
-    let store = try ObjectStore(at: path, models: [Everything.self])
+    let store = try Store(at: path, models: [Everything.self])
     #expect(try await store.read { try $0.count(Everything.all) } == 81)
   }
 
   @Test func `a store maintains and uses an index that another process added`() async throws {
-    let store = try ObjectStore(at: folder.path, models: [OldNote.self])
+    let store = try Store(at: folder.path, models: [OldNote.self])
     try await store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      let store = try ObjectStore(at: path, models: [IndexedNote.self])
+      let store = try Store(at: path, models: [IndexedNote.self])
       try store.write { _ = try $0.delete(IndexedNote.self, 7) }
     }
     try await store.write { try $0.insert(OldNote(id: 2, text: "eggs")) }
@@ -135,10 +135,10 @@ import Testing
   }
 
   @Test func `SIGKILL inside a write leaves the last commit`() async throws {
-    let store = try ObjectStore(at: folder.path, models: [Everything.self])
+    let store = try Store(at: folder.path, models: [Everything.self])
     try await store.write { try $0.insert(Everything(id: 1, text: "old")) }
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
-      let store = try ObjectStore(at: path, models: [Everything.self])
+      let store = try Store(at: path, models: [Everything.self])
       try store.write { tx in
         try tx.upsert(Everything(id: 1, text: "new"))
         try tx.insert(Everything(id: 2))
@@ -152,6 +152,6 @@ import Testing
 }
 
 /// Calls the synchronous overload of `write`, which an asynchronous caller cannot select itself.
-private func increment(_ store: ObjectStore) throws {
+private func increment(_ store: Store) throws {
   try store.write { _ = try $0.update(Everything.self, 1) { $0.received += 1 } }
 }

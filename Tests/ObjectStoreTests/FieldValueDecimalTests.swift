@@ -110,7 +110,7 @@ import Testing
 
   @Test func `range queries on a decimal index match Swift's comparison`() throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path, models: [Price.self])
+    let store = try Store(at: folder.path, models: [Price.self])
     let amounts = Array(Self.numbers.prefix(120))
     try store.write { tx in
       for (id, amount) in amounts.enumerated() {

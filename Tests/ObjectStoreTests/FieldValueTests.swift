@@ -28,7 +28,7 @@ import Testing
 
   @Test func `a query by URL uses the index`() throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path, models: [Price.self])
+    let store = try Store(at: folder.path, models: [Price.self])
     let url = try #require(URL(string: "https://example.com"))
     try store.write { tx in
       try tx.insert(Price(id: 1, amount: 1, link: url))

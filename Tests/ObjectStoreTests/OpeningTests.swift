@@ -16,7 +16,7 @@ import Testing
     _ access: StoreOptions.Access = .create
   ) -> StoreError.Code? {
     do {
-      _ = try ObjectStore(
+      _ = try Store(
         at: path,
         models: [Everything.self],
         options: StoreOptions(access: access)
@@ -59,13 +59,13 @@ import Testing
     let path = folder.path + "/store"
     DispatchQueue.concurrentPerform(iterations: 8) { number in
       do {
-        let store = try ObjectStore(at: path, models: [Everything.self])
+        let store = try Store(at: path, models: [Everything.self])
         try store.write { tx in try tx.insert(Everything(id: Int64(number))) }
       } catch {
         Issue.record(error)
       }
     }
-    let store = try ObjectStore(at: path, models: [Everything.self])
+    let store = try Store(at: path, models: [Everything.self])
     #expect(try store.read { tx in try tx.count(Everything.all) } == 8)
   }
 
@@ -120,7 +120,7 @@ import Testing
 
   @Test func `reading a damaged record throws damaged with its id, and others can be read`() throws
   {
-    let store = try ObjectStore(at: folder.path, models: [Everything.self])
+    let store = try Store(at: folder.path, models: [Everything.self])
     try store.write { tx in for id in 1...3 { try tx.insert(Everything(id: Int64(id))) } }
     let environment = try Environment.open(folder.path)
     var transaction = try environment.beginWrite()
@@ -140,14 +140,14 @@ import Testing
   @Test(.enabled(if: getuid() == 0, "only root can become another user"))
   func `opening a store without permission throws permissionDenied`() async throws {
     let folder = folder
-    do { _ = try ObjectStore(at: folder.path, models: [Everything.self]) }
+    do { _ = try Store(at: folder.path, models: [Everything.self]) }
     unsafe chmod(folder.path, 0o755)
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       guard setegid(65_534) == 0, seteuid(65_534) == 0 else { exit(1) }
       func code(_ path: String, _ access: StoreOptions.Access) -> StoreError.Code? {
         do {
           let options = StoreOptions(access: access)
-          _ = try ObjectStore(at: path, models: [Everything.self], options: options)
+          _ = try Store(at: path, models: [Everything.self], options: options)
           return nil
         } catch {
           return (error as? StoreError)?.code

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct QueryTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
   let items: [Item]
 
   static let names =
@@ -18,7 +18,7 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Item.self, PlainItem.self])
+    store = try Store(at: folder.path, models: [Item.self, PlainItem.self])
     var random = SeededGenerator(seed: 1)
     items = (0..<100).map { Self.item($0, &random) }
     try store.write { [items] tx in
@@ -46,8 +46,8 @@ import Testing
 
   /// The same condition for the indexed model, for the model without indexes, and in Swift.
   private struct Condition: Sendable {
-    var indexed: Predicate<Item>
-    var plain: Predicate<PlainItem>
+    var indexed: Filter<Item>
+    var plain: Filter<PlainItem>
     var test: @Sendable (Item) -> Bool
   }
 

@@ -11,8 +11,8 @@ import Testing
     try store.write { tx in try tx.insert(Ticket(id: 1, seat: "1", row: 0)) }
   }
 
-  private func open(_ access: StoreOptions.Access) throws -> ObjectStore {
-    try ObjectStore(
+  private func open(_ access: StoreOptions.Access) throws -> Store {
+    try Store(
       at: folder.path("store"),
       models: [Ticket.self],
       options: StoreOptions(access: access)
@@ -33,7 +33,7 @@ import Testing
     #expect(throws: StoreError.self) { try reader.importJSONLines(from: "/dev/null") }
     // The writer is not affected by the refused write of the reader.
     try writer.write { tx in try tx.insert(Ticket(id: 3, seat: "3", row: 0)) }
-    #expect(try reader.changeCount() == writer.changeCount())
+    #expect(try reader.commitNumber() == writer.commitNumber())
   }
 
   @Test func `a read-only store observes the commits of a writer in the same process`() async throws

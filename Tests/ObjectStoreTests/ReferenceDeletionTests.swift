@@ -12,10 +12,10 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private func open(_ models: any Model.Type..., version: UInt32 = 0) throws -> ObjectStore {
+  private func open(_ models: any Model.Type..., version: UInt32 = 0) throws -> Store {
     var options = StoreOptions()
     options.schemaVersion = version
-    return try ObjectStore(at: folder.path, models: models, options: options)
+    return try Store(at: folder.path, models: models, options: options)
   }
 
   private static let a = Reference<City>("a")

@@ -140,9 +140,9 @@ struct OtherNote: Note {
     _ model: any Model.Type,
     _ options: StoreOptions = StoreOptions()
   ) throws
-    -> ObjectStore
+    -> Store
   {
-    try ObjectStore(at: folder.path, models: [model], options: options)
+    try Store(at: folder.path, models: [model], options: options)
   }
 
   private let full = NewNote(
@@ -290,7 +290,7 @@ struct OtherNote: Note {
     do {
       try await open(OldNote.self).write { try $0.insert(OldNote(id: 1, text: "milk")) }
     }
-    let store = try ObjectStore(
+    let store = try Store(
       at: folder.path,
       models: [OldNote.self, Everything.self],
       options: StoreOptions(access: .readOnly)
@@ -305,7 +305,7 @@ struct OtherNote: Note {
     }
     // Another program adds the model while this store is open.
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      let store = try ObjectStore(at: path, models: [Everything.self])
+      let store = try Store(at: path, models: [Everything.self])
       try store.write { try $0.insert(Everything.full) }
     }
     #expect(try await store.read { try $0.get(Everything.self, 7) } == .full)

@@ -9,7 +9,7 @@ import Testing
     @Test func `a write to a full disk throws diskFull, and succeeds after space is freed`() throws
     {
       let disk = try #require(SmallDisk(kilobytes: 4_096))
-      let store = try ObjectStore(at: disk.path + "/store", models: [Everything.self])
+      let store = try Store(at: disk.path + "/store", models: [Everything.self])
       let filler = disk.path + "/filler"
       try Data(count: 2 << 20).write(to: URL(filePath: filler))
 
@@ -44,7 +44,7 @@ import Testing
         for size in stride(from: 0, to: 24 * pageSize, by: pageSize) {
           _ = unsafe truncate(path + "/filler", off_t((1 << 20) - size))
           do {
-            _ = try ObjectStore(at: path + "/store\(size)", models: [Everything.self])
+            _ = try Store(at: path + "/store\(size)", models: [Everything.self])
           } catch let error as StoreError {
             #expect(error.code == .diskFull)
           }

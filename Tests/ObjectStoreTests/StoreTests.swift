@@ -9,11 +9,11 @@ import Testing
   private struct Failure: Error {}
 
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path + "/a/b", models: [Everything.self])
+    store = try Store(at: folder.path + "/a/b", models: [Everything.self])
   }
 
   private func get(_ key: Int64) throws -> Everything? {
@@ -110,12 +110,12 @@ import Testing
 
   @Test func `an update without changes makes no commit`() throws {
     try store.write { try $0.insert(Everything.full) }
-    let before = try store.changeCount()
+    let before = try store.commitNumber()
     try store.write { _ = try $0.upsert(Everything.full) }
     try store.write { _ = try $0.update(Everything.self, 7) { _ in } }
-    #expect(try store.changeCount() == before)
+    #expect(try store.commitNumber() == before)
     try store.write { _ = try $0.update(Everything.self, 7) { $0.age = 3 } }
-    #expect(try store.changeCount() == before + 1)
+    #expect(try store.commitNumber() == before + 1)
   }
 
   @Test func `changing a hot field does not rewrite the cold part`() throws {

@@ -20,7 +20,7 @@ import TestSupport
     ) -> [String] {
       do {
         try write(image, filesToo: false, using: &random)
-        let store = try DownloadStore(at: run.storePath)
+        let store = try RecordStore(at: run.storePath)
         let report = try store.objects.verify()
         guard report.isValid else { return ["verify: \(report.problems.prefix(3))"] }
         let roots = try store.roots()
@@ -106,7 +106,7 @@ import TestSupport
     ) throws -> [String] {
       try write(image, filesToo: true, using: &random)
       try adoptFiles(of: image)
-      let wanted = try DownloadStore(at: run.storePath)
+      let wanted = try RecordStore(at: run.storePath)
         .records(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
         .filter { $0.intent == .run }
       for arguments in [["run", "--until-idle"], ["purge", "--orphans", "--yes"]] {
@@ -116,7 +116,7 @@ import TestSupport
           return ["\(arguments) after the power cut: \(process.terminationStatus)"]
         }
       }
-      let store = try DownloadStore(at: run.storePath, access: .readOnly)
+      let store = try RecordStore(at: run.storePath, access: .readOnly)
       var problems = try store.objects.verify().isValid ? [] : ["verify after the recovery"]
       let roots = try store.roots()
       var expected: Set<String> = []
@@ -140,7 +140,7 @@ import TestSupport
 
     /// Replaces the inode numbers in the records by those of the files written from the image.
     private func adoptFiles(of image: DiskImage) throws {
-      let store = try DownloadStore(at: run.storePath)
+      let store = try RecordStore(at: run.storePath)
       let roots = try store.roots()
       for record in try store.records(DownloadRecord.all) {
         let layout = try roots.layout(of: record)

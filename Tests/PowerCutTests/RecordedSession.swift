@@ -127,7 +127,7 @@ import TestSupport
     }
 
     private func record(_ path: String) throws -> DownloadRecord {
-      try DownloadStore(at: storePath, access: .readOnly).record(named: server.url(path))
+      try RecordStore(at: storePath, access: .readOnly).record(named: server.url(path))
     }
 
     /// Polls until the condition holds.

@@ -1,9 +1,9 @@
+import DownloadSimulation
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import SimulatedTransport
 import Synchronization
 import TestSupport
 import TestTraits

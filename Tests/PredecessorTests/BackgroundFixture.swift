@@ -1,10 +1,10 @@
+import DownloadSimulation
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
 import ResumeData
-import SimulatedTransport
 import TestSupport
 
 /// A store, and a simulated background session whose network the test controls.
@@ -17,13 +17,13 @@ struct BackgroundFixture {
   }
 
   let folder: TemporaryFolder
-  let store: DownloadStore
+  let store: RecordStore
   let session: SimulatedBackgroundTransport
   let body = SimulatedBody(seed: 7, byteCount: 1_000)
 
-  init(copyInterval: Int64? = nil, system: ResumeData.Consumer = .identity) throws {
+  init(copyInterval: Int64? = nil, system: URLSessionResumeData.Consumer = .identity) throws {
     folder = try TemporaryFolder()
-    store = try DownloadStore(at: folder.path("store"))
+    store = try RecordStore(at: folder.path("store"))
     session = try SimulatedBackgroundTransport(
       folder: folder.path("session"),
       pace: .byHand,
@@ -47,8 +47,8 @@ struct BackgroundFixture {
   }
 
   /// Returns the resume data of a record.
-  func resumeData(_ name: String = "a") throws -> ResumeData? {
-    try record(name).resumeData.map { try ResumeData(Array($0)) }
+  func resumeData(_ name: String = "a") throws -> URLSessionResumeData? {
+    try record(name).resumeData.map { try URLSessionResumeData(Array($0)) }
   }
 
   /// Returns the names of the session's files.

@@ -1,10 +1,10 @@
+import DownloadSimulation
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
 import ResumeData
-import SimulatedTransport
 import TestSupport
 import TestTraits
 import Testing

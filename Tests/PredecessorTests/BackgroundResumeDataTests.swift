@@ -1,10 +1,10 @@
+import DownloadSimulation
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
 import ResumeData
-import SimulatedTransport
 import TestSupport
 import TestTraits
 import Testing
@@ -54,10 +54,10 @@ import Testing
 
   @Test(
     .requirements("ZY47", "ZY48", "ZY52", "FK33"),
-    arguments: [ResumeData.Consumer.iOS10, .iOS11]
+    arguments: [URLSessionResumeData.Consumer.iOS10, .iOS11]
   )
   func `resume data is repaired for the system version that resumes it`(
-    system: ResumeData.Consumer
+    system: URLSessionResumeData.Consumer
   ) async throws {
     let fixture = try BackgroundFixture(system: system)
     try fixture.add("a")
@@ -84,13 +84,13 @@ import Testing
     try fixture.add("a")
     try fixture.store.pause(.all)
     // The rules, which do not read the requests, accept this resume data; the system does not.
-    let draft = ResumeData.Draft(
+    let draft = URLSessionResumeData.Draft(
       url: fixture.url("a"),
       received: 400,
       file: .temporaryName("CFNetworkDownload_gone00.tmp"),
       entityTag: "\"1\""
     )
-    let blob = Data(try ResumeData(draft, form: .xml).bytes)
+    let blob = Data(try URLSessionResumeData(draft, form: .xml).bytes)
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
       _ = try tx.update(DownloadRecord.self, url) { $0.resumeData = blob }
     }

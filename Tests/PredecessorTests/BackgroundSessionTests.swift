@@ -1,9 +1,9 @@
+import DownloadSimulation
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
 import ResumeData
-import SimulatedTransport
 import TestSupport
 import TestTraits
 import Testing

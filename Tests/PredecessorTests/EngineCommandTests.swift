@@ -21,7 +21,7 @@ struct EngineCommandTests {
 
   @Test(.requirements("ZY7", "FK11"))
   func `another process reads each state that the engine stores`() async throws {
-    let other = try DownloadStore(at: fixture.store.path)
+    let other = try RecordStore(at: fixture.store.path)
     func state(_ name: String) throws -> DownloadState {
       try other.record(named: fixture.url(name)).state
     }

@@ -52,7 +52,7 @@ struct FKTests {
       record.received = 40
       record.expected = 100
     }
-    let again = try DownloadStore(at: fixture.store.path)
+    let again = try RecordStore(at: fixture.store.path)
     let record = try again.record(named: fixture.url("a"))
     #expect(record.state == .paused)
     #expect(record.received == 40 && record.expected == 100)

@@ -1,6 +1,7 @@
 import Dispatch
 import DownloadStore
 import DownloadSync
+import DownloadURLSession
 import EngineTestSupport
 import FaultServer
 import Foundation
@@ -8,7 +9,6 @@ import ObjectStore
 import Synchronization
 import TestTraits
 import Testing
-import URLSessionTransport
 
 /// Requirements of several predecessors, with an engine, URLSession and a server.
 @Suite(.timeLimit(.minutes(2)))
@@ -47,7 +47,7 @@ struct RealTransferTests {
     // Another file has the new name: the rename fails, and neither the record nor the file changes.
     try Data("theirs".utf8).write(to: URL(filePath: fixture.file("c.bin")))
     let before = try fixture.record("/a.bin")
-    #expect(throws: DownloadStoreError.self) { try rename("/a.bin", to: "c.bin") }
+    #expect(throws: RecordStoreError.self) { try rename("/a.bin", to: "c.bin") }
     #expect(try fixture.record("/a.bin") == before)
     #expect(body.matches(file: fixture.file("b.bin")) && text("c.bin") == "theirs")
     // An engine accepts both, and requests nothing.

@@ -1,8 +1,8 @@
+import DownloadSimulation
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import ObjectStore
-import SimulatedTransport
 import TestSupport
 import TestTraits
 import Testing

@@ -1,12 +1,12 @@
 import DownloadStore
 import DownloadSync
+import DownloadURLSession
 import EngineTestSupport
 import FaultServer
 import Foundation
 import TestSupport
 import TestTraits
 import Testing
-import URLSessionTransport
 
 /// Requirements of ZFRetryDownloader, including those that it implements incorrectly.
 @Suite(.timeLimit(.minutes(2)))

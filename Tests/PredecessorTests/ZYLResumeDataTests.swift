@@ -15,7 +15,7 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
-    let store = try DownloadStore(at: folder.path("store"))
+    let store = try RecordStore(at: folder.path("store"))
     record = try store.add([DownloadRequest(url: "https://example.com/a.mp4")])[0].record
   }
 
@@ -37,13 +37,13 @@ import Testing
   }
 
   private func resumeData() throws -> Data {
-    let draft = ResumeData.Draft(
+    let draft = URLSessionResumeData.Draft(
       url: record.url,
       received: 3,
       file: .temporaryName("CFNetworkDownload_aaaaaa.tmp"),
       entityTag: "\"1\""
     )
-    return Data(try ResumeData(draft, form: .keyedArchive).bytes)
+    return Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
   }
 
   @Test(.requirements("ZY32", "SC8"), arguments: [DownloadState.paused, .failedPermanent])

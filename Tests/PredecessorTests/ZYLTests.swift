@@ -115,7 +115,7 @@ struct ZYLTests {
     try store.remove(.named(fixture.url("a")))
     _ = try await fixture.engine().reconcileRecords()
     #expect(!FileManager.default.fileExists(atPath: partial))
-    #expect(throws: DownloadStoreError.self) { try fixture.record("a") }
+    #expect(throws: RecordStoreError.self) { try fixture.record("a") }
   }
 
   @Test(.requirements("ZY29"))
@@ -264,15 +264,15 @@ struct ZYLTests {
     #expect(fixture.transport.started.count == 3)
   }
 
-  private var store: DownloadStore { fixture.store }
+  private var store: RecordStore { fixture.store }
 
   /// Returns resume data that a session on another system has written.
   private func resumeData(of name: String) throws -> Data {
-    let draft = ResumeData.Draft(
+    let draft = URLSessionResumeData.Draft(
       url: fixture.url(name),
       received: 1,
       file: .temporaryName("CFNetworkDownload_aaaaaa.tmp")
     )
-    return Data(try ResumeData(draft, form: .xml).bytes)
+    return Data(try URLSessionResumeData(draft, form: .xml).bytes)
   }
 }

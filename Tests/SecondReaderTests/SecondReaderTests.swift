@@ -9,8 +9,8 @@ import Testing
   private static let moment = Date(timeIntervalSinceReferenceDate: 700_000_000.123456)
 
   /// Creates a store with records added by `add`, one of which has a value in every field.
-  private func makeStore(in folder: TemporaryFolder) throws -> DownloadStore {
-    let store = try DownloadStore(at: folder.path, now: { Self.moment })
+  private func makeStore(in folder: TemporaryFolder) throws -> RecordStore {
+    let store = try RecordStore(at: folder.path, now: { Self.moment })
     try store.setRoot("/srv/downloads")
     let elsewhere = try store.root(at: "/srv/\u{FC}ber all")
     var full = DownloadRequest(url: "https://example.com/" + String(repeating: "x", count: 1_980))
@@ -96,7 +96,7 @@ import Testing
 
   @Test func `the second reader reads every type, and fields unknown to an older program`() throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path, models: [Sample.self])
+    let store = try Store(at: folder.path, models: [Sample.self])
     var samples = Sample.samples
     try store.write { tx in
       for sample in samples { try tx.insert(sample) }
@@ -107,7 +107,7 @@ import Testing
     #expect(before.lines.map(\.fields) == samples.map(\.printed))
     #expect(before.lines.map(\.layout) == [1, 1])
 
-    let older = try ObjectStore(at: folder.path, models: [OlderSample.self])
+    let older = try Store(at: folder.path, models: [OlderSample.self])
     let added = OlderSample(key: UUID(), caption: nil)
     try older.write { tx in
       try tx.update(OlderSample.self, samples[0].key) { $0.caption = "changed" }
@@ -136,7 +136,7 @@ import Testing
     }
     #expect(bytes.count == 20 && !bytes.contains(nil))
     let folder = try TemporaryFolder()
-    let store = try DownloadStore(at: folder.path)
+    let store = try RecordStore(at: folder.path)
     try store.setRoot("/b", named: "a")
     let file = try Data(contentsOf: URL(filePath: "\(folder.path)/data.mdb"))
     #expect(file.range(of: Data(bytes.compactMap(\.self))) != nil)

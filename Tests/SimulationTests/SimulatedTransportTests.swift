@@ -1,6 +1,6 @@
+import DownloadSimulation
 import DownloadStore
 import DownloadSync
-import SimulatedTransport
 import Synchronization
 import Testing
 

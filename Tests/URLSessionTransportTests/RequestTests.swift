@@ -3,7 +3,7 @@ import Foundation
 import TestTraits
 import Testing
 
-@testable import URLSessionTransport
+@testable import DownloadURLSession
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import TransportTesting
 
-@testable import URLSessionTransport
+@testable import DownloadURLSession
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking

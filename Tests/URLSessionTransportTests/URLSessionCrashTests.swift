@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TransportTesting
 
-@testable import URLSessionTransport
+@testable import DownloadURLSession
 
 /// Responses that URLSession on Linux does not survive or parse.
 ///

@@ -4,7 +4,7 @@ import TestTraits
 import Testing
 import TransportTesting
 
-@testable import URLSessionTransport
+@testable import DownloadURLSession
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking

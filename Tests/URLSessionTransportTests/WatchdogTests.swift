@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import TransportTesting
 
-@testable import URLSessionTransport
+@testable import DownloadURLSession
 
 /// The watchdog, which ends tasks that the session would keep forever.
 @Suite(.timeLimit(.minutes(2)))

@@ -54,12 +54,13 @@ struct CommandLatencyCommand: AsyncParsableCommand {
     }
   }
 
-  /// The time from the return of each command to the engine's call of its transport, in nanoseconds.
+  /// The time from the return of each command to the engine's call of its transport, in
+  /// nanoseconds.
   private func delays(observers count: Int) async throws -> [Int64] {
     let path = URL(filePath: NSTemporaryDirectory())
       .appending(path: "command-latency-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let store = try DownloadStore(at: path)
+    let store = try RecordStore(at: path)
     try store.add([DownloadRequest(url: "https://example.com/file")])
     let transport = TimedTransport()
     let engine = try DownloadEngine(store: store, transport: transport)
@@ -84,7 +85,7 @@ struct CommandLatencyCommand: AsyncParsableCommand {
   }
 
   private func write() throws {
-    let store = try DownloadStore(at: store)
+    let store = try RecordStore(at: store)
     for index in 0..<commands {
       guard readLine() != nil else { return }
       // The engine must not be found at the same moment of its rounds each time.
@@ -97,7 +98,7 @@ struct CommandLatencyCommand: AsyncParsableCommand {
   }
 
   private func observe() async throws {
-    let store = try DownloadStore(at: store, access: .readOnly)
+    let store = try RecordStore(at: store, access: .readOnly)
     print("ready")
     fflush(nil)
     for try await _ in store.objects.commits {

@@ -12,7 +12,7 @@ struct SampleStore {
   init(at path: String, finished: Int, active: Int) throws {
     self.path = path
     self.active = active
-    let store = try DownloadStore(at: path)
+    let store = try RecordStore(at: path)
     try store.setRoot(path + "-files")
     var first = 0
     while first < finished {
@@ -42,7 +42,7 @@ struct SampleStore {
   /// all that is active is compared with what lies on disk.
   func timeToReadiness() async throws -> Duration {
     let start = ContinuousClock.now
-    let store = try DownloadStore(at: path)
+    let store = try RecordStore(at: path)
     let engine = try DownloadEngine(store: store, transport: FedTransport())
     let count = try await engine.reconcile()
     let time = start.duration(to: .now)
@@ -52,7 +52,7 @@ struct SampleStore {
 
   /// How many pages of the store's file a checkpoint changes, of all active downloads at once.
   func pagesOfCheckpoints(_ rounds: Int) async throws -> [Int] {
-    let store = try DownloadStore(at: path)
+    let store = try RecordStore(at: path)
     let transport = FedTransport()
     var options = EngineOptions()
     options.limits = ConcurrencyLimits(maximumRunning: active, maximumPerHost: active)
@@ -65,11 +65,11 @@ struct SampleStore {
     var received: Int64 = 0
     while figures.count < rounds {
       let before = PageDigests(of: path)
-      let commits = try store.objects.changeCount()
+      let commits = try store.objects.commitNumber()
       received += Int64(transport.feed())
       while try !isCommitted(received, in: store) { try await Task.sleep(for: .milliseconds(5)) }
       // What came in between two checkpoints is not one.
-      guard try store.objects.changeCount() == commits + 1 else { continue }
+      guard try store.objects.commitNumber() == commits + 1 else { continue }
       figures.append(PageDigests(of: path).difference(from: before))
     }
     engine.stop()
@@ -78,7 +78,7 @@ struct SampleStore {
     return figures
   }
 
-  private func isCommitted(_ received: Int64, in store: DownloadStore) throws -> Bool {
+  private func isCommitted(_ received: Int64, in store: RecordStore) throws -> Bool {
     try store.objects.read { tx in
       try tx.count(DownloadRecord.where { $0.state == .running && $0.received < received }) == 0
     }

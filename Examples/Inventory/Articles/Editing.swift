@@ -1,6 +1,6 @@
 import ObjectStoreModel
 
-func editing(_ store: ObjectStore) throws {
+func editing(_ store: Store) throws {
   let original = try store.read { tx in try tx.find(Author.self, 1) }
   var edited = original
   edited.born = 1817

@@ -1,8 +1,8 @@
 import Foundation
 import ObjectStoreModel
 
-func gettingStarted(_ folder: String) throws -> ObjectStore {
-  let store = try ObjectStore(at: folder, models: [Author.self, Book.self, Loan.self])
+func gettingStarted(_ folder: String) throws -> Store {
+  let store = try Store(at: folder, models: [Author.self, Book.self, Loan.self])
   try store.write { tx in
     try tx.insert(Author(id: 1, name: "Emily Brontë", born: 1818))
     try tx.insert(
@@ -23,14 +23,14 @@ func gettingStarted(_ folder: String) throws -> ObjectStore {
   return store
 }
 
-func asynchronous(_ store: ObjectStore) async throws {
+func asynchronous(_ store: Store) async throws {
   let isAdded = try await store.write { tx in
     try tx.upsert(Author(id: 2, name: "Ada Lovelace", born: 1815))
   }
   expect(isAdded)
 }
 
-func errors(_ store: ObjectStore) throws {
+func errors(_ store: Store) throws {
   do {
     try store.write { tx in try tx.insert(Author(id: 1, name: "Somebody else")) }
     expect(false)
@@ -39,7 +39,7 @@ func errors(_ store: ObjectStore) throws {
   }
 }
 
-func nested(_ store: ObjectStore) throws {
+func nested(_ store: Store) throws {
   try store.write { tx in
     try tx.insert(Author(id: 3, name: "Charlotte Brontë"))
     do {

@@ -1,6 +1,6 @@
 import ObjectStoreModel
 
-func history(_ store: ObjectStore) throws {
+func history(_ store: Store) throws {
   var search = SearchIndex()
   var token = try store.historyToken()
   try store.write { tx in

@@ -1,35 +1,35 @@
 import ObjectStoreModel
 
 func verification(_ folder: String) throws {
-  let report = try ObjectStore.verify(at: folder)
+  let report = try Store.verify(at: folder)
   for problem in report.problems { print(problem) }
   expect(report.isValid)
 }
 
 func repair(_ folder: String, _ rescued: String) throws {
-  let report = try ObjectStore.repair(at: folder, into: rescued)
+  let report = try Store.repair(at: folder, into: rescued)
   expect(report.isComplete)
 }
 
-func backup(_ store: ObjectStore, _ folder: String) throws {
+func backup(_ store: Store, _ folder: String) throws {
   try store.backup(to: folder)
 }
 
 func compaction(_ folder: String) throws {
-  let bytes = try ObjectStore.compact(at: folder)
+  let bytes = try Store.compact(at: folder)
   let options = StoreOptions(compaction: CompactionRule())
-  _ = try ObjectStore(at: folder, models: [Author.self, Book.self, Loan.self], options: options)
+  _ = try Store(at: folder, models: [Author.self, Book.self, Loan.self], options: options)
   expect(bytes >= 0)
 }
 
-func exports(_ store: ObjectStore, _ file: String, _ folder: String) throws {
+func exports(_ store: Store, _ file: String, _ folder: String) throws {
   try store.exportJSONLines(to: file)
-  let copy = try ObjectStore(at: folder, models: [Author.self, Book.self, Loan.self])
+  let copy = try Store(at: folder, models: [Author.self, Book.self, Loan.self])
   let report = try copy.importJSONLines(from: file)
   expect(report.inserted > 0 && report.unknownModels.isEmpty)
 }
 
-func inspection(_ store: ObjectStore) throws {
+func inspection(_ store: Store) throws {
   for model in try store.storedModels() {
     print(model.name, model.objectCount, model.fields.map(\.name))
   }

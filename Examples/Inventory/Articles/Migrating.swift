@@ -35,14 +35,14 @@ enum Third {
 }
 
 func migrating(_ folder: String) throws {
-  let old = try ObjectStore(at: folder, models: [First.Note.self])
+  let old = try Store(at: folder, models: [First.Note.self])
   try old.write { tx in
     try tx.insert(First.Note(id: 1, text: "a", comment: "b", stars: "4", views: 7))
     try tx.insert(First.Note(id: 2, text: "c"))
   }
 
   let options = StoreOptions(schemaVersion: 2)
-  let store = try ObjectStore(at: folder, models: [Second.Note.self], options: options)
+  let store = try Store(at: folder, models: [Second.Note.self], options: options)
   let notes = try store.read { try $0.fetch(Second.Note.all) }
   expect(notes.map(\.remark) == ["b", "none"] && notes.map(\.views) == [7, 0])
   expect(notes.allSatisfy { !$0.isPinned })
@@ -64,7 +64,7 @@ func migrating(_ folder: String) throws {
     print(error)
   }
   do {
-    _ = try ObjectStore(at: folder, models: [Third.Note.self], options: options)
+    _ = try Store(at: folder, models: [Third.Note.self], options: options)
     expect(false)
   } catch let error as StoreError where error.code == .schemaMismatch {
     print(error)

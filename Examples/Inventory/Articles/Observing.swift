@@ -1,6 +1,6 @@
 import ObjectStoreModel
 
-func observing(_ store: ObjectStore) async throws {
+func observing(_ store: Store) async throws {
   let watcher = Task {
     var rows = Rows()
     for try await change in store.observe(Author.where { $0.born < 1800 }.order(by: \.name)) {
@@ -17,7 +17,7 @@ func observing(_ store: ObjectStore) async throws {
   expect(names == ["William Blake"])
 }
 
-func observingOne(_ store: ObjectStore) async throws {
+func observingOne(_ store: Store) async throws {
   for try await look in store.observe(Author.self, 8) {
     show(look.object)
     expect(look.object?.born == 1757)
@@ -30,7 +30,7 @@ func observingOne(_ store: ObjectStore) async throws {
   }
 }
 
-func ownWrites(_ store: ObjectStore) throws {
+func ownWrites(_ store: Store) throws {
   let authors = store.observe(Author.all)
   try store.write(withoutNotifying: [authors.observer]) { tx in
     try tx.update(Author.self, 8) { $0.name = "Mary Shelley" }
@@ -40,7 +40,7 @@ func ownWrites(_ store: ObjectStore) throws {
 }
 
 @MainActor
-func live(_ store: ObjectStore) {
+func live(_ store: Store) {
   let authors = LiveQuery(Author.all.order(by: \.name), in: store)
   expect(authors.objects.isEmpty && !authors.isLoaded)
 }

@@ -1,7 +1,7 @@
 import Foundation
 import ObjectStoreModel
 
-func conditions(_ store: ObjectStore) throws {
+func conditions(_ store: Store) throws {
   let queries = [
     Book.where { $0.genre == .science && $0.year >= 1900 },
     Book.where { $0.title.hasPrefix("The ") || $0.title.contains("sea", .caseInsensitive) },
@@ -13,7 +13,7 @@ func conditions(_ store: ObjectStore) throws {
   for query in queries { _ = try store.read { try $0.count(query) } }
 }
 
-func results(_ store: ObjectStore) throws {
+func results(_ store: Store) throws {
   let novels = Book.where { $0.genre == .novel }
   try store.read { tx in
     let list = try tx.fetch(novels.order(by: \.year, .descending).limit(10))
@@ -29,14 +29,14 @@ func results(_ store: ObjectStore) throws {
   }
 }
 
-func foundationPredicates(_ store: ObjectStore) throws {
+func foundationPredicates(_ store: Store) throws {
   let predicate = #Predicate<Author> { $0.name.starts(with: "E") && $0.born != nil }
   let query = try Query(translating: predicate)
   let names = try store.read { try $0.fetch(query).map(\.name) }
   expect(names.allSatisfy { $0.hasPrefix("E") })
 }
 
-func pages(_ store: ObjectStore) throws {
+func pages(_ store: Store) throws {
   let query = Book.all.order(by: \.title)
   var token: PageToken?
   repeat {
@@ -46,7 +46,7 @@ func pages(_ store: ObjectStore) throws {
   } while token != nil
 }
 
-func views(_ store: ObjectStore) throws {
+func views(_ store: Store) throws {
   let copies = try store.read { tx in
     try tx.withView(Book.self, "9780141439556") { view in try view.copies }
   }
@@ -56,21 +56,21 @@ func views(_ store: ObjectStore) throws {
   expect(copies == 2 && titles.count == 1)
 }
 
-func plans(_ store: ObjectStore) throws {
+func plans(_ store: Store) throws {
   let query = Book.where { $0.genre == .novel }.order(by: \.year).limit(10)
   let plan = try store.read { tx in try tx.explain(query) }
   expect("\(plan)" == "index (genre, year), 1 equal, ordered")
   expect(!plan.isLargeScan)
 }
 
-func writesByQuery(_ store: ObjectStore) throws {
+func writesByQuery(_ store: Store) throws {
   try store.write { tx in
     try tx.update(Book.where { $0.price == nil }) { $0.price = 5 }
     try tx.delete(Loan.where { $0.due < Date.now })
   }
 }
 
-func snapshots(_ store: ObjectStore) throws {
+func snapshots(_ store: Store) throws {
   let snapshot = try store.snapshot()
   defer { snapshot.close() }
   let authors = try snapshot.read { tx in try tx.fetch(Author.all) }

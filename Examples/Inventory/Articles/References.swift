@@ -1,7 +1,7 @@
 import Foundation
 import ObjectStoreModel
 
-func references(_ store: ObjectStore) throws {
+func references(_ store: Store) throws {
   try store.read { tx in
     let book = try tx.find(Book.self, "9780141439556")
     let author = try tx.get(book.author)
@@ -13,7 +13,7 @@ func references(_ store: ObjectStore) throws {
   }
 }
 
-func conditionsOnTargets(_ store: ObjectStore) throws {
+func conditionsOnTargets(_ store: Store) throws {
   try store.read { tx in
     let theirs = try tx.fetch(Book.where { $0.author.matches { $0.born.isIn(1810...1840) } })
     expect(theirs.map(\.isbn) == ["9780141439556"])
@@ -26,7 +26,7 @@ func conditionsOnTargets(_ store: ObjectStore) throws {
   }
 }
 
-func deletions(_ store: ObjectStore) throws {
+func deletions(_ store: Store) throws {
   do {
     _ = try store.write { tx in try tx.delete(Author.self, 1) }
     expect(false)
@@ -45,7 +45,7 @@ func deletions(_ store: ObjectStore) throws {
   expect(loans == 0)
 }
 
-func dangling(_ store: ObjectStore) throws {
+func dangling(_ store: Store) throws {
   do {
     try store.write { tx in
       try tx.insert(Book(isbn: "1", title: "By nobody", author: Reference(99), year: 2000))

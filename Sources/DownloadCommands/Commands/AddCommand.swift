@@ -23,7 +23,7 @@ struct AddCommand: AsyncParsableCommand {
   func run() async throws {
     var (requests, isComplete) = try what.requests()
     if paused { for index in requests.indices { requests[index].isPaused = true } }
-    let store = try DownloadStore(at: location.resolved())
+    let store = try RecordStore(at: location.resolved())
     let added = try store.add(requests)
     let lines = added.map { added in
       let news = added.isNew ? "new  " : "known"

@@ -41,7 +41,7 @@ public struct DLStoreCommand: AsyncParsableCommand {
     StandardDescriptors.openMissing()
     // A write to a closed pipe then fails with EPIPE, which is handled.
     _ = signal(SIGPIPE, SIG_IGN)
-    ObjectStore.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
+    Store.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
     do {
       let command = try parseAsRoot(Array(CommandLine.arguments.dropFirst()))
       #if os(Linux)

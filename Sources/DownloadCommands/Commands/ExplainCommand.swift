@@ -68,7 +68,7 @@ struct ExplainCommand: AsyncParsableCommand {
     if rules { return try Output.current.write(RuleTableText.markdown(.standard)) }
     if all { return try explainAll() }
     if let name {
-      let store = try DownloadStore(at: location.resolved(), access: .readOnly)
+      let store = try RecordStore(at: location.resolved(), access: .readOnly)
       let record = try store.record(named: name)
       let found = try Reconciliation(of: record, in: try store.roots(), now: Date())
       return try explain(found.reconcileCase)

@@ -44,7 +44,7 @@ struct GetCommand: EngineCommand {
   func run() async throws {
     let (requests, isComplete) = try what.requests()
     let folder = try Folder.made(at: outputFolder ?? ".")
-    let store = try DownloadStore(at: location.resolved(), checksPages: Worker.followsCrash)
+    let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     let urls = Set(requests.map(\.url))
     try add(requests, folder, to: store)
     let end: EngineSession.End
@@ -69,7 +69,7 @@ struct GetCommand: EngineCommand {
   private func add(
     _ requests: [DownloadRequest],
     _ folder: String,
-    to store: DownloadStore
+    to store: RecordStore
   ) throws {
     var requests = requests
     if Worker.current?.isRestarted == true {
@@ -88,7 +88,7 @@ struct GetCommand: EngineCommand {
     }
   }
 
-  private func records(_ urls: Set<String>, in store: DownloadStore) throws -> [DownloadRecord] {
+  private func records(_ urls: Set<String>, in store: RecordStore) throws -> [DownloadRecord] {
     try store.objects.read { tx in
       try urls.sorted().compactMap { try tx.get(DownloadRecord.self, $0) }
     }

@@ -27,7 +27,7 @@ struct InspectCommand: AsyncParsableCommand {
   var revealSecrets = false
 
   func run() async throws {
-    let store = try DownloadStore(at: location.resolved(), access: .readOnly)
+    let store = try RecordStore(at: location.resolved(), access: .readOnly)
     let record = try store.record(named: name)
     let entry = DownloadEntry(record, try store.roots())
     let headers = try store.headers(of: record)

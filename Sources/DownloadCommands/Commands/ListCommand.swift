@@ -59,7 +59,7 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try DownloadStore(at: location.resolved(), access: .readOnly)
+    let store = try RecordStore(at: location.resolved(), access: .readOnly)
     guard watch else {
       let output = Output.current
       try format.render(try entries(in: store), width: Terminal.output.width, to: output.write)
@@ -69,8 +69,8 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   /// The downloads to list, in their order.
-  func entries(in store: DownloadStore) throws -> [DownloadEntry] {
-    var query = Query(predicate)
+  func entries(in store: RecordStore) throws -> [DownloadEntry] {
+    var query = Query(condition)
     if order == nil { query.limit = limit }
     let roots = try store.roots()
     let entries = try store.records(query).map { DownloadEntry($0, roots) }
@@ -78,15 +78,15 @@ struct ListCommand: AsyncParsableCommand {
     return Array(order.sorted(entries).prefix(limit ?? .max))
   }
 
-  private var predicate: Predicate<DownloadRecord> {
-    var predicate = filter.predicate
+  private var condition: Filter<DownloadRecord> {
+    var condition = filter.condition
     let columns = DownloadRecord.columns
-    if let type { predicate = predicate && columns.type == type }
+    if let type { condition = condition && columns.type == type }
     if let pattern {
       let glob = GlobPattern(pattern)
       let fits: @Sendable (String) -> Bool = { glob.matches($0) }
-      predicate = predicate && (columns.url.satisfies(fits) || columns.filename.satisfies(fits))
+      condition = condition && (columns.url.satisfies(fits) || columns.filename.satisfies(fits))
     }
-    return predicate
+    return condition
   }
 }

@@ -64,7 +64,7 @@ struct PurgeCommand: AsyncParsableCommand {
         "standard input is not a terminal: pass --yes to remove, or --dry-run to preview"
       )
     }
-    let store = try DownloadStore(
+    let store = try RecordStore(
       at: location.resolved(),
       access: dryRun ? .readOnly : .readWrite
     )
@@ -84,11 +84,11 @@ struct PurgeCommand: AsyncParsableCommand {
     if text.isIncomplete { throw CommandFailure(.failed) }
   }
 
-  private func plan(in store: DownloadStore) throws -> PurgePlan {
+  private func plan(in store: RecordStore) throws -> PurgePlan {
     var plan = try store.purgePlan([], withFiles: false)
     if namesRecords {
       let latest = olderThan.map { Date().addingTimeInterval(-Double($0)) }
-      let records = try store.records(Query(filter.predicate)).filter { record in
+      let records = try store.records(Query(filter.condition)).filter { record in
         latest.map { (record.completedAt ?? record.updatedAt) < $0 } ?? true
       }
       plan = try store.purgePlan(records, withFiles: withFiles)

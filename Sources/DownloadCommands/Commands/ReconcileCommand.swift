@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import DownloadStore
 internal import DownloadSync
+internal import DownloadURLSession
 internal import Foundation
 internal import ObjectStore
-internal import URLSessionTransport
 
-/// `dlstore reconcile`: shows what an engine would do at launch, and does the local part on request.
+/// `dlstore reconcile`: shows what an engine would do at launch, and does the local part on
+/// request.
 struct ReconcileCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reconcile",
@@ -29,7 +30,7 @@ struct ReconcileCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let store = try DownloadStore(
+    let store = try RecordStore(
       at: location.resolved(),
       access: apply ? .readWrite : .readOnly
     )
@@ -69,7 +70,7 @@ struct ReconcileCommand: AsyncParsableCommand {
   /// The records that failed permanently during this reconciliation.
   private func failures(
     _ found: [Reconciliation],
-    in store: DownloadStore
+    in store: RecordStore
   ) throws -> [DownloadEntry] {
     let roots = try store.roots()
     return try store.objects.read { tx in

@@ -78,7 +78,7 @@ struct ResumeDataCommand: AsyncParsableCommand {
     }
     let limit = PropertyListLimits.standard.byteCount
     // One byte more than the limit shows that the file is too large.
-    let data = try ResumeData(ResumeDataFile.read(file, upTo: limit + 1))
+    let data = try URLSessionResumeData(ResumeDataFile.read(file, upTo: limit + 1))
     if let repair, let output {
       try write(data, repairedFor: repair, to: output)
     } else {
@@ -87,8 +87,12 @@ struct ResumeDataCommand: AsyncParsableCommand {
     }
   }
 
-  private func write(_ data: ResumeData, repairedFor repair: Repair, to output: String) throws {
-    let consumer: ResumeData.Consumer =
+  private func write(
+    _ data: URLSessionResumeData,
+    repairedFor repair: Repair,
+    to output: String
+  ) throws {
+    let consumer: URLSessionResumeData.Consumer =
       switch repair {
       case .ios10: .iOS10
       case .ios11: .iOS11

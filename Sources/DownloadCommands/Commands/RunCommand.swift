@@ -31,7 +31,7 @@ struct RunCommand: EngineCommand {
 
   func run() async throws {
     let folder = try outputFolder.map { try Folder.made(at: $0) }
-    let store = try DownloadStore(at: location.resolved(), checksPages: Worker.followsCrash)
+    let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     if let folder { try setRoot(folder, of: store) }
     let session = try EngineSession(store: store, limits: limits)
     let end = try await session.run(until: untilIdle ? .idle : .stopped)
@@ -42,7 +42,7 @@ struct RunCommand: EngineCommand {
   ///
   /// An engine reads the roots at its creation, and they must not change while another engine runs.
   /// So the lock is taken here and again for the run.
-  private func setRoot(_ folder: String, of store: DownloadStore) throws {
+  private func setRoot(_ folder: String, of store: RecordStore) throws {
     let probe = try EngineSession(store: store, limits: limits)
     try store.setRoot(folder)
     withExtendedLifetime(probe) {}

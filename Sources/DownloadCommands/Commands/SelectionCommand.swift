@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import DownloadStore
 internal import DownloadSync
+internal import DownloadURLSession
 internal import ObjectStore
-internal import URLSessionTransport
 
 /// A command that changes what the user wants of downloads, whether or not an engine is running.
 protocol SelectionCommand: AsyncParsableCommand {
@@ -16,7 +16,7 @@ protocol SelectionCommand: AsyncParsableCommand {
 
 extension SelectionCommand {
   func run() async throws {
-    let store = try DownloadStore(at: location.resolved(), access: .readWrite)
+    let store = try RecordStore(at: location.resolved(), access: .readWrite)
     let outcomes = try store.apply(command, to: targets.selection)
     try await carryOut(outcomes, in: store)
     let report = CommandReport(verb: verb, outcomes: outcomes)
@@ -31,10 +31,11 @@ extension SelectionCommand {
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
   }
 
-  /// Deletes the files of cancelled and removed downloads, or waits for the running engine to do it.
+  /// Deletes the files of cancelled and removed downloads, or waits for the running engine to do
+  /// it.
   ///
   /// Waits for up to two seconds.
-  private func carryOut(_ outcomes: [CommandOutcome], in store: DownloadStore) async throws {
+  private func carryOut(_ outcomes: [CommandOutcome], in store: RecordStore) async throws {
     let urls = outcomes.compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
     let deadline = ContinuousClock.now.advanced(by: .seconds(2))
     var options = EngineOptions()
@@ -53,14 +54,15 @@ extension SelectionCommand {
         }
         return
       } catch let error as EngineError where error.code == .alreadyRunning {
-        // The engine that holds the lock, in a run or in a command like this one, has been notified.
+        // The engine that holds the lock, in a run or in a command like this one, has been
+        // notified.
         try await Task.sleep(for: .milliseconds(10))
       }
     }
   }
 }
 
-extension DownloadStore {
+extension RecordStore {
   /// Whether the files of one of the downloads are still to be deleted.
   fileprivate func hasToDelete(_ urls: [String]) throws -> Bool {
     try objects.read { tx in

@@ -64,14 +64,14 @@ struct SetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try DownloadStore(at: location.resolved(), access: .readWrite)
+    let store = try RecordStore(at: location.resolved(), access: .readWrite)
     let outcome = try store.update(name, update)
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
     try Output.current.report(CommandReport(verb: "changed", outcomes: [outcome]).text)
   }
 
   /// Reports the header fields that are not sent to the new URL.
-  private func sayWithheld(from record: DownloadRecord, in store: DownloadStore) throws {
+  private func sayWithheld(from record: DownloadRecord, in store: RecordStore) throws {
     let sent = Set(try store.headers(of: record, sentTo: record.url))
     let names = try store.headers(of: record).filter { !sent.contains($0) }.map(\.name)
     guard !names.isEmpty else { return }

@@ -55,7 +55,7 @@ struct EngineLimits: ParsableArguments {
     options.limits = ConcurrencyLimits(maximumRunning: maxConcurrent, maximumPerHost: perHost)
     options.retry.maximumAttempts = maxAttempts
     options.continuesUnvalidated = continueUnvalidated
-    options.previousExit = Worker.current?.previousExit ?? .innocent
+    options.previousExit = Worker.current?.previousExit ?? .clean
     // A response that hangs the process is detected after ten seconds. Until then no other download
     // starts, so that only the suspect is blamed.
     options.probation = .seconds(20)

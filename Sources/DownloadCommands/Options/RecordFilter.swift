@@ -36,13 +36,13 @@ struct RecordFilter: ParsableArguments {
   /// Whether no option was given.
   var isEmpty: Bool { states.isEmpty && tags.isEmpty }
 
-  /// The query predicate; states and tags use an index.
-  var predicate: Predicate<DownloadRecord> {
+  /// The condition of the query; states and tags use an index.
+  var condition: Filter<DownloadRecord> {
     let columns = DownloadRecord.columns
     let wanted = states.flatMap { $0 }.flatMap(DownloadState.states(named:))
     // Records that are about to be deleted are not shown.
-    var predicate = wanted.isEmpty ? columns.state != .removed : columns.state.isIn(wanted)
-    for tag in tags { predicate = columns.tags.contains(tag) && predicate }
-    return predicate
+    var condition = wanted.isEmpty ? columns.state != .removed : columns.state.isIn(wanted)
+    for tag in tags { condition = columns.tags.contains(tag) && condition }
+    return condition
   }
 }

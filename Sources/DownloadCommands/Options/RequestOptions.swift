@@ -111,17 +111,17 @@ struct RequestOptions: ParsableArguments {
       _ = try checksum.map(Digest.init)
       _ = try folder.map(FileLayout.validatedFolder)
       _ = try headers.map { try HeaderField(line: $0) }
-    } catch let error as DownloadStoreError {
+    } catch let error as RecordStoreError {
       throw ValidationError(error.message)
     } catch let error as CommandFailure {
       throw ValidationError(error.message ?? "")
     }
   }
 
-  /// Returns the requests, and whether every line of the input file could be used; reports the lines
-  /// that could not.
+  /// Returns the requests, and whether every line of the input file could be used; reports the
+  /// lines that could not.
   ///
-  /// - Throws: ``DownloadStoreError``; ``CommandFailure`` when the input file cannot be read.
+  /// - Throws: ``RecordStoreError``; ``CommandFailure`` when the input file cannot be read.
   func requests() throws -> (requests: [DownloadRequest], isComplete: Bool) {
     var requests: [DownloadRequest] = []
     for url in urls {

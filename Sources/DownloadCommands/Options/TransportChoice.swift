@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import DownloadSync
-internal import URLSessionTransport
+internal import DownloadURLSession
 
 #if AsyncHTTPClient
-  internal import AsyncHTTPClientTransport
+  internal import DownloadAsyncHTTPClient
 #endif
 
 /// The values of `--transport`.

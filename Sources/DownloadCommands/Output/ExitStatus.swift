@@ -55,7 +55,7 @@ extension ExitStatus {
     case is ClosedPipe: self = .done
     case let failure as CommandFailure: self = failure.status
     case let error as StoreError: self.init(error.code)
-    case let error as DownloadStoreError: self.init(error.code)
+    case let error as RecordStoreError: self.init(error.code)
     case let error as EngineError: self.init(error.code)
     case let error as ResumeDataError: self.init(error.code)
     case is ValidationError: self = .usage
@@ -70,7 +70,7 @@ extension ExitStatus {
     case .cannotCreate: self = .cannotCreate
     case .permissionDenied: self = .permissionDenied
     case .damaged, .schemaMismatch, .tooNew: self = .damaged
-    case .full, .diskFull, .inputOutput, .other: self = .inputOutput
+    case .mapFull, .keysExhausted, .diskFull, .inputOutput, .other: self = .inputOutput
     // Programming errors, and codes of later versions.
     case .duplicateKey, .keyChanged, .wouldDeadlock, .unknownModel: self = .failed
     default: self = .failed
@@ -78,7 +78,7 @@ extension ExitStatus {
   }
 
   /// The status for an error of the download store.
-  init(_ code: DownloadStoreError.Code) {
+  init(_ code: RecordStoreError.Code) {
     switch code {
     case .invalidURL, .invalidName, .invalidDigest: self = .usage
     case .unknownRecord, .ambiguousID, .nameTaken, .urlTaken, .busy: self = .failed

@@ -76,8 +76,11 @@ enum InspectionText {
 
   private static func resumeData(_ blob: Data, _ revealsSecrets: Bool) -> [(String, String)] {
     do throws(ResumeDataError) {
-      return ResumeDataText.rows(of: try ResumeData(Array(blob)), revealsSecrets: revealsSecrets)
-        .map { ("resume data", "\($0.0): \($0.1)") }
+      return ResumeDataText.rows(
+        of: try URLSessionResumeData(Array(blob)),
+        revealsSecrets: revealsSecrets
+      )
+      .map { ("resume data", "\($0.0): \($0.1)") }
     } catch {
       return [("resume data", "unusable: \(error)")]
     }

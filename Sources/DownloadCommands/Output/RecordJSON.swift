@@ -144,7 +144,7 @@ enum RecordJSON {
 
   /// Resume data that cannot be decoded is shown with its size only.
   private static func resumeData(_ blob: Data, _ revealsSecrets: Bool) -> JSONValue {
-    guard let data = try? ResumeData(Array(blob)) else {
+    guard let data = try? URLSessionResumeData(Array(blob)) else {
       return ["byteCount": .integer(Int64(blob.count))]
     }
     return ResumeDataJSON.value(of: data, revealsSecrets: revealsSecrets)

@@ -6,7 +6,7 @@ internal import ResumeData
 /// The keys are stable.
 enum ResumeDataJSON {
   /// The contents of resume data; unknown values are null.
-  static func value(of data: ResumeData, revealsSecrets: Bool) -> JSONValue {
+  static func value(of data: URLSessionResumeData, revealsSecrets: Bool) -> JSONValue {
     let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
     return [
       "form": .string(data.form.rawValue),
@@ -53,7 +53,7 @@ enum ResumeDataJSON {
 /// Resume data as text for people, one property per line.
 enum ResumeDataText {
   /// The lines, without line feeds.
-  static func lines(of data: ResumeData, revealsSecrets: Bool) -> [String] {
+  static func lines(of data: URLSessionResumeData, revealsSecrets: Bool) -> [String] {
     let rows = rows(of: data, revealsSecrets: revealsSecrets)
     let width = rows.map(\.0.count).max() ?? 0
     return rows.map { name, value in
@@ -62,7 +62,7 @@ enum ResumeDataText {
   }
 
   /// The known properties, as names and values.
-  static func rows(of data: ResumeData, revealsSecrets: Bool) -> [(String, String)] {
+  static func rows(of data: URLSessionResumeData, revealsSecrets: Bool) -> [(String, String)] {
     let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
     var rows: [(String, String)] = [
       ("form", "\(data.form.rawValue), \(data.bytes.count) bytes"),
@@ -107,7 +107,7 @@ struct ResumeDataRedaction {
 
 extension ResumeDataCommand.Repair {
   /// The repairs that would change the data.
-  static func changing(_ data: ResumeData) -> [Self] {
+  static func changing(_ data: URLSessionResumeData) -> [Self] {
     allCases.filter { repair in
       switch repair {
       case .ios10: (try? data.needsRepair(for: .iOS10)) ?? false

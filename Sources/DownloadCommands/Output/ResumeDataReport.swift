@@ -2,10 +2,10 @@ package import ResumeData
 
 /// The output of `dlstore resume-data`.
 package struct ResumeDataReport {
-  private let data: ResumeData
+  private let data: URLSessionResumeData
   private let revealsSecrets: Bool
 
-  package init(of data: ResumeData, revealsSecrets: Bool) {
+  package init(of data: URLSessionResumeData, revealsSecrets: Bool) {
     self.data = data
     self.revealsSecrets = revealsSecrets
   }

@@ -15,7 +15,7 @@ struct EngineSession {
   /// Takes the store's engine lock.
   ///
   /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`; ``StoreError``.
-  init(store: DownloadStore, limits: EngineLimits, scope: Set<String>? = nil) throws {
+  init(store: RecordStore, limits: EngineLimits, scope: Set<String>? = nil) throws {
     var options = limits.engineOptions
     options.scope = scope
     engine = try DownloadEngine(store: store, transport: limits.makeTransport(), options: options)

@@ -35,8 +35,8 @@ struct Worker: Sendable {
 
   /// Whether the previous worker crashed.
   ///
-  /// A damaged store may have caused the crash. Then no transfer is to blame, so a command checks all
-  /// pages before it starts one.
+  /// A damaged store may have caused the crash. Then no transfer is to blame, so a command checks
+  /// all pages before it starts one.
   static var followsCrash: Bool { current?.previousExit == .crashed }
 
   /// How the previous engine ended.
@@ -54,7 +54,7 @@ struct Worker: Sendable {
       guard getppid() == supervisor else { _exit(ExitStatus.failed.rawValue) }
     #endif
     let exit = environment[Variable.previousExit]
-    previousExit = exit == "crashed" ? .crashed : .innocent
+    previousExit = exit == "crashed" ? .crashed : .clean
     isRestarted = exit != nil
   }
 
@@ -74,8 +74,8 @@ struct Worker: Sendable {
     /// Asks the kernel to kill this process when the supervisor ends, and to give it the program's
     /// name.
     private static func tellKernel() {
-      // Swift does not import `prctl`, which is variadic. On x86-64 and arm64, Linux passes variadic
-      // integer arguments as it passes fixed ones.
+      // Swift does not import `prctl`, which is variadic. On x86-64 and arm64, Linux passes
+      // variadic integer arguments as it passes fixed ones.
       typealias Function = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
       guard let symbol = unsafe dlsym(nil, "prctl") else { return }
       let prctl = unsafe unsafeBitCast(symbol, to: Function.self)

@@ -4,7 +4,7 @@ internal import ObjectStore
 /// Shows a list again whenever the store changes.
 struct ListWatch {
   let list: ListCommand
-  let store: DownloadStore
+  let store: RecordStore
 
   /// Runs until a signal arrives or the reader closes the pipe.
   func run() async throws {
@@ -18,7 +18,7 @@ struct ListWatch {
     var shown: UInt64?
     var shownSize: (columns: Int, lines: Int)?
     while !stop.isStopped, isScreen || !Terminal.output.hasLostReader {
-      let count = try store.objects.changeCount()
+      let count = try store.objects.commitNumber()
       let size = isScreen ? Terminal.output.size : nil
       if count != shown || size?.columns != shownSize?.columns || size?.lines != shownSize?.lines {
         try show(in: size)

@@ -43,8 +43,8 @@ public struct Digest: Sendable, Hashable {
   /// Parses `md5:HEX`, `sha-1=HEX` (aria2's form), or the digits alone, whose number determines the
   /// algorithm.
   ///
-  /// - Throws: ``DownloadStoreError`` with `invalidDigest`.
-  public init(_ text: String) throws(DownloadStoreError) {
+  /// - Throws: ``RecordStoreError`` with `invalidDigest`.
+  public init(_ text: String) throws(RecordStoreError) {
     let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { ":=".contains($0) }
     let digits = (parts.last ?? "").lowercased()
     let algorithm =
@@ -54,7 +54,7 @@ public struct Digest: Sendable, Hashable {
     guard let algorithm, digits.utf8.count == algorithm.digitCount,
       digits.allSatisfy({ $0.isASCII && $0.isHexDigit })
     else {
-      throw DownloadStoreError(
+      throw RecordStoreError(
         .invalidDigest,
         "'\(text)' is not a digest: write md5:, sha1:, sha256: or sha512: and hexadecimal digits"
       )

@@ -10,7 +10,7 @@ public struct CommandOutcome: Sendable {
     ///
     /// A download that is being removed counts as unknown, except to
     /// ``DownloadCommand/remove(withFile:)``.
-    case unknown(DownloadStoreError)
+    case unknown(RecordStoreError)
   }
 
   /// The URL, id or id prefix that the caller gave; the record's URL if the selection named none.

@@ -15,7 +15,7 @@ public enum RecordSelection: Sendable, Hashable {
   /// The condition for the selected records in the given states; `nil` for named downloads.
   ///
   /// An index serves the condition.
-  func predicate(_ states: [DownloadState]) -> Predicate<DownloadRecord>? {
+  func filter(_ states: [DownloadState]) -> Filter<DownloadRecord>? {
     let columns = DownloadRecord.columns
     switch self {
     case .named: return nil

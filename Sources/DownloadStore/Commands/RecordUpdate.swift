@@ -19,7 +19,7 @@ public struct RecordUpdate: Sendable, Hashable {
   public var removedTags: Set<String> = []
   /// The new priority; higher starts first.
   public var priority: Int32?
-  /// The new URL; see ``DownloadStore/replaceURL(of:with:)``.
+  /// The new URL; see ``RecordStore/replaceURL(of:with:)``.
   public var url: String?
 
   /// Creates an update without changes.

@@ -36,9 +36,9 @@ public struct FileLayout: Sendable, Hashable {
 
   /// Returns a normalized relative folder that does not lead out of the root.
   ///
-  /// - Throws: ``DownloadStoreError`` with `invalidName` for an absolute path, for `..`, and for
+  /// - Throws: ``RecordStoreError`` with `invalidName` for an absolute path, for `..`, and for
   ///   control characters.
-  public static func validatedFolder(_ folder: String) throws(DownloadStoreError) -> String {
+  public static func validatedFolder(_ folder: String) throws(RecordStoreError) -> String {
     // Compares scalars: a slash with a combining mark is one Character, but a slash to the file
     // system.
     let scalars = folder.unicodeScalars
@@ -47,7 +47,7 @@ public struct FileLayout: Sendable, Hashable {
       !scalars.contains(where: { $0.properties.generalCategory == .control }),
       parts.allSatisfy({ $0.utf8.count <= SafeFilename.longest })
     else {
-      throw DownloadStoreError(
+      throw RecordStoreError(
         .invalidName,
         "'\(folder)' is not a folder below the root: it must be relative"
       )

@@ -8,7 +8,7 @@ public struct DownloadGroup: Sendable {
   /// The tag.
   public let tag: String
   /// The store of the records.
-  let store: DownloadStore
+  let store: RecordStore
 
   /// The records of the group.
   public var query: Query<DownloadRecord> {
@@ -43,7 +43,7 @@ public struct DownloadGroup: Sendable {
   }
 }
 
-extension DownloadStore {
+extension RecordStore {
   /// The group of downloads with a tag, which may be empty.
   public func group(_ tag: String) -> DownloadGroup {
     DownloadGroup(tag: tag, store: self)

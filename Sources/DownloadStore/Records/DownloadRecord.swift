@@ -12,7 +12,7 @@ public import ObjectStore
 /// A record is a plain value. Its primary key is the URL exactly as it was given: the store never
 /// normalizes URLs, because that would merge different resources and break signed URLs.
 ///
-/// Change a record with the commands of ``DownloadStore``: the fields that depend on the state
+/// Change a record with the commands of ``RecordStore``: the fields that depend on the state
 /// change together.
 public struct DownloadRecord: Sendable, Hashable {
   /// The URL, exactly as it was given.
@@ -20,7 +20,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The id: 16 hexadecimal digits, derived from the URL with which the record was added.
   ///
   /// Unique in the store, and unchanged when the URL is replaced. Any unique prefix identifies the
-  /// record in ``DownloadStore/record(named:)`` and on the command line.
+  /// record in ``RecordStore/record(named:)`` and on the command line.
   public var id: String
   /// The name of the finished file: one path component of at most 255 bytes.
   public var filename: String

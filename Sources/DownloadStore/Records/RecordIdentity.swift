@@ -32,13 +32,13 @@ public enum RecordIdentity {
 
   /// Throws unless the URL is an absolute `http` or `https` URL with a host.
   ///
-  /// - Throws: ``DownloadStoreError`` with `invalidURL`.
-  public static func validate(_ url: String) throws(DownloadStoreError) {
-    func refuse(_ why: String) -> DownloadStoreError {
-      DownloadStoreError(.invalidURL, "'\(Redaction.url(url))' cannot be downloaded: \(why)")
+  /// - Throws: ``RecordStoreError`` with `invalidURL`.
+  public static func validate(_ url: String) throws(RecordStoreError) {
+    func refuse(_ why: String) -> RecordStoreError {
+      RecordStoreError(.invalidURL, "'\(Redaction.url(url))' cannot be downloaded: \(why)")
     }
     guard url.utf8.count <= longestURL else {
-      throw DownloadStoreError(.invalidURL, "a URL is longer than \(longestURL) bytes")
+      throw RecordStoreError(.invalidURL, "a URL is longer than \(longestURL) bytes")
     }
     let isPlain = !url.unicodeScalars.contains {
       $0 == " " || $0.properties.generalCategory == .control

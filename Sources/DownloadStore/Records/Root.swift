@@ -4,7 +4,7 @@ public import ObjectStore
 /// A folder below which finished and partial files are stored.
 ///
 /// Only roots have absolute paths. When a disk or an application container moves, one change
-/// (``DownloadStore/setRoot(_:named:)``) updates the paths of all its records.
+/// (``RecordStore/setRoot(_:named:)``) updates the paths of all its records.
 public struct Root: Sendable, Hashable {
   /// The name by which records refer to the folder.
   public var name: String

@@ -2,7 +2,7 @@ internal import ObjectStore
 
 extension ObjectReader where Self: ~Copyable {
   /// The record with a URL, an id or an id prefix, or the error `unknownRecord` or `ambiguousID`.
-  func record(named name: String) throws -> Result<DownloadRecord, DownloadStoreError> {
+  func record(named name: String) throws -> Result<DownloadRecord, RecordStoreError> {
     if let record = try get(DownloadRecord.self, name) { return .success(record) }
     let found =
       name.isEmpty || !name.allSatisfy(\.isHexDigit)
@@ -11,7 +11,7 @@ extension ObjectReader where Self: ~Copyable {
     guard let record = found.first else { return .failure(.unknownRecord(name)) }
     guard found.count == 1 else {
       return .failure(
-        DownloadStoreError(
+        RecordStoreError(
           .ambiguousID,
           "several downloads have an id that begins with '\(name)'"
         )
@@ -21,7 +21,7 @@ extension ObjectReader where Self: ~Copyable {
   }
 }
 
-extension DownloadStoreError {
+extension RecordStoreError {
   /// The error for an unknown name.
   static func unknownRecord(_ name: String) -> Self {
     Self(.unknownRecord, "no download has the URL or id '\(Redaction.url(name))'")

@@ -12,8 +12,8 @@ extension DownloadEngine {
   func applyStoreChanges() async throws {
     // In this order, a commit between the two reads counts as not applied yet.
     let now = try store.objects.historyToken()
-    let count = try store.objects.changeCount()
-    guard externalChanges.haveHappened(changeCount: count) else {
+    let count = try store.objects.commitNumber()
+    guard externalChanges.haveHappened(commitNumber: count) else {
       followed = now
       return
     }
@@ -53,7 +53,7 @@ extension DownloadEngine {
   /// - Parameters:
   ///   - records: The inserted or changed records.
   ///   - gone: The URLs of deleted records.
-  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
   ///   `StoreError`.
   func applyChanges(_ records: [DownloadRecord], gone: [String]) async throws {
     var givenUp: [Scheduler.Candidate] = []

@@ -12,7 +12,7 @@ extension DownloadEngine {
   ///
   /// - Parameter ids: The ids of records to skip.
   /// - Returns: The state and the decision of each record.
-  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
   ///   `StoreError`.
   func reconcileAtLaunch(leavingOut ids: Set<String> = []) async throws -> [Reconciliation] {
     let found = try Reconciliation.ofActive(
@@ -58,7 +58,7 @@ extension DownloadEngine {
     _ record: DownloadRecord,
     task: ReconcileCase.LiveTask = .none,
     hasFreeSlot: Bool = true
-  ) throws(DownloadStoreError) -> Reconciliation {
+  ) throws(RecordStoreError) -> Reconciliation {
     placement.adoptEarlierPartial(of: record, try roots.layout(of: record))
     return try Reconciliation(
       of: record,
@@ -85,7 +85,7 @@ extension DownloadEngine {
   ///   - taskHasEnded: Whether a task of this engine has just ended for each record.
   ///   - resumeData: The resume data that the task has left.
   /// - Returns: The reasons why records were left unchanged, by record id.
-  /// - Throws: ``EngineError`` with `diskFull`; `DownloadStoreError` with `missingRoot`;
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
   ///   `StoreError`.
   @discardableResult
   func execute(

@@ -27,9 +27,9 @@ extension DownloadEngine {
   ///
   /// - Parameter requests: The downloads to add.
   /// - Returns: The record of each request, and whether it is new.
-  /// - Throws: The errors of `DownloadStore.add(_:)`.
+  /// - Throws: The errors of `RecordStore.add(_:)`.
   @discardableResult
-  public nonisolated func add(_ requests: [DownloadRequest]) async throws -> [DownloadStore.Added] {
+  public nonisolated func add(_ requests: [DownloadRequest]) async throws -> [RecordStore.Added] {
     try await environment.blocking { [store] in try store.add(requests) }
   }
 
@@ -122,7 +122,7 @@ extension DownloadEngine {
   ///   - name: The URL, the id, or the beginning of the id.
   ///   - update: The properties to change.
   /// - Returns: The outcome, with the record after the change.
-  /// - Throws: The errors of `DownloadStore.update(_:_:)`.
+  /// - Throws: The errors of `RecordStore.update(_:_:)`.
   @discardableResult
   public nonisolated func update(
     _ name: String,
@@ -139,7 +139,7 @@ extension DownloadEngine {
   ///   - name: The current URL, the id, or the beginning of the id.
   ///   - url: The new URL.
   /// - Returns: The outcome, with the record after the change.
-  /// - Throws: The errors of `DownloadStore.replaceURL(of:with:)`.
+  /// - Throws: The errors of `RecordStore.replaceURL(of:with:)`.
   @discardableResult
   public nonisolated func replaceURL(
     of name: String,

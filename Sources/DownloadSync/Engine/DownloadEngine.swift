@@ -45,7 +45,7 @@ public actor DownloadEngine {
     }
   }
 
-  let store: DownloadStore
+  let store: RecordStore
   let transport: any Transport
   let options: EngineOptions
   let inbox = EngineInbox()
@@ -106,7 +106,7 @@ public actor DownloadEngine {
   /// - Throws: ``EngineError`` with `alreadyRunning` if another engine holds the lock, or with
   ///   `cannotLock` if the lock file cannot be opened; `StoreError`.
   public init(
-    store: DownloadStore,
+    store: RecordStore,
     transport: any Transport,
     options: EngineOptions = EngineOptions(),
     logger: Logger? = nil,
@@ -126,7 +126,7 @@ public actor DownloadEngine {
   ///
   /// - Throws: The errors of the public initializer.
   package init(
-    store: DownloadStore,
+    store: RecordStore,
     transport: any Transport,
     options: EngineOptions,
     logger: Logger? = nil,
@@ -145,7 +145,7 @@ public actor DownloadEngine {
     lock = try EngineLock(storePath: store.path, patience: options.lockPatience)
     roots = try store.roots()
     followed = try store.objects.historyToken()
-    externalChanges = ExternalChanges(seen: try store.objects.changeCount())
+    externalChanges = ExternalChanges(seen: try store.objects.commitNumber())
     interceptors = InterceptorChain(
       requests: options.requestInterceptors,
       responses: options.responseInterceptors,
@@ -167,8 +167,8 @@ public actor DownloadEngine {
   ///
   /// - Parameter goal: The condition that ends the run.
   /// - Returns: The number of downloads that were completed or failed permanently.
-  /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine was
-  ///   used before; `DownloadStoreError` with `missingRoot`; `StoreError`.
+  /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine
+  ///   was used before; `RecordStoreError` with `missingRoot`; `StoreError`.
   public func run(until goal: RunGoal) async throws -> RunSummary {
     try noteStart()
     defer {
@@ -246,8 +246,8 @@ public actor DownloadEngine {
   /// once.
   ///
   /// - Returns: The number of active records that were examined.
-  /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine was
-  ///   used before; `DownloadStoreError` with `missingRoot`; `StoreError`.
+  /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine
+  ///   was used before; `RecordStoreError` with `missingRoot`; `StoreError`.
   /// - Complexity: O(active) records; finished records cost nothing.
   @discardableResult
   public func reconcile() async throws -> Int {
@@ -409,7 +409,7 @@ public actor DownloadEngine {
     do {
       let (result, number) = try await environment.blocking {
         try faultInjector?.checkCommit()
-        return try objects.write { tx in (try body(&tx), tx.hasChanges ? tx.changeCount : nil) }
+        return try objects.write { tx in (try body(&tx), tx.hasChanges ? tx.commitNumber : nil) }
       }
       if let number { externalChanges.noteOwnCommit(number) }
       return result

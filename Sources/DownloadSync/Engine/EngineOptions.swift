@@ -8,7 +8,7 @@ public struct EngineOptions: Sendable {
   /// How the previous engine of the store ended, as far as the caller knows.
   public enum PreviousExit: Sendable, Hashable {
     /// It stopped, was killed, or lost power: no transfer is suspected.
-    case innocent
+    case clean
     /// The process crashed: the transfers that were starting are crash suspects.
     case crashed
   }
@@ -51,7 +51,7 @@ public struct EngineOptions: Sendable {
   /// once.
   public var lockPatience = Duration.seconds(1)
   /// How the previous engine ended.
-  public var previousExit = PreviousExit.innocent
+  public var previousExit = PreviousExit.clean
   /// The time between two checks of the free space on a full disk.
   public var diskSpaceInterval = Duration.seconds(5)
   /// The URLs of the downloads to run; `nil` for all downloads of the store.

@@ -17,11 +17,11 @@ struct ExternalChanges: Sendable {
   }
 
   /// Returns whether another writer has committed since the last call.
-  mutating func haveHappened(changeCount: UInt64) -> Bool {
+  mutating func haveHappened(commitNumber: UInt64) -> Bool {
     defer {
-      last = changeCount
+      last = commitNumber
       haveHappened = false
     }
-    return haveHappened || changeCount != last
+    return haveHappened || commitNumber != last
   }
 }

@@ -28,7 +28,7 @@ package struct EngineEnvironment: Sendable {
   package var startTask: @Sendable (@escaping @Sendable () async -> Void) -> Void
   /// Starts to post the signals for an engine of a store; returns a closure that stops this.
   package var wake:
-    @Sendable (ObjectStore, _ post: @escaping @Sendable (Signal) -> Void) -> @Sendable () -> Void
+    @Sendable (Store, _ post: @escaping @Sendable (Signal) -> Void) -> @Sendable () -> Void
   /// Returns the free space of the volume of a folder, in bytes; `nil` if it cannot be queried.
   package var availableBytes: @Sendable (_ folder: String) -> Int64?
   /// Whether this process cannot open further files or sockets.
@@ -44,7 +44,7 @@ package struct EngineEnvironment: Sendable {
     startLongWork: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
     startTask: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Void,
     wake:
-      @escaping @Sendable (ObjectStore, @escaping @Sendable (Signal) -> Void)
+      @escaping @Sendable (Store, @escaping @Sendable (Signal) -> Void)
       -> @Sendable () -> Void,
     availableBytes: @escaping @Sendable (_ folder: String) -> Int64?,
     lacksDescriptors: @escaping @Sendable () -> Bool,

@@ -26,9 +26,9 @@ extension DownloadEngine {
   /// Adds a download to the store, or resumes a known one, and returns a handle for it.
   ///
   /// Only writes to the store: the download starts as soon as an engine runs and has a free slot.
-  /// See `DownloadStore.add(_:)` for what happens to a known URL. The record is durable on return.
+  /// See `RecordStore.add(_:)` for what happens to a known URL. The record is durable on return.
   ///
-  /// - Throws: `DownloadStoreError`; `StoreError`.
+  /// - Throws: `RecordStoreError`; `StoreError`.
   @discardableResult
   public nonisolated func download(_ request: DownloadRequest) throws -> DownloadHandle {
     let added = try store.add([request])
@@ -75,7 +75,7 @@ extension DownloadEngine {
   }
 }
 
-extension DownloadStore {
+extension RecordStore {
   /// The id of the record with a URL; `nil` if there is none or the store cannot be read.
   func recordID(ofURL url: String) -> String? {
     try? objects.read { tx in try tx.get(DownloadRecord.self, url)?.id }

@@ -54,12 +54,12 @@ public struct DownloadHandle: Sendable {
   ///   `cancelled` if the user cancelled or removed it, with `stopped` if the engine's run ended
   ///   first, with `fileMissing` if the download is complete but its file does not exist;
   ///   `CancellationError` if the task was cancelled, which does not stop the download;
-  ///   `DownloadStoreError` with `unknownRecord` if no record has the URL; `StoreError`.
+  ///   `RecordStoreError` with `unknownRecord` if no record has the URL; `StoreError`.
   public func value() async throws -> FinishedDownload {
     let known =
       if let recordID { try await record(recordID) } else { try await engine.current(url) }
     guard let id = known?.id else {
-      throw DownloadStoreError(
+      throw RecordStoreError(
         .unknownRecord,
         "no download has the URL '\(Redaction.url(url))'"
       )
@@ -148,7 +148,7 @@ public struct FinishedDownload: Sendable, Hashable {
 
   /// Finds the file of a completed record.
   ///
-  /// - Throws: ``EngineError`` with `fileMissing` if the file does not exist; `DownloadStoreError`
+  /// - Throws: ``EngineError`` with `fileMissing` if the file does not exist; `RecordStoreError`
   ///   with `missingRoot` if the record's root is unknown.
   init(_ record: DownloadRecord, in roots: Roots) throws {
     let layout = try roots.layout(of: record)

@@ -106,13 +106,13 @@ extension ReconcileCase.ResumeDataStatus {
       self = .none
       return
     }
-    let facts = ResumeData.Facts(
+    let facts = URLSessionResumeData.Facts(
       url: record.url,
       entityTag: record.entityTag,
       lastModified: record.lastModified
     )
     self =
-      switch ResumeData.validity(of: Array(resumeData), given: facts) {
+      switch URLSessionResumeData.validity(of: Array(resumeData), given: facts) {
       // Empty resume data is stored data too, and must be dropped.
       case .none: .corrupt
       // The size of the temporary file can replace the missing count; it is not examined here.

@@ -30,7 +30,7 @@ package struct Reconciliation: Sendable, Hashable {
   ///   - now: The current time, which decides whether a retry is due.
   ///   - hasFreeSlot: Whether another download may run.
   ///   - policy: The settings that the decision depends on.
-  /// - Throws: `DownloadStoreError` with `missingRoot` if the record's root is unknown.
+  /// - Throws: `RecordStoreError` with `missingRoot` if the record's root is unknown.
   package init(
     of record: DownloadRecord,
     in roots: Roots,
@@ -38,7 +38,7 @@ package struct Reconciliation: Sendable, Hashable {
     now: Date,
     hasFreeSlot: Bool = true,
     policy: ReconcilePolicy = ReconcilePolicy()
-  ) throws(DownloadStoreError) {
+  ) throws(RecordStoreError) {
     self.record = record
     layout = try roots.layout(of: record)
     reconcileCase = ReconcileCase(
@@ -63,11 +63,11 @@ package struct Reconciliation: Sendable, Hashable {
   ///   - now: The current time, which decides whether a retry is due.
   ///   - policy: The settings that the decisions depend on.
   /// - Returns: One value for each examined record.
-  /// - Throws: `DownloadStoreError` with `missingRoot` if the root of a record is unknown;
+  /// - Throws: `RecordStoreError` with `missingRoot` if the root of a record is unknown;
   ///   `StoreError`.
   /// - Complexity: O(n) for n active records, plus two `lstat` calls for each examined one.
   package static func ofActive(
-    in store: DownloadStore,
+    in store: RecordStore,
     urls: Set<String>? = nil,
     now: Date,
     policy: ReconcilePolicy = ReconcilePolicy()

@@ -11,10 +11,10 @@ package enum ResumeDataPreparation {
   ///   drops it and restarts the download from the first byte.
   package static func prepared(
     _ resumeData: Data,
-    for consumer: ResumeData.Consumer
+    for consumer: URLSessionResumeData.Consumer
   ) throws(TaskFailure) -> Data {
     do {
-      return Data(try ResumeData(Array(resumeData)).prepared(for: consumer).bytes)
+      return Data(try URLSessionResumeData(Array(resumeData)).prepared(for: consumer).bytes)
     } catch {
       throw TaskFailure(code: .unknown, message: "the resume data cannot be used: \(error)")
     }

@@ -24,8 +24,8 @@ public struct TaskRequest: Sendable, Hashable {
   public var headers: [HeaderField]
   /// The resume data of an earlier task; only for a ``BackgroundTransport``.
   ///
-  /// A property list of Apple's in any of its formats (see `ResumeData`). It always describes the
-  /// whole entity, so `offset` must be zero.
+  /// A property list of Apple's in any of its formats (see `URLSessionResumeData`). It always
+  /// describes the whole entity, so `offset` must be zero.
   public var resumeData: Data?
   /// Whether the task may use a cellular network.
   ///

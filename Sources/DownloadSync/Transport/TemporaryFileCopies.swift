@@ -84,7 +84,8 @@ package final class TemporaryFileCopies: Sendable {
 
   /// Whether a record's copy contains bytes of the entity that resume data describes.
   private func isCopy(of recordID: String, ofEntityOf resumeData: Data) -> Bool {
-    guard let stored = named(recordID), let data = try? ResumeData(Array(resumeData)) else {
+    guard let stored = named(recordID), let data = try? URLSessionResumeData(Array(resumeData))
+    else {
       return false
     }
     return stored.isOfSameEntity(as: data)
@@ -138,7 +139,7 @@ package final class TemporaryFileCopies: Sendable {
   /// Does so if the temporary file is missing or shorter than the resume data says, and if the copy
   /// is long enough and of the same entity.
   package func restore(_ resumeData: Data, of recordID: String) {
-    guard Self.isName(recordID), let data = try? ResumeData(Array(resumeData)),
+    guard Self.isName(recordID), let data = try? URLSessionResumeData(Array(resumeData)),
       let target = systemPath(of: data), let received = data.received,
       FileIdentity(ofFileAt: target)?.size ?? 0 < received,
       FileIdentity(ofFileAt: path(recordID, "copy"))?.size ?? 0 >= received,
@@ -167,17 +168,17 @@ package final class TemporaryFileCopies: Sendable {
   }
 
   /// Returns the stored resume data of a record.
-  private func named(_ recordID: String) -> ResumeData? {
+  private func named(_ recordID: String) -> URLSessionResumeData? {
     guard Self.isName(recordID) else { return nil }
     return FileManager.default.contents(atPath: path(recordID, "resume"))
-      .flatMap { try? ResumeData(Array($0)) }
+      .flatMap { try? URLSessionResumeData(Array($0)) }
   }
 
   private func path(_ recordID: String, _ kind: String) -> String {
     "\(folder)/\(recordID).\(kind)"
   }
 
-  private func systemPath(of data: ResumeData) -> String? {
+  private func systemPath(of data: URLSessionResumeData) -> String? {
     data.partialFileName.map { "\(systemFolder)/\($0)" }
   }
 
@@ -190,9 +191,9 @@ package final class TemporaryFileCopies: Sendable {
   }
 }
 
-extension ResumeData {
+extension URLSessionResumeData {
   /// Whether both describe the same version of a file at the same URL.
-  fileprivate func isOfSameEntity(as other: ResumeData) -> Bool {
+  fileprivate func isOfSameEntity(as other: URLSessionResumeData) -> Bool {
     url == other.url && entityTag == other.entityTag && lastModified == other.lastModified
   }
 

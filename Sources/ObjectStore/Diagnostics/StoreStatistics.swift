@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The sizes, readers and transaction times of a store at one moment.
 ///
-/// ``ObjectStore/statistics()`` returns it.
+/// ``Store/statistics()`` returns it.
 public struct StoreStatistics: Sendable, Hashable {
   /// The size of one table, a B+ tree.
   public struct Table: Sendable, Hashable {
@@ -67,13 +67,13 @@ public struct StoreStatistics: Sendable, Hashable {
     public init() {}
   }
 
-  /// The transactions of one ``ObjectStore`` value since it was opened.
+  /// The transactions of one ``Store`` value since it was opened.
   ///
   /// Other values that have the same store open, in this process or another, count their own.
   /// Writes that wait at the same time can share a commit, so there can be fewer commits than
   /// writes.
   public struct Transactions: Sendable, Hashable {
-    /// The number of snapshots taken by reads, observations and ``ObjectStore/snapshot()``.
+    /// The number of snapshots taken by reads, observations and ``Store/snapshot()``.
     public var reads = 0
     /// The waits for write transactions of other threads and processes, one per transaction.
     public var writeWaits = Timing()
@@ -114,7 +114,7 @@ public struct StoreStatistics: Sendable, Hashable {
   }
 }
 
-extension ObjectStore {
+extension Store {
   /// Returns the sizes of the store and its models, the open snapshots, and transaction times.
   ///
   /// It does not read any records.

@@ -1,6 +1,6 @@
 /// The stored description of a model, which does not need the model's Swift type.
 ///
-/// ``ObjectStore/storedModels()`` returns one for each model in a store.
+/// ``Store/storedModels()`` returns one for each model in a store.
 public struct StoredModel: Sendable, Hashable {
   /// A field of the model's records.
   public struct Field: Sendable, Hashable {

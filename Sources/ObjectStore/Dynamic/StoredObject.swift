@@ -98,7 +98,7 @@ extension StoredObject {
   }
 }
 
-extension ObjectStore {
+extension Store {
   /// Returns the models in the store, sorted by name, including those the program did not open.
   ///
   /// It reads only the descriptions: the cost does not depend on the number of objects.

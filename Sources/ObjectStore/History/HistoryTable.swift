@@ -366,7 +366,7 @@ public struct HistoryLimit: Sendable, Hashable {
   /// No history.
   ///
   /// Commits cost slightly less, but finding the changes of other processes means reading all
-  /// objects again: ``ObjectStore/changes(since:of:)`` returns ``HistoryAnswer/expired``.
+  /// objects again: ``Store/changes(since:of:)`` returns ``HistoryResult/expired``.
   public static let off = HistoryLimit(commits: 0, byteCount: 0)
 
   var isOff: Bool { commits <= 0 || byteCount <= 0 }

@@ -26,7 +26,7 @@ public struct ObjectChanges<Root: Model>: Sendable {
 }
 
 /// The result of a request for the changes since a token.
-public enum HistoryAnswer<Root: Model>: Sendable {
+public enum HistoryResult<Root: Model>: Sendable {
   /// All changes since the token.
   case changes(ObjectChanges<Root>)
   /// The history does not have all changes since the token.
@@ -76,7 +76,7 @@ public struct ChangedFields<Root: Model>: Sendable, Hashable {
 /// A position in the history of a store, immediately after a commit.
 ///
 /// Save a token, for example in a file or in another store, to request the changes since then with
-/// ``ObjectStore/changes(since:of:)``. Tokens of one store compare in the order of its commits.
+/// ``Store/changes(since:of:)``. Tokens of one store compare in the order of its commits.
 public struct HistoryToken: Sendable, Hashable, Codable, Comparable {
   /// The number of the last commit that changed objects.
   let number: UInt64

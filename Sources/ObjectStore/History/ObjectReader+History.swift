@@ -28,7 +28,7 @@ extension ObjectReader where Self: ~Copyable {
   public func changes<M: Model>(
     since token: HistoryToken,
     of model: M.Type
-  ) throws -> HistoryAnswer<M> {
+  ) throws -> HistoryResult<M> {
     guard let now = try source.historyToken() else { return .expired }
     var answer = ObjectChanges<M>(token: now)
     guard let reader = unsafe try source.reader(of: model) else { return .changes(answer) }
@@ -113,7 +113,7 @@ extension Model {
   }
 }
 
-extension ObjectStore {
+extension Store {
   /// Returns the current position in the store's history.
   ///
   /// - Throws: ``StoreError`` as ``ObjectReader/historyToken()``.
@@ -144,7 +144,7 @@ extension ObjectStore {
   public func changes<M: Model>(
     since token: HistoryToken,
     of model: M.Type
-  ) throws -> HistoryAnswer<M> {
+  ) throws -> HistoryResult<M> {
     try read { try $0.changes(since: token, of: model) }
   }
 }

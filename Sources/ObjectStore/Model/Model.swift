@@ -1,4 +1,4 @@
-/// A type whose values an ``ObjectStore`` can store.
+/// A type whose values an ``Store`` can store.
 ///
 /// The macro `@Model` of the module `ObjectStoreModel` generates this conformance; it can also be
 /// written by hand. A model is a plain value: an object read from the store is a copy that is

@@ -25,7 +25,7 @@ public final class LiveQuery<Root: Model> {
   /// Starts to observe a query.
   ///
   /// The first result is loaded asynchronously.
-  public init(_ query: Query<Root>, in store: ObjectStore) {
+  public init(_ query: Query<Root>, in store: Store) {
     loop = ObservationLoop()
     loop.task = Task { [weak self] in
       do throws(StoreError) {

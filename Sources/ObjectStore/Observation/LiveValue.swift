@@ -20,12 +20,12 @@ protocol LiveValue: Sendable {
 
 /// The shared implementation of the iterators of observation sequences.
 struct LiveValueIterator<Value: LiveValue> {
-  private let store: ObjectStore
+  private let store: Store
   private let registration: ObserverRegistration
   /// `nil` after the sequence has ended.
   private var value: Value?
 
-  init(_ store: ObjectStore, _ observer: ObserverID, _ value: Value) {
+  init(_ store: Store, _ observer: ObserverID, _ value: Value) {
     self.store = store
     self.value = value
     registration = store.feed.register(observer)
@@ -42,13 +42,13 @@ struct LiveValueIterator<Value: LiveValue> {
   @concurrent
   private static func next(
     _ value: consuming Value,
-    _ store: ObjectStore,
+    _ store: Store,
     _ registration: ObserverRegistration
   ) async throws(StoreError) -> (Value.Change?, Value) {
     do {
       while !Task.isCancelled, !store.feed.isClosed {
         let (isPublished, change) = try await store.read { snapshot in
-          guard let suppressed = registration.takeSuppressed(through: snapshot.changeCount) else {
+          guard let suppressed = registration.takeSuppressed(through: snapshot.commitNumber) else {
             return (false, nil as Value.Change?)
           }
           return (true, try value.refresh(in: snapshot, store.feed, suppressed: suppressed))

@@ -6,13 +6,13 @@ internal import LMDB
 struct ObservedQuery<Root: Model>: Sendable {
   let query: Query<Root>
   /// The condition with the keys of its semi-joins as of the last ``resolve(in:)``.
-  private var condition: Predicate<Root>.Resolved
+  private var condition: Filter<Root>.Resolved
   private let semiJoins: [SemiJoin]
 
   init(_ query: Query<Root>) {
     self.query = query
-    condition = Predicate.Resolved(predicate: query.predicate)
-    semiJoins = query.predicate.node.semiJoins
+    condition = Filter.Resolved(filter: query.filter)
+    semiJoins = query.filter.node.semiJoins
   }
 
   // MARK: Semi-joins
@@ -35,7 +35,7 @@ struct ObservedQuery<Root: Model>: Sendable {
   mutating func resolve(in source: ReaderSource) throws -> Bool {
     guard !semiJoins.isEmpty else { return false }
     let keys = condition.keys
-    condition = try query.predicate.resolved(in: source)
+    condition = try query.filter.resolved(in: source)
     return condition.keys != keys
   }
 
@@ -51,7 +51,7 @@ struct ObservedQuery<Root: Model>: Sendable {
 
   /// Whether the record satisfies the condition.
   func matches(_ record: borrowing RecordView, _ id: UInt64) throws -> Bool {
-    try translating(id) { () throws(RecordError) in try condition.predicate.matches(record) }
+    try translating(id) { () throws(RecordError) in try condition.filter.matches(record) }
   }
 
   /// Returns bytes that compare in the order of the query, with ties broken by id.
@@ -69,7 +69,7 @@ struct ObservedQuery<Root: Model>: Sendable {
     _ body: (ResultSnapshot<Root>.Entry, _ key: [UInt8]) -> Void
   ) throws {
     var query = query
-    query.predicate = condition.predicate
+    query.filter = condition.filter
     guard query.sortOrder == nil else {
       return unsafe try snapshot.forEachRecord(query) { reader, id, record in
         let object: Root = unsafe try reader.decode(record, id)

@@ -1,24 +1,24 @@
 /// A sequence of the results of an observed query.
 ///
-/// See ``ObjectStore/observe(_:)``.
+/// See ``Store/observe(_:)``.
 ///
 /// Each iterator is an independent observation. Between two elements it holds no snapshot of the
 /// store open, and several commits are combined into one element. A slow consumer therefore costs
 /// nothing and always receives the latest state.
 ///
-/// The sequence ends when the task is cancelled or after ``ObjectStore/stopObserving()``.
+/// The sequence ends when the task is cancelled or after ``Store/stopObserving()``.
 public struct ResultChanges<Root: Model>: AsyncSequence, Sendable {
   /// A result and its difference from the previous one.
   public typealias Element = ResultChange<Root>
   /// The error that ends the sequence if reading fails.
   public typealias Failure = StoreError
 
-  let store: ObjectStore
+  let store: Store
   let query: Query<Root>
   let fields: UInt64
   /// The identifier of this sequence.
   ///
-  /// Pass it to `ObjectStore.write(withoutNotifying:)` to exclude a write from the sequence.
+  /// Pass it to `Store.write(withoutNotifying:)` to exclude a write from the sequence.
   public let observer = ObserverID()
 
   /// Starts an observation.
@@ -47,18 +47,18 @@ public struct ResultChanges<Root: Model>: AsyncSequence, Sendable {
 
 /// A sequence of the states of an observed object.
 ///
-/// It behaves like ``ResultChanges``. See ``ObjectStore/observe(_:_:)``.
+/// It behaves like ``ResultChanges``. See ``Store/observe(_:_:)``.
 public struct ObservedChanges<Root: Model>: AsyncSequence, Sendable {
   /// The state of the object.
   public typealias Element = ObservedObject<Root>
   /// The error that ends the sequence if reading fails.
   public typealias Failure = StoreError
 
-  let store: ObjectStore
+  let store: Store
   let key: Root.PrimaryKey
   /// The identifier of this sequence.
   ///
-  /// Pass it to `ObjectStore.write(withoutNotifying:)` to exclude a write from the sequence.
+  /// Pass it to `Store.write(withoutNotifying:)` to exclude a write from the sequence.
   public let observer = ObserverID()
 
   /// Starts an observation.

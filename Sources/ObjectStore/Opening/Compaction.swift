@@ -15,7 +15,7 @@ struct Compaction {
       let free = freeBytes, rule.applies(fileSize: size, freeBytes: free)
     else { return }
     do {
-      log?.didCompact(path, bytes: try ObjectStore.compact(at: path))
+      log?.didCompact(path, bytes: try Store.compact(at: path))
     } catch {
       log?.didFailToCompact(path, error)
     }

@@ -3,13 +3,8 @@
 /// A query is a value. It reads nothing until a read or write transaction runs it, and it can be
 /// run by any number of transactions.
 public struct Query<Root: Model>: Sendable {
-  /// The type of ``predicate``.
-  ///
-  /// Use this name in files that also import `Foundation`, which has a `Predicate` of its own.
-  public typealias Condition = Predicate<Root>
-
   /// The condition that each result meets.
-  public var predicate: Predicate<Root>
+  public var filter: Filter<Root>
   /// The maximum number of results, or `nil` for no limit.
   public var limit: Int?
   /// The number of leading results to skip.
@@ -18,8 +13,8 @@ public struct Query<Root: Model>: Sendable {
   var orders: [QueryOrder<Root>] = []
 
   /// Creates a query for the objects that meet a condition, in insertion order.
-  public init(_ predicate: Predicate<Root> = .all) {
-    self.predicate = predicate
+  public init(_ filter: Filter<Root> = .all) {
+    self.filter = filter
   }
 
   /// Returns a copy that also sorts by a column.
@@ -119,9 +114,9 @@ public struct Query<Root: Model>: Sendable {
   var forOne: Self { limit(min(takeCount, 1)) }
 
   /// Returns a copy whose results also meet another condition.
-  public func `where`(_ condition: (Root.Columns) -> Predicate<Root>) -> Self {
+  public func `where`(_ condition: (Root.Columns) -> Filter<Root>) -> Self {
     var query = self
-    query.predicate = predicate && condition(Root.columns)
+    query.filter = filter && condition(Root.columns)
     return query
   }
 }
@@ -140,7 +135,7 @@ extension Model {
   /// ```swift
   /// let query = Note.where { $0.text.hasPrefix("a") }
   /// ```
-  public static func `where`(_ condition: (Columns) -> Predicate<Self>) -> Query<Self> {
+  public static func `where`(_ condition: (Columns) -> Filter<Self>) -> Query<Self> {
     Query(condition(columns))
   }
 

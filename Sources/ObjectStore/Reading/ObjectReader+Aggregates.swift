@@ -70,9 +70,9 @@ extension ObjectReader where Self: ~Copyable {
       width: Value.fieldType.width,
       direction: direction
     )
-    let predicate = query.predicate && column.hasComparableValue
+    let filter = query.filter && column.hasComparableValue
     let core = try ResolvedQuery(
-      predicate,
+      filter,
       in: source,
       order: SortOrder(columns: [order], tieDirection: direction),
       takeCount: 1
@@ -234,7 +234,7 @@ extension ObjectReader where Self: ~Copyable {
     guard let form = NumberForm(Value.fieldType) else {
       preconditionFailure("cannot sum a column of type \(Value.self)")
     }
-    let core = try ResolvedQuery(query.predicate, in: source)
+    let core = try ResolvedQuery(query.filter, in: source)
     unsafe try source.forEachContent(core, of: M.self, at: column.position) { content in
       guard case .present(let bytes) = unsafe content else { return }
       guard bytes.count == form.width, let base = bytes.baseAddress else {
@@ -252,7 +252,7 @@ extension ObjectReader where Self: ~Copyable {
     _ column: Column<M, Value>,
     _ body: (Value) throws -> Void
   ) throws {
-    try forEachValue(ResolvedQuery(query.predicate, in: source), column, body)
+    try forEachValue(ResolvedQuery(query.filter, in: source), column, body)
   }
 
   private func forEachValue<M: Model, Value: FieldValue>(
@@ -280,11 +280,11 @@ extension ObjectReader where Self: ~Copyable {
 
 extension Column where Value: FieldValue {
   /// Matches objects whose field is neither `nil` nor NaN.
-  fileprivate var hasComparableValue: Predicate<Root> {
+  fileprivate var hasComparableValue: Filter<Root> {
     guard let form = NumberForm(Value.fieldType), form.form == .number else {
-      return predicate(.isPresent(true), keys: .present)
+      return filter(.isPresent(true), keys: .present)
     }
     let words = form.comparable
-    return predicate(.number(NumberTest(form, in: words)), keys: .numbers(form, [words]))
+    return filter(.number(NumberTest(form, in: words)), keys: .numbers(form, [words]))
   }
 }

@@ -38,7 +38,8 @@ extension ObjectReader where Self: ~Copyable {
   /// Returns the number of matches for each value of a column, in the order of the values.
   ///
   /// ```swift
-  /// for section in try tx.sections(Note.all, by: \.rank) { print(section.value ?? 0, section.count) }
+  /// for section in try tx.sections(Note.all, by: \.rank) { print(section.value ?? 0,
+  /// section.count) }
   /// ```
   ///
   /// The sections divide the results of `query.order(by: column)`, to which their offsets refer.
@@ -77,13 +78,13 @@ extension ObjectReader where Self: ~Copyable {
     )
     guard let reader = unsafe try source.reader(of: M.self) else { return [] }
     let groups: [ColumnGroup]
-    if query.predicate.node.isAlways,
+    if query.filter.node.isAlways,
       let index = unsafe reader.indexOfWholeValues(at: column.position)
     {
       groups = unsafe try reader.groups(in: index, at: column.position, isCounting: isCounting)
     } else {
       var counts = ValueCounts(type)
-      let core = try ResolvedQuery(query.predicate, in: source)
+      let core = try ResolvedQuery(query.filter, in: source)
       unsafe try source.forEachContent(core, of: M.self, at: column.position) {
         unsafe counts.add($0)
       }

@@ -42,7 +42,7 @@ extension ObjectReader where Self: ~Copyable {
   public func count<M: Model>(_ query: Query<M>) throws -> Int {
     guard let reader = unsafe try source.reader(of: M.self) else { return 0 }
     guard query.takeCount > 0 else { return 0 }
-    let core = try ResolvedQuery(query.predicate, in: source)
+    let core = try ResolvedQuery(query.filter, in: source)
     let count = unsafe try reader.countMatches(core, limit: query.neededCount)
     return Swift.max(count - query.skipCount, 0)
   }
@@ -208,7 +208,7 @@ extension ObjectReader where Self: ~Copyable {
     }
     // Fetch one more object to find out whether there is another page.
     var core = try ResolvedQuery(
-      query.predicate,
+      query.filter,
       in: source,
       order: order,
       takeCount: size == .max ? size : size + 1
@@ -252,8 +252,8 @@ extension ReaderSource {
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   func explain<M: Model>(_ query: Query<M>) throws -> QueryPlan {
-    let resolved = try query.predicate.resolved(in: self)
-    let joins = try zip(query.predicate.node.semiJoins, resolved.keys).map { join, keys in
+    let resolved = try query.filter.resolved(in: self)
+    let joins = try zip(query.filter.node.semiJoins, resolved.keys).map { join, keys in
       QueryPlan.SemiJoin(
         field: M.schema.fields[join.position].name,
         keyCount: keys.count,
@@ -263,7 +263,7 @@ extension ReaderSource {
     guard let reader = unsafe try reader(of: M.self) else {
       return QueryPlan(ofMissing: M.schema.name, joins)
     }
-    let core = ResolvedQuery(query, resolved.predicate)
+    let core = ResolvedQuery(query, resolved.filter)
     var plan = unsafe core.plan(reader.tables)
     if query.sortOrder == nil { plan.isOrdered = false }
     return unsafe QueryPlan(

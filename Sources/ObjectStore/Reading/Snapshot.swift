@@ -14,8 +14,8 @@ public struct Snapshot: ObjectReader, ~Copyable, Sendable {
   /// The module's internal handle of the transaction.
   public var source: ReaderSource { ReaderSource(transaction, schema) }
 
-  /// The number of the commit; see ``ObjectStore/changeCount()``.
-  public var changeCount: UInt64 { transaction.id }
+  /// The number of the commit; see ``Store/commitNumber()``.
+  public var commitNumber: UInt64 { transaction.id }
 }
 
 /// A consistent view of the store at one commit that can be kept across calls and `await`.
@@ -30,14 +30,14 @@ public struct Snapshot: ObjectReader, ~Copyable, Sendable {
 /// reused, so the file grows with every write. Any thread may read from it; concurrent reads of one
 /// snapshot run one at a time.
 public final class FrozenSnapshot: Sendable {
-  /// The number of the commit; see ``ObjectStore/changeCount()``.
-  public let changeCount: UInt64
+  /// The number of the commit; see ``Store/commitNumber()``.
+  public let commitNumber: UInt64
   // LMDB lets any thread use a read transaction (MDB_NOTLS), but only one at a time; hence the
   // lock.
   private let snapshot: Guarded<Snapshot?>
 
   init(_ snapshot: consuming Snapshot) {
-    changeCount = snapshot.changeCount
+    commitNumber = snapshot.commitNumber
     self.snapshot = Guarded(consume snapshot)
   }
 
@@ -71,7 +71,7 @@ extension Snapshot {
   }
 }
 
-extension ObjectStore {
+extension Store {
   /// Returns a view of the store at the last commit that can be kept across calls.
   ///
   /// Costs as much as starting a read transaction, and occupies a reader slot until it is closed.

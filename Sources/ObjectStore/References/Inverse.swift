@@ -70,7 +70,7 @@ extension Column {
   /// Matches objects whose field refers to the object.
   ///
   /// The index of the field serves it.
-  public func refers<Target: Model>(to target: Target) -> Predicate<Root>
+  public func refers<Target: Model>(to target: Target) -> Filter<Root>
   where Value == Reference<Target> {
     self == Reference(to: target)
   }
@@ -78,7 +78,7 @@ extension Column {
   /// Matches objects whose field refers to the object.
   ///
   /// The index of the field serves it.
-  public func refers<Target: Model>(to target: Target) -> Predicate<Root>
+  public func refers<Target: Model>(to target: Target) -> Filter<Root>
   where Value == Reference<Target>? {
     self == Reference(to: target)
   }
@@ -86,7 +86,7 @@ extension Column {
   /// Matches objects one of whose references refers to the object.
   ///
   /// The index of the field serves it.
-  public func refers<Target: Model>(to target: Target) -> Predicate<Root>
+  public func refers<Target: Model>(to target: Target) -> Filter<Root>
   where Value == [Reference<Target>] {
     contains(Reference(to: target))
   }
@@ -94,7 +94,7 @@ extension Column {
   /// Matches objects one of whose references refers to the object.
   ///
   /// The index of the field serves it.
-  public func refers<Target: Model>(to target: Target) -> Predicate<Root>
+  public func refers<Target: Model>(to target: Target) -> Filter<Root>
   where Value == Set<Reference<Target>> {
     contains(Reference(to: target))
   }

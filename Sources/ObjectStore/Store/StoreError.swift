@@ -7,10 +7,11 @@ public struct StoreError: Error, Sendable {
   /// Later versions may add codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
-      case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, full
+      case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, mapFull
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
       case alreadyExists, busy, invalidInput, referenced, danglingReference
-      case missingField, invalidPageToken, unsupportedPredicate, overflow, closed, conflict, other
+      case missingField, invalidPageToken, unsupportedPredicate, overflow, closed, conflict
+      case keysExhausted, other
     }
 
     private let value: Value
@@ -30,7 +31,7 @@ public struct StoreError: Error, Sendable {
     /// The map is full.
     ///
     /// Nothing was written. The map is enlarged before the next write.
-    public static let full = Self(value: .full)
+    public static let mapFull = Self(value: .mapFull)
     /// The disk is full.
     ///
     /// Nothing was written.
@@ -79,6 +80,8 @@ public struct StoreError: Error, Sendable {
     ///
     /// Nothing was written. The cause is an ``UpdateConflict``.
     public static let conflict = Self(value: .conflict)
+    /// The type of a numbered primary key has no number left.
+    public static let keysExhausted = Self(value: .keysExhausted)
     /// Another error.
     ///
     /// See ``StoreError/cause``.
@@ -125,7 +128,11 @@ extension StoreError {
     case .inputOutput:
       self.init(.inputOutput, "\(what): input/output error", cause: error)
     case .mapFull:
-      self.init(.full, "\(what): the map is full; nothing was written; write again", cause: error)
+      self.init(
+        .mapFull,
+        "\(what): the map is full; nothing was written; write again",
+        cause: error
+      )
     case .busy:
       self.init(
         .busy,

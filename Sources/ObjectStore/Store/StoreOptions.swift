@@ -28,13 +28,13 @@ public struct StoreOptions: Sendable, Hashable {
   ///
   /// It grows automatically.
   public var mapSize: Int?
-  /// The size of the history that the store keeps; see ``ObjectStore/changes(since:of:)``.
+  /// The size of the history that the store keeps; see ``Store/changes(since:of:)``.
   ///
   /// Each program applies its own limit when it writes.
   public var historyLimit: HistoryLimit
   /// The condition for compacting the file before it is opened; `nil` for never.
   ///
-  /// Compaction works as ``ObjectStore/compact(at:)``. It is skipped while the store is open
+  /// Compaction works as ``Store/compact(at:)``. It is skipped while the store is open
   /// elsewhere, if this open is read-only, or if there is no disk space for the copy. The logger
   /// reports both outcomes. Compaction clears the history, so earlier history tokens expire.
   public var compaction: CompactionRule?

@@ -14,7 +14,7 @@ extension StoreTransaction {
   /// Numbers increase from 1 across the writes of all processes. There may be gaps: a number that
   /// is not used is lost when the write commits. Numbers that are already used as keys are skipped.
   ///
-  /// - Throws: ``StoreError`` with `full` if the key's type has no number left; `damaged`;
+  /// - Throws: ``StoreError`` with `keysExhausted` if the key's type has no number left; `damaged`;
   ///   `unknownModel`.
   /// - Complexity: O(log n) in the objects of the model, for the returned key and each skipped one.
   public mutating func nextKey<M: Model>(for model: M.Type) throws -> M.PrimaryKey
@@ -24,7 +24,7 @@ extension StoreTransaction {
       let number = try writer.nextNumber(in: transaction)
       guard let key = M.PrimaryKey(exactly: number) else {
         throw StoreError(
-          .full,
+          .keysExhausted,
           """
           the primary keys of \(M.schema.name) are exhausted: the greatest \(M.PrimaryKey.self) is \
           \(M.PrimaryKey.max)

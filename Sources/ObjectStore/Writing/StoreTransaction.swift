@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// A write transaction, passed to the closure of `ObjectStore.write`.
+/// A write transaction, passed to the closure of `Store.write`.
 ///
 /// It reads its own writes. Other readers see them after the commit.
 public struct StoreTransaction: ObjectReader, ~Copyable {
@@ -21,8 +21,8 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   public var hasChanges: Bool { transaction.hasChanges || state.hasChanges }
 
   /// The number that the commit will have if the transaction changes anything; see
-  /// ``ObjectStore/changeCount()``.
-  public var changeCount: UInt64 { transaction.id }
+  /// ``Store/commitNumber()``.
+  public var commitNumber: UInt64 { transaction.id }
 
   // MARK: Inserting
 
@@ -32,8 +32,8 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   ///
   /// - Returns: Whether the object was inserted.
   /// - Throws: ``StoreError`` with `duplicateKey` (another object has the same values in a unique
-  ///   index), `full`, `damaged` or `unknownModel`. After `full` or `damaged`, rethrow the error so
-  ///   that the transaction is rolled back.
+  ///   index), `mapFull`, `damaged` or `unknownModel`. After `mapFull` or `damaged`, rethrow the
+  ///   error so that the transaction is rolled back.
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   @inlinable

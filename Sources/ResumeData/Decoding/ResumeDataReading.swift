@@ -1,25 +1,25 @@
 /// Decodes the members of resume data and collects their defects.
 struct ResumeDataReading {
   private let dictionary: ResumeDictionary
-  private(set) var defects: [ResumeData.Defect] = []
+  private(set) var defects: [URLSessionResumeData.Defect] = []
 
   init(_ dictionary: ResumeDictionary) {
     self.dictionary = dictionary
   }
 
   /// The text of a member; an empty text counts as missing.
-  mutating func text(_ key: ResumeData.Key) -> String? {
+  mutating func text(_ key: URLSessionResumeData.Key) -> String? {
     read(key) { dictionary throws(ResumeDataError) in
       let text = try dictionary.text(key)
       return text?.isEmpty == true ? nil : text
     }
   }
 
-  mutating func integer(_ key: ResumeData.Key) -> Int64? {
+  mutating func integer(_ key: URLSessionResumeData.Key) -> Int64? {
     read(key) { dictionary throws(ResumeDataError) in try dictionary.integer(key) }
   }
 
-  mutating func request(_ key: ResumeData.Key) -> URLRequestArchive? {
+  mutating func request(_ key: URLSessionResumeData.Key) -> URLRequestArchive? {
     let bytes = read(key) { dictionary throws(ResumeDataError) in try dictionary.data(key) }
     guard let bytes else { return nil }
     do throws(ResumeDataError) {
@@ -35,7 +35,7 @@ struct ResumeDataReading {
   }
 
   private mutating func read<Value>(
-    _ key: ResumeData.Key,
+    _ key: URLSessionResumeData.Key,
     _ value: (ResumeDictionary) throws(ResumeDataError) -> Value?
   ) -> Value? {
     do throws(ResumeDataError) {
@@ -47,7 +47,7 @@ struct ResumeDataReading {
   }
 }
 
-extension ResumeData {
+extension URLSessionResumeData {
   /// Checks the members against each other.
   var shortcomings: [Defect] {
     var defects: [Defect] = []

@@ -36,11 +36,11 @@ struct ResumeDictionary: Sendable, Equatable {
 
   /// Creates a dictionary in a format.
   ///
-  /// - Throws: ``ResumeDataError`` with `notRepresentable` if a keyed archive is asked for and a member
-  ///   is not a plain value: it would be decoded as an object of a class.
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` if a keyed archive is asked for and a
+  ///   member is not a plain value: it would be decoded as an object of a class.
   init(
     _ members: PropertyListDictionary,
-    form: ResumeData.Form,
+    form: URLSessionResumeData.Form,
     limits: PropertyListLimits = .standard
   ) throws(ResumeDataError) {
     self.limits = limits
@@ -61,10 +61,10 @@ struct ResumeDictionary: Sendable, Equatable {
     storage = .archived(archive, root: root, members: references)
   }
 
-  var form: ResumeData.Form {
+  var form: URLSessionResumeData.Form {
     switch storage {
-    case .plain: ResumeData.Form(format, isKeyedArchive: false)
-    case .archived: ResumeData.Form(format, isKeyedArchive: true)
+    case .plain: URLSessionResumeData.Form(format, isKeyedArchive: false)
+    case .archived: URLSessionResumeData.Form(format, isKeyedArchive: true)
     }
   }
 
@@ -75,7 +75,7 @@ struct ResumeDictionary: Sendable, Equatable {
     }
   }
 
-  private func value(_ key: ResumeData.Key) -> PropertyList? {
+  private func value(_ key: URLSessionResumeData.Key) -> PropertyList? {
     switch storage {
     case .plain(let members), .archived(_, _, let members): members[key.rawValue]
     }
@@ -83,7 +83,7 @@ struct ResumeDictionary: Sendable, Equatable {
 
   // MARK: Reading
 
-  func text(_ key: ResumeData.Key) throws(ResumeDataError) -> String? {
+  func text(_ key: URLSessionResumeData.Key) throws(ResumeDataError) -> String? {
     guard let value = value(key) else { return nil }
     switch storage {
     case .plain: return try Self.expect(value.string, "text")
@@ -91,7 +91,7 @@ struct ResumeDictionary: Sendable, Equatable {
     }
   }
 
-  func integer(_ key: ResumeData.Key) throws(ResumeDataError) -> Int64? {
+  func integer(_ key: URLSessionResumeData.Key) throws(ResumeDataError) -> Int64? {
     guard let value = value(key) else { return nil }
     switch storage {
     case .plain: return try Self.expect(value.integer, "an integer")
@@ -99,7 +99,7 @@ struct ResumeDictionary: Sendable, Equatable {
     }
   }
 
-  func data(_ key: ResumeData.Key) throws(ResumeDataError) -> [UInt8]? {
+  func data(_ key: URLSessionResumeData.Key) throws(ResumeDataError) -> [UInt8]? {
     guard let value = value(key) else { return nil }
     switch storage {
     case .plain: return try Self.expect(value.data, "data")
@@ -118,7 +118,10 @@ struct ResumeDictionary: Sendable, Equatable {
   // MARK: Changing
 
   /// Sets or removes a member; nothing else changes.
-  mutating func set(_ key: ResumeData.Key, to value: PropertyList?) throws(ResumeDataError) {
+  mutating func set(
+    _ key: URLSessionResumeData.Key,
+    to value: PropertyList?
+  ) throws(ResumeDataError) {
     switch storage {
     case .plain(var members):
       members[key.rawValue] = value
@@ -132,9 +135,9 @@ struct ResumeDictionary: Sendable, Equatable {
 
   /// Returns the same members in another format.
   ///
-  /// - Throws: ``ResumeDataError`` with `notRepresentable` if a member is an object of a class, which
-  ///   only a keyed archive can hold.
-  func converted(to form: ResumeData.Form) throws(ResumeDataError) -> ResumeDictionary {
+  /// - Throws: ``ResumeDataError`` with `notRepresentable` if a member is an object of a class,
+  ///   which only a keyed archive can hold.
+  func converted(to form: URLSessionResumeData.Form) throws(ResumeDataError) -> ResumeDictionary {
     guard form != self.form else { return self }
     switch storage {
     case .plain(let members): return try ResumeDictionary(members, form: form, limits: limits)

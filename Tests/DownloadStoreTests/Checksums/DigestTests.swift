@@ -43,7 +43,7 @@ import Testing
     sha256 + "\n", "sha256: " + sha256, String(sha256.dropLast(3)) + "０",
   ])
   func `an invalid digest is rejected`(text: String) {
-    let error = #expect(throws: DownloadStoreError.self) { try Digest(text) }
+    let error = #expect(throws: RecordStoreError.self) { try Digest(text) }
     #expect(error?.code == .invalidDigest)
   }
 

@@ -32,8 +32,8 @@ import Testing
     }
   }
 
-  private func code(_ body: () throws -> CommandOutcome) -> DownloadStoreError.Code? {
-    #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
+  private func code(_ body: () throws -> CommandOutcome) -> RecordStoreError.Code? {
+    #expect(throws: RecordStoreError.self) { _ = try body() }?.code
   }
 
   @Test func `each change of the URL starts a new generation, also a change back`() throws {
@@ -48,7 +48,7 @@ import Testing
     let before = try fixture.store.record(named: url)
     let partial = try fixture.layout(of: before).partialPath
     #expect(try fixture.store.replaceURL(of: url, with: new).isDone)
-    #expect(throws: DownloadStoreError.self) { try fixture.store.record(named: url) }
+    #expect(throws: RecordStoreError.self) { try fixture.store.record(named: url) }
     let record = try fixture.store.record(named: new)
     #expect(record.id == before.id)
     #expect(try fixture.layout(of: record).partialPath == partial)

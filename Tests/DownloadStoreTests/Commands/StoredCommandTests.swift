@@ -92,7 +92,7 @@ import Testing
   @Test func `commands are stored durably`() throws {
     try fixture.store.cancel(.named(url("a")))
     try fixture.store.resume(.named(url("b")), immediately: true)
-    let again = try DownloadStore(at: fixture.folder.path("store"), access: .readOnly)
+    let again = try RecordStore(at: fixture.folder.path("store"), access: .readOnly)
     #expect(try again.record(named: url("a")).intent == .cancel)
     #expect(try again.record(named: url("b")).startsImmediately)
   }

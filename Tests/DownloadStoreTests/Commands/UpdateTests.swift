@@ -35,8 +35,8 @@ import Testing
     )
   }
 
-  private func code(_ body: () throws -> CommandOutcome) -> DownloadStoreError.Code? {
-    #expect(throws: DownloadStoreError.self) { _ = try body() }?.code
+  private func code(_ body: () throws -> CommandOutcome) -> RecordStoreError.Code? {
+    #expect(throws: RecordStoreError.self) { _ = try body() }?.code
   }
 
   @Test(.requirements("ZY16"))
@@ -215,12 +215,12 @@ import Testing
 
   @Test func `filename and URL change in one commit, and the finished file with them`() throws {
     try fixture.finish(url)
-    let before = try fixture.store.objects.changeCount()
+    let before = try fixture.store.objects.commitNumber()
     let outcome = try both("new.bin", newURL)
-    #expect(try fixture.store.objects.changeCount() == before + 1)
+    #expect(try fixture.store.objects.commitNumber() == before + 1)
     let record = try fixture.store.record(named: newURL)
     #expect(outcome.record == record && record.filename == "new.bin")
-    #expect(throws: DownloadStoreError.self) { try fixture.store.record(named: url) }
+    #expect(throws: RecordStoreError.self) { try fixture.store.record(named: url) }
     #expect(text("new.bin") == "body" && text("a.bin") == nil)
   }
 

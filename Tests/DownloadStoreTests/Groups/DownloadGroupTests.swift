@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct DownloadGroupTests {
   private let fixture: StoreFixture
-  private var store: DownloadStore { fixture.store }
+  private var store: RecordStore { fixture.store }
 
   init() throws {
     fixture = try StoreFixture()

@@ -12,7 +12,7 @@ struct GroupMembersTests {
     async throws
   {
     let folder = try TemporaryFolder()
-    let store = try DownloadStore(at: folder.path("store"))
+    let store = try RecordStore(at: folder.path("store"))
     try store.add([DownloadRequest(url: url)])
     var update = RecordUpdate()
     update.addedTags = ["first"]

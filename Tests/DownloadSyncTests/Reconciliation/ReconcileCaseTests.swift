@@ -85,13 +85,13 @@ import Testing
   ) throws {
     var record = DownloadRecord.sample()
     record.entityTag = "\"1\""
-    let draft = ResumeData.Draft(
+    let draft = URLSessionResumeData.Draft(
       url: kind == "other URL" ? "https://example.com/b" : record.url,
       received: 5,
       file: .temporaryName("CFNetworkDownload_aaaaaa.tmp"),
       entityTag: kind == "other tag" ? "\"2\"" : "\"1\""
     )
-    let bytes = try ResumeData(draft, form: .xml).bytes
+    let bytes = try URLSessionResumeData(draft, form: .xml).bytes
     let text = String(decoding: bytes, as: UTF8.self)
     record.resumeData =
       switch kind {

@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct FoundationPredicateTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Card.self])
+    store = try Store(at: folder.path, models: [Card.self])
   }
 
   @Test(arguments: RandomQueryTests.seeds)
@@ -41,12 +41,12 @@ import Testing
 
   // MARK: Plans
 
-  private func explain(_ predicate: FoundationPredicate<Card>) throws -> QueryPlan.Access {
+  private func explain(_ predicate: Predicate<Card>) throws -> QueryPlan.Access {
     let query = try Query(translating: predicate)
     return try store.read { try $0.explain(query).access }
   }
 
-  private func isIndexed(_ predicate: FoundationPredicate<Card>) throws -> Bool {
+  private func isIndexed(_ predicate: Predicate<Card>) throws -> Bool {
     switch try explain(predicate) {
     case .index, .orderedIndex, .shortestIndex, .unionOfIndexes: true
     case .nothing, .scan, .primaryKeys: false
@@ -75,7 +75,7 @@ import Testing
   // MARK: Unsupported predicates
 
   private func expectRefusal(
-    _ predicate: FoundationPredicate<Card>,
+    _ predicate: Predicate<Card>,
     _ name: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {

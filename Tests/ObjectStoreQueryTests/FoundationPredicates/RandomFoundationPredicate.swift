@@ -4,7 +4,7 @@ import TestSupport
 
 /// A generator of typical Foundation predicates with random values.
 enum RandomFoundationPredicate {
-  static func make(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
+  static func make(_ random: inout SplitMix64) -> Predicate<Card> {
     switch Int.random(in: 0..<13, using: &random) {
     case 0..<3: number(&random)
     case 3..<6: text(&random)
@@ -15,7 +15,7 @@ enum RandomFoundationPredicate {
   }
 
   /// Written out, because the macro cannot compose predicates here.
-  private static func composed(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
+  private static func composed(_ random: inout SplitMix64) -> Predicate<Card> {
     let text = random.element(Card.strings)
     let rank = random.element(Samples.ranks)
     let ratio = random.element(Samples.ratios)
@@ -38,7 +38,7 @@ enum RandomFoundationPredicate {
     }
   }
 
-  private static func number(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
+  private static func number(_ random: inout SplitMix64) -> Predicate<Card> {
     let rank = random.element(Samples.ranks)
     let (low, high) = (min(rank, 2), max(rank, 2))
     let ratio = random.element(Samples.ratios)
@@ -75,7 +75,7 @@ enum RandomFoundationPredicate {
     }
   }
 
-  private static func text(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
+  private static func text(_ random: inout SplitMix64) -> Predicate<Card> {
     let text = random.element(Card.strings)
     let part = random.element(["", "a", "k", "K", "e", "\u{301}", "\r", "s", text])
     let strings = [text, "a", "Kelvin"]
@@ -92,7 +92,7 @@ enum RandomFoundationPredicate {
     }
   }
 
-  private static func optional(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
+  private static func optional(_ random: inout SplitMix64) -> Predicate<Card> {
     let text = random.element(Card.strings)
     let level = Int.random(in: -2...4, using: &random)
     let date = random.element(Samples.dates)
@@ -121,7 +121,7 @@ enum RandomFoundationPredicate {
     }
   }
 
-  private static func collection(_ random: inout SplitMix64) -> FoundationPredicate<Card> {
+  private static func collection(_ random: inout SplitMix64) -> Predicate<Card> {
     let text = random.element(Card.strings)
     let mark = random.element(Samples.ratios)
     let count = Int.random(in: 0...3, using: &random)

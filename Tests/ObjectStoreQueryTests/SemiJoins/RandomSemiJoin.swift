@@ -1,19 +1,19 @@
 import ObjectStore
 import TestSupport
 
-/// A random condition across references, as a store predicate and as a Swift closure.
+/// A random condition across references, as a store filter and as a Swift closure.
 struct RelatedCondition<M: Model> {
   var text: String
-  var predicate: Query<M>.Condition
+  var filter: Filter<M>
   var test: (World, M) -> Bool
 
   init(
     _ text: String,
-    _ predicate: Query<M>.Condition,
+    _ filter: Filter<M>,
     _ test: @escaping (World, M) -> Bool
   ) {
     self.text = text
-    self.predicate = predicate
+    self.filter = filter
     self.test = test
   }
 
@@ -28,17 +28,15 @@ struct RelatedCondition<M: Model> {
     switch Int.random(in: 0..<8, using: &random) {
     case 0:
       let right = make(&random)
-      return RelatedCondition("(\(left.text) && \(right.text))", left.predicate && right.predicate)
-      {
+      return RelatedCondition("(\(left.text) && \(right.text))", left.filter && right.filter) {
         left.test($0, $1) && right.test($0, $1)
       }
     case 1:
       let right = make(&random)
-      return RelatedCondition("(\(left.text) || \(right.text))", left.predicate || right.predicate)
-      {
+      return RelatedCondition("(\(left.text) || \(right.text))", left.filter || right.filter) {
         left.test($0, $1) || right.test($0, $1)
       }
-    case 2: return RelatedCondition("!(\(left.text))", !left.predicate) { !left.test($0, $1) }
+    case 2: return RelatedCondition("!(\(left.text))", !left.filter) { !left.test($0, $1) }
     default: return left
     }
   }
@@ -76,7 +74,7 @@ extension RelatedCondition<Person> {
       let boss = person(&random, depth: depth)
       return RelatedCondition(
         "boss(\(boss.text))",
-        column.boss.matches { _ in boss.predicate }
+        column.boss.matches { _ in boss.filter }
       ) { world, person in
         world.person(person.boss).map { boss.test(world, $0) } ?? false
       }
@@ -84,7 +82,7 @@ extension RelatedCondition<Person> {
       let home = RelatedCondition<Town>.town(&random, depth: depth)
       return RelatedCondition(
         "home(\(home.text))",
-        column.home.matches { _ in home.predicate }
+        column.home.matches { _ in home.filter }
       ) { world, person in
         world.town(person.home).map { home.test(world, $0) } ?? false
       }
@@ -92,7 +90,7 @@ extension RelatedCondition<Person> {
       let lap = RelatedCondition<Lap>.lap(&random, depth: depth)
       return RelatedCondition(
         "lap(\(lap.text))",
-        column.lap.matches { _ in lap.predicate }
+        column.lap.matches { _ in lap.filter }
       ) { world, person in
         world.lap(person.lap).map { lap.test(world, $0) } ?? false
       }
@@ -100,7 +98,7 @@ extension RelatedCondition<Person> {
       let town = RelatedCondition<Town>.town(&random, depth: depth)
       return RelatedCondition(
         "any visited(\(town.text))",
-        column.visited.anyMatch { _ in town.predicate }
+        column.visited.anyMatch { _ in town.filter }
       ) { world, person in
         person.visited.compactMap { world.town($0) }.contains { town.test(world, $0) }
       }
@@ -108,7 +106,7 @@ extension RelatedCondition<Person> {
       let town = RelatedCondition<Town>.town(&random, depth: depth)
       return RelatedCondition(
         "all visited(\(town.text))",
-        column.visited.allMatch { _ in town.predicate }
+        column.visited.allMatch { _ in town.filter }
       ) { world, person in
         person.visited.compactMap { world.town($0) }.allSatisfy { town.test(world, $0) }
       }
@@ -116,7 +114,7 @@ extension RelatedCondition<Person> {
       let town = RelatedCondition<Town>.town(&random, depth: depth)
       return RelatedCondition(
         "none loved(\(town.text))",
-        column.loved.noneMatch { _ in town.predicate }
+        column.loved.noneMatch { _ in town.filter }
       ) { world, person in
         !person.loved.compactMap { world.town($0) }.contains { town.test(world, $0) }
       }
@@ -125,7 +123,7 @@ extension RelatedCondition<Person> {
       let name = random.element(World.names)
       return RelatedCondition(
         "any loved(\(town.text) or \(name.count))",
-        column.loved.any { $0.matches { _ in town.predicate } || $0 == Reference(name) }
+        column.loved.any { $0.matches { _ in town.filter } || $0 == Reference(name) }
       ) { world, person in
         person.loved.contains { reference in
           reference.key == name || world.town(reference).map { town.test(world, $0) } ?? false
@@ -140,7 +138,7 @@ extension RelatedCondition<Person> {
       let report = person(&random, depth: depth)
       return RelatedCondition(
         "any report(\(report.text))",
-        Person.reports.anyMatch { _ in report.predicate }
+        Person.reports.anyMatch { _ in report.filter }
       ) { world, person in
         world.people.contains { $0.boss?.key == person.id && report.test(world, $0) }
       }
@@ -148,7 +146,7 @@ extension RelatedCondition<Person> {
       let town = RelatedCondition<Town>.town(&random, depth: depth)
       return RelatedCondition(
         "all governs(\(town.text))",
-        Person.governs.allMatch { _ in town.predicate }
+        Person.governs.allMatch { _ in town.filter }
       ) { world, person in
         world.towns.allSatisfy { $0.mayor?.key != person.id || town.test(world, $0) }
       }
@@ -186,7 +184,7 @@ extension RelatedCondition<Town> {
     case 0:
       return RelatedCondition(
         "mayor(\(person.text))",
-        column.mayor.matches { _ in person.predicate }
+        column.mayor.matches { _ in person.filter }
       ) { world, town in
         world.person(town.mayor).map { person.test(world, $0) } ?? false
       }
@@ -194,21 +192,21 @@ extension RelatedCondition<Town> {
       let twin = town(&random, depth: depth)
       return RelatedCondition(
         "any twin(\(twin.text))",
-        column.twins.anyMatch { _ in twin.predicate }
+        column.twins.anyMatch { _ in twin.filter }
       ) { world, town in
         town.twins.compactMap { world.town($0) }.contains { twin.test(world, $0) }
       }
     case 2:
       return RelatedCondition(
         "any resident(\(person.text))",
-        Town.residents.anyMatch { _ in person.predicate }
+        Town.residents.anyMatch { _ in person.filter }
       ) { world, town in
         world.people.contains { $0.home.key == town.name && person.test(world, $0) }
       }
     case 3:
       return RelatedCondition(
         "none guest(\(person.text))",
-        Town.guests.noneMatch { _ in person.predicate }
+        Town.guests.noneMatch { _ in person.filter }
       ) { world, town in
         !world.people.contains { other in
           other.visited.contains(Reference(to: town)) && person.test(world, other)
@@ -217,7 +215,7 @@ extension RelatedCondition<Town> {
     case 4:
       return RelatedCondition(
         "all fans(\(person.text))",
-        Town.fans.allMatch { _ in person.predicate }
+        Town.fans.allMatch { _ in person.filter }
       ) { world, town in
         world.people.allSatisfy { other in
           !other.loved.contains(Reference(to: town)) || person.test(world, other)
@@ -227,7 +225,7 @@ extension RelatedCondition<Town> {
       let twin = town(&random, depth: depth)
       return RelatedCondition(
         "any twin of(\(twin.text))",
-        Town.twinOf.anyMatch { _ in twin.predicate }
+        Town.twinOf.anyMatch { _ in twin.filter }
       ) { world, town in
         world.towns.contains { $0.twins.contains(Reference(to: town)) && twin.test(world, $0) }
       }
@@ -248,7 +246,7 @@ extension RelatedCondition<Lap> {
     let runner = RelatedCondition<Person>.person(&random, depth: depth - 1)
     return RelatedCondition(
       "any runner(\(runner.text))",
-      Lap.runners.anyMatch { _ in runner.predicate }
+      Lap.runners.anyMatch { _ in runner.filter }
     ) { world, lap in
       world.people.contains { person in
         person.lap?.key.bitPattern == lap.time.bitPattern && runner.test(world, person)

@@ -19,7 +19,7 @@ import Testing
     var count = 0
     while count < Self.queriesPerSeed {
       let folder = try TemporaryFolder()
-      let store = try ObjectStore(at: folder.path, models: World.models)
+      let store = try Store(at: folder.path, models: World.models)
       var world = World()
       for _ in 0..<8 {
         let before = world
@@ -59,7 +59,7 @@ import Testing
     case 0..<3:
       let condition = RelatedCondition<Person>.person(&random, depth: depth)
       try check(tx, condition, world.people, world, seed) { $0.id }
-      let query = Query(condition.predicate)
+      let query = Query(condition.filter)
       let expected = world.people.filter { condition.test(world, $0) }
       let sorted = expected.sorted { ($0.age, $0.id) < ($1.age, $1.id) }.prefix(3)
       let first = try tx.fetch(query.order(by: \.age).order(by: \.id).limit(3))
@@ -86,7 +86,7 @@ import Testing
     _ seed: UInt64,
     _ key: (M) -> Key
   ) throws {
-    let query = Query(condition.predicate)
+    let query = Query(condition.filter)
     let expected = all.filter { condition.test(world, $0) }.map(key)
     let found = try tx.fetch(query).map(key)
     let plan = try tx.explain(query)

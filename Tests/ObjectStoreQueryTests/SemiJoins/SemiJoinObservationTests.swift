@@ -4,11 +4,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SemiJoinObservationTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: World.models)
+    store = try Store(at: folder.path, models: World.models)
   }
 
   @Test func `a change of only the referenced object is delivered`() async throws {
@@ -66,18 +66,18 @@ import Testing
   ) async throws {
     var random = SplitMix64(seed: seed)
     let writer =
-      isOther ? try ObjectStore(at: folder.path, models: World.models) : store
+      isOther ? try Store(at: folder.path, models: World.models) : store
     var world = World()
     try change(&world, writer, count: 60, &random)
     var people: [ReplayingObserver<Person>] = []
     var towns: [ReplayingObserver<Town>] = []
     for number in 0..<12 {
-      var query = Query(RelatedCondition<Person>.person(&random, depth: 1 + number % 3).predicate)
+      var query = Query(RelatedCondition<Person>.person(&random, depth: 1 + number % 3).filter)
       if number % 4 == 1 { query = query.order(by: \.age, .descending) }
       if number % 4 == 2 { query = query.order(by: \.age).limit(4) }
       people.append(try await ReplayingObserver(query, store))
       let condition = RelatedCondition<Town>.town(&random, depth: 1 + number % 3)
-      towns.append(try await ReplayingObserver(Query(condition.predicate), store))
+      towns.append(try await ReplayingObserver(Query(condition.filter), store))
     }
     for _ in 0..<60 {
       try change(&world, writer, count: Int.random(in: 1...3, using: &random), &random)
@@ -95,7 +95,7 @@ import Testing
 
   private func change(
     _ world: inout World,
-    _ store: ObjectStore,
+    _ store: Store,
     count: Int,
     _ random: inout SplitMix64
   ) throws {
@@ -112,13 +112,13 @@ private struct ReplayingObserver<M: Model & Equatable> {
   var last: [M]
   var changeCount = 0
 
-  init(_ query: Query<M>, _ store: ObjectStore) async throws {
+  init(_ query: Query<M>, _ store: Store) async throws {
     self.query = query
     changes = store.observe(query).makeAsyncIterator()
     last = Array(try #require(try await changes.next()).snapshot)
   }
 
-  mutating func check(_ store: ObjectStore) async throws {
+  mutating func check(_ store: Store) async throws {
     let query = query
     let now = try await store.read { try $0.fetch(query) }
     guard now != last else { return }

@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct SemiJoinTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: World.models)
+    store = try Store(at: folder.path, models: World.models)
   }
 
   private func explain<M: Model>(_ query: Query<M>) throws -> QueryPlan {
@@ -155,5 +155,5 @@ import Testing
 }
 
 private prefix func ! <M: Model>(query: Query<M>) -> Query<M> {
-  Query(!query.predicate)
+  Query(!query.filter)
 }

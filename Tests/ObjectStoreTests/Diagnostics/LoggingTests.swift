@@ -18,8 +18,8 @@ import Testing
     _ models: any Model.Type...,
     version: UInt32 = 1,
     mapSize: Int? = nil
-  ) throws -> ObjectStore {
-    try ObjectStore(
+  ) throws -> Store {
+    try Store(
       at: folder.path("store"),
       models: models,
       options: StoreOptions(schemaVersion: version, mapSize: mapSize, logger: log.logger)
@@ -115,7 +115,7 @@ import Testing
     for round in 1...2 {
       let path = store.path
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-        let store = try ObjectStore(at: path, models: [Ticket.self])
+        let store = try Store(at: path, models: [Ticket.self])
         let snapshot = try store.snapshot()
         kill(getpid(), SIGKILL)
         snapshot.close()

@@ -24,12 +24,12 @@ import Testing
     #expect(statistics.fileSize <= statistics.mapSize)
     let used = statistics.models.values.reduce(0) { $0 + $1.byteCount }
     #expect(used + statistics.freePages * statistics.pageSize < statistics.fileSize)
-    #expect(statistics.lastCommit == (try store.changeCount()))
+    #expect(statistics.lastCommit == (try store.commitNumber()))
   }
 
   @Test func `the age of a reader counts the commits since its snapshot`() throws {
     let damaged = try DamagedStore()
-    let store = try ObjectStore(at: damaged.path, models: [Ticket.self])
+    let store = try Store(at: damaged.path, models: [Ticket.self])
     #expect(try store.statistics().slowReaders(ageInCommits: 1) == [])
     let readers = try store.read { _ in
       for id in 1_000..<1_005 {

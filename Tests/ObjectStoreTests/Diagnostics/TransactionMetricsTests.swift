@@ -6,11 +6,11 @@ import Testing
 
 @Suite struct TransactionMetricsTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Ticket.self])
+    store = try Store(at: folder.path, models: [Ticket.self])
   }
 
   private func transactions() throws -> StoreStatistics.Transactions {
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `each store instance counts its own transactions`() throws {
-    let other = try ObjectStore(at: folder.path, models: [Ticket.self])
+    let other = try Store(at: folder.path, models: [Ticket.self])
     try other.write { tx in try tx.insert(Ticket(id: 1, seat: "1", row: 0)) }
     #expect(try transactions().writes.count == 0)
     #expect(try other.statistics().transactions.commits.count == 1)

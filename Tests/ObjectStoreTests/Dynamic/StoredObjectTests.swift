@@ -8,11 +8,11 @@ import Testing
   @Test func `objects can be read without their Swift type`() throws {
     let folder = try TemporaryFolder()
     let full = Everything.full
-    try ObjectStore(at: folder.path, models: [Everything.self]).write { tx in
+    try Store(at: folder.path, models: [Everything.self]).write { tx in
       try tx.insert(full)
       try tx.insert(Everything())
     }
-    let store = try ObjectStore(at: folder.path, models: [])
+    let store = try Store(at: folder.path, models: [])
     let models = try store.storedModels()
     #expect(models.map(\.name) == ["Everything"])
     let model = try #require(models.first)
@@ -47,12 +47,12 @@ import Testing
 
   @Test func `fields that the schema of the program lacks are read by name`() throws {
     let folder = try TemporaryFolder()
-    let new = try ObjectStore(at: folder.path, models: [NewNote.self])
+    let new = try Store(at: folder.path, models: [NewNote.self])
     try new.write { tx in
       try tx.insert(NewNote(id: 1, stars: 4, text: "a", link: nil))
       try tx.insert(NewNote(id: 2, stars: 5, text: "b", link: "x"))
     }
-    let old = try ObjectStore(at: folder.path, models: [OldNote.self])
+    let old = try Store(at: folder.path, models: [OldNote.self])
     try old.write { tx in
       try tx.update(OldNote.self, 1) { $0.text = "changed" }
       try tx.insert(OldNote(id: 3, text: "c"))
@@ -77,7 +77,7 @@ import Testing
 
   @Test func `enumeration starts at the given id and stops when the body returns false`() throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path, models: [OldNote.self])
+    let store = try Store(at: folder.path, models: [OldNote.self])
     try store.write { tx in for id in 1...9 { try tx.insert(OldNote(id: id, text: "")) } }
     var ids: [UInt64] = []
     try store.forEachStoredObject(of: "Note", from: 4) { object in

@@ -9,16 +9,16 @@ import Testing
   private struct Failure: Error {}
 
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self, Item.self])
+    store = try Store(at: folder.path, models: [Everything.self, Item.self])
   }
 
   private func changes(
     since token: HistoryToken,
-    in store: ObjectStore? = nil
+    in store: Store? = nil
   ) throws -> ObjectChanges<Everything>? {
     guard
       case .changes(let changes) = try (store ?? self.store).changes(
@@ -117,7 +117,7 @@ import Testing
     let kept = try JSONDecoder().decode(HistoryToken.self, from: JSONEncoder().encode(token))
     #expect(kept == token)
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      let store = try ObjectStore(at: path, models: [Everything.self])
+      let store = try Store(at: path, models: [Everything.self])
       try store.write { _ = try $0.update(Everything.self, 1) { $0.text = "theirs" } }
     }
     #expect(try changes(since: kept)?.updated.map(\.object.text) == ["theirs"])
@@ -144,7 +144,7 @@ import Testing
     for limit in [
       HistoryLimit(commits: 20, byteCount: 1 << 20), HistoryLimit(commits: 1_000, byteCount: 1_500),
     ] {
-      let store = try ObjectStore(
+      let store = try Store(
         at: folder.path("\(limit.commits)"),
         models: [Everything.self],
         options: StoreOptions(historyLimit: limit)
@@ -170,15 +170,15 @@ import Testing
     let path = folder.path("exact")
     let kept = 24
     // Each commit changes one object in the same way, so every entry has the same size.
-    func commit(_ store: ObjectStore, _ number: Int) throws -> HistoryToken {
+    func commit(_ store: Store, _ number: Int) throws -> HistoryToken {
       let token = try store.historyToken()
       try store.write(durability: .deferred) {
         try $0.upsert(Everything(id: 1, text: "\(number % 10)"))
       }
       return token
     }
-    func open(_ limit: HistoryLimit) throws -> ObjectStore {
-      try ObjectStore(
+    func open(_ limit: HistoryLimit) throws -> Store {
+      try Store(
         at: path,
         models: [Everything.self],
         options: StoreOptions(historyLimit: limit)
@@ -210,7 +210,7 @@ import Testing
     #expect(answers == tokens.indices.map { $0 >= firstValid })
   }
 
-  private func size(of store: ObjectStore) throws -> (entries: Int, bytes: Int) {
+  private func size(of store: Store) throws -> (entries: Int, bytes: Int) {
     let transaction = try store.environment.beginRead()
     let database = try #require(
       try transaction.openDatabase(TableName.history, keys: .integers)
@@ -231,7 +231,7 @@ import Testing
     let token = try store.historyToken()
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       let options = StoreOptions(historyLimit: .off)
-      let store = try ObjectStore(at: path, models: [Everything.self], options: options)
+      let store = try Store(at: path, models: [Everything.self], options: options)
       for id in Int64(2)...4 { try store.write { try $0.insert(Everything(id: id)) } }
     }
     #expect(try changes(since: token) == nil)
@@ -260,7 +260,7 @@ import Testing
     let copy = folder.path("copy")
     try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
     try FileManager.default.copyItem(atPath: folder.path("data.mdb"), toPath: copy + "/data.mdb")
-    let other = try ObjectStore(at: copy, models: [Everything.self])
+    let other = try Store(at: copy, models: [Everything.self])
     let common = try store.historyToken()
     #expect(try other.historyToken() == common)
     try store.write { try $0.insert(Everything(id: 2)) }
@@ -299,11 +299,11 @@ import Testing
   @Test func `changes by a program with another schema are reported with this schema's fields`()
     async throws
   {
-    let store = try ObjectStore(at: folder.path("notes"), models: [OldNote.self])
+    let store = try Store(at: folder.path("notes"), models: [OldNote.self])
     try await store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
     let token = try store.historyToken()
     await #expect(processExitsWith: .success) { [path = folder.path("notes") as String] in
-      let store = try ObjectStore(at: path, models: [NewNote.self])
+      let store = try Store(at: path, models: [NewNote.self])
       try store.write { _ = try $0.update(NewNote.self, 1) { $0.text = "eggs" } }
     }
     guard case .changes(let changes) = try store.changes(since: token, of: OldNote.self) else {
@@ -319,7 +319,7 @@ import Testing
     seed: UInt64
   ) throws {
     var random = SplitMix64(seed: seed)
-    let store = try ObjectStore(
+    let store = try Store(
       at: folder.path("\(seed)"),
       models: [Everything.self],
       options: StoreOptions(historyLimit: HistoryLimit(commits: 12, byteCount: 2_000))

@@ -17,7 +17,7 @@ import Testing
 
   @Test func `a backup made during writes contains exactly one commit`() async throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path("one"), models: [Ticket.self])
+    let store = try Store(at: folder.path("one"), models: [Ticket.self])
     // Each commit adds two objects, so an odd count would be half a commit.
     func add(_ number: Int) throws {
       try store.write(durability: .deferred) { tx in
@@ -35,14 +35,14 @@ import Testing
     }
     for number in 0..<5 {
       let copy = folder.path("copy\(number)")
-      #expect(try ObjectStore.verify(at: copy).problems == [])
+      #expect(try Store.verify(at: copy).problems == [])
       try checkCopy(copy)
     }
     #expect(try folder.names() == (0..<5).map { "copy\($0)" } + ["one"])
   }
 
   private func checkCopy(_ path: String) throws {
-    let store = try ObjectStore(at: path, models: [Ticket.self])
+    let store = try Store(at: path, models: [Ticket.self])
     let model = try #require(try store.storedModels().first)
     #expect(model.objectCount >= 200 && model.objectCount.isMultiple(of: 2))
     #expect(try store.read { tx in try tx.get(Ticket.self, 199)?.seat } == "b99")
@@ -63,29 +63,29 @@ import Testing
   @Test func `compacting returns free pages, and throws busy while the store is open`() throws {
     let damaged = try DamagedStore()
     do {
-      let store = try ObjectStore(at: damaged.path, models: [NewNote.self])
+      let store = try Store(at: damaged.path, models: [NewNote.self])
       try store.write { tx in for id in 1...390 { _ = try tx.delete(NewNote.self, id) } }
-      #expect(code { try ObjectStore.compact(at: damaged.path) } == .busy)
+      #expect(code { try Store.compact(at: damaged.path) } == .busy)
       #expect(try store.statistics().freePages > 50)
     }
     let before = try FileSize.of(damaged.path + "/data.mdb")
-    let freedBytes = try ObjectStore.compact(at: damaged.path)
+    let freedBytes = try Store.compact(at: damaged.path)
     #expect(freedBytes > 0)
     #expect(try FileSize.of(damaged.path + "/data.mdb") == before - freedBytes)
-    #expect(try ObjectStore.verify(at: damaged.path).isValid)
-    let store = try ObjectStore(at: damaged.path, models: [NewNote.self, Ticket.self])
+    #expect(try Store.verify(at: damaged.path).isValid)
+    let store = try Store(at: damaged.path, models: [NewNote.self, Ticket.self])
     #expect(try store.statistics().freePages == 0)
     #expect(try store.read { tx in try tx.get(Ticket.self, 400)?.seat } == "seat 400")
     try store.write { tx in try tx.insert(Ticket(id: 401, seat: "seat 401", row: 0)) }
-    #expect(code { try ObjectStore.compact(at: damaged.folder.path("none")) } == .notFound)
+    #expect(code { try Store.compact(at: damaged.folder.path("none")) } == .notFound)
   }
 
   @Test func `a backup that was never opened can be compacted`() throws {
     let damaged = try DamagedStore()
     let backup = damaged.folder.path("backup")
     try damaged.open().backup(to: backup)
-    try ObjectStore.compact(at: backup)
-    #expect(try ObjectStore.verify(at: backup).isValid)
+    try Store.compact(at: backup)
+    #expect(try Store.verify(at: backup).isValid)
   }
 
   @Test func `rebuildIndexes repairs damaged indexes`() throws {

@@ -19,7 +19,7 @@ import Testing
   /// Creates a store whose file is half free, and returns it with the file size in bytes.
   private func makeStore() throws -> (DamagedStore, Int64) {
     let made = try DamagedStore()
-    let store = try ObjectStore(at: made.path, models: [NewNote.self])
+    let store = try Store(at: made.path, models: [NewNote.self])
     try store.write { tx in for id in 1...390 { _ = try tx.delete(NewNote.self, id) } }
     return (made, try FileSize.of(made.path + "/data.mdb"))
   }
@@ -28,7 +28,7 @@ import Testing
     let (made, before) = try makeStore()
     let log = RecordingLog()
     let options = StoreOptions(compaction: always, logger: log.logger)
-    let store = try ObjectStore(at: made.path, models: [Ticket.self], options: options)
+    let store = try Store(at: made.path, models: [Ticket.self], options: options)
     #expect(try FileSize.of(made.path + "/data.mdb") < before)
     #expect(try store.statistics().freePages == 0)
     #expect(try store.read { tx in try tx.get(Ticket.self, 400)?.seat } == "seat 400")
@@ -41,7 +41,7 @@ import Testing
     let (made, before) = try makeStore()
     let log = RecordingLog()
     let options = StoreOptions(compaction: CompactionRule(), logger: log.logger)
-    _ = try ObjectStore(at: made.path, models: [Ticket.self], options: options)
+    _ = try Store(at: made.path, models: [Ticket.self], options: options)
     #expect(try FileSize.of(made.path + "/data.mdb") == before)
     #expect(log.entries("compacted the store").isEmpty)
   }
@@ -49,20 +49,20 @@ import Testing
   @Test func `a store that is already open is not compacted`() throws {
     let (made, before) = try makeStore()
     let log = RecordingLog()
-    let other = try ObjectStore(at: made.path, models: [Ticket.self])
+    let other = try Store(at: made.path, models: [Ticket.self])
     let options = StoreOptions(compaction: always, logger: log.logger)
-    let store = try ObjectStore(at: made.path, models: [Ticket.self], options: options)
+    let store = try Store(at: made.path, models: [Ticket.self], options: options)
     #expect(try FileSize.of(made.path + "/data.mdb") == before)
     #expect(log.entries("did not compact the store").count == 1)
-    #expect(try store.changeCount() == other.changeCount())
+    #expect(try store.commitNumber() == other.commitNumber())
   }
 
   @Test func `neither a read-only open nor a new store is compacted`() throws {
     let (made, before) = try makeStore()
     var options = StoreOptions(access: .readOnly, compaction: always)
-    _ = try ObjectStore(at: made.path, models: [Ticket.self], options: options)
+    _ = try Store(at: made.path, models: [Ticket.self], options: options)
     #expect(try FileSize.of(made.path + "/data.mdb") == before)
     options.access = .create
-    _ = try ObjectStore(at: made.folder.path("new"), models: [Ticket.self], options: options)
+    _ = try Store(at: made.folder.path("new"), models: [Ticket.self], options: options)
   }
 }

@@ -12,7 +12,7 @@ struct DamagedStore {
 
   init() throws {
     folder = try TemporaryFolder()
-    let store = try ObjectStore(at: path, models: [NewNote.self, Ticket.self])
+    let store = try Store(at: path, models: [NewNote.self, Ticket.self])
     try store.write { tx in
       for id in 1...Self.noteCount {
         try tx.insert(
@@ -31,11 +31,11 @@ struct DamagedStore {
         try tx.delete(NewNote.self, id)
       }
     }
-    let old = try ObjectStore(at: path, models: [OldNote.self])
+    let old = try Store(at: path, models: [OldNote.self])
     try old.write { tx in _ = try tx.update(OldNote.self, 3) { $0.text = "older" } }
   }
 
-  func open() throws -> ObjectStore { try ObjectStore(at: path, models: []) }
+  func open() throws -> Store { try Store(at: path, models: []) }
 
   /// Changes a table directly in LMDB.
   func edit(

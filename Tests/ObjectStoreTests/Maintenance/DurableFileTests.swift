@@ -75,7 +75,7 @@ import Testing
         "rename ./copy.partial to ./copy", "sync .",
       ]
     )
-    #expect(try ObjectStore.verify(at: target).isValid)
+    #expect(try Store.verify(at: target).isValid)
   }
 
   @Test func `an export is synced before it is linked, and the link before it returns`() throws {
@@ -91,8 +91,8 @@ import Testing
   }
 
   @Test func `a compacted file is synced before it replaces the original`() throws {
-    try expectFailures(3) { try ObjectStore.compact(at: damaged.path) }
-    let made = try calls.observe { try ObjectStore.compact(at: damaged.path) }
+    try expectFailures(3) { try Store.compact(at: damaged.path) }
+    let made = try calls.observe { try Store.compact(at: damaged.path) }
     #expect(
       descriptions(made) == [
         "sync ./store/data.mdb.compacted", "sync ./store",
@@ -100,13 +100,13 @@ import Testing
       ]
     )
     #expect(try damaged.folder.names(in: "store").filter { $0.contains("compacted") } == [])
-    #expect(try ObjectStore.verify(at: damaged.path).isValid)
+    #expect(try Store.verify(at: damaged.path).isValid)
   }
 
   @Test func `a repaired store is synced before its rename`() throws {
     let target = damaged.folder.path("repaired")
-    try expectFailures(4) { _ = try ObjectStore.repair(at: damaged.path, into: target) }
-    let made = try calls.observe { _ = try ObjectStore.repair(at: damaged.path, into: target) }
+    try expectFailures(4) { _ = try Store.repair(at: damaged.path, into: target) }
+    let made = try calls.observe { _ = try Store.repair(at: damaged.path, into: target) }
     #expect(
       descriptions(made) == [
         "sync ./repaired.partial/data.mdb", "sync ./repaired.partial",
@@ -117,30 +117,30 @@ import Testing
 
   @Test func `the directory entries of a new store are synced before its first commit`() throws {
     let path = damaged.folder.path("new/deep/store")
-    let made = try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) }
+    let made = try calls.observe { _ = try Store(at: path, models: [Ticket.self]) }
     #expect(
       descriptions(made) == ["sync .", "sync ./new", "sync ./new/deep/store", "sync ./new/deep"]
     )
     // The failed attempt leaves empty files.
     let empty = damaged.folder.path("empty")
     #expect(throws: StoreError.self) {
-      _ = try calls.observe(failing: 0) { _ = try ObjectStore(at: empty, models: [Ticket.self]) }
+      _ = try calls.observe(failing: 0) { _ = try Store(at: empty, models: [Ticket.self]) }
     }
-    let again = try calls.observe { _ = try ObjectStore(at: empty, models: [Ticket.self]) }
+    let again = try calls.observe { _ = try Store(at: empty, models: [Ticket.self]) }
     #expect(descriptions(again) == ["sync ./empty", "sync ."])
-    let later = try calls.observe { _ = try ObjectStore(at: empty, models: [NewNote.self]) }
+    let later = try calls.observe { _ = try Store(at: empty, models: [NewNote.self]) }
     #expect(later == [])
   }
 
   @Test func `the next open syncs the directory entries after creation was killed`() throws {
     let path = damaged.folder.path("new")
-    _ = try ObjectStore(at: path, models: [Ticket.self])
+    _ = try Store(at: path, models: [Ticket.self])
     // The state after a kill between the rename of the file and the sync of its folder.
     try damaged.folder.makeFile("new/data.mdb.new-\(Int32.max)-1/data.mdb")
-    let made = try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) }
+    let made = try calls.observe { _ = try Store(at: path, models: [Ticket.self]) }
     #expect(descriptions(made) == ["sync ./new", "sync ."])
     #expect(try damaged.folder.names(in: "new").filter { $0.contains(".new-") } == [])
-    #expect(try calls.observe { _ = try ObjectStore(at: path, models: [Ticket.self]) } == [])
+    #expect(try calls.observe { _ = try Store(at: path, models: [Ticket.self]) } == [])
   }
 
   @Test func `an export does not replace a file created while it ran`() throws {

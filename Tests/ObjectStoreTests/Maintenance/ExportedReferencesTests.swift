@@ -7,14 +7,14 @@ import Testing
 
 @Suite struct ExportedReferencesTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
   let path: String
 
   /// Exports models whose names sort before and after `City`, to which they refer.
   init() throws {
     folder = try TemporaryFolder()
     path = folder.path("all.jsonl")
-    store = try ObjectStore(
+    store = try Store(
       at: folder.path("store"),
       models: [Visit<Deny>.self, Visit<Keep>.self, Building.self, City.self]
     )
@@ -27,7 +27,7 @@ import Testing
     try store.exportJSONLines(to: path)
   }
 
-  private func rules(of store: ObjectStore) throws -> Set<ReferenceRule> {
+  private func rules(of store: Store) throws -> Set<ReferenceRule> {
     try store.readStored { transaction, schema in
       Set(try schema.metadata.references(in: transaction))
     }
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `importing into an empty store adds and enforces the reference rules`() throws {
-    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    let copy = try Store(at: folder.path("copy"), models: [])
     #expect(try copy.importJSONLines(from: path).inserted == 4)
     #expect(try rules(of: copy) == rules(of: store))
     #expect(try copy.verify().isValid)
@@ -60,13 +60,13 @@ import Testing
     )
     #expect(code { try copy.importJSONLines(from: dangling) } == .danglingReference)
     // This program knows none of the models that refer to cities.
-    let program = try ObjectStore(at: folder.path("copy"), models: [City.self])
+    let program = try Store(at: folder.path("copy"), models: [City.self])
     let isRefused = code { try program.write { _ = try $0.delete(City.self, "a") } }
     #expect(isRefused == .referenced)
   }
 
   @Test func `an import keeps the reference rules that the store already has`() throws {
-    let other = try ObjectStore(at: folder.path("other"), models: [City.self])
+    let other = try Store(at: folder.path("other"), models: [City.self])
     let rule = try #require(rules(of: store).first { $0.model == "Building" })
     try other.importJSONLines(from: path)
     var changed = rule
@@ -79,16 +79,16 @@ import Testing
     #expect(edited != path)
     try other.importJSONLines(from: edited)
     #expect(try rules(of: other) == rules(of: store))
-    let fresh = try ObjectStore(at: folder.path("fresh"), models: [])
+    let fresh = try Store(at: folder.path("fresh"), models: [])
     try fresh.importJSONLines(from: edited)
     #expect(try rules(of: fresh).contains(changed))
   }
 
-  @Test(arguments: [ImportOptions.Unknown.refuse, .ignore])
+  @Test(arguments: [ImportOptions.UnknownFieldPolicy.refuse, .ignore])
   func `reference rules are added only if unknown fields are added`(
-    unknown: ImportOptions.Unknown
+    unknown: ImportOptions.UnknownFieldPolicy
   ) throws {
-    let plain = try ObjectStore(at: folder.path("plain"), models: [PlainBuilding.self, City.self])
+    let plain = try Store(at: folder.path("plain"), models: [PlainBuilding.self, City.self])
     let header = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[0]
     let models = try #require(header.range(of: #"{"name":"Visit deny""#)?.lowerBound)
     // Removes the models that the store lacks.
@@ -113,7 +113,7 @@ import Testing
     try transaction.commit()
     let before = try rules(of: store)
     try store.exportJSONLines(to: folder.path("damaged.jsonl"))
-    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    let copy = try Store(at: folder.path("copy"), models: [])
     #expect(try copy.importJSONLines(from: folder.path("damaged.jsonl")).inserted == 4)
     #expect(try rules(of: copy) == before.subtracting([rule]))
   }
@@ -122,7 +122,7 @@ import Testing
     let header = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[0]
     let old = header.replacing(/,"references":\[[^\]]*\]/, with: "")
     #expect(old.count < header.count)
-    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    let copy = try Store(at: folder.path("copy"), models: [])
     try copy.importJSONLines(from: folder.makeFile("old.jsonl", String(old)))
     #expect(try rules(of: copy) == [])
     #expect(try copy.storedModels().map(\.name) == store.storedModels().map(\.name))
@@ -143,7 +143,7 @@ import Testing
     let header = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[0]
     let wrong = header.replacingOccurrences(of: text, with: replacement)
     #expect(wrong != header)
-    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    let copy = try Store(at: folder.path("copy"), models: [])
     let error = #expect(throws: StoreError.self) {
       try copy.importJSONLines(from: folder.makeFile("wrong.jsonl", wrong))
     }

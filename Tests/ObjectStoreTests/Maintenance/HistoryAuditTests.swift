@@ -29,8 +29,8 @@ import Testing
     Case(testDescription: "a missing entry") { _ in nil },
   ]
 
-  private func makeStore(_ folder: TemporaryFolder) throws -> ObjectStore {
-    let store = try ObjectStore(at: folder.path("store"), models: [Ticket.self])
+  private func makeStore(_ folder: TemporaryFolder) throws -> Store {
+    let store = try Store(at: folder.path("store"), models: [Ticket.self])
     for id in 1...9 {
       try store.write(durability: .deferred) { tx in
         try tx.insert(Ticket(id: id, seat: "\(id)", row: id))
@@ -63,7 +63,7 @@ import Testing
   @Test func `verification reports a missing piece of a history entry`() throws {
     for piece in 0..<3 {
       let folder = try TemporaryFolder()
-      let store = try ObjectStore(at: folder.path("store"), models: [Ticket.self])
+      let store = try Store(at: folder.path("store"), models: [Ticket.self])
       try store.write { tx in
         for id in 1...2_000 { try tx.insert(Ticket(id: id, seat: "\(id)", row: id)) }
       }
@@ -93,7 +93,7 @@ import Testing
     let folder = try TemporaryFolder()
     _ = try makeStore(folder)
     for limit in [HistoryLimit(commits: 3, byteCount: 200), .off, .standard] {
-      let store = try ObjectStore(
+      let store = try Store(
         at: folder.path("store"),
         models: [Ticket.self],
         options: StoreOptions(historyLimit: limit)

@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct InMemoryStoreTests {
   @Test func `an in-memory store is complete and independent of other stores`() throws {
-    let one = try ObjectStore(inMemory: [Ticket.self, NewNote.self])
-    let other = try ObjectStore(inMemory: [Ticket.self])
+    let one = try Store(inMemory: [Ticket.self, NewNote.self])
+    let other = try Store(inMemory: [Ticket.self])
     try one.write { tx in
       for id in 1...100 { try tx.insert(Ticket(id: id, seat: "seat \(id)", row: id % 4)) }
     }
@@ -21,11 +21,11 @@ import Testing
 
   @Test func `an in-memory store can be backed up to disk`() throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(inMemory: [Ticket.self])
+    let store = try Store(inMemory: [Ticket.self])
     try store.write { tx in try tx.insert(Ticket(id: 1, seat: "a", row: 2)) }
     try store.backup(to: folder.path("kept"))
-    let kept = try ObjectStore(at: folder.path("kept"), models: [Ticket.self])
+    let kept = try Store(at: folder.path("kept"), models: [Ticket.self])
     #expect(try kept.read { tx in try tx.get(Ticket.self, 1) } == Ticket(id: 1, seat: "a", row: 2))
-    #expect(try ObjectStore.verify(at: folder.path("kept")).isValid)
+    #expect(try Store.verify(at: folder.path("kept")).isValid)
   }
 }

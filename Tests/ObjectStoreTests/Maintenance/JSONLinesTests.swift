@@ -5,7 +5,7 @@ import Testing
 @testable import ObjectStore
 
 @Suite struct JSONLinesTests {
-  static func objects(of store: ObjectStore) throws -> [String: [StoredObject]] {
+  static func objects(of store: Store) throws -> [String: [StoredObject]] {
     var objects: [String: [StoredObject]] = [:]
     for model in try store.storedModels() {
       try store.forEachStoredObject(of: model.name) { object in
@@ -38,8 +38,8 @@ import Testing
   }
 
   /// Creates a store with records of one model in two schema versions, and a second model.
-  private func makeStore(_ path: String) throws -> ObjectStore {
-    let new = try ObjectStore(at: path, models: [NewNote.self, Everything.self])
+  private func makeStore(_ path: String) throws -> Store {
+    let new = try Store(at: path, models: [NewNote.self, Everything.self])
     try new.write { tx in
       for id in 1...50 {
         try tx.insert(
@@ -56,7 +56,7 @@ import Testing
       try tx.insert(.full as Everything)
       try tx.insert(Everything(id: .min, ratio: .nan, score: -.infinity, text: "\u{0}\"\n"))
     }
-    let old = try ObjectStore(at: path, models: [OldNote.self])
+    let old = try Store(at: path, models: [OldNote.self])
     try old.write { tx in
       for id in stride(from: 1, through: 50, by: 7) {
         try tx.update(OldNote.self, id) { $0.text = "changed" }
@@ -71,7 +71,7 @@ import Testing
     let store = try makeStore(folder.path("one"))
     #expect(try store.exportJSONLines(to: folder.path("all.jsonl")) == 53)
 
-    let copy = try ObjectStore(at: folder.path("two"), models: [])
+    let copy = try Store(at: folder.path("two"), models: [])
     let report = try copy.importJSONLines(from: folder.path("all.jsonl"))
     #expect(report.lines == 54)
     #expect(report.inserted == 53)
@@ -85,7 +85,7 @@ import Testing
     }
 
     // A program finds its objects and indexes.
-    let program = try ObjectStore(at: folder.path("two"), models: [NewNote.self, Everything.self])
+    let program = try Store(at: folder.path("two"), models: [NewNote.self, Everything.self])
     try program.read { (tx) throws in
       #expect(try tx.get(Everything.self, 7) == .full)
       #expect(try tx.get(Everything.self, .min)?.ratio.isNaN == true)
@@ -101,7 +101,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path("all.jsonl")
     try makeStore(folder.path("one")).exportJSONLines(to: path)
-    let copy = try ObjectStore(at: folder.path("two"), models: [])
+    let copy = try Store(at: folder.path("two"), models: [])
     try copy.importJSONLines(from: path)
     try copy.exportJSONLines(to: folder.path("again.jsonl"))
     func lines(_ path: String) throws -> [Substring] {
@@ -114,12 +114,12 @@ import Testing
     for (one, two) in zip(one, two) { #expect(one.sorted() == two.sorted()) }
   }
 
-  @Test(arguments: [ImportOptions.Conflict.replace, .skip, .fail])
+  @Test(arguments: [ImportOptions.ConflictPolicy.replace, .skip, .fail])
   func `an existing object is replaced, skipped or refused`(
-    conflict: ImportOptions.Conflict
+    conflict: ImportOptions.ConflictPolicy
   ) throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path("s"), models: [NewNote.self])
+    let store = try Store(at: folder.path("s"), models: [NewNote.self])
     try store.write { tx in
       try tx.insert(NewNote(id: 1, stars: 1, text: "one", link: "here"))
       try tx.insert(NewNote(id: 2, stars: 2, text: "two", link: nil))
@@ -158,8 +158,8 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path("all.jsonl")
     try makeStore(folder.path("one")).exportJSONLines(to: path)
-    func open(_ name: String) throws -> ObjectStore {
-      try ObjectStore(at: folder.path(name), models: [OldNote.self])
+    func open(_ name: String) throws -> Store {
+      try Store(at: folder.path(name), models: [OldNote.self])
     }
     let refusing = try open("refusing")
     #expect(
@@ -187,14 +187,14 @@ import Testing
     #expect(try adding.read { tx in try tx.get(OldNote.self, 2)?.text } == "note 2")
     #expect(
       try Self.objects(of: adding)["Note"]
-        == Self.objects(of: try ObjectStore(at: folder.path("one"), models: []))["Note"]
+        == Self.objects(of: try Store(at: folder.path("one"), models: []))["Note"]
     )
   }
 
   @Test func `importing a field of a different type throws schemaMismatch`() throws {
     let folder = try TemporaryFolder()
     try makeStore(folder.path("one")).exportJSONLines(to: folder.path("all.jsonl"))
-    let store = try ObjectStore(at: folder.path("two"), models: [OtherNote.self])
+    let store = try Store(at: folder.path("two"), models: [OtherNote.self])
     #expect(code { try store.importJSONLines(from: folder.path("all.jsonl")) } == .schemaMismatch)
   }
 
@@ -215,7 +215,7 @@ import Testing
     reason: String
   ) throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path("s"), models: [OldNote.self])
+    let store = try Store(at: folder.path("s"), models: [OldNote.self])
     let good = (1...5).map { #"{"model":"Note","fields":{"id":\#($0),"text":""}}"# }
     let file = try folder.makeFile("in.jsonl", (good + [line]).joined(separator: "\n"))
     let options = ImportOptions(linesPerTransaction: 2)
@@ -241,18 +241,18 @@ import Testing
 
   @Test func `two fields with the same name keep their values`() throws {
     let folder = try TemporaryFolder()
-    let old = try ObjectStore(at: folder.path("one"), models: [OldNote.self])
+    let old = try Store(at: folder.path("one"), models: [OldNote.self])
     try old.write { tx in try tx.insert(OldNote(id: 1, text: "a text")) }
-    let new = try ObjectStore(at: folder.path("one"), models: [NumberedNote.self])
+    let new = try Store(at: folder.path("one"), models: [NumberedNote.self])
     try new.write { tx in
       try tx.update(NumberedNote.self, 1) { $0.text = 5 }
       try tx.insert(NumberedNote(id: 2, text: 6))
     }
     try new.exportJSONLines(to: folder.path("all.jsonl"))
-    let copy = try ObjectStore(at: folder.path("two"), models: [NumberedNote.self])
+    let copy = try Store(at: folder.path("two"), models: [NumberedNote.self])
     try copy.importJSONLines(from: folder.path("all.jsonl"))
     #expect(try copy.read { tx in try tx.get(NumberedNote.self, 1)?.text } == 5)
-    let reader = try ObjectStore(at: folder.path("two"), models: [OldNote.self])
+    let reader = try Store(at: folder.path("two"), models: [OldNote.self])
     #expect(try reader.read { tx in try tx.get(OldNote.self, 1)?.text } == "a text")
     #expect(try reader.read { tx in try tx.get(OldNote.self, 2)?.text } == "none")
   }

@@ -7,11 +7,11 @@ import Testing
 
 @Suite struct ReferenceAuditTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(
+    store = try Store(
       at: folder.path("store"),
       models: [Visit<Deny>.self, Visit<Keep>.self, House<Cascade>.self, City.self]
     )
@@ -136,10 +136,10 @@ import Testing
         + [#"{"model":"City","fields":{"name":"city \#(group)"}}"#]
     }
     try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
-    let before = try store.changeCount()
+    let before = try store.commitNumber()
     let options = ImportOptions(linesPerTransaction: linesPerTransaction)
     #expect(try store.importJSONLines(from: path, options: options).inserted == 1_010)
-    #expect(try store.changeCount() == before + UInt64(transactions))
+    #expect(try store.commitNumber() == before + UInt64(transactions))
     #expect(try store.verify().isValid)
   }
 
@@ -181,7 +181,7 @@ import Testing
   @Test func `importing into a store of a later schema version throws tooNew`() throws {
     let path = try file(Self.city)
     let options = StoreOptions(schemaVersion: 2)
-    let later = try ObjectStore(at: store.path, models: [City.self], options: options)
+    let later = try Store(at: store.path, models: [City.self], options: options)
     let error = #expect(throws: StoreError.self) { try store.importJSONLines(from: path) }
     #expect(error?.code == .tooNew)
     #expect(try later.read { try $0.count(City.all) } == 0)

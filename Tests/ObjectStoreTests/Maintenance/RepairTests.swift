@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct RepairTests {
   private func objects(_ path: String) throws -> [String: [UInt64: StoredObject]] {
-    let store = try ObjectStore(at: path, models: [])
+    let store = try Store(at: path, models: [])
     var objects: [String: [UInt64: StoredObject]] = [:]
     for model in try store.storedModels() {
       objects[model.name] = [:]
@@ -35,22 +35,22 @@ import Testing
     let damaged = try DamagedStore()
     let before = try objects(damaged.path)
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.isComplete)
     #expect(report.models["Note"]?.saved == 360)
     #expect(report.models["Ticket"]?.saved == 400)
     #expect(try objects(target) == before)
-    #expect(try ObjectStore.verify(at: target).problems == [])
+    #expect(try Store.verify(at: target).problems == [])
     let old = try damaged.open().storedModels()
-    let new = try ObjectStore(at: target, models: []).storedModels()
+    let new = try Store(at: target, models: []).storedModels()
     #expect(old.map { $0.fields } == new.map { $0.fields })
     #expect(old.map { Set($0.indexes) } == new.map { Set($0.indexes) })
     #expect(old.map(\.layoutCount) == new.map(\.layoutCount))
     // Values that an application has derived from the seed stay valid.
-    #expect(try ObjectStore(at: target, models: []).seed == damaged.open().seed)
+    #expect(try Store(at: target, models: []).seed == damaged.open().seed)
 
     // Programs can continue to write, and no object id is reused.
-    let program = try ObjectStore(at: target, models: [NewNote.self, Ticket.self])
+    let program = try Store(at: target, models: [NewNote.self, Ticket.self])
     try program.write { tx in try tx.insert(NewNote(id: 1_000, text: "new", link: nil)) }
     #expect(try objects(target)["Note"]?.keys.max() == 401)
     #expect(throws: StoreError.self) {
@@ -68,7 +68,7 @@ import Testing
       }
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(!report.isComplete)
     #expect(report.models["Ticket"]?.lost == [5, 77])
     #expect(report.models["Ticket"]?.saved == 398)
@@ -77,7 +77,7 @@ import Testing
     expected["Ticket"]?[5] = nil
     expected["Ticket"]?[77] = nil
     #expect(try objects(target) == expected)
-    #expect(try ObjectStore.verify(at: target).isValid)
+    #expect(try Store.verify(at: target).isValid)
   }
 
   @Test func `an object with lost hot fields is saved with default values for them`() throws {
@@ -88,7 +88,7 @@ import Testing
       try tx.put(Array(repeating: 9, count: 200).span, for: key.span, in: table)
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     let ids = (64..<96).filter { before["Note"]?[UInt64($0)] != nil }.map { UInt64($0) }
     #expect(report.models["Note"]?.withoutHotFields == ids)
     #expect(report.models["Note"]?.saved == 360)
@@ -97,7 +97,7 @@ import Testing
     #expect(after["Note"]?[65]?["text"] == .string(""))
     #expect(after["Note"]?[65]?["size"] == .signed(0))
     #expect(after["Note"]?[63] == before["Note"]?[63])
-    #expect(try ObjectStore.verify(at: target).isValid)
+    #expect(try Store.verify(at: target).isValid)
   }
 
   @Test func `a flipped bit in a chunk of hot fields loses the hot fields of one object`() throws {
@@ -114,13 +114,13 @@ import Testing
       try tx.put(chunk.span, for: key.span, in: table)
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.models["Note"]?.withoutHotFields == [95])
     #expect(report.models["Note"]?.saved == 360)
     let after = try objects(target)
     for id in (64 as UInt64)..<95 { #expect(after["Note"]?[id] == before["Note"]?[id]) }
     #expect(after["Note"]?[95]?["stars"] == before["Note"]?[95]?["stars"])
-    #expect(try ObjectStore.verify(at: target).isValid)
+    #expect(try Store.verify(at: target).isValid)
   }
 
   @Test func `of two objects with one unique value, the older is saved and the other reported`()
@@ -137,7 +137,7 @@ import Testing
       try tx.put(description.encoded.span, for: key.span, in: table)
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.models["Ticket"]?.saved == 9)
     #expect(report.skippedObjects.count == 391)
     #expect(report.models["Ticket"]?.lost == [])
@@ -151,15 +151,15 @@ import Testing
     let damaged = try DamagedStore()
     // Without primary key entries, existing objects are not found, so a duplicate can be inserted.
     try damaged.edit("Note/keys", .integers) { tx, table in try tx.removeAll(in: table) }
-    try ObjectStore(at: damaged.path, models: [NewNote.self]).write { tx in
+    try Store(at: damaged.path, models: [NewNote.self]).write { tx in
       try tx.insert(NewNote(id: 7, text: "duplicate", link: nil))
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.models["Note"]?.saved == 360)
     #expect(report.skippedObjects.map(\.reason) == ["object 7 has the same primary key"])
     #expect(report.skippedObjects.first?.object["text"] == .string("duplicate"))
-    #expect(try ObjectStore.verify(at: target).problems == [])
+    #expect(try Store.verify(at: target).problems == [])
   }
 
   @Test func `the id of a lost last object is not reused`() throws {
@@ -169,8 +169,8 @@ import Testing
       try tx.put([1, 2, 3].span, for: key.span, in: table)
     }
     let target = damaged.folder.path("new")
-    #expect(try ObjectStore.repair(at: damaged.path, into: target).models["Ticket"]?.lost == [400])
-    try ObjectStore(at: target, models: [Ticket.self]).write { tx in
+    #expect(try Store.repair(at: damaged.path, into: target).models["Ticket"]?.lost == [400])
+    try Store(at: target, models: [Ticket.self]).write { tx in
       try tx.insert(Ticket(id: 1_000, seat: "new", row: 1))
     }
     #expect(try objects(target)["Ticket"]?.keys.max() == 401)
@@ -184,7 +184,7 @@ import Testing
       for offset in 0..<4_096 { bytes[leaf * 4_096 + offset] = 0xAA }
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.damageCount > 0)
     let after = try objects(target)
     for (model, old) in before {
@@ -196,7 +196,7 @@ import Testing
         #expect(object == old[id])
       }
     }
-    #expect(try ObjectStore.verify(at: target).isValid)
+    #expect(try Store.verify(at: target).isValid)
   }
 
   @Test func `records below destroyed branch pages are recovered`() throws {
@@ -208,19 +208,19 @@ import Testing
         for offset in 0..<64 { bytes[number * 4_096 + offset] ^= 0x5A }
       }
     }
-    #expect(try !ObjectStore.verify(at: damaged.path).isValid)
+    #expect(try !Store.verify(at: damaged.path).isValid)
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.damageCount > 0)
     #expect(try objects(target) == before)
     #expect(report.models["Note"]?.lost == [])
     #expect(report.models["Ticket"]?.lost == [])
-    #expect(try ObjectStore.verify(at: target).isValid)
+    #expect(try Store.verify(at: target).isValid)
   }
 
   @Test func `a recovered record that may belong to two models is assigned to neither`() throws {
     let damaged = try DamagedStore()
-    try ObjectStore(at: damaged.path, models: [Coupon.self]).write { tx in
+    try Store(at: damaged.path, models: [Coupon.self]).write { tx in
       for id in 1...400 { try tx.insert(Coupon(id: id, seat: "coupon \(id)")) }
     }
     try damaged.editFile { bytes in
@@ -229,17 +229,17 @@ import Testing
       }
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.models["Note"]?.saved == 360)
     #expect(report.models["Ticket"]?.saved == 0)
     #expect(report.models["Coupon"]?.saved == 0)
     #expect(report.notes.contains { $0.hasPrefix("800 entries") })
-    #expect(try ObjectStore.verify(at: target).isValid)
+    #expect(try Store.verify(at: target).isValid)
   }
 
   @Test func `deleted objects are not recovered from free pages`() throws {
     let damaged = try DamagedStore()
-    let store = try ObjectStore(at: damaged.path, models: [Ticket.self])
+    let store = try Store(at: damaged.path, models: [Ticket.self])
     for id in 1...200 {
       try store.write(durability: .deferred) { tx in _ = try tx.delete(Ticket.self, id) }
     }
@@ -250,7 +250,7 @@ import Testing
       }
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.models["Ticket"]?.saved == 200)
     #expect(try objects(target) == before)
   }
@@ -270,11 +270,11 @@ import Testing
       }
     }
     let target = damaged.folder.path("new")
-    let report = try ObjectStore.repair(at: damaged.path, into: target)
+    let report = try Store.repair(at: damaged.path, into: target)
     #expect(report.notes.count >= 1)
     #expect(try objects(target) == before)
     // A program rebuilds the indexes of its models when it opens the store.
-    let program = try ObjectStore(at: target, models: [Ticket.self])
+    let program = try Store(at: target, models: [Ticket.self])
     let model = try program.storedModels().first { $0.name == "Ticket" }
     #expect(model?.indexes.map(\.entryCount) == [400, 400])
   }
@@ -298,8 +298,8 @@ import Testing
       try changed.write(to: URL(filePath: copy + "/data.mdb"))
       let target = damaged.folder.path("new\(round)")
       do {
-        let report = try ObjectStore.repair(at: copy, into: target)
-        #expect(try ObjectStore.verify(at: target).problems == [])
+        let report = try Store.repair(at: copy, into: target)
+        #expect(try Store.verify(at: target).problems == [])
         for (model, objects) in try objects(target) {
           let partial = Set(report.models[model]?.withoutHotFields ?? [])
           for (id, object) in objects where !partial.contains(id) {
@@ -319,7 +319,7 @@ import Testing
     try damaged.folder.makeFile("taken/file", "mine")
     func code(_ path: String, _ target: String) -> StoreError.Code? {
       do {
-        _ = try ObjectStore.repair(at: path, into: damaged.folder.path(target))
+        _ = try Store.repair(at: path, into: damaged.folder.path(target))
         return nil
       } catch {
         return (error as? StoreError)?.code

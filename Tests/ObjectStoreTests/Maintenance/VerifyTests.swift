@@ -11,7 +11,7 @@ import Testing
   @Test func `verification of an intact store covers all objects and pages`() throws {
     let damaged = try DamagedStore()
     let store = try damaged.open()
-    var last: ObjectStore.VerificationProgress?
+    var last: Store.VerificationProgress?
     let report = try store.verify { last = $0 }
     #expect(report.isValid)
     #expect(report.problems == [])
@@ -30,7 +30,7 @@ import Testing
 
   @Test func `an empty store is valid`() throws {
     let folder = try TemporaryFolder()
-    let store = try ObjectStore(at: folder.path, models: [NewNote.self])
+    let store = try Store(at: folder.path, models: [NewNote.self])
     let report = try store.verify()
     #expect(report.isValid)
     #expect(report.models["Note"] == .init())
@@ -282,7 +282,7 @@ import Testing
           UInt8.random(in: 1...255, using: &generator)
       }
       try changed.write(to: URL(filePath: copy + "/data.mdb"))
-      let report = try ObjectStore.verify(at: copy)
+      let report = try Store.verify(at: copy)
       if !report.isValid { found += 1 }
     }
     #expect(found > 20)

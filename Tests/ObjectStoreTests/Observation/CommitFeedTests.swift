@@ -5,11 +5,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CommitFeedTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
   }
 
   private func models(_ id: UInt64) -> [HistoryEntry.ModelEntry] {
@@ -20,7 +20,7 @@ import Testing
 
   /// A commit may happen after an observer has read the last commit number and before it waits.
   @Test func `waiting for a commit that was already made returns immediately`() async throws {
-    let before = try store.changeCount()
+    let before = try store.commitNumber()
     try await store.write { try $0.insert(Everything(id: 1)) }
     await store.feed.wait(after: before)
   }
@@ -28,7 +28,7 @@ import Testing
   @Test func `a wait ends with the next commit`() async throws {
     let store = store
     let registration = store.feed.register(ObserverID())
-    let before = try store.changeCount()
+    let before = try store.commitNumber()
     async let waited: Void = store.feed.wait(after: before)
     try await store.write { try $0.insert(Everything(id: 1)) }
     await waited
@@ -37,7 +37,7 @@ import Testing
 
   @Test func `commits are delivered in order, independent of the order of publishing`() throws {
     let registration = store.feed.register(ObserverID())
-    let last = try store.changeCount()
+    let last = try store.commitNumber()
     for number in [last + 2, last + 1, last + 4, last + 3] {
       store.feed.publish(number, models(number))
     }
@@ -54,7 +54,7 @@ import Testing
   {
     let observer = ObserverID()
     let registration = store.feed.register(observer)
-    let last = try store.changeCount()
+    let last = try store.commitNumber()
     for number in [last + 1, last + 3] {
       store.feed.publish(number, [], store.feed.prepare(number, suppressedFor: [observer]))
     }

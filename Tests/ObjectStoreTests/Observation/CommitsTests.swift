@@ -6,14 +6,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct CommitsTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
   }
 
-  private func write(_ id: Int64, to store: ObjectStore) throws {
+  private func write(_ id: Int64, to store: Store) throws {
     try store.write { try $0.insert(Everything(id: id)) }
   }
 
@@ -21,7 +21,7 @@ import Testing
 
   @Test func `every commit is delivered, including commits of another store instance`() async throws
   {
-    let other = try ObjectStore(at: folder.path, models: [Everything.self])
+    let other = try Store(at: folder.path, models: [Everything.self])
     var commits = store.commits.makeAsyncIterator()
     var last = try #require(try await commits.next())
     for id in Int64(1)...6 {

@@ -8,11 +8,11 @@ import Testing
 // processes wait for their test.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ObservationProcessTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
   }
 
   // The observer runs in the child process, because other tests occupy the threads of this one.
@@ -20,7 +20,7 @@ import Testing
     let path = folder.path
     async let child: Void = {
       await #expect(processExitsWith: .success) { [path = path as String] in
-        let store = try ObjectStore(at: path, models: [Everything.self])
+        let store = try Store(at: path, models: [Everything.self])
         var changes = store.observe(Everything.all).makeAsyncIterator()
         _ = try await changes.next()
         makeFile(path + "/seen0")
@@ -46,7 +46,7 @@ import Testing
   private func write(_ object: Everything) throws { try store.write { try $0.insert(object) } }
 
   @Test func `commits of another store instance in the same process are delivered`() async throws {
-    let other = try ObjectStore(at: folder.path, models: [Everything.self])
+    let other = try Store(at: folder.path, models: [Everything.self])
     var changes = store.observe(Everything.all).makeAsyncIterator()
     _ = try await changes.next()
     for id in Int64(1)...5 {
@@ -60,7 +60,7 @@ import Testing
     _ = try await changes.next()
     async let child: Void = {
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
-        let store = try ObjectStore(at: path, models: [Everything.self])
+        let store = try Store(at: path, models: [Everything.self])
         var transaction = try store.beginWrite()
         try transaction.insert(Everything(id: 1))
         _ = try transaction.recordHistory(limit: .standard, isObserved: false)
@@ -78,14 +78,14 @@ import Testing
     var changes = store.observe(Everything.all).makeAsyncIterator()
     _ = try await changes.next()
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
-      let store = try ObjectStore(at: path, models: [Everything.self])
+      let store = try Store(at: path, models: [Everything.self])
       try store.write { tx in
         try tx.insert(Everything(id: 1))
         kill(getpid(), SIGKILL)
       }
     }
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      let store = try ObjectStore(at: path, models: [Everything.self])
+      let store = try Store(at: path, models: [Everything.self])
       try store.write { try $0.insert(Everything(id: 2)) }
     }
     let change = try #require(try await changes.next())
@@ -98,7 +98,7 @@ import Testing
     async let child: Void = {
       await #expect(processExitsWith: .success) { [path = path as String] in
         let options = StoreOptions(access: .readOnly)
-        let store = try ObjectStore(at: path, models: [Everything.self], options: options)
+        let store = try Store(at: path, models: [Everything.self], options: options)
         var changes = store.observe(Everything.all).makeAsyncIterator()
         #expect(try await changes.next()?.snapshot.count == 1)
         makeFile(path + "/observing")
@@ -122,7 +122,7 @@ import Testing
         group.addTask {
           await #expect(processExitsWith: .success) {
             [path = path as String, number = number as Int] in
-            let store = try ObjectStore(at: path, models: [Everything.self])
+            let store = try Store(at: path, models: [Everything.self])
             for id in 0..<40 {
               try store.write(durability: .deferred) { tx in
                 try tx.insert(Everything(id: Int64(number * 100 + id)))

@@ -65,8 +65,8 @@ import Testing
     let folder = try TemporaryFolder()
     var random = SplitMix64(seed: seed)
     let models: [any Model.Type] = [Everything.self, Item.self]
-    func open(_ limit: HistoryLimit) throws -> ObjectStore {
-      try ObjectStore(at: folder.path, models: models, options: StoreOptions(historyLimit: limit))
+    func open(_ limit: HistoryLimit) throws -> Store {
+      try Store(at: folder.path, models: models, options: StoreOptions(historyLimit: limit))
     }
     let store = try open(.standard)
     let others = [
@@ -95,7 +95,7 @@ import Testing
     #expect(counts.allSatisfy { $0 > 10 })
   }
 
-  private func write(to store: ObjectStore, _ random: inout SplitMix64) throws {
+  private func write(to store: Store, _ random: inout SplitMix64) throws {
     let writes = Int.random(in: 0..<20, using: &random) == 0 ? 200 : 3
     var used = random
     try? store.write(durability: .deferred) { tx in
@@ -141,7 +141,7 @@ import Testing
     var last: [Everything]
     var changeCount = 0
 
-    init(_ subject: Subject, _ store: ObjectStore) async throws {
+    init(_ subject: Subject, _ store: Store) async throws {
       self.subject = subject
       let sequence =
         subject.fields.map { store.observe(subject.query, fields: $0) }
@@ -159,7 +159,7 @@ import Testing
       }
     }
 
-    mutating func check(_ store: ObjectStore) async throws {
+    mutating func check(_ store: Store) async throws {
       let query = subject.query
       let now = try await store.read { try $0.fetch(query) }
       guard expectsChange(now) else { return }

@@ -8,11 +8,11 @@ import Testing
   private struct Failure: Error {}
 
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
   }
 
   @Test func `observers of concurrent writers replay every change up to the final result`()

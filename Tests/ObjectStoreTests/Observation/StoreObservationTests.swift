@@ -7,11 +7,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct StoreObservationTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self, Item.self])
+    store = try Store(at: folder.path, models: [Everything.self, Item.self])
   }
 
   @Test func `the first element is the current result`() async throws {
@@ -183,7 +183,7 @@ import Testing
 
   @Test func `an object observation works without a history`() async throws {
     let options = StoreOptions(historyLimit: .off)
-    let other = try ObjectStore(at: folder.path, models: [Everything.self], options: options)
+    let other = try Store(at: folder.path, models: [Everything.self], options: options)
     var changes = store.observe(Everything.self, 5).makeAsyncIterator()
     _ = try await changes.next()
     try await other.write { try $0.insert(Everything(id: 5)) }
@@ -227,11 +227,11 @@ import Testing
       _ = try await changes.next()
       #expect(store.feed.isObserved)
       try await store.write { try $0.insert(Everything(id: 1)) }
-      let number = try store.changeCount()
+      let number = try store.commitNumber()
       #expect(store.feed.commits(after: number - 1, through: number)?.count == 1)
     }
     #expect(!store.feed.isObserved)
-    let number = try store.changeCount()
+    let number = try store.commitNumber()
     #expect(store.feed.commits(after: number - 1, through: number) == nil)
   }
 }

@@ -19,8 +19,8 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     var random = SplitMix64(seed: seed)
-    let store = try ObjectStore(at: folder.path, models: [Everything.self])
-    let other = try ObjectStore(at: folder.path, models: [Everything.self])
+    let store = try Store(at: folder.path, models: [Everything.self])
+    let other = try Store(at: folder.path, models: [Everything.self])
     var observers: [Observer] = []
     for query in Self.queries { observers.append(try await Observer(query, store)) }
     let identifiers = Set(observers.map(\.identifier))
@@ -40,13 +40,13 @@ import Testing
     for observer in observers { #expect(observer.changeCount > 3) }
   }
 
-  private func all(in store: ObjectStore) throws -> [Int64: Everything] {
+  private func all(in store: Store) throws -> [Int64: Everything] {
     let objects = try store.read { try $0.fetch(Everything.all) }
     return Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) })
   }
 
   private func write(
-    to store: ObjectStore,
+    to store: Store,
     without observers: Set<ObserverID>,
     _ nextID: Int64,
     _ random: inout SplitMix64
@@ -84,7 +84,7 @@ import Testing
     var suppressed: Set<Int64> = []
     var changeCount = 0
 
-    init(_ query: Query<Everything>, _ store: ObjectStore) async throws {
+    init(_ query: Query<Everything>, _ store: Store) async throws {
       self.query = query
       let sequence = store.observe(query)
       identifier = sequence.observer
@@ -96,7 +96,7 @@ import Testing
       if isNotified { notified.formUnion(ids) } else { suppressed.formUnion(ids) }
     }
 
-    mutating func check(_ store: ObjectStore) async throws {
+    mutating func check(_ store: Store) async throws {
       let query = query
       let now = try await store.read { try $0.fetch(query) }
       let own = suppressed.subtracting(notified)

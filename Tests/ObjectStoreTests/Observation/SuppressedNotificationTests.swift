@@ -7,11 +7,11 @@ import Testing
 /// Tests writes that do not notify some observers.
 @Suite(.timeLimit(.minutes(2))) struct SuppressedNotificationTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
     try store.write { tx in for id in Int64(1)...5 { try tx.insert(Everything(id: id)) } }
   }
 
@@ -110,7 +110,7 @@ import Testing
   @Test func `suppression works across more commits than the feed keeps`()
     async throws
   {
-    let other = try ObjectStore(at: folder.path, models: [Everything.self])
+    let other = try Store(at: folder.path, models: [Everything.self])
     let sequence = store.observe(Everything.all)
     var changes = sequence.makeAsyncIterator()
     _ = try await changes.next()
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func `without a history, changes that cannot be attributed are delivered`() async throws {
-    let store = try ObjectStore(
+    let store = try Store(
       at: folder.path,
       models: [Everything.self],
       options: StoreOptions(historyLimit: .off)

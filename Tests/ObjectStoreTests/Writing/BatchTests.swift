@@ -12,9 +12,9 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private func makeStore(_ name: String = "store") throws -> ObjectStore {
+  private func makeStore(_ name: String = "store") throws -> Store {
     let path = folder.path(name) as String
-    return try ObjectStore(at: path, models: [Everything.self, Item.self, Ticket.self])
+    return try Store(at: path, models: [Everything.self, Item.self, Ticket.self])
   }
 
   private func item(_ id: Int, _ random: inout SplitMix64) -> Item {

@@ -6,11 +6,11 @@ import Testing
 
 @Suite struct CheckedUpdateTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
   }
 
   private func get(_ key: Int64) throws -> Everything? {
@@ -19,10 +19,10 @@ import Testing
 
   /// Expects the write to throw `conflict` without a commit, and returns the cause.
   private func conflict(_ body: (inout StoreTransaction) throws -> Void) throws -> UpdateConflict? {
-    let before = try store.changeCount()
+    let before = try store.commitNumber()
     let error = #expect(throws: StoreError.self) { try store.write(body) }
     #expect(error?.code == .conflict)
-    #expect(try store.changeCount() == before)
+    #expect(try store.commitNumber() == before)
     return error?.cause as? UpdateConflict
   }
 
@@ -115,9 +115,9 @@ import Testing
 
   @Test func `an edit without changes writes nothing`() throws {
     try store.write { try $0.insert(Everything.full) }
-    let before = try store.changeCount()
+    let before = try store.commitNumber()
     try store.write { try $0.update(.full, to: .full as Everything) }
-    #expect(try store.changeCount() == before)
+    #expect(try store.commitNumber() == before)
   }
 
   @Test func `editing the primary key throws keyChanged`() throws {
@@ -199,11 +199,11 @@ import Testing
       }
     }
     #expect(conflicts > 200 && merges > 200)
-    #expect(try ObjectStore.verify(at: folder.path).isValid)
+    #expect(try Store.verify(at: folder.path).isValid)
   }
 
   @Test func `fields beyond the 64th are compared individually`() throws {
-    let store = try ObjectStore(at: folder.path("wide"), models: [Wide.self])
+    let store = try Store(at: folder.path("wide"), models: [Wide.self])
     let original = Wide(id: 1)
     var stored = original
     stored.values[66] = "stored"
@@ -227,9 +227,9 @@ import Testing
 
   @Test func `a missing field compares equal to its default`() throws {
     let path = folder.path("notes")
-    let old = try ObjectStore(at: path, models: [OldNote.self])
+    let old = try Store(at: path, models: [OldNote.self])
     try old.write { try $0.insert(OldNote(id: 1, text: "old")) }
-    let other = try ObjectStore(at: path, models: [StarredNote.self])
+    let other = try Store(at: path, models: [StarredNote.self])
     let original = try other.read { try $0.find(StarredNote.self, 1) }
     #expect(original.stars == 4)
     try other.read { (tx) throws in
@@ -243,9 +243,9 @@ import Testing
 
   @Test func `unknown fields are not compared and keep their values`() throws {
     let path = folder.path("notes")
-    let new = try ObjectStore(at: path, models: [StarredNote.self])
+    let new = try Store(at: path, models: [StarredNote.self])
     try new.write { try $0.insert(StarredNote(id: 1, stars: 2, text: "old")) }
-    let old = try ObjectStore(at: path, models: [OldNote.self])
+    let old = try Store(at: path, models: [OldNote.self])
     let original = try old.read { try $0.find(OldNote.self, 1) }
     try new.write { _ = try $0.update(StarredNote.self, 1) { $0.stars = 3 } }
     var edited = original

@@ -13,9 +13,9 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private func makeStore(_ name: String = "store") throws -> ObjectStore {
+  private func makeStore(_ name: String = "store") throws -> Store {
     let path = folder.path(name) as String
-    return try ObjectStore(at: path, models: [Everything.self, Item.self])
+    return try Store(at: path, models: [Everything.self, Item.self])
   }
 
   // MARK: Equivalence with updates
@@ -129,7 +129,7 @@ import Testing
   @Test func `setting the current value makes no commit`() throws {
     let store = try makeStore()
     try store.write { try $0.insert(Everything(id: 1, text: "old", received: 5)) }
-    let count = try store.changeCount()
+    let count = try store.commitNumber()
     try store.write { tx in
       let found = [
         try tx.edit(Everything.self, 1) { $0.set(\.received, to: 5) },
@@ -141,7 +141,7 @@ import Testing
       let hasChanges = tx.hasChanges
       #expect(!hasChanges)
     }
-    #expect(try store.changeCount() == count)
+    #expect(try store.commitNumber() == count)
   }
 
   @Test func `editing a missing object returns false`() throws {
@@ -186,18 +186,18 @@ import Testing
   {
     let path = folder.path("labels") as String
     do {
-      let store = try ObjectStore(at: path, models: [NewLabel.self])
+      let store = try Store(at: path, models: [NewLabel.self])
       try store.write { try $0.insert(NewLabel(id: 1, text: "a", size: 7, link: "l")) }
     }
     do {
-      let store = try ObjectStore(at: path, models: [OldLabel.self])
+      let store = try Store(at: path, models: [OldLabel.self])
       try store.write { tx in
         try tx.insert(OldLabel(id: 2, text: "b"))
         try tx.edit(OldLabel.self, 1) { $0.set(\.text, to: "A") }
         try tx.edit(OldLabel.self, 1) { $0.set(\.text, to: "AA") }
       }
     }
-    let store = try ObjectStore(at: path, models: [NewLabel.self])
+    let store = try Store(at: path, models: [NewLabel.self])
     try store.write { tx in
       let first = try tx.get(NewLabel.self, 1)
       #expect(first == NewLabel(id: 1, text: "AA", size: 7, link: "l"))

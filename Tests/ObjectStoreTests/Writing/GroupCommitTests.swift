@@ -16,11 +16,11 @@ import Testing
   }
 
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
   }
 
   private func keys() throws -> Set<Int64> {
@@ -30,7 +30,7 @@ import Testing
   @Test func `queued writes share one commit, and a write that throws is rolled back alone`()
     async throws
   {
-    let before = try store.changeCount()
+    let before = try store.commitNumber()
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
       await blocker.hold(store, in: &group)
@@ -52,14 +52,14 @@ import Testing
       await blocker.release(store, waiting: 100)
       try await group.waitForAll()
     }
-    #expect(try store.changeCount() == before + 1)
+    #expect(try store.commitNumber() == before + 1)
     #expect(try keys() == Set((0..<100).filter { !$0.isMultiple(of: 7) } + [1_000]))
   }
 
   @Test func `a batch has a maximum size, and the remaining writes share the next commit`()
     async throws
   {
-    let before = try store.changeCount()
+    let before = try store.commitNumber()
     let count = WriteQueue.maximumBatchSize + 10
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
@@ -70,7 +70,7 @@ import Testing
       await blocker.release(store, waiting: count)
       try await group.waitForAll()
     }
-    #expect(try store.changeCount() == before + 2)
+    #expect(try store.commitNumber() == before + 2)
     #expect(try keys().count == count)
   }
 
@@ -101,7 +101,7 @@ import Testing
 
   @Test func `a write that exceeds the map fails alone, and the others are committed`() async throws
   {
-    let store = try ObjectStore(
+    let store = try Store(
       at: folder.path + "/small",
       models: [Everything.self],
       options: StoreOptions(mapSize: 1 << 20)
@@ -128,7 +128,7 @@ import Testing
       await blocker.release(store, waiting: 6)
       try await group.waitForAll()
     }
-    #expect(await errors.byID == [2: .full])
+    #expect(await errors.byID == [2: .mapFull])
     let keys = try await store.read { Set(try $0.fetch(Everything.all).map(\.id)) }
     #expect(keys == [0, 1, 3, 4, 5])
   }
@@ -137,9 +137,9 @@ import Testing
   @Test func `a failed commit fails every write that shares it`() async throws {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       signal(SIGXFSZ, SIG_IGN)
-      let store = try ObjectStore(at: path, models: [Everything.self])
+      let store = try Store(at: path, models: [Everything.self])
       try await store.write { try $0.insert(Everything(id: 1_000)) }
-      let before = try store.changeCount()
+      let before = try store.commitNumber()
       let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
       var unlimited = rlimit()
       unsafe getrlimit(resource, &unlimited)
@@ -164,7 +164,7 @@ import Testing
         try await group.waitForAll()
       }
       #expect(await errors.byID.keys.sorted() == [0, 1, 2, 3, 4])
-      #expect(try store.changeCount() == before)
+      #expect(try store.commitNumber() == before)
       unsafe setrlimit(resource, &unlimited)
       try await store.write { try $0.insert(Everything(id: 6)) }
       #expect(try await store.read { Set(try $0.fetch(Everything.all).map(\.id)) } == [6, 1_000])
@@ -177,7 +177,7 @@ import Testing
     let path = folder.path
     await #expect(processExitsWith: .success) { [path = path as String] in
       let options = StoreOptions(access: .readOnly)
-      let store = try ObjectStore(at: path, models: [Everything.self], options: options)
+      let store = try Store(at: path, models: [Everything.self], options: options)
       let codes = await withTaskGroup(of: StoreError.Code?.self) { group in
         for _ in 0..<20 {
           group.addTask {
@@ -220,7 +220,7 @@ import Testing
     expected: String
   ) async throws {
     let log = RecordingLog()
-    let store = try ObjectStore(
+    let store = try Store(
       at: folder.path + "/logged",
       models: [Everything.self],
       options: StoreOptions(logger: log.logger)

@@ -6,11 +6,11 @@ import Testing
   private struct Failure: Error {}
 
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
   }
 
   private func all() throws -> [Everything] { try store.read { try $0.fetch(Everything.all) } }

@@ -5,11 +5,11 @@ import Testing
 /// Tests chunks of hot parts that a write transaction holds in memory before it stores them.
 @Suite(.timeLimit(.minutes(5))) struct NewHotPartsTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Everything.self])
+    store = try Store(at: folder.path, models: [Everything.self])
   }
 
   @Test func `a read inside the write sees the hot fields of new objects`() throws {

@@ -11,11 +11,11 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private func open(_ name: String = "store") throws -> ObjectStore {
-    try ObjectStore(at: folder.path(name), models: [Ticket.self, Seat.self])
+  private func open(_ name: String = "store") throws -> Store {
+    try Store(at: folder.path(name), models: [Ticket.self, Seat.self])
   }
 
-  private func add(to store: ObjectStore, _ count: Int = 1) throws -> [Int] {
+  private func add(to store: Store, _ count: Int = 1) throws -> [Int] {
     try store.write { tx in
       try (0..<count).map { _ in
         let id = try tx.nextKey(for: Ticket.self)
@@ -85,7 +85,7 @@ import Testing
         _ = try tx.nextKey(for: Seat.self)
         Issue.record("nextKey returned a key beyond Int8.max")
       } catch let error as StoreError {
-        #expect(error.code == .full)
+        #expect(error.code == .keysExhausted)
       }
     }
   }
@@ -100,11 +100,11 @@ import Testing
         #expect(key == 4)
       }
     }
-    try ObjectStore.compact(at: folder.path("store"))
-    _ = try ObjectStore.repair(at: folder.path("store"), into: folder.path("repaired"))
+    try Store.compact(at: folder.path("store"))
+    _ = try Store.repair(at: folder.path("store"), into: folder.path("repaired"))
     #expect(try add(to: open()) == [5])
     #expect(try add(to: open("repaired")) == [5])
-    #expect(try ObjectStore.verify(at: folder.path("repaired")).isValid)
+    #expect(try Store.verify(at: folder.path("repaired")).isValid)
   }
 }
 

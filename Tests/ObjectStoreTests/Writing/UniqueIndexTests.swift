@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct UniqueIndexTests {
   let folder: TemporaryFolder
-  let store: ObjectStore
+  let store: Store
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try ObjectStore(at: folder.path, models: [Badge.self])
+    store = try Store(at: folder.path, models: [Badge.self])
   }
 
   private func isRefused(_ badge: Badge) throws -> Bool {

@@ -9,7 +9,7 @@ final class WriteBlocker: Sendable {
   private let released = DispatchSemaphore(value: 0)
 
   /// Starts the write, and returns when it is running.
-  func hold(_ store: ObjectStore, in group: inout ThrowingTaskGroup<Void, any Error>) async {
+  func hold(_ store: Store, in group: inout ThrowingTaskGroup<Void, any Error>) async {
     group.addTask {
       try await store.write { _ in
         self.isRunning.store(true, ordering: .releasing)
@@ -20,7 +20,7 @@ final class WriteBlocker: Sendable {
   }
 
   /// Waits until `count` writes are queued, and then ends the blocking write.
-  func release(_ store: ObjectStore, waiting count: Int) async {
+  func release(_ store: Store, waiting count: Int) async {
     while store.writes.count < count { await Task.yield() }
     released.signal()
   }

@@ -6,11 +6,11 @@ import Testing
 @testable import ResumeData
 
 extension GoldenSample {
-  static func resumeData() throws -> ResumeData { try ResumeData(bytes) }
+  static func resumeData() throws -> URLSessionResumeData { try URLSessionResumeData(bytes) }
 }
 
 struct ResumeDataTests {
-  private typealias Code = ResumeData.Defect.Code
+  private typealias Code = URLSessionResumeData.Defect.Code
 
   private static let minimal: PropertyListDictionary = [
     "NSURLSessionDownloadURL": .string("http://a/1"),
@@ -18,11 +18,14 @@ struct ResumeDataTests {
     "NSURLSessionResumeInfoTempFileName": .string("CFNetworkDownload_abcdef.tmp"),
   ]
 
-  private func decoded(_ members: PropertyListDictionary) throws -> ResumeData {
-    try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+  private func decoded(_ members: PropertyListDictionary) throws -> URLSessionResumeData {
+    try URLSessionResumeData(PropertyList.dictionary(members).encoded(as: .binary))
   }
 
-  private func decoded(_ key: ResumeData.Key, _ value: PropertyList?) throws -> ResumeData {
+  private func decoded(
+    _ key: URLSessionResumeData.Key,
+    _ value: PropertyList?
+  ) throws -> URLSessionResumeData {
     var members = Self.minimal
     members[key.rawValue] = value
     return try decoded(members)
@@ -66,7 +69,7 @@ struct ResumeDataTests {
 
   @Test func `every key is read in every form`() throws {
     let request = try URLRequestArchive(url: "http://a/0", method: "GET").encoded()
-    let members: [(ResumeData.Key, PropertyList)] = [
+    let members: [(URLSessionResumeData.Key, PropertyList)] = [
       (.downloadURL, .string("http://a/1")), (.bytesReceived, .integer(1 << 40)),
       (.version, .integer(4)), (.temporaryFileName, .string("CFNetworkDownload_x.tmp")),
       (.localPath, .string("/var/x.tmp")), (.entityTag, .string("W/\"1\"")),
@@ -74,11 +77,11 @@ struct ResumeDataTests {
       (.currentRequest, .data(request)), (.originalRequest, .data(request)),
       (.response, .data([1])), (.extractor, .string("zip")), (.publishingURL, .string("file:///p")),
     ]
-    #expect(members.count == ResumeData.Key.allCases.count)
+    #expect(members.count == URLSessionResumeData.Key.allCases.count)
     var plain: PropertyListDictionary = ["Unknown": .string("kept")]
     for (key, value) in members { plain[key.rawValue] = value }
-    for form in ResumeData.Form.allCases {
-      let data = try ResumeData(ResumeDictionary(plain, form: form).encoded())
+    for form in URLSessionResumeData.Form.allCases {
+      let data = try URLSessionResumeData(ResumeDictionary(plain, form: form).encoded())
       #expect(data.form == form)
       #expect(data.url == "http://a/1")
       #expect(data.received == 1 << 40)
@@ -142,12 +145,12 @@ struct ResumeDataTests {
       (.byteRange, .string("0-99999999999999999999"), .invalidByteRange),
       (.currentRequest, .string("x"), .wrongType),
       (.currentRequest, .data([1, 2, 3]), .unreadableRequest),
-    ] as [(ResumeData.Key, PropertyList?, ResumeData.Defect.Code)]
+    ] as [(URLSessionResumeData.Key, PropertyList?, URLSessionResumeData.Defect.Code)]
   )
   func `an invalid value is reported as a defect`(
-    key: ResumeData.Key,
+    key: URLSessionResumeData.Key,
     value: PropertyList?,
-    code: ResumeData.Defect.Code
+    code: URLSessionResumeData.Defect.Code
   ) throws {
     #expect(try decoded(key, value).defects.contains { $0.code == code })
   }
@@ -187,19 +190,19 @@ struct ResumeDataTests {
     ]
     for list in lists {
       let error = #expect(throws: ResumeDataError.self) {
-        try ResumeData(list.encoded(as: .xml))
+        try URLSessionResumeData(list.encoded(as: .xml))
       }
       #expect(error?.code == .notResumeData)
     }
     let request = #expect(throws: ResumeDataError.self) {
-      try ResumeData(GoldenSample.requestBytes)
+      try URLSessionResumeData(GoldenSample.requestBytes)
     }
     #expect(request != nil)
   }
 
   @Test(arguments: ["", "not a property list", "{\"a\": 1}"])
   func `other bytes throw notPropertyList`(text: String) {
-    let error = #expect(throws: ResumeDataError.self) { try ResumeData(Array(text.utf8)) }
+    let error = #expect(throws: ResumeDataError.self) { try URLSessionResumeData(Array(text.utf8)) }
     #expect(error?.code == .notPropertyList)
   }
 
@@ -208,10 +211,10 @@ struct ResumeDataTests {
     let root = try #require(builder.dictionary([:]).uid)
     let archive = builder.archive(root: root, under: .secure)
     let bytes = try archive.propertyList.encoded(as: .binary)
-    #expect(throws: ResumeDataError.self) { try ResumeData(bytes) }
+    #expect(throws: ResumeDataError.self) { try URLSessionResumeData(bytes) }
     let emptyArchive = KeyedArchive(objects: [.string("$null")], root: 0, under: .secure)
     let emptyBytes = try emptyArchive.propertyList.encoded(as: .binary)
     #expect(emptyBytes.count < 200)
-    #expect(throws: ResumeDataError.self) { try ResumeData(emptyBytes) }
+    #expect(throws: ResumeDataError.self) { try URLSessionResumeData(emptyBytes) }
   }
 }

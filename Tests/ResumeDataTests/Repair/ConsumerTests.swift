@@ -4,17 +4,19 @@ import Testing
 @testable import ResumeData
 
 struct ConsumerTests {
-  private static let draft = ResumeData.Draft(
+  private static let draft = URLSessionResumeData.Draft(
     url: "https://a/1",
     received: 7,
     file: .temporaryName("CFNetworkDownload_x.tmp"),
     entityTag: "\"1\""
   )
 
-  private static func withByteRange(_ form: ResumeData.Form) throws -> ResumeData {
+  private static func withByteRange(
+    _ form: URLSessionResumeData.Form
+  ) throws -> URLSessionResumeData {
     var members = try draft.members(for: form)
-    members[ResumeData.Key.byteRange.rawValue] = .string("0-6")
-    return try ResumeData(ResumeDictionary(members, form: form))
+    members[URLSessionResumeData.Key.byteRange.rawValue] = .string("0-6")
+    return try URLSessionResumeData(ResumeDictionary(members, form: form))
   }
 
   // MARK: iOS 10
@@ -36,7 +38,7 @@ struct ConsumerTests {
       #expect(after?.headers == before?.headers)
     }
     var expected = try #require(try PropertyList(sample.bytes).dictionary)
-    for key in [ResumeData.Key.currentRequest, .originalRequest] {
+    for key in [URLSessionResumeData.Key.currentRequest, .originalRequest] {
       let bytes = try #require(expected[key.rawValue]?.data)
       let archive = try URLRequestArchive(bytes).respelled(as: .unkeyed)
       expected[key.rawValue] = .data(try archive.encoded())
@@ -49,13 +51,13 @@ struct ConsumerTests {
   {
     let repaired = try GoldenSample.resumeData().prepared(for: .iOS10)
     #expect(try repaired.prepared(for: .iOS10).bytes == repaired.bytes)
-    #expect(try ResumeData(repaired.bytes).prepared(for: .iOS10).bytes == repaired.bytes)
+    #expect(try URLSessionResumeData(repaired.bytes).prepared(for: .iOS10).bytes == repaired.bytes)
     #expect(try !repaired.needsRepair(for: .iOS10))
     #expect(try GoldenSample.resumeData().needsRepair(for: .iOS10))
   }
 
   @Test func `resume data without requests needs no repair for iOS 10`() throws {
-    let data = try ResumeData(Self.draft, form: .binary)
+    let data = try URLSessionResumeData(Self.draft, form: .binary)
     #expect(try data.prepared(for: .iOS10).bytes == data.bytes)
   }
 
@@ -63,7 +65,7 @@ struct ConsumerTests {
     let sample = try GoldenSample.resumeData()
     var dictionary = sample.dictionary
     try dictionary.set(.currentRequest, to: .data([1, 2, 3]))
-    let damaged = try ResumeData(dictionary)
+    let damaged = try URLSessionResumeData(dictionary)
     #expect(damaged.defects.map(\.code) == [.unreadableRequest])
     #expect(throws: ResumeDataError.self) { try damaged.prepared(for: .iOS10) }
     #expect(throws: Never.self) { try damaged.prepared(for: .identity) }
@@ -71,13 +73,14 @@ struct ConsumerTests {
 
   // MARK: iOS 11
 
-  @Test(.requirements("FK33"), arguments: [ResumeData.Form.xml, .binary])
-  func `preparing for iOS 11 removes the byte range and nothing else`(form: ResumeData.Form) throws
-  {
+  @Test(.requirements("FK33"), arguments: [URLSessionResumeData.Form.xml, .binary])
+  func `preparing for iOS 11 removes the byte range and nothing else`(
+    form: URLSessionResumeData.Form
+  ) throws {
     let data = try Self.withByteRange(form)
     #expect(data.byteRange == "0-6")
     let repaired = try data.prepared(for: .iOS11)
-    #expect(repaired.bytes == (try ResumeData(Self.draft, form: form)).bytes)
+    #expect(repaired.bytes == (try URLSessionResumeData(Self.draft, form: form)).bytes)
     #expect(try repaired.prepared(for: .iOS11).bytes == repaired.bytes)
     let sample = try GoldenSample.resumeData()
     #expect(try sample.prepared(for: .iOS11).bytes == sample.bytes)
@@ -90,8 +93,8 @@ struct ConsumerTests {
     draft.file = .localPath(
       "/var/mobile/Containers/Data/Application/OLD/tmp/CFNetworkDownload_x.tmp"
     )
-    for form in ResumeData.Form.allCases {
-      let data = try ResumeData(draft, form: form)
+    for form in URLSessionResumeData.Form.allCases {
+      let data = try URLSessionResumeData(draft, form: form)
       let moved = try data.prepared(for: .version1(directory: "/new/tmp"))
       #expect(moved.localPath == "/new/tmp/CFNetworkDownload_x.tmp")
       #expect(moved.form == form)
@@ -110,16 +113,16 @@ struct ConsumerTests {
 
   @Test func `a path is not moved if there is a file name`() throws {
     var members = try Self.draft.members(for: .xml)
-    members[ResumeData.Key.localPath.rawValue] = .string("/old/CFNetworkDownload_x.tmp")
-    let data = try ResumeData(ResumeDictionary(members, form: .xml))
+    members[URLSessionResumeData.Key.localPath.rawValue] = .string("/old/CFNetworkDownload_x.tmp")
+    let data = try URLSessionResumeData(ResumeDictionary(members, form: .xml))
     #expect(try data.prepared(for: .version1(directory: "/new")).bytes == data.bytes)
   }
 
   @Test func `moving a path without a file name throws notRepairable`() throws {
     var members = try Self.draft.members(for: .xml)
-    members[ResumeData.Key.temporaryFileName.rawValue] = nil
-    members[ResumeData.Key.localPath.rawValue] = .string("/old/..")
-    let data = try ResumeData(ResumeDictionary(members, form: .xml))
+    members[URLSessionResumeData.Key.temporaryFileName.rawValue] = nil
+    members[URLSessionResumeData.Key.localPath.rawValue] = .string("/old/..")
+    let data = try URLSessionResumeData(ResumeDictionary(members, form: .xml))
     let error = #expect(throws: ResumeDataError.self) {
       try data.prepared(for: .version1(directory: "/new"))
     }
@@ -134,14 +137,14 @@ struct ConsumerTests {
       (7, 0, .version1(directory: "/d")), (8, 4, .version1(directory: "/d")), (9, 3, .identity),
       (10, 0, .iOS10), (10, 1, .iOS10), (10, 2, .identity), (11, 0, .iOS11), (11, 2, .iOS11),
       (11, 3, .identity), (12, 0, .identity), (18, 0, .identity),
-    ] as [(Int, Int, ResumeData.Consumer)]
+    ] as [(Int, Int, URLSessionResumeData.Consumer)]
   )
   func `the system version selects the required repairs`(
     major: Int,
     minor: Int,
-    consumer: ResumeData.Consumer
+    consumer: URLSessionResumeData.Consumer
   ) {
-    #expect(ResumeData.Consumer(iOS: major, minor, directory: "/d") == consumer)
+    #expect(URLSessionResumeData.Consumer(iOS: major, minor, directory: "/d") == consumer)
   }
 
   @Test(.requirements("ZY52")) func `a system that needs no repair receives the original bytes`()
@@ -153,8 +156,10 @@ struct ConsumerTests {
 
   // MARK: Received bytes
 
-  @Test(.requirements("ZY44"), arguments: ResumeData.Form.allCases)
-  func `setting the received byte count changes nothing else`(form: ResumeData.Form) throws {
+  @Test(.requirements("ZY44"), arguments: URLSessionResumeData.Form.allCases)
+  func `setting the received byte count changes nothing else`(
+    form: URLSessionResumeData.Form
+  ) throws {
     let data = try Self.withByteRange(form)
     let changed = try data.settingReceived(1 << 33)
     #expect(changed.received == 1 << 33)
@@ -186,10 +191,10 @@ struct ConsumerTests {
     #expect(repaired.received == 7)
   }
 
-  @Test(arguments: ResumeData.Form.allCases, ResumeData.Form.allCases)
+  @Test(arguments: URLSessionResumeData.Form.allCases, URLSessionResumeData.Form.allCases)
   func `every form converts to every other form and back`(
-    from: ResumeData.Form,
-    to: ResumeData.Form
+    from: URLSessionResumeData.Form,
+    to: URLSessionResumeData.Form
   ) throws {
     // The fixture has lost its tabs, so the comparison is with rewritten data.
     let sample = try GoldenSample.resumeData().settingReceived(1).converted(to: from)
@@ -205,7 +210,7 @@ struct ConsumerTests {
   func `converting many members takes linear time`() throws {
     var members = try Self.draft.members(for: .xml)
     for number in 0..<20_000 { members["member \(number)"] = .integer(Int128(number)) }
-    let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+    let data = try URLSessionResumeData(PropertyList.dictionary(members).encoded(as: .binary))
     let converted = try data.converted(to: .keyedArchive)
     #expect(converted.otherKeys.count == 20_000)
     #expect(try converted.converted(to: .binary).bytes == data.bytes)
@@ -213,9 +218,11 @@ struct ConsumerTests {
 
   @Test func `a dictionary that would decode as a class instance is not converted`() throws {
     let members: PropertyListDictionary = [
-      ResumeData.Key.temporaryFileName.rawValue: .dictionary(["NS.string": .string("x.tmp")])
+      URLSessionResumeData.Key.temporaryFileName.rawValue: .dictionary([
+        "NS.string": .string("x.tmp")
+      ])
     ]
-    let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+    let data = try URLSessionResumeData(PropertyList.dictionary(members).encoded(as: .binary))
     #expect(data.temporaryFileName == nil)
     let error = #expect(throws: ResumeDataError.self) { try data.converted(to: .keyedArchive) }
     #expect(error?.code == .notRepresentable)
@@ -224,13 +231,13 @@ struct ConsumerTests {
   @Test func `class instances are kept in their archive and not converted`() throws {
     var builder = KeyedArchiveBuilder()
     let root = builder.reserve()
-    let key = builder.plain(.string(ResumeData.Key.publishingURL.rawValue))
+    let key = builder.plain(.string(URLSessionResumeData.Key.publishingURL.rawValue))
     let url = builder.url("file:///p")
-    let name = builder.plain(.string(ResumeData.Key.byteRange.rawValue))
+    let name = builder.plain(.string(URLSessionResumeData.Key.byteRange.rawValue))
     let range = builder.plain(.string("0-1"))
     builder.fill(root, ["NS.keys": .array([key, name]), "NS.objects": .array([url, range])])
     let archive = builder.archive(root: root, under: .secure)
-    let data = try ResumeData(archive.propertyList.encoded(as: .binary))
+    let data = try URLSessionResumeData(archive.propertyList.encoded(as: .binary))
     let error = #expect(throws: ResumeDataError.self) { try data.converted(to: .xml) }
     #expect(error?.code == .notRepresentable)
     let changed = try data.settingReceived(5)

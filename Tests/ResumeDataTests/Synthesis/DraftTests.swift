@@ -4,8 +4,8 @@ import Testing
 @testable import ResumeData
 
 struct DraftTests {
-  private static let draft: ResumeData.Draft = {
-    var draft = ResumeData.Draft(
+  private static let draft: URLSessionResumeData.Draft = {
+    var draft = URLSessionResumeData.Draft(
       url: "https://a/1?q=ü",
       received: 68_188,
       file: .temporaryName("CFNetworkDownload_JhfLFD.tmp"),
@@ -20,10 +20,10 @@ struct DraftTests {
     return draft
   }()
 
-  @Test(arguments: ResumeData.Form.allCases)
-  func `a draft round-trips in every form`(form: ResumeData.Form) throws {
-    let created = try ResumeData(Self.draft, form: form)
-    let read = try ResumeData(created.bytes)
+  @Test(arguments: URLSessionResumeData.Form.allCases)
+  func `a draft round-trips in every form`(form: URLSessionResumeData.Form) throws {
+    let created = try URLSessionResumeData(Self.draft, form: form)
+    let read = try URLSessionResumeData(created.bytes)
     #expect(read == created)
     #expect(read.form == form)
     #expect(read.url == "https://a/1?q=ü")
@@ -41,16 +41,20 @@ struct DraftTests {
   @Test func `a draft with a path has version 1 unless a version is given`() throws {
     var draft = Self.draft
     draft.file = .localPath("/tmp/x.tmp")
-    #expect(try ResumeData(draft, form: .xml).version == 1)
-    #expect(try ResumeData(draft, form: .xml).localPath == "/tmp/x.tmp")
-    #expect(try ResumeData(draft, form: .keyedArchive).version == 4)
+    #expect(try URLSessionResumeData(draft, form: .xml).version == 1)
+    #expect(try URLSessionResumeData(draft, form: .xml).localPath == "/tmp/x.tmp")
+    #expect(try URLSessionResumeData(draft, form: .keyedArchive).version == 4)
     draft.version = 4
-    #expect(try ResumeData(draft, form: .xml).version == 4)
+    #expect(try URLSessionResumeData(draft, form: .xml).version == 4)
   }
 
   @Test func `a minimal draft has a URL, a byte count, a file name and a version`() throws {
-    let draft = ResumeData.Draft(url: "http://a/1", received: 0, file: .temporaryName("x.tmp"))
-    let data = try ResumeData(draft, form: .xml)
+    let draft = URLSessionResumeData.Draft(
+      url: "http://a/1",
+      received: 0,
+      file: .temporaryName("x.tmp")
+    )
+    let data = try URLSessionResumeData(draft, form: .xml)
     #expect(
       data.dictionary.keys == [
         "NSURLSessionDownloadURL", "NSURLSessionResumeBytesReceived",
@@ -60,14 +64,14 @@ struct DraftTests {
   }
 
   @Test func `the root of the keyed archive has the key of iOS 12`() throws {
-    let data = try ResumeData(Self.draft, form: .keyedArchive)
+    let data = try URLSessionResumeData(Self.draft, form: .keyedArchive)
     let archive = try KeyedArchive(PropertyList(data.bytes))
     #expect(archive.rootKeys == [.secure])
     #expect(archive.top.entries.first?.key == "NSKeyedArchiveRootObjectKey")
   }
 
   @Test func `Foundation unarchives the keyed archive`() throws {
-    let data = try ResumeData(Self.draft, form: .keyedArchive)
+    let data = try URLSessionResumeData(Self.draft, form: .keyedArchive)
     let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(data.bytes))
     let object = unarchiver.decodeObject(
       of: [NSDictionary.self, NSString.self, NSNumber.self, NSData.self],
@@ -79,8 +83,8 @@ struct DraftTests {
   }
 
   @Test func `Foundation reads the property lists`() throws {
-    for form in [ResumeData.Form.xml, .binary] {
-      let data = try ResumeData(Self.draft, form: form)
+    for form in [URLSessionResumeData.Form.xml, .binary] {
+      let data = try URLSessionResumeData(Self.draft, form: form)
       let object = try unsafe PropertyListSerialization.propertyList(
         from: Data(data.bytes),
         format: nil
@@ -91,10 +95,12 @@ struct DraftTests {
   }
 
   @Test func `an invalid draft throws invalidArgument`() {
-    let make = { (change: (inout ResumeData.Draft) -> Void) in
+    let make = { (change: (inout URLSessionResumeData.Draft) -> Void) in
       var draft = Self.draft
       change(&draft)
-      let error = #expect(throws: ResumeDataError.self) { try ResumeData(draft, form: .binary) }
+      let error = #expect(throws: ResumeDataError.self) {
+        try URLSessionResumeData(draft, form: .binary)
+      }
       #expect(error?.code == .invalidArgument)
     }
     make { $0.url = "ftp://a/1" }
@@ -109,7 +115,9 @@ struct DraftTests {
   @Test func `a string that XML cannot represent throws notRepresentable`() {
     var draft = Self.draft
     draft.entityTag = "\u{1}"
-    let error = #expect(throws: ResumeDataError.self) { try ResumeData(draft, form: .xml) }
+    let error = #expect(throws: ResumeDataError.self) {
+      try URLSessionResumeData(draft, form: .xml)
+    }
     #expect(error?.code == .notRepresentable)
   }
 }

@@ -8,8 +8,8 @@ struct ValidityTests {
     entityTag: String? = "\"1\"",
     lastModified: String? = "Mon",
     original: String? = nil
-  ) throws -> ResumeData {
-    var draft = ResumeData.Draft(
+  ) throws -> URLSessionResumeData {
+    var draft = URLSessionResumeData.Draft(
       url: "http://a/1",
       received: 100,
       file: .temporaryName("x.tmp"),
@@ -17,16 +17,16 @@ struct ValidityTests {
       lastModified: lastModified
     )
     draft.originalRequest = original.map { .init(url: $0) }
-    return try ResumeData(draft, form: .binary)
+    return try URLSessionResumeData(draft, form: .binary)
   }
 
   @Test(.requirements("SC4")) func `absent or empty resume data has validity none`() {
-    #expect(ResumeData.validity(of: nil) == .none)
-    #expect(ResumeData.validity(of: []) == .none)
+    #expect(URLSessionResumeData.validity(of: nil) == .none)
+    #expect(URLSessionResumeData.validity(of: []) == .none)
   }
 
   @Test func `other bytes are corrupt`() {
-    guard case .corrupt(let defect) = ResumeData.validity(of: [1, 2, 3]) else {
+    guard case .corrupt(let defect) = URLSessionResumeData.validity(of: [1, 2, 3]) else {
       Issue.record("not corrupt")
       return
     }
@@ -34,7 +34,7 @@ struct ValidityTests {
   }
 
   @Test func `the golden sample is valid`() {
-    #expect(ResumeData.validity(of: GoldenSample.bytes) == .valid)
+    #expect(URLSessionResumeData.validity(of: GoldenSample.bytes) == .valid)
   }
 
   @Test(
@@ -42,15 +42,15 @@ struct ValidityTests {
       ("NSURLSessionDownloadURL", .missingURL),
       ("NSURLSessionResumeInfoTempFileName", .missingFile),
       ("NSURLSessionResumeBytesReceived", .missingByteCount),
-    ] as [(String, ResumeData.Defect.Code)]
+    ] as [(String, URLSessionResumeData.Defect.Code)]
   )
   func `resume data without a URL, file or byte count is corrupt`(
     key: String,
-    code: ResumeData.Defect.Code
+    code: URLSessionResumeData.Defect.Code
   ) throws {
     var members = try #require(try PropertyList(Self.data().bytes).dictionary)
     members[key] = nil
-    let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+    let data = try URLSessionResumeData(PropertyList.dictionary(members).encoded(as: .binary))
     guard case .corrupt(let defect) = data.validity() else {
       Issue.record("not corrupt")
       return
@@ -61,7 +61,7 @@ struct ValidityTests {
   @Test func `the file size replaces a missing byte count`() throws {
     var members = try #require(try PropertyList(Self.data().bytes).dictionary)
     members["NSURLSessionResumeBytesReceived"] = nil
-    let data = try ResumeData(PropertyList.dictionary(members).encoded(as: .binary))
+    let data = try URLSessionResumeData(PropertyList.dictionary(members).encoded(as: .binary))
     #expect(data.validity(given: .init(temporaryFile: .present(byteCount: 5))) == .valid)
     #expect(data.validity(given: .init(temporaryFile: .missing)) == .temporaryFileMissing)
   }
@@ -88,7 +88,7 @@ struct ValidityTests {
     isStale: Bool
   ) throws {
     let data = try Self.data(entityTag: own, lastModified: ownDate)
-    let facts = ResumeData.Facts(entityTag: other, lastModified: otherDate)
+    let facts = URLSessionResumeData.Facts(entityTag: other, lastModified: otherDate)
     #expect(data.validity(given: facts) == (isStale ? .stale(.validator) : .valid))
   }
 
@@ -121,12 +121,12 @@ struct ValidityTests {
   }
 
   @Test func `a URL that NSURL has percent-encoded is the same URL`() throws {
-    let draft = ResumeData.Draft(
+    let draft = URLSessionResumeData.Draft(
       url: "http://a/%C3%BC%20%7C",
       received: 1,
       file: .temporaryName("x")
     )
-    let data = try ResumeData(draft, form: .xml)
+    let data = try URLSessionResumeData(draft, form: .xml)
     #expect(data.validity(given: .init(url: "http://a/ü |")) == .valid)
     #expect(data.validity(given: .init(url: "http://a/%c3%bc%20%7c")) == .stale(.url))
   }
@@ -149,16 +149,16 @@ struct ValidityTests {
     isValid: Bool
   ) throws {
     let data = try Self.data(entityTag: tag, lastModified: date)
-    let facts = ResumeData.Facts(entityTag: recordTag, lastModified: recordDate)
+    let facts = URLSessionResumeData.Facts(entityTag: recordTag, lastModified: recordDate)
     #expect(data.validity(given: facts) == (isValid ? .valid : .stale(.validator)))
   }
 
   @Test func `corrupt takes precedence over stale, and stale over a missing file`() throws {
-    let facts = ResumeData.Facts(url: "http://b/", temporaryFile: .missing)
+    let facts = URLSessionResumeData.Facts(url: "http://b/", temporaryFile: .missing)
     #expect(try Self.data().validity(given: facts) == .stale(.url))
     let bytes = try PropertyList.dictionary(["NSURLSessionDownloadURL": .string("http://a/1")])
       .encoded(as: .binary)
-    guard case .corrupt = ResumeData.validity(of: bytes, given: facts) else {
+    guard case .corrupt = URLSessionResumeData.validity(of: bytes, given: facts) else {
       Issue.record("not corrupt")
       return
     }

@@ -9,14 +9,14 @@ internal import TransportTesting
 package final class EngineFixture {
   package let folder: URL
   package let server: FaultServer
-  package let store: DownloadStore
+  package let store: RecordStore
   /// The idle timeout of the transports.
   package var idleTimeout = Duration.seconds(5)
 
   package init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
     server = try FaultServer()
-    store = try DownloadStore(at: folder.appending(path: "store").path)
+    store = try RecordStore(at: folder.appending(path: "store").path)
   }
 
   deinit {
@@ -113,7 +113,7 @@ package final class EngineFixture {
   }
 }
 
-extension ObjectStore {
+extension Store {
   /// Performs a synchronous write, also in an asynchronous test.
   @discardableResult
   package func writeNow<R>(_ body: (inout StoreTransaction) throws -> R) throws -> R {

@@ -7,12 +7,12 @@ package import TestSupport
 /// A store whose downloads the test controls.
 package struct ManualFixture {
   package let folder: TemporaryFolder
-  package let store: DownloadStore
+  package let store: RecordStore
   package let transport: ManualTransport
 
   package init(left: [TaskSnapshot] = []) throws {
     folder = try TemporaryFolder()
-    store = try DownloadStore(at: folder.path("store"))
+    store = try RecordStore(at: folder.path("store"))
     transport = ManualTransport(left: left)
   }
 

@@ -8,7 +8,7 @@ enum DownloadProperties {
   /// Checks that the record counts no byte that its file does not have.
   ///
   /// - Throws: `FuzzViolation`, or an error of the store.
-  static func checkProgress(of record: DownloadRecord, in store: DownloadStore) throws {
+  static func checkProgress(of record: DownloadRecord, in store: RecordStore) throws {
     guard record.state != .completed, record.state != .finalizing, record.received > 0 else {
       return
     }
@@ -23,7 +23,7 @@ enum DownloadProperties {
   /// - Throws: `FuzzViolation`, or an error of the store.
   static func checkEnd(
     of record: DownloadRecord,
-    in store: DownloadStore,
+    in store: RecordStore,
     _ server: ScriptedServer
   ) throws {
     try checkProgress(of: record, in: store)

@@ -15,13 +15,13 @@ final class ScriptedDownload {
     "https://user:secret-password@example.com/dir/name.bin?token=secret-query"
 
   private let folder: TemporaryFolder
-  private let store: DownloadStore
+  private let store: RecordStore
   private let clock = StepClock()
 
   /// Creates a store in memory.
   init() throws {
     folder = try TemporaryFolder(inMemory: true)
-    store = try DownloadStore(at: folder.path("store"), now: { [clock] in clock.date })
+    store = try RecordStore(at: folder.path("store"), now: { [clock] in clock.date })
   }
 
   /// Downloads a file, and checks the result.
@@ -71,7 +71,8 @@ final class ScriptedDownload {
     options.retry = RetryPolicy(maximumAttempts: 4, base: .seconds(1), cap: .seconds(2))
     options.checkpointBytes = Int64(script.option("checkpoint", in: 1...2_000) ?? 32)
     options.naming = script.has("url") ? .fromURL : .fromResponse
-    // A test that spawns a process at this moment shares the lock of the previous life until `exec`.
+    // A test that spawns a process at this moment shares the lock of the previous life until
+    // `exec`.
     options.lockPatience = .seconds(10)
     let engine = try DownloadEngine(
       store: store,

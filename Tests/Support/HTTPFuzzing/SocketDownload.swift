@@ -12,14 +12,14 @@ internal import TransportTesting
 /// of this build.
 final class SocketDownload {
   private let folder: TemporaryFolder
-  private let store: DownloadStore
+  private let store: RecordStore
   private let server: FaultServer
   private let transport = TransportUnderTest.make(idleTimeout: .seconds(1))
 
   /// Creates a store in memory and a server.
   init() throws {
     folder = try TemporaryFolder(inMemory: true)
-    store = try DownloadStore(at: folder.path("store"))
+    store = try RecordStore(at: folder.path("store"))
     server = try FaultServer()
   }
 
@@ -178,8 +178,8 @@ enum WireHead {
   /// Whether URLSession on Linux is known to end the process when it reads the head.
   ///
   /// It computes progress as `Double`, which rounds the largest lengths to 2^63, and then traps. It
-  /// takes a line that begins with NUL for the end of a response that it then lacks. `URLSessionCrashTests`
-  /// tests both facts. Truncated heads and trailer fields are never sent.
+  /// takes a line that begins with NUL for the end of a response that it then lacks.
+  /// `URLSessionCrashTests` tests both facts. Truncated heads and trailer fields are never sent.
   static func endsURLSession(_ lines: [[UInt8]]) -> Bool {
     lines.contains { line in
       let text = String(decoding: line, as: UTF8.self)

@@ -39,8 +39,8 @@ struct Mutator {
     guard var list = try? PropertyList(bytes), let format = PropertyListFormat(of: bytes) else {
       return nil
     }
-    if number(12) == 0, let data = try? ResumeData(bytes) {
-      let forms = ResumeData.Form.allCases
+    if number(12) == 0, let data = try? URLSessionResumeData(bytes) {
+      let forms = URLSessionResumeData.Form.allCases
       return try? data.converted(to: forms[number(forms.count)]).bytes
     }
     for _ in 0...number(3) { list = values.changed(list) }

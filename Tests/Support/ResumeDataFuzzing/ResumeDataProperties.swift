@@ -11,13 +11,14 @@ public enum ResumeDataProperties {
 
   /// Reads, writes, repairs and converts bytes, and checks the results.
   ///
-  /// - Returns: A description of the outcome, which distinguishes inputs that are handled differently.
+  /// - Returns: A description of the outcome, which distinguishes inputs that are handled
+  ///   differently.
   /// - Throws: ``Violation``.
   public static func check(_ bytes: [UInt8]) throws(Violation) -> String {
     guard
       case .success(let list) = result({ () throws(ResumeDataError) in try PropertyList(bytes) })
     else {
-      guard case .corrupt = ResumeData.validity(of: bytes) else {
+      guard case .corrupt = URLSessionResumeData.validity(of: bytes) else {
         // Only an empty input has validity `none`.
         try require(bytes.isEmpty, "bytes that cannot be read are not corrupt")
         return "empty"
@@ -27,7 +28,7 @@ public enum ResumeDataProperties {
     try checkWriting(list)
     var words = [PropertyListFormat(of: bytes)?.rawValue ?? "no format"]
     words.append(try checkRequest(bytes))
-    switch result({ () throws(ResumeDataError) in try ResumeData(bytes) }) {
+    switch result({ () throws(ResumeDataError) in try URLSessionResumeData(bytes) }) {
     case .success(let data): words.append(try checkResumeData(data))
     case .failure(let error): words.append("\(error.code) \(error.message)")
     }
@@ -36,7 +37,8 @@ public enum ResumeDataProperties {
 
   // MARK: Property lists
 
-  /// Checks that the list can be written, and that reading and writing it again gives the same bytes.
+  /// Checks that the list can be written, and that reading and writing it again gives the same
+  /// bytes.
   private static func checkWriting(_ list: PropertyList) throws(Violation) {
     for format in PropertyListFormat.allCases {
       let allowed: [ResumeDataError.Code] =
@@ -104,15 +106,16 @@ public enum ResumeDataProperties {
   // MARK: Resume data
 
   private static let facts = [
-    ResumeData.Facts(), ResumeData.Facts(url: "http://a/", temporaryFile: .missing),
-    ResumeData.Facts(entityTag: "\"1\"", temporaryFile: .present(byteCount: 0)),
+    URLSessionResumeData.Facts(),
+    URLSessionResumeData.Facts(url: "http://a/", temporaryFile: .missing),
+    URLSessionResumeData.Facts(entityTag: "\"1\"", temporaryFile: .present(byteCount: 0)),
   ]
 
-  private static let consumers: [ResumeData.Consumer] = [
+  private static let consumers: [URLSessionResumeData.Consumer] = [
     .identity, .iOS10, .iOS11, .version1(directory: "/d"),
   ]
 
-  private static func checkResumeData(_ data: ResumeData) throws(Violation) -> String {
+  private static func checkResumeData(_ data: URLSessionResumeData) throws(Violation) -> String {
     try checkReport(data)
     for facts in facts {
       try require(data.validity(given: facts) != .none, "resume data has validity none")
@@ -129,7 +132,7 @@ public enum ResumeDataProperties {
         }
       }
     }
-    for form in ResumeData.Form.allCases {
+    for form in URLSessionResumeData.Form.allCases {
       let converted = try value("converting", [.notRepresentable, .tooLarge, .malformed]) {
         () throws(ResumeDataError) in try data.converted(to: form)
       }
@@ -149,7 +152,7 @@ public enum ResumeDataProperties {
   }
 
   /// Checks that reports of the command line contain no control characters of terminals.
-  private static func checkReport(_ data: ResumeData) throws(Violation) {
+  private static func checkReport(_ data: URLSessionResumeData) throws(Violation) {
     for revealsSecrets in [false, true] {
       let report = ResumeDataReport(of: data, revealsSecrets: revealsSecrets)
       for text in [report.text, report.json] {
@@ -163,12 +166,12 @@ public enum ResumeDataProperties {
 
   /// Checks that derived resume data can be read and has the same properties.
   private static func checkSame(
-    _ derived: ResumeData,
-    _ data: ResumeData,
+    _ derived: URLSessionResumeData,
+    _ data: URLSessionResumeData,
     _ change: String
   ) throws(Violation) {
     let read = try value("reading after \(change)", [.tooLarge]) { () throws(ResumeDataError) in
-      try ResumeData(derived.bytes)
+      try URLSessionResumeData(derived.bytes)
     }
     guard let read else { return }
     for other in [derived, read] {

@@ -14,7 +14,7 @@ struct ValueMutator {
   }
 
   private static let strings: [String] =
-    ResumeData.Key.allCases.map(\.rawValue)
+    URLSessionResumeData.Key.allCases.map(\.rawValue)
     + (0...25).map { "$\($0)" } + (0...22).map { "__nsurlrequest_proto_prop_obj_\($0)" } + [
       "__nsurlrequest_proto_props", "$null", "root", "NSKeyedArchiveRootObjectKey", "$objects",
       "$top",

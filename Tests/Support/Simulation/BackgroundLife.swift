@@ -1,5 +1,5 @@
+internal import DownloadSimulation
 internal import DownloadSync
-internal import SimulatedTransport
 
 /// The connection of a simulated process to a background session, cut together with the others.
 struct BackgroundLife: BackgroundTransport {

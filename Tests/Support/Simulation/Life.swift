@@ -1,7 +1,7 @@
+internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
-internal import SimulatedTransport
 internal import Synchronization
 
 #if canImport(Darwin)

@@ -1,5 +1,5 @@
+internal import DownloadSimulation
 internal import DownloadSync
-internal import SimulatedTransport
 
 /// Advances the tasks of a simulation, one event of one task at a time.
 final class SimulatedNetwork: Sendable {

@@ -1,8 +1,8 @@
+internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
-internal import SimulatedTransport
 
 extension Simulation {
   /// Adds a download, as a user would.
@@ -72,7 +72,7 @@ extension Simulation {
     update.filename = "name\(chance.number(in: 0...3))"
     do {
       try store.update(record.id, update)
-    } catch let error as DownloadStoreError {
+    } catch let error as RecordStoreError {
       // The name is taken, or the record is about to be deleted or completed.
       trace.note("refused", "\(error.code)")
     }
@@ -109,7 +109,7 @@ extension Simulation {
     }
     do {
       try store.replaceURL(of: record.id, with: url)
-    } catch let error as DownloadStoreError {
+    } catch let error as RecordStoreError {
       // Another record has the URL, or this one is about to be deleted or completed.
       trace.note("refused", "\(error.code)")
     }

@@ -1,8 +1,8 @@
+internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
-internal import SimulatedTransport
 
 #if canImport(Darwin)
   internal import Darwin

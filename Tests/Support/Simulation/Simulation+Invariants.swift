@@ -1,8 +1,8 @@
+internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
-internal import SimulatedTransport
 
 extension Simulation {
   /// Checks the tasks and events of the engine.
@@ -151,7 +151,7 @@ extension Simulation {
 
   private func isAtRest() throws -> Bool {
     guard executor.jobCount == 0, executor.workCount == 0, network.transport.tasks.isEmpty,
-      try store.objects.changeCount() == notifiedCommit || defects.contains(.commitsAreNotNotified)
+      try store.objects.commitNumber() == notifiedCommit || defects.contains(.commitsAreNotNotified)
     else { return false }
     return try unfinished().allSatisfy {
       $0.state == .failedPermanent || $0.state == .paused || $0.isHeld

@@ -1,15 +1,15 @@
+internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
-internal import SimulatedTransport
 
 extension Simulation {
   /// The maximum number of jobs that an engine needs to end.
   private static let maximumStepCount = 100_000
 
   /// Starts an engine.
-  func begin(previousExit: EngineOptions.PreviousExit = .innocent) throws {
+  func begin(previousExit: EngineOptions.PreviousExit = .clean) throws {
     life.releaseLocks()
     let life = Life(
       disk: disk,
@@ -27,7 +27,8 @@ extension Simulation {
     options.retry.base = .milliseconds(100)
     options.retry.cap = .seconds(2)
     options.checkpointBytes = Int64(profile.checkpointBytes)
-    // A test that spawns a process at this moment shares the lock of the previous life until `exec`.
+    // A test that spawns a process at this moment shares the lock of the previous life until
+    // `exec`.
     options.lockPatience = .seconds(10)
     options.previousExit = previousExit
     let engine = try DownloadEngine(
@@ -72,7 +73,7 @@ extension Simulation {
       }
       try checkRecords()
       if chance.happens(profile.tampering) { try tamper() }
-      let exit: EngineOptions.PreviousExit = chance.happens(0.3) ? .crashed : .innocent
+      let exit: EngineOptions.PreviousExit = chance.happens(0.3) ? .crashed : .clean
       return try begin(previousExit: exit)
     }
     try checkOutcome()

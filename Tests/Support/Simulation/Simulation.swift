@@ -1,8 +1,8 @@
+internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
-internal import SimulatedTransport
 
 /// An engine with its store, disk, network and clock in one thread, where a seed determines the
 /// order of all steps and every fault.
@@ -38,9 +38,9 @@ public final class Simulation {
   let network: SimulatedNetwork
   let disk: SimulatedDisk
   let faults = DiskFaults()
-  let store: DownloadStore
+  let store: RecordStore
   /// Another store with the same downloads, whose files are in the same folder.
-  let otherStore: DownloadStore
+  let otherStore: RecordStore
   private let scratch: String
 
   var website: Website
@@ -90,8 +90,8 @@ public final class Simulation {
       defects: defects
     )
     website = Website(chance, profile)
-    store = try DownloadStore(at: "\(scratch)/store", now: { [clock] in clock.date })
-    otherStore = try DownloadStore(at: "\(scratch)/other", now: { [clock] in clock.date })
+    store = try RecordStore(at: "\(scratch)/store", now: { [clock] in clock.date })
+    otherStore = try RecordStore(at: "\(scratch)/other", now: { [clock] in clock.date })
     events = EventLog(trace)
     life = Life(
       disk: disk,
@@ -184,7 +184,7 @@ public final class Simulation {
 
   /// Advances the engine, the network or the time.
   func advance(isCalm: Bool) {
-    let isOutdated = (try? store.objects.changeCount()) != notifiedCommit
+    let isOutdated = (try? store.objects.commitNumber()) != notifiedCommit
     var choices: [Choice] = [.passTime]
     func offer(_ choice: Choice, _ weight: Int, _ isPossible: Bool) {
       if isPossible { choices += Array(repeating: choice, count: weight) }
@@ -215,7 +215,7 @@ public final class Simulation {
   }
 
   private func notifyCommits() {
-    guard !defects.contains(.commitsAreNotNotified), let count = try? store.objects.changeCount(),
+    guard !defects.contains(.commitsAreNotNotified), let count = try? store.objects.commitNumber(),
       life.post(.storeChanged)
     else { return }
     trace.note("tell")
@@ -234,7 +234,7 @@ public final class Simulation {
   /// Checks the invariants if anything has changed.
   func check() throws {
     let now = (
-      effects: life.effectCount, commit: try store.objects.changeCount(),
+      effects: life.effectCount, commit: try store.objects.commitNumber(),
       life: ObjectIdentifier(life)
     )
     try checkTasks()

@@ -1,5 +1,5 @@
+internal import DownloadSimulation
 internal import DownloadStore
-internal import SimulatedTransport
 
 /// The servers of a simulation: files under one or more URLs, in successive versions.
 struct Website: Sendable {

@@ -5,8 +5,8 @@ internal import TestSupport
 
 /// A fuzzer of damaged data files.
 ///
-/// An input is a list of ``FileEdit``. The worker creates the file to which the edits apply, because
-/// LMDB files are large and differ between machines.
+/// An input is a list of ``FileEdit``. The worker creates the file to which the edits apply,
+/// because LMDB files are large and differ between machines.
 public struct DataFileFuzzer: Fuzzer {
   /// The name of the executable.
   public static let name = "data-file-fuzz"
@@ -53,10 +53,10 @@ public struct DataFileFuzzer: Fuzzer {
     try Data(damaged).write(to: URL(filePath: path + "/data.mdb"))
 
     var words: [String] = []
-    let report = try outcome(&words) { try ObjectStore.verify(at: path, limit: 5) }
+    let report = try outcome(&words) { try Store.verify(at: path, limit: 5) }
     words += (report?.problemCounts ?? [:]).keys.map(\.rawValue).sorted()
-    if let repair = try outcome(&words, { try ObjectStore.repair(at: path, into: repaired) }) {
-      var problems = try ObjectStore.verify(at: repaired, limit: 1_000_000).problems
+    if let repair = try outcome(&words, { try Store.repair(at: path, into: repaired) }) {
+      var problems = try Store.verify(at: repaired, limit: 1_000_000).problems
       // References to lost objects remain in an incomplete repair.
       if !repair.isComplete { problems.removeAll { $0.kind == .reference } }
       guard problems.isEmpty else {
@@ -98,7 +98,7 @@ public struct DataFileFuzzer: Fuzzer {
       return result
     } catch let error as StoreError {
       let allowed: [StoreError.Code] = [
-        .damaged, .notFound, .tooNew, .schemaMismatch, .duplicateKey, .danglingReference, .full,
+        .damaged, .notFound, .tooNew, .schemaMismatch, .duplicateKey, .danglingReference, .mapFull,
         .unknownModel,
       ]
       // A changed number can cause an allocation that fails.

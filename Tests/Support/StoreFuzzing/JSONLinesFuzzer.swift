@@ -25,14 +25,14 @@ public struct JSONLinesFuzzer: Fuzzer {
   public init(seed: UInt64) throws {
     mutator = JSONLinesMutator(seed: seed)
     folder = try TemporaryFolder(inMemory: true)
-    let store = try ObjectStore(inMemory: [Sample.self, Spot.self])
+    let store = try Store(inMemory: [Sample.self, Spot.self])
     try Self.addSamples(to: store)
     var bytes: [UInt8] = [0]
     try store.exportJSONLines { bytes.append(contentsOf: $0) }
     export = bytes
   }
 
-  private static func addSamples(to store: ObjectStore) throws {
+  private static func addSamples(to store: Store) throws {
     try store.write(durability: .deferred) { tx in
       for name in ["here", "there"] { try tx.insert(Spot(name)) }
       for sample in Sample.samples { try tx.insert(sample) }
@@ -57,7 +57,7 @@ public struct JSONLinesFuzzer: Fuzzer {
     let lines = input.dropFirst()
     let path = folder.path("store")
     defer { removeAll() }
-    let store = try ObjectStore(at: path, models: choice & 3 == 0 ? [] : [Sample.self, Spot.self])
+    let store = try Store(at: path, models: choice & 3 == 0 ? [] : [Sample.self, Spot.self])
     if choice & 2 != 0 { try Self.addSamples(to: store) }
     let file = folder.path("lines")
     try Data(lines).write(to: URL(filePath: file))
@@ -89,10 +89,10 @@ public struct JSONLinesFuzzer: Fuzzer {
     }
   }
 
-  private func checkRoundTrip(of store: ObjectStore) throws {
+  private func checkRoundTrip(of store: Store) throws {
     let (first, second) = (folder.path("export"), folder.path("again"))
     let count = try store.exportJSONLines(to: first)
-    let copy = try ObjectStore(at: folder.path("copy"), models: [])
+    let copy = try Store(at: folder.path("copy"), models: [])
     let options = ImportOptions(conflict: .fail, danglingReferences: .report)
     let report = try copy.importJSONLines(from: first, options: options)
     guard report.inserted == count, report.lines == count + 1 else {
@@ -128,8 +128,8 @@ public struct JSONLinesFuzzer: Fuzzer {
 
   /// The description of the models with their fields in the order of their ids.
   ///
-  /// It does not say which fields are optional: a field that is nil in some record, although its model
-  /// requires a value now, is optional in a store that only has the records.
+  /// It does not say which fields are optional: a field that is nil in some record, although its
+  /// model requires a value now, is optional in a store that only has the records.
   private static func canonical(_ header: [String: Any]) -> [String: Any] {
     var header = header
     let models = header["models"] as? [[String: Any]] ?? []
@@ -144,8 +144,8 @@ public struct JSONLinesFuzzer: Fuzzer {
   }
 
   private static func options(_ choice: Int) -> ImportOptions {
-    let conflicts: [ImportOptions.Conflict] = [.replace, .fail, .skip]
-    let unknowns: [ImportOptions.Unknown] = [.add, .refuse, .ignore]
+    let conflicts: [ImportOptions.ConflictPolicy] = [.replace, .fail, .skip]
+    let unknowns: [ImportOptions.UnknownFieldPolicy] = [.add, .refuse, .ignore]
     return ImportOptions(
       conflict: conflicts[(choice >> 2 & 3) % conflicts.count],
       unknown: unknowns[(choice >> 4 & 3) % unknowns.count],

@@ -9,7 +9,7 @@ struct SampleStore {
 
   init(in path: String) throws {
     do {
-      let store = try ObjectStore(at: path, models: [Sample.self, Spot.self])
+      let store = try Store(at: path, models: [Sample.self, Spot.self])
       for first in stride(from: 0, to: 300, by: 60) {
         try store.write(durability: .deferred) { tx in
           if first == 0 { for name in ["here", "there"] { try tx.insert(Spot(name)) } }
@@ -42,7 +42,7 @@ struct SampleStore {
   ///
   /// - Throws: `StoreError`.
   static func use(_ path: String) throws {
-    let store = try ObjectStore(at: path, models: [Sample.self, Spot.self])
+    let store = try Store(at: path, models: [Sample.self, Spot.self])
     let token = try store.historyToken()
     let keys = try store.read { tx in
       _ = try tx.fetch(Spot.all)

@@ -1,11 +1,11 @@
 public import DownloadSync
 
 #if AsyncHTTPClient
-  public import AsyncHTTPClientTransport
+  public import DownloadAsyncHTTPClient
 
   private typealias Implementation = AsyncHTTPClientTransport
 #else
-  public import URLSessionTransport
+  public import DownloadURLSession
 
   private typealias Implementation = URLSessionTransport
 #endif

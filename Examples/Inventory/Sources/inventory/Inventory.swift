@@ -16,7 +16,7 @@ struct Inventory: AsyncParsableCommand {
 
   static func main() async {
     // LMDB aborts on some damage that it meets; let that have an exit status too.
-    ObjectStore.exitProcessOnDamage(status: ExitStatus.dataError.rawValue)
+    Store.exitProcessOnDamage(status: ExitStatus.dataError.rawValue)
     do {
       var command = try parseAsRoot()
       if var waiting = command as? any AsyncParsableCommand {

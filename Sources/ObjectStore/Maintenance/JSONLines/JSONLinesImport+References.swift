@@ -175,7 +175,7 @@ struct CachedReferences {
   private let metadata: Metadata
 
   init(_ environment: Environment) throws {
-    self = try ObjectStore.readStored(environment) { transaction, schema in
+    self = try Store.readStored(environment) { transaction, schema in
       CachedReferences(
         epoch: schema.epoch,
         references: try EnforcedReferences(schema, in: transaction),

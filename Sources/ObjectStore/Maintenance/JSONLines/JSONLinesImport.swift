@@ -109,7 +109,7 @@ struct JSONLinesImport {
   mutating func finish() throws -> ImportReport {
     try flush(isLast: true)
     if options.danglingReferences == .report {
-      try ObjectStore.readStored(environment) { transaction, schema in
+      try Store.readStored(environment) { transaction, schema in
         let followed = try EnforcedReferences(schema, in: transaction)
         let found = try dangling.remaining(followed, in: transaction)
         report.danglingReferences = found.list
@@ -222,7 +222,7 @@ extension JSONLinesImport {
   /// Compares the file's schema with the store's, and applies ``ImportOptions/unknown`` to the
   /// differences.
   mutating func adopt(_ schema: JSONLinesSchema) throws {
-    let (stored, rules) = try ObjectStore.readStored(environment) { transaction, schema in
+    let (stored, rules) = try Store.readStored(environment) { transaction, schema in
       (schema, try schema.metadata.references(in: transaction))
     }
     var additions: [StoredSchemaWriter.Addition] = []

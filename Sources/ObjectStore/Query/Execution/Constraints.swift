@@ -11,7 +11,7 @@ struct Constraints {
   private var fields: [Int: [(conjunct: Int, keys: KeyCondition)]] = [:]
   private var elements: [Int: [(conjunct: Int, keys: [KeyCondition], isExact: Bool)]] = [:]
 
-  init(_ conjuncts: [PredicateNode]) {
+  init(_ conjuncts: [FilterNode]) {
     for (number, node) in conjuncts.enumerated() {
       if let (position, keys) = node.fieldKeys {
         fields[position, default: []].append((number, keys))
@@ -97,7 +97,7 @@ extension KeyCondition {
   }
 }
 
-extension PredicateNode {
+extension FilterNode {
   /// The key condition of a node that refers to one field only.
   fileprivate var fieldKeys: (position: Int, keys: KeyCondition)? {
     switch self {

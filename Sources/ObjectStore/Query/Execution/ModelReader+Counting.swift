@@ -76,7 +76,7 @@ extension ModelReader {
   }
 }
 
-extension PredicateNode {
+extension FilterNode {
   /// Tests all parts of a chunk at once.
   ///
   /// Bit n of the result is set when the nth part passes. Returns `nil` when the parts differ in

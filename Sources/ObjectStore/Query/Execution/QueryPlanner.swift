@@ -15,7 +15,7 @@ struct QueryPlanner {
   /// Returns the best access for a condition and an order.
   ///
   /// `isLimited` says whether the query has a limit, so that few objects are expected.
-  func plan(_ node: PredicateNode, order: SortOrder, isLimited: Bool) -> AccessPlan {
+  func plan(_ node: FilterNode, order: SortOrder, isLimited: Bool) -> AccessPlan {
     if case .never = node {
       return AccessPlan(access: .nothing, isExact: true, isOrdered: true)
     }
@@ -72,7 +72,7 @@ struct QueryPlanner {
   }
 
   /// Returns the shortest list of primary keys to which a conjunct limits the matches.
-  private func primaryKeys(_ conjuncts: [PredicateNode]) -> [[UInt8]]? {
+  private func primaryKeys(_ conjuncts: [FilterNode]) -> [[UInt8]]? {
     let lists = conjuncts.compactMap { node -> [[UInt8]]? in
       guard case .field(let condition) = node, condition.position == primaryKeyPosition else {
         return nil
@@ -82,7 +82,7 @@ struct QueryPlanner {
     return lists.min { $0.count < $1.count }
   }
 
-  private func isExact(_ path: AccessPath, _ conjuncts: [PredicateNode]) -> Bool {
+  private func isExact(_ path: AccessPath, _ conjuncts: [FilterNode]) -> Bool {
     path.exactConjuncts.count == conjuncts.count
   }
 
@@ -158,7 +158,7 @@ struct QueryPlanner {
     _ best: AccessPath?,
     _ sortColumns: [ColumnOrder],
     _ tieDirection: SortDirection,
-    _ conjuncts: [PredicateNode],
+    _ conjuncts: [FilterNode],
     isLimited: Bool
   ) -> AccessPlan? {
     let serving = paths.filter { serves($0, sortColumns, tieDirection) }
@@ -207,7 +207,7 @@ struct QueryPlanner {
   }
 
   /// Returns one path for each operand of a disjunction among the conjuncts.
-  private func union(_ conjuncts: [PredicateNode]) -> [AccessPath]? {
+  private func union(_ conjuncts: [FilterNode]) -> [AccessPath]? {
     var best: [AccessPath]?
     for case .or(let nodes) in conjuncts {
       var paths: [AccessPath] = []
@@ -229,7 +229,7 @@ struct QueryPlanner {
   }
 }
 
-extension PredicateNode {
+extension FilterNode {
   var isAlways: Bool {
     if case .always = self { return true }
     return false

@@ -1,6 +1,6 @@
 /// A type-erased query whose conditions across references have been resolved.
 struct ResolvedQuery: Sendable {
-  let node: PredicateNode
+  let node: FilterNode
   let matches: @Sendable (borrowing RecordView) throws(RecordError) -> Bool
   let order: SortOrder
   /// The number of leading matches to skip.
@@ -22,11 +22,11 @@ struct ResolvedQuery: Sendable {
     in source: ReaderSource,
     isOrdered: Bool = true
   ) throws {
-    self.init(query, try query.predicate.resolved(in: source).predicate, isOrdered: isOrdered)
+    self.init(query, try query.filter.resolved(in: source).filter, isOrdered: isOrdered)
   }
 
   /// Creates a query from one whose condition is already resolved.
-  init<M: Model>(_ query: Query<M>, _ resolved: Predicate<M>, isOrdered: Bool = true) {
+  init<M: Model>(_ query: Query<M>, _ resolved: Filter<M>, isOrdered: Bool = true) {
     node = resolved.node
     matches = resolved.matches
     let order = query.sortOrder
@@ -40,12 +40,12 @@ struct ResolvedQuery: Sendable {
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   init<M: Model>(
-    _ predicate: Predicate<M>,
+    _ filter: Filter<M>,
     in source: ReaderSource,
     order: SortOrder = .stored,
     takeCount: Int = .max
   ) throws {
-    let resolved = try predicate.resolved(in: source).predicate
+    let resolved = try filter.resolved(in: source).filter
     node = resolved.node
     matches = resolved.matches
     self.order = order

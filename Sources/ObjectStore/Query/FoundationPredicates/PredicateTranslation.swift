@@ -1,13 +1,7 @@
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
-
-  /// Foundation's `Predicate` of one value, under a name that does not clash with ``Predicate``.
-  public typealias FoundationPredicate<Input> = FoundationEssentials.Predicate<Input>
 #else
   public import Foundation
-
-  /// Foundation's `Predicate` of one value, under a name that does not clash with ``Predicate``.
-  public typealias FoundationPredicate<Input> = Foundation.Predicate<Input>
 #endif
 
 /// The scope in which a Foundation predicate is translated: what its variables stand for.
@@ -19,7 +13,7 @@ struct PredicateTranslation<Root: Model> {
   var fields: [PredicateExpressions.VariableID: Int] = [:]
 
   /// Translates an expression into a condition.
-  func condition(_ expression: any PredicateExpression) throws -> Predicate<Root> {
+  func condition(_ expression: any PredicateExpression) throws -> Filter<Root> {
     if let value = constant(expression) as? Bool { return value ? .all : .none }
     guard let expression = expression as? any ConditionExpression else {
       throw Self.unsupported(expression)
@@ -60,7 +54,7 @@ struct PredicateTranslation<Root: Model> {
 
 /// A Foundation expression that translates into a condition.
 protocol ConditionExpression: PredicateExpression {
-  func condition<Root: Model>(in translation: PredicateTranslation<Root>) throws -> Predicate<Root>
+  func condition<Root: Model>(in translation: PredicateTranslation<Root>) throws -> Filter<Root>
 }
 
 /// A Foundation expression that can refer to a field.
@@ -74,14 +68,14 @@ protocol ComparedExpression: PredicateExpression {
   func equality<Root: Model>(
     with value: Any?,
     in translation: PredicateTranslation<Root>
-  ) throws -> Predicate<Root>
+  ) throws -> Filter<Root>
 
   /// Translates `self order value`.
   func ordering<Root: Model>(
     _ order: ComparisonOperator,
     _ value: Any,
     in translation: PredicateTranslation<Root>
-  ) throws -> Predicate<Root>
+  ) throws -> Filter<Root>
 }
 
 extension PredicateExpressions.Variable: FieldExpression {
@@ -150,7 +144,7 @@ extension Query {
   /// other orderings of strings.
   ///
   /// - Throws: ``StoreError`` with `unsupportedPredicate`; the message names the expression.
-  public init(translating predicate: FoundationPredicate<Root>) throws {
+  public init(translating predicate: Predicate<Root>) throws {
     let translation = PredicateTranslation<Root>(root: predicate.variable.key)
     self.init(try translation.condition(predicate.expression))
   }

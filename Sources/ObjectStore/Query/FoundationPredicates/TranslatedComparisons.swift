@@ -5,7 +5,7 @@
 #endif
 
 extension PredicateExpressions.Equal: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     if let value = translation.value(rhs) { return try translation.equality(of: lhs, with: value) }
     if let value = translation.value(lhs) { return try translation.equality(of: rhs, with: value) }
     throw PredicateTranslation<M>.unsupported(self)
@@ -13,7 +13,7 @@ extension PredicateExpressions.Equal: ConditionExpression {
 }
 
 extension PredicateExpressions.NotEqual: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     if let value = translation.value(rhs) { return try !translation.equality(of: lhs, with: value) }
     if let value = translation.value(lhs) { return try !translation.equality(of: rhs, with: value) }
     throw PredicateTranslation<M>.unsupported(self)
@@ -21,7 +21,7 @@ extension PredicateExpressions.NotEqual: ConditionExpression {
 }
 
 extension PredicateExpressions.Comparison: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     let order: ComparisonOperator =
       switch op {
       case .lessThan: .lessThan
@@ -41,7 +41,7 @@ extension PredicateExpressions.Comparison: ConditionExpression {
 }
 
 extension PredicateExpressions.RangeExpressionContains: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     guard let range = translation.constant(range) as? any BoundedRange else {
       throw PredicateTranslation<M>.unsupported(self)
     }
@@ -52,14 +52,14 @@ extension PredicateExpressions.RangeExpressionContains: ConditionExpression {
 }
 
 extension PredicateExpressions.KeyPath: ConditionExpression, ComparedExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     try translation.equality(of: self, with: true)
   }
 
   func equality<M: Model>(
     with value: Any?,
     in translation: PredicateTranslation<M>
-  ) throws -> Predicate<M> {
+  ) throws -> Filter<M> {
     switch (kind, value) {
     case (.collectionIsEmpty, let value as Bool):
       let isEmpty = try count(in: translation) == 0
@@ -74,7 +74,7 @@ extension PredicateExpressions.KeyPath: ConditionExpression, ComparedExpression 
     _ order: ComparisonOperator,
     _ value: Any,
     in translation: PredicateTranslation<M>
-  ) throws -> Predicate<M> {
+  ) throws -> Filter<M> {
     guard kind == .collectionCount, let value = value as? Int else {
       throw PredicateTranslation<M>.unsupported(self)
     }
@@ -103,7 +103,7 @@ extension PredicateTranslation {
   func equality<E: PredicateExpression>(
     of expression: E,
     with value: Any?
-  ) throws -> Predicate<Root> {
+  ) throws -> Filter<Root> {
     if let position = try field(expression) {
       let type = (E.Output.self as? any OptionalFieldValue.Type)?.wrappedType ?? E.Output.self
       guard let type = type as? any (FieldValue & Equatable).Type,
@@ -122,10 +122,10 @@ extension PredicateTranslation {
     _ position: Int,
     _ type: Value.Type,
     _ value: Any?
-  ) -> Predicate<Root>? {
+  ) -> Filter<Root>? {
     let column = Column<Root, Value>(position: position)
     guard let value else {
-      return column.predicate(
+      return column.filter(
         .isPresent(false),
         keys: Value.fieldType.indexedElement == nil ? .null : nil
       )
@@ -138,7 +138,7 @@ extension PredicateTranslation {
     of expression: E,
     _ order: ComparisonOperator,
     _ value: Any
-  ) throws -> Predicate<Root> {
+  ) throws -> Filter<Root> {
     if let position = try field(expression) {
       let type = (E.Output.self as? any OptionalFieldValue.Type)?.wrappedType ?? E.Output.self
       guard let type = type as? any (FieldValue & Comparable).Type,
@@ -157,7 +157,7 @@ extension PredicateTranslation {
     _ type: Value.Type,
     _ order: ComparisonOperator,
     _ value: Any
-  ) -> Predicate<Root>? {
+  ) -> Filter<Root>? {
     (value as? Value).map { Column<Root, Value>(position: position).compares(order, to: $0) }
   }
 }
@@ -231,7 +231,7 @@ enum ComparisonOperator {
 
 extension Column where Value: FieldValue & Equatable {
   /// Matches objects whose field is `==` to the value.
-  func equals(_ value: Value) -> Predicate<Root> {
+  func equals(_ value: Value) -> Filter<Root> {
     guard Value.fieldType == .string, !SwiftString.isUnique(value.storedBytes) else {
       return self == value
     }
@@ -241,12 +241,12 @@ extension Column where Value: FieldValue & Equatable {
 
 extension Column where Value: FieldValue & Comparable {
   /// Matches objects for which `field order value` is true in Swift.
-  func compares(_ order: ComparisonOperator, to value: Value) -> Predicate<Root> {
+  func compares(_ order: ComparisonOperator, to value: Value) -> Filter<Root> {
     guard Value.fieldType != .string else { return satisfies { order.holds($0, value) } }
     // `Date` implements `<=` and `>=` as the negations of `>` and `<`, which are true for NaN.
     if let date = value as? Date, order == .lessThanOrEqual || order == .greaterThanOrEqual {
       guard !date.timeIntervalSinceReferenceDate.isNaN else {
-        return predicate(.isPresent(true), keys: .present)
+        return filter(.isPresent(true), keys: .present)
       }
       return (order == .lessThanOrEqual ? self <= value : self >= value) || isNaN
     }
@@ -261,10 +261,10 @@ extension Column where Value: FieldValue & Comparable {
 
 extension Column where Value: FieldValue {
   /// Matches objects whose field is NaN.
-  private var isNaN: Predicate<Root> {
+  private var isNaN: Filter<Root> {
     guard let form = NumberForm(Value.fieldType), form.form == .number else { return .none }
     let words = form.comparable
-    return predicate(
+    return filter(
       .number(NumberTest(form, in: words, isNegated: true)),
       keys: .numbers(form, [0...words.lowerBound - 1, words.upperBound + 1...form.mask])
     )
@@ -273,13 +273,13 @@ extension Column where Value: FieldValue {
 
 extension Column where Value == String {
   /// Matches objects whose string contains the characters of `part` as a contiguous sequence.
-  func contains(characters part: String) -> Predicate<Root> {
+  func contains(characters part: String) -> Filter<Root> {
     let test = satisfies { SwiftString.contains($0, part) }
     return SwiftString.isUnique(part.storedBytes) ? contains(part) && test : test
   }
 
   /// Matches objects whose string starts with the characters of `start`.
-  func starts(withCharacters start: String) -> Predicate<Root> {
+  func starts(withCharacters start: String) -> Filter<Root> {
     let test = satisfies { $0.starts(with: start) }
     return SwiftString.isUnique(start.storedBytes) ? hasPrefix(start) && test : test
   }
@@ -298,7 +298,7 @@ private enum SwiftString {
     }
   }
 
-  /// The generic `contains` of collections, as Foundation's predicate calls it.
+  /// The generic `contains` of collections, as Foundation's filter calls it.
   static func contains<C: Collection>(_ whole: C, _ part: C) -> Bool where C.Element: Equatable {
     whole.contains(part)
   }

@@ -5,25 +5,25 @@
 #endif
 
 extension PredicateExpressions.Conjunction: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     try translation.condition(lhs) && translation.condition(rhs)
   }
 }
 
 extension PredicateExpressions.Disjunction: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     try translation.condition(lhs) || translation.condition(rhs)
   }
 }
 
 extension PredicateExpressions.Negation: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     try !translation.condition(wrapped)
   }
 }
 
 extension PredicateExpressions.Conditional: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     let test = try translation.condition(test)
     let (yes, no) = try (translation.condition(trueBranch), translation.condition(falseBranch))
     return test && yes || !test && no
@@ -34,7 +34,7 @@ extension PredicateExpressions.OptionalFlatMap: ComparedExpression {
   func equality<M: Model>(
     with value: Any?,
     in translation: PredicateTranslation<M>
-  ) throws -> Predicate<M> {
+  ) throws -> Filter<M> {
     let absence = try translation.equality(of: wrapped, with: nil)
     guard let value else {
       // The closure may return `nil`, too.
@@ -50,7 +50,7 @@ extension PredicateExpressions.OptionalFlatMap: ComparedExpression {
     _ order: ComparisonOperator,
     _ value: Any,
     in translation: PredicateTranslation<M>
-  ) throws -> Predicate<M> {
+  ) throws -> Filter<M> {
     let absence = try translation.equality(of: wrapped, with: nil)
     return try !absence && inner(translation).ordering(of: transform, order, value)
   }
@@ -66,14 +66,14 @@ extension PredicateExpressions.OptionalFlatMap: ComparedExpression {
 }
 
 extension PredicateExpressions.NilCoalesce: ConditionExpression, ComparedExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     try equality(with: true, in: translation)
   }
 
   func equality<M: Model>(
     with value: Any?,
     in translation: PredicateTranslation<M>
-  ) throws -> Predicate<M> {
+  ) throws -> Filter<M> {
     guard let value, let fallback = translation.constant(rhs) else {
       throw PredicateTranslation<M>.unsupported(self)
     }
@@ -86,7 +86,7 @@ extension PredicateExpressions.NilCoalesce: ConditionExpression, ComparedExpress
     _ order: ComparisonOperator,
     _ value: Any,
     in translation: PredicateTranslation<M>
-  ) throws -> Predicate<M> {
+  ) throws -> Filter<M> {
     guard let fallback = translation.constant(rhs), let value = value as? any Comparable,
       let isMet = value.is(order.reversed, fallback)
     else { throw PredicateTranslation<M>.unsupported(self) }
@@ -108,31 +108,31 @@ extension Comparable {
 }
 
 extension PredicateExpressions.SequenceContains: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     if let position = try translation.field(sequence) {
       guard let collection = LHS.Output.self as? any FieldCollection.Type,
         let element = translation.constant(element),
-        let condition: Predicate<M> = collection.contains(element, at: position)
+        let condition: Filter<M> = collection.contains(element, at: position)
       else { throw PredicateTranslation<M>.unsupported(self) }
       return condition
     }
     guard let values = translation.constant(sequence) else {
       throw PredicateTranslation<M>.unsupported(self)
     }
-    return try values.reduce(Predicate<M>.none) { condition, value in
+    return try values.reduce(Filter<M>.none) { condition, value in
       try condition || translation.equality(of: element, with: value)
     }
   }
 }
 
 extension PredicateExpressions.SequenceContainsWhere: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     try translation.elements(of: sequence, variable.key, test, isEvery: false)
   }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     try translation.elements(of: sequence, variable.key, test, isEvery: true)
   }
 }
@@ -143,7 +143,7 @@ extension PredicateTranslation {
     _ variable: PredicateExpressions.VariableID,
     _ test: some PredicateExpression,
     isEvery: Bool
-  ) throws -> Predicate<Root> {
+  ) throws -> Filter<Root> {
     guard let position = try field(sequence),
       let collection = S.Output.self as? any FieldCollection.Type
     else { throw Self.unsupported(sequence) }
@@ -154,11 +154,11 @@ extension PredicateTranslation {
 
 extension FieldCollection {
   fileprivate static func elements<M: Model>(
-    _ condition: Predicate<M>,
+    _ condition: Filter<M>,
     at position: Int,
     isEvery: Bool
-  ) -> Predicate<M> {
-    Predicate(
+  ) -> Filter<M> {
+    Filter(
       .elements(
         position: position,
         type: Element.fieldType,
@@ -169,8 +169,8 @@ extension FieldCollection {
   }
 
   /// Returns `nil` when the value cannot be an element of the collection.
-  fileprivate static func contains<M: Model>(_ element: Any, at position: Int) -> Predicate<M>? {
-    func equality<Value: FieldValue & Equatable>(_ type: Value.Type) -> Predicate<M>? {
+  fileprivate static func contains<M: Model>(_ element: Any, at position: Int) -> Filter<M>? {
+    func equality<Value: FieldValue & Equatable>(_ type: Value.Type) -> Filter<M>? {
       (element as? Value).map { Column<M, Value>(position: position).equals($0) }
     }
     guard let type = Element.self as? any (FieldValue & Equatable).Type,
@@ -181,7 +181,7 @@ extension FieldCollection {
 }
 
 extension PredicateExpressions.CollectionContainsCollection: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     guard let column: Column<M, String> = try translation.stringColumn(base),
       let part = translation.constant(other) as? String
     else { throw PredicateTranslation<M>.unsupported(self) }
@@ -190,7 +190,7 @@ extension PredicateExpressions.CollectionContainsCollection: ConditionExpression
 }
 
 extension PredicateExpressions.SequenceStartsWith: ConditionExpression {
-  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Predicate<M> {
+  func condition<M: Model>(in translation: PredicateTranslation<M>) throws -> Filter<M> {
     guard let column: Column<M, String> = try translation.stringColumn(base),
       let start = translation.constant(prefix) as? String
     else { throw PredicateTranslation<M>.unsupported(self) }

@@ -1,11 +1,11 @@
 import ObjectStore
 
-/// `ObjectStore` as its users use it.
+/// `Store` as its users use it.
 final class StoreContender: Contender {
-  let store: ObjectStore
+  let store: Store
 
   init(at path: String) throws {
-    store = try ObjectStore(at: path, models: [Download.self])
+    store = try Store(at: path, models: [Download.self])
   }
 
   func load(_ stopwatch: inout Stopwatch, _ nextChunk: () -> [Download]?) throws {

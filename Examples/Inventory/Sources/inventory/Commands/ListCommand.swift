@@ -34,7 +34,7 @@ struct ListCommand: ParsableCommand {
   }
 
   private var query: Query<Item> {
-    let items = Query(filter.predicate)
+    let items = Query(filter.condition)
     let direction = descending ? SortDirection.descending : .ascending
     return switch by {
     case .name: items.order(by: \.name, direction)

@@ -11,7 +11,7 @@ struct RepairCommand: ParsableCommand {
   @Argument(help: "The folder of the new store, which must not be there.") var folder: String
 
   func run() throws {
-    let report = try ObjectStore.repair(at: location.path, into: folder)
+    let report = try Store.repair(at: location.path, into: folder)
     for (name, model) in report.models.sorted(by: { $0.key < $1.key }) {
       Console.print("\(name): \(model.saved) saved, \(model.lost.count) lost")
     }

@@ -35,7 +35,7 @@ struct MovementOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "What for.") var reason: String?
 
   /// One transaction: an error in the last amount undoes the first.
-  func run(in store: ObjectStore, sign: Int) throws {
+  func run(in store: Store, sign: Int) throws {
     let items = try store.write { tx in
       try amounts.map { amount in
         try tx.changeQuantity(

@@ -11,7 +11,7 @@ struct VerifyCommand: ParsableCommand {
 
   func run() throws {
     // Not opened first: nothing of a damaged file is trusted before it was looked at.
-    let report = try ObjectStore.verify(at: location.path)
+    let report = try Store.verify(at: location.path)
     for problem in report.problems { Console.print("\(problem)") }
     guard report.isValid else {
       throw StoreError(.damaged, "\(report.problemCount) problems in \(location.path)")

@@ -13,7 +13,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try location.openForReading()
-    let query = Query(filter.predicate).order(by: \.name)
+    let query = Query(filter.condition).order(by: \.name)
     var before = ResultSnapshot<Item>()
     var printed = 0
     for try await change in store.observe(query) {

@@ -13,12 +13,12 @@ struct ItemFilter: ParsableArguments {
   var low: Int?
 
   /// The condition: a value that any transaction, or an observation, can use.
-  var predicate: Predicate<Item> {
+  var condition: Filter<Item> {
     let columns = Item.columns
-    var predicate = Predicate<Item>.all
-    for tag in tag { predicate = predicate && columns.tags.contains(tag) }
-    if let place { predicate = predicate && columns.place == Reference(place) }
-    if let low { predicate = predicate && columns.quantity <= low }
-    return predicate
+    var condition = Filter<Item>.all
+    for tag in tag { condition = condition && columns.tags.contains(tag) }
+    if let place { condition = condition && columns.place == Reference(place) }
+    if let low { condition = condition && columns.quantity <= low }
+    return condition
   }
 }

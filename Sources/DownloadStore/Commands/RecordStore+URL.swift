@@ -1,0 +1,63 @@
+internal import ObjectStore
+
+extension RecordStore {
+  /// Replaces the URL of a download, for example an expired signed link, and keeps the bytes on
+  /// disk.
+  ///
+  /// The record keeps its id, its bytes with their validator, its mirrors and its failed attempts.
+  /// A failed download is queued again; a transfer from the old URL ends. The next request asks the
+  /// new URL for the missing bytes if the entity is the same (`If-Range`); otherwise the server
+  /// sends the new entity from its first byte. Resume data is dropped, because it contains the old
+  /// URL.
+  ///
+  /// Header fields stay with the origin that they were given for: a URL at another origin gets none
+  /// that ``Redaction`` hides. To give the record header fields for the new origin, call
+  /// ``add(_:)`` with the new URL.
+  ///
+  /// Durable on return.
+  ///
+  /// - Parameters:
+  ///   - name: The current URL, the id, or a unique id prefix.
+  ///   - url: The new URL.
+  /// - Returns: The new record and whether it has changed.
+  /// - Throws: ``RecordStoreError`` with `invalidURL`, `unknownRecord`, `ambiguousID`,
+  ///   `urlTaken`, or `busy` while the finished file is being renamed; ``StoreError``. Nothing has
+  ///   changed then.
+  /// - Complexity: O(log n) for n records.
+  @discardableResult
+  public func replaceURL(of name: String, with url: String) throws -> CommandOutcome {
+    var update = RecordUpdate()
+    update.url = url
+    return try self.update(name, update)
+  }
+
+  /// Stores the origin of the record's header fields, before its URL changes.
+  func keepOrigin(ofHeadersOf record: DownloadRecord, in tx: inout StoreTransaction) throws {
+    guard record.hasHeaders, var headers = try tx.get(RequestHeaders.self, record.id),
+      headers.origin == nil
+    else { return }
+    headers.origin = RecordIdentity.origin(of: record.url)
+    try tx.upsert(headers)
+  }
+
+  /// Throws if the record cannot get the URL: its file is being renamed, or another record has the
+  /// URL.
+  func requireFree(
+    _ url: String,
+    for record: DownloadRecord,
+    in tx: borrowing StoreTransaction
+  ) throws {
+    guard record.state != .finalizing else {
+      throw RecordStoreError(
+        .busy,
+        "'\(record.filename)' is being renamed: try again in a moment"
+      )
+    }
+    if let other = try tx.get(DownloadRecord.self, url) {
+      throw RecordStoreError(
+        .urlTaken,
+        "another download, \(other.id), has the URL '\(Redaction.url(url))'"
+      )
+    }
+  }
+}

@@ -1,0 +1,14 @@
+extension RecordStore {
+  /// The current path of the finished file; `nil` if the download is not complete or the file does
+  /// not exist.
+  ///
+  /// Roots may move, so do not store the path. ``FileStatus`` says whether the file is still the
+  /// downloaded one. Costs two `lstat`.
+  ///
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`.
+  public func localPath(of record: DownloadRecord) throws -> String? {
+    guard record.state == .completed else { return nil }
+    let layout = try roots().layout(of: record)
+    return FileInspection(of: record, in: layout).final == .missing ? nil : layout.finalPath
+  }
+}

@@ -1,0 +1,183 @@
+internal import Foundation
+internal import ObjectStore
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+extension RecordStore {
+  /// Plans the removal of records with their files.
+  ///
+  /// Changes nothing; pass the plan to ``purge(_:)``.
+  ///
+  /// - Parameters:
+  ///   - records: The records. Their partial files are removed with them.
+  ///   - withFiles: Whether finished files are removed too, if they are still the downloaded ones.
+  /// - Returns: The plan, for a preview and for ``purge(_:)``.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; ``StoreError``.
+  public func purgePlan(_ records: [DownloadRecord], withFiles: Bool) throws -> PurgePlan {
+    let roots = try roots()
+    var plan = PurgePlan(records: records)
+    for record in records {
+      let layout = try roots.layout(of: record)
+      if let fileIdentity = FileIdentity(ofFileAt: layout.partialPath) {
+        plan.files.append(
+          PurgePlan.File(
+            path: layout.partialPath,
+            fileIdentity: fileIdentity,
+            role: .partial,
+            record: record.id
+          )
+        )
+      }
+      if withFiles, let fileIdentity = FileIdentity(ofFileAt: layout.finalPath),
+        fileIdentity == record.fileIdentity
+      {
+        plan.files.append(
+          PurgePlan.File(
+            path: layout.finalPath,
+            fileIdentity: fileIdentity,
+            role: .finished,
+            record: record.id
+          )
+        )
+      }
+    }
+    return plan
+  }
+
+  /// Finds this store's partial files below the roots that have no record.
+  ///
+  /// Only names with this store's id count, because other stores may share the folders. Symbolic
+  /// links are not followed. Files that changed in the last `graceSeconds` are skipped, because
+  /// their download may be starting.
+  ///
+  /// - Parameter grace: The minimum time since the last change of a file, in seconds.
+  /// - Returns: The plan, for a preview and for ``purge(_:)``.
+  /// - Throws: ``StoreError``.
+  public func orphanPlan(graceSeconds grace: Int64 = 60) throws -> PurgePlan {
+    let roots = try roots()
+    let oldest = Int64(now().timeIntervalSince1970) - grace
+    var plan = PurgePlan()
+    var paths = Set(roots.paths.values)
+    if let standard = roots.path(of: RootName.standard) { paths.insert(standard) }
+    // One root may be inside another.
+    let files = Set(paths.flatMap { FolderWalk.files(below: $0) })
+    try objects.read { tx in
+      for file in files.sorted() {
+        guard let text = file.split(separator: "/").last, let name = PartialName(String(text)),
+          name.storeID == nil || name.storeID == id,
+          let fileIdentity = FileIdentity(ofFileAt: file),
+          fileIdentity.modified / 1_000_000_000 < oldest,
+          try !tx.hasRecord(withID: name.recordID)
+        else { continue }
+        guard name.storeID == id else {
+          plan.unattributedPaths.append(file)
+          continue
+        }
+        plan.files.append(
+          PurgePlan.File(
+            path: file,
+            fileIdentity: fileIdentity,
+            role: .orphan,
+            record: name.recordID
+          )
+        )
+      }
+    }
+    return plan
+  }
+
+  /// Executes a plan: removes the records in one transaction, then the files.
+  ///
+  /// A record that changed after the plan was made, for example resumed during a prompt, is kept
+  /// with its files. A file that another process is using is kept too; an engine that is
+  /// downloading one of the records deletes the file when it notices the removal. A finished file
+  /// or orphan that changed after the plan was made is kept.
+  ///
+  /// After a kill between the records and the files, ``orphanPlan(graceSeconds:)`` finds the
+  /// leftover partial files. The removal of the records is durable on return.
+  ///
+  /// - Returns: The removed and the kept records and files.
+  /// - Throws: ``StoreError``.
+  @discardableResult
+  public func purge(_ plan: PurgePlan) throws -> PurgeReport {
+    var report = PurgeReport()
+    if !plan.records.isEmpty {
+      (report.records, report.skippedRecords) = try objects.write { tx in
+        var removed: [DownloadRecord] = []
+        var skipped: [PurgeReport.SkippedRecord] = []
+        for record in plan.records {
+          let current = try tx.first(DownloadRecord.where { $0.id == record.id })
+          guard let current, current.isAsPlanned(record) else {
+            skipped.append(PurgeReport.SkippedRecord(record: record, current: current))
+            continue
+          }
+          try tx.delete(DownloadRecord.self, current.url)
+          try tx.delete(RequestHeaders.self, current.id)
+          removed.append(current)
+        }
+        return (removed, skipped)
+      }
+    }
+    let removed = Set(report.records.map(\.id))
+    for file in plan.files where file.role == .orphan || removed.contains(file.recordID) {
+      if let reason = try delete(file) {
+        report.keptFiles.append(PurgeReport.KeptFile(file: file, reason: reason))
+      } else {
+        report.files.append(file)
+      }
+    }
+    return report
+  }
+
+  /// Deletes a file of a plan; returns the reason if it was kept, `nil` if it was deleted.
+  private func delete(_ file: PurgePlan.File) throws -> PurgeReport.KeptFile.Reason? {
+    do {
+      switch file.role {
+      case .finished:
+        guard let fileIdentity = FileIdentity(ofFileAt: file.path) else { return nil }
+        guard fileIdentity == file.fileIdentity else { return .changed }
+        guard unsafe unlink(file.path) == 0 || errno == ENOENT else {
+          throw LockedFile.Refusal.failed(errno)
+        }
+      case .partial:
+        _ = try LockedFile.delete(file.path)
+      case .orphan:
+        // Under the lock, an engine that starts a record of that id has to wait.
+        let isDeleted = try LockedFile.delete(file.path) { locked in
+          try locked.fileIdentity == file.fileIdentity
+            && !objects.read { tx in try tx.hasRecord(withID: file.recordID) }
+        }
+        if !isDeleted { return .changed }
+      }
+      return nil
+    } catch let refusal as LockedFile.Refusal {
+      switch refusal {
+      case .missing: return nil
+      case .locked: return .inUse
+      case .notOurs, .failed: return .failed(refusal.description)
+      }
+    }
+  }
+}
+
+extension DownloadRecord {
+  /// Whether the record equals `planned` except for its progress.
+  fileprivate func isAsPlanned(_ planned: DownloadRecord) -> Bool {
+    id == planned.id && generation == planned.generation && state == planned.state
+      && intent == planned.intent && isHeld == planned.isHeld
+      && startsImmediately == planned.startsImmediately && tags == planned.tags
+      && destination == planned.destination
+  }
+}
+
+extension ObjectReader where Self: ~Copyable {
+  fileprivate func hasRecord(withID id: String) throws -> Bool {
+    try exists(DownloadRecord.where { $0.id == id })
+  }
+}

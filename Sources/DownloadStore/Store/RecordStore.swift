@@ -1,0 +1,189 @@
+internal import Migrations
+public import ObjectStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A durable store of download records, in a folder that any number of processes may share.
+///
+/// Every change is one transaction, and durable when the method returns. The store does not
+/// download: a `DownloadEngine`, in this or another process, transfers the files and carries out
+/// the commands.
+///
+/// ```swift
+/// let store = try RecordStore(at: "downloads")
+/// try store.add([DownloadRequest(url: "https://example.com/model.bin")])
+/// let waiting = try store.records(DownloadRecord.where { $0.state == .waiting })
+/// ```
+public final class RecordStore: Sendable {
+  /// The underlying object store, with ``DownloadRecord``, ``Root`` and ``RequestHeaders``.
+  public let objects: Store
+  /// The store's id: 16 hexadecimal digits, part of the name of every partial file.
+  ///
+  /// Chosen at random when the store is created, and never changed. A backup or another copy of the
+  /// store has the same id, so it can continue the downloads of the original.
+  public let id: String
+  let now: @Sendable () -> Date
+
+  /// The folder of the store.
+  public var path: String { objects.path }
+
+  /// The models of a download store, as described by the schema lock.
+  public static let models: [any Model.Type] = [
+    DownloadRecord.self, Root.self, RequestHeaders.self,
+  ]
+
+  /// Opens the store in a folder, or creates it.
+  ///
+  /// - Parameters:
+  ///   - path: The folder.
+  ///   - access: The access mode, and whether to create a missing store.
+  ///   - checksPages: Whether every page of the file is checked first; see
+  ///     `StoreOptions.checksPages`.
+  ///   - now: The clock.
+  /// - Throws: ``StoreError``, as ``Store/init(at:models:options:)``.
+  public init(
+    at path: String,
+    access: StoreOptions.Access = .create,
+    checksPages: Bool = false,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) throws {
+    objects = try Store(
+      at: path,
+      models: Self.models,
+      options: StoreOptions(
+        access: access,
+        schemaVersion: DownloadMigrations.currentVersion,
+        checksPages: checksPages
+      )
+    )
+    id = RecordIdentity.id(ofStoreWithSeed: objects.seed)
+    self.now = now
+  }
+
+  // MARK: Reading
+
+  /// Returns the record with a URL, an id or a unique id prefix.
+  ///
+  /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
+  /// - Complexity: O(log n) for n records.
+  public func record(named name: String) throws -> DownloadRecord {
+    try objects.read { tx in try tx.record(named: name).get() }
+  }
+
+  /// Returns the records of a query, from one snapshot.
+  ///
+  /// - Throws: ``StoreError``.
+  public func records(_ query: Query<DownloadRecord>) throws -> [DownloadRecord] {
+    try objects.read { tx in try tx.fetch(query) }
+  }
+
+  /// Returns the header fields that were given for a record, including secrets.
+  ///
+  /// - Throws: ``StoreError``.
+  public func headers(of record: DownloadRecord) throws -> [HeaderField] {
+    guard record.hasHeaders else { return [] }
+    return try objects.read { tx in try tx.get(RequestHeaders.self, record.id)?.fields ?? [] }
+  }
+
+  /// Returns the header fields of a record's request to a URL: all of them for the origin that they
+  /// were given for, and only those that ``Redaction`` shows for any other.
+  ///
+  /// - Throws: ``StoreError``.
+  public func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
+    guard record.hasHeaders else { return [] }
+    return try objects.read { tx in
+      try tx.get(RequestHeaders.self, record.id)?.fields(of: record, sentTo: url) ?? []
+    }
+  }
+
+  // MARK: Roots
+
+  /// Returns the paths of all roots.
+  ///
+  /// - Throws: ``StoreError``.
+  public func roots() throws -> Roots {
+    let roots = try objects.read { tx in try tx.fetch(Root.all) }
+    return Roots(
+      // Canonically equivalent names count as the same root.
+      paths: Dictionary(roots.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first }),
+      standardPath: "\(path)/files",
+      storeID: id
+    )
+  }
+
+  /// Sets the path of a root, also for its existing records.
+  ///
+  /// Moves no files. Durable on return.
+  ///
+  /// - Parameters:
+  ///   - path: An absolute path.
+  ///   - name: The root's name.
+  /// - Throws: ``RecordStoreError`` with `invalidName` for a relative path; ``StoreError``.
+  public func setRoot(_ path: String, named name: String = RootName.standard) throws {
+    let path = try Self.validatedRoot(path)
+    try objects.write { tx in _ = try tx.upsert(Root(name: name, path: path)) }
+  }
+
+  /// Returns the name of the root with a path; creates the root if there is none.
+  ///
+  /// A new root is durable on return.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidName` for a relative path; ``StoreError``.
+  public func root(at path: String) throws -> String {
+    let path = try Self.validatedRoot(path)
+    let roots = try roots()
+    if roots.path(of: RootName.standard) == path { return RootName.standard }
+    if let known = roots.name(of: path) { return known }
+    return try objects.write { tx in
+      if let known = try tx.fetch(Root.all).first(where: { $0.path == path }) { return known.name }
+      var name = "root-\(RecordIdentity.id(forURL: path))"
+      // A root that was created for this path may have been moved, with its records.
+      while try tx.get(Root.self, name) != nil { name += "-" }
+      try tx.insert(Root(name: name, path: path))
+      return name
+    }
+  }
+
+  /// Returns an absolute path without a trailing slash.
+  private static func validatedRoot(_ path: String) throws(RecordStoreError) -> String {
+    guard path.utf8.first == UInt8(ascii: "/") else {
+      throw RecordStoreError(.invalidName, "'\(path)' cannot be a root: it is not absolute")
+    }
+    let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }
+    return end.map { String(path[...$0]) } ?? "/"
+  }
+}
+
+/// A snapshot of the paths of a store's roots.
+public struct Roots: Sendable, Hashable {
+  let paths: [String: String]
+  let standardPath: String
+  let storeID: String
+
+  /// The path of a root; `nil` if the name is unknown.
+  public func path(of name: String) -> String? {
+    paths[name] ?? (name == RootName.standard ? standardPath : nil)
+  }
+
+  /// The name of the root with a path.
+  public func name(of path: String) -> String? {
+    paths.filter { $0.value == path }.map(\.key).min()
+  }
+
+  /// Returns the paths of a record's files.
+  ///
+  /// - Throws: ``RecordStoreError`` with `missingRoot`.
+  public func layout(of record: DownloadRecord) throws(RecordStoreError) -> FileLayout {
+    guard let path = path(of: record.root) else {
+      throw RecordStoreError(
+        .missingRoot,
+        "the store has no root named '\(record.root)', which the download \(record.id) refers to"
+      )
+    }
+    return FileLayout(record: record, storeID: storeID, rootPath: path)
+  }
+}

@@ -1,0 +1,84 @@
+internal import LMDB
+
+extension Store {
+  /// Copies the store as of its last commit into a new folder.
+  ///
+  /// Readers and writers continue during the copy. The copy is an ordinary store without free
+  /// pages. Its folder appears under its name once it is complete and synced to disk. The cost is
+  /// reading and writing each page in use. Until the copy ends, pages freed by writes are not
+  /// reused, so the file may grow.
+  ///
+  /// Continue to write to only one of the two stores. If both are written to, their histories
+  /// diverge.
+  ///
+  /// - Parameter target: The folder to create. It must not exist; its parent folder must.
+  /// - Throws: ``StoreError`` with `alreadyExists`, `notFound` (the parent folder is missing),
+  ///   `permissionDenied`, `diskFull`, `inputOutput`, `damaged`, or `wouldDeadlock` (called from
+  ///   inside a write). The target folder is then not created.
+  public func backup(to target: String) throws {
+    try translating("backing up \(path)") {
+      try NewFolder.make(target) { folder in
+        try environment.copy(to: folder + "/data.mdb", compacting: true)
+      }
+    }
+  }
+
+  /// Returns the free pages of a closed store to the file system.
+  ///
+  /// Writes a compact copy beside the file and then replaces the file with it atomically: if the
+  /// process is killed, either the old file or the new one is left. Needs disk space for the copy.
+  ///
+  /// - Returns: The number of bytes by which the file shrank.
+  /// - Throws: ``StoreError`` with `busy` if this process or another one has the store open,
+  ///   `notFound`, `permissionDenied`, `diskFull`, `inputOutput` or `damaged`. The store is then
+  ///   unchanged.
+  @discardableResult
+  public static func compact(at path: String) throws -> Int64 {
+    try translating("compacting \(path)") {
+      let before = try FileSize.of(path + "/data.mdb")
+      // A backup that was never opened has no lock file. Opening it creates one.
+      if (try? FileSize.of(path + "/lock.mdb")) == nil { _ = try Environment.open(path) }
+      try Environment.compact(path)
+      return max(before - (try FileSize.of(path + "/data.mdb")), 0)
+    }
+  }
+
+  /// Rebuilds every index of every model from the records.
+  ///
+  /// Use this when ``verify(limit:progress:)`` reports missing or stray index entries. Each model
+  /// is rebuilt in one transaction, during which other writes wait.
+  ///
+  /// - Returns: The total number of index entries.
+  /// - Throws: ``StoreError`` with `duplicateKey` if two objects have the same values in a unique
+  ///   index, `damaged` if a record cannot be read (see ``repair(at:into:)``), `permissionDenied`,
+  ///   `mapFull` or `diskFull`. Models that were already rebuilt stay so; the others keep their
+  ///   indexes.
+  @discardableResult
+  public func rebuildIndexes() throws -> Int {
+    guard !isReadOnly else {
+      throw StoreError(.permissionDenied, "writing \(path): the store is open read-only")
+    }
+    return try translating("rebuilding indexes of \(path)") {
+      let names = try StoredSchema(environment).models.map(\.tables.name)
+      return try names.reduce(0) { try $0 + rebuildIndexes(of: $1) }
+    }
+  }
+
+  private func rebuildIndexes(of model: String) throws -> Int {
+    while true {
+      let schema = try StoredSchema(environment)
+      guard let entry = schema.model(model) else { return 0 }
+      var transaction = try environment.beginWrite()
+      let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
+      guard epoch == schema.epoch else { continue }
+      var count = 0
+      for index in entry.tables.indexes {
+        try transaction.removeAll(in: index.database)
+        try IndexBuilder(tables: entry.tables, index: index).run(in: &transaction)
+        count += try transaction.count(of: index.database)
+      }
+      try transaction.commit()
+      return count
+    }
+  }
+}

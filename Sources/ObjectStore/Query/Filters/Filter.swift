@@ -1,0 +1,185 @@
+/// A condition on the stored fields of a model, built with the operators of its columns.
+///
+/// A filter is a value: a tree that the query planner inspects, and a compiled test of records.
+/// The test reads only the bytes of the fields to which the condition refers.
+public struct Filter<Root: Model>: Sendable {
+  let node: FilterNode
+  /// Returns whether a record meets the condition.
+  ///
+  /// The record must have the fields at ``FilterNode/positions``.
+  let matches: @Sendable (borrowing RecordView) throws(RecordError) -> Bool
+
+  private init(
+    _ node: FilterNode,
+    _ matches: @escaping @Sendable (borrowing RecordView) throws(RecordError) -> Bool
+  ) {
+    self.node = node
+    self.matches = matches
+  }
+
+  init(_ node: FilterNode) {
+    self.init(node, node.makeTest())
+  }
+
+  init(_ condition: FieldCondition) {
+    self.init(.field(condition))
+  }
+
+  /// A condition that every object meets.
+  public static var all: Self { Self(.always) }
+
+  /// A condition that no object meets.
+  public static var none: Self { Self(.never) }
+
+  /// Matches objects that meet both conditions.
+  public static func && (left: Self, right: Self) -> Self {
+    switch (left.node, right.node) {
+    case (.always, _), (_, .never): return right
+    case (_, .always), (.never, _): return left
+    default: break
+    }
+    return Self(.and(left.node.conjuncts + right.node.conjuncts)) { record throws(RecordError) in
+      guard try left.matches(record) else { return false }
+      return try right.matches(record)
+    }
+  }
+
+  /// Matches objects that meet at least one of the conditions.
+  public static func || (left: Self, right: Self) -> Self {
+    switch (left.node, right.node) {
+    case (.always, _), (_, .never): return left
+    case (_, .always), (.never, _): return right
+    default: break
+    }
+    return Self(.or(left.node.disjuncts + right.node.disjuncts)) { record throws(RecordError) in
+      if try left.matches(record) { return true }
+      return try right.matches(record)
+    }
+  }
+
+  /// Matches objects that do not meet the condition.
+  ///
+  /// No index serves it.
+  public static prefix func ! (filter: Self) -> Self {
+    switch filter.node {
+    case .always: return .none
+    case .never: return .all
+    default:
+      return Self(.not(filter.node)) { record throws(RecordError) in
+        !(try filter.matches(record))
+      }
+    }
+  }
+}
+
+/// The expression tree of a condition.
+indirect enum FilterNode: Sendable {
+  case always
+  case never
+  case field(FieldCondition)
+  /// A condition on the elements of the collection at `position`, met by any or by every element.
+  ///
+  /// Each field of `condition` stands for the element.
+  case elements(position: Int, type: FieldType, condition: FilterNode, isEvery: Bool)
+  /// A condition on objects of another model; replaced before the query runs.
+  case semiJoin(SemiJoin)
+  case and([FilterNode])
+  case or([FilterNode])
+  case not(FilterNode)
+
+  /// The nodes that must all hold.
+  var conjuncts: [FilterNode] {
+    if case .and(let nodes) = self { return nodes }
+    return [self]
+  }
+
+  /// The nodes at least one of which must hold.
+  var disjuncts: [FilterNode] {
+    if case .or(let nodes) = self { return nodes }
+    return [self]
+  }
+
+  /// The positions of all fields that the condition reads.
+  var positions: Set<Int> {
+    switch self {
+    case .always, .never: []
+    case .field(let condition): [condition.position]
+    case .elements(let position, _, _, _): [position]
+    case .semiJoin(let join): [join.position]
+    case .and(let nodes), .or(let nodes): nodes.reduce(into: []) { $0.formUnion($1.positions) }
+    case .not(let node): node.positions
+    }
+  }
+
+  // MARK: Testing
+
+  /// Returns a closure that tests a record.
+  func makeTest() -> @Sendable (borrowing RecordView) throws(RecordError) -> Bool {
+    switch self {
+    case .always: return { _ in true }
+    case .never: return { _ in false }
+    case .field(let condition): return condition.makeTest()
+    case .elements(let position, _, _, _):
+      return { record throws(RecordError) in
+        guard case .present(let bytes) = unsafe try record.content(at: position) else {
+          return false
+        }
+        do throws(RecordError) {
+          return unsafe try testElements(bytes)
+        } catch {
+          throw RecordError(error.code, field: record.name(at: position))
+        }
+      }
+    case .semiJoin:
+      return { _ in Self.failUnresolved() }
+    case .and(let nodes):
+      let tests = nodes.map { $0.makeTest() }
+      return { record throws(RecordError) in
+        for test in tests { guard try test(record) else { return false } }
+        return true
+      }
+    case .or(let nodes):
+      let tests = nodes.map { $0.makeTest() }
+      return { record throws(RecordError) in
+        for test in tests where try test(record) { return true }
+        return false
+      }
+    case .not(let node):
+      let test = node.makeTest()
+      return { record throws(RecordError) in !(try test(record)) }
+    }
+  }
+
+  /// Returns whether the bytes of a value meet the condition, which refers to that value only.
+  func test(value: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
+    switch self {
+    case .always: return true
+    case .never: return false
+    case .field(let condition): return unsafe try condition.test.matches(value)
+    case .elements: return unsafe try testElements(value)
+    case .semiJoin: Self.failUnresolved()
+    case .and(let nodes):
+      for node in nodes { guard unsafe try node.test(value: value) else { return false } }
+      return true
+    case .or(let nodes):
+      for node in nodes where unsafe try node.test(value: value) { return true }
+      return false
+    case .not(let node): return unsafe !(try node.test(value: value))
+    }
+  }
+
+  private static func failUnresolved() -> Never {
+    preconditionFailure("a condition across a reference must be resolved before it tests a record")
+  }
+
+  private func testElements(_ bytes: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
+    guard case .elements(_, let type, let condition, let isEvery) = self else { return false }
+    var reader = unsafe ByteReader(bytes)
+    let count = try reader.read(UInt32.self)
+    for _ in 0..<count {
+      let isMet = unsafe try condition.test(value: reader.takeSized(type))
+      if isMet != isEvery { return isMet }
+    }
+    return isEvery
+  }
+}

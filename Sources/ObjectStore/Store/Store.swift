@@ -1,0 +1,238 @@
+internal import Dispatch
+internal import LMDB
+internal import Synchronization
+
+// The overloads of `read` share a name by design; `await` selects the asynchronous one.
+// swift-format-ignore: AmbiguousTrailingClosureOverload
+/// A persistent store of typed objects in a folder, which several processes can share.
+///
+/// A read sees one snapshot and never waits for a write. Writes are atomic, and are serialized
+/// across all threads and processes. The files are closed when the last reference to the store is
+/// released.
+///
+/// ```swift
+/// let store = try Store(at: "/var/lib/notes", models: [Note.self])
+/// try store.write { tx in try tx.upsert(Note(id: 1, text: "milk")) }
+/// let note = try store.read { tx in try tx.get(Note.self, 1) }
+/// ```
+public final class Store: Sendable {
+  /// The path of the folder.
+  ///
+  /// For a store in memory, the folder no longer exists.
+  public let path: String
+  /// Whether writes are refused.
+  ///
+  /// This is the case if the store was opened with ``StoreOptions/Access/readOnly``, or if a newer
+  /// program has written it.
+  public let isReadOnly: Bool
+
+  let environment: Environment
+  private let models: [any Model.Type]
+  let schemaVersion: UInt32
+  let historyLimit: HistoryLimit
+  private let schemas: Guarded<StoreSchema>
+  let metrics = TransactionMetrics()
+  let log: StoreLog?
+  let feed: CommitFeed
+  /// The queued asynchronous writes, and the queue on which they run.
+  let writes = WriteQueue()
+  let writeQueue = DispatchQueue(label: "ObjectStore.write")
+
+  /// Opens the store in a folder, and creates it if it does not exist.
+  ///
+  /// Opening reads a few pages regardless of the number of objects, and builds the indexes that are
+  /// new in the models. The folder is created with mode 0700, its files with mode 0600.
+  ///
+  /// - Parameters:
+  ///   - path: The folder. Missing parent folders are created.
+  ///   - models: The types of the objects that the program reads or writes. Models that they refer
+  ///     to are added automatically. Other models in the store are left unchanged.
+  ///   - options: Access, schema version and other options.
+  /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
+  ///   `busy` (this process has it open read-only, or is compacting it), `schemaMismatch` (a field
+  ///   has another type in the store), `tooNew` (the store has a newer storage format), `diskFull`
+  ///   or `other`.
+  public convenience init(
+    at path: String,
+    models: [any Model.Type],
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    let models = ModelSchema.withTargets(models)
+    let opening = try StoreOpening(path: path, models: models, options: options)
+    self.init(path: path, models: models, options: options, opening)
+  }
+
+  /// Creates an empty store in memory, for tests, previews and temporary data.
+  ///
+  /// The store belongs to this value and is deleted with it. Commits do not wait for the disk.
+  ///
+  /// - Parameters:
+  ///   - models: The types of the objects that the program reads or writes, as for a folder.
+  ///   - options: Options such as the schema version and the history limit. Its access is ignored.
+  /// - Throws: ``StoreError`` with `diskFull`, `permissionDenied` or `other`.
+  public convenience init(
+    inMemory models: [any Model.Type],
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    var options = options
+    options.access = .create
+    let models = ModelSchema.withTargets(models)
+    let opening = try StoreOpening(inMemory: models, options: options)
+    self.init(path: opening.environment.path, models: models, options: options, opening)
+  }
+
+  private init(
+    path: String,
+    models: [any Model.Type],
+    options: StoreOptions,
+    _ opening: StoreOpening
+  ) {
+    self.path = path
+    self.models = models
+    schemaVersion = options.schemaVersion
+    historyLimit = options.historyLimit
+    environment = opening.environment
+    isReadOnly = opening.isReadOnly
+    log = opening.log
+    feed = CommitFeed(
+      environment: opening.environment,
+      // No other process can observe a store in memory.
+      notifier: ChangeNotifier(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
+    )
+    schemas = Guarded(opening.schema)
+  }
+
+  /// A random number chosen when the store was created.
+  ///
+  /// It never changes. Backups, compacted stores and repaired stores keep it. It is secret, because
+  /// the hashes of primary keys are seeded with it.
+  package var seed: UInt64 { schemas.withLock { $0.seed } }
+
+  // MARK: Reading
+
+  /// Runs `body` with a snapshot of the last commit.
+  ///
+  /// Keep the closure short: until it returns, pages freed by later writes are not reused. Costs
+  /// about 0.2 µs in addition to `body`.
+  ///
+  /// - Throws: ``StoreError``; any error that `body` throws.
+  public func read<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
+    try translating("reading \(path)") {
+      var snapshot = try beginSnapshot()
+      return try body(&snapshot)
+    }
+  }
+
+  /// Begins a snapshot of the last commit, with that commit's schema.
+  func beginSnapshot() throws -> Snapshot {
+    metrics.countRead()
+    while true {
+      let schema = schemas.withLock { $0 }
+      let transaction = try environment.beginRead()
+      guard try isCurrent(schema, in: transaction) else { continue }
+      return Snapshot(transaction: transaction, schema: schema)
+    }
+  }
+
+  /// Runs `body` with a snapshot of the last commit, on the caller's executor and without
+  /// suspending.
+  ///
+  /// - Throws: ``StoreError``; any error that `body` throws.
+  public func read<R>(_ body: (inout Snapshot) throws -> R) async throws -> R {
+    try readNow(body)
+  }
+
+  private func readNow<R>(_ body: (inout Snapshot) throws -> R) throws -> R {
+    try read(body)
+  }
+
+  // MARK: Damage
+
+  /// Exits the process with `status` and a message on standard error when LMDB meets a corrupt
+  /// page, instead of aborting it.
+  ///
+  /// Command-line tools can call this before they open a store. Most damage is reported as a
+  /// ``StoreError`` with `damaged`. This covers the assertions of the C library, which cannot
+  /// return an error.
+  public static func exitProcessOnDamage(status: Int32) {
+    FailedAssertion.exitProcess(status: status)
+  }
+
+  // MARK: Status
+
+  /// Returns the number of the last visible commit, of any process.
+  ///
+  /// Compare two results to find out cheaply whether the store has changed: a call costs about
+  /// 0.1 µs. A later read sees this commit or a later one.
+  ///
+  /// - Throws: ``StoreError``, as a read.
+  public func commitNumber() throws -> UInt64 {
+    // Do not use the meta page: it contains a commit some milliseconds before readers see it, while
+    // the commit is synced. A caller would treat that commit as already seen.
+    try translating("reading \(path)") { try environment.beginRead().id }
+  }
+
+  /// Checks the structure of every page of the file that is in use.
+  ///
+  /// Does not check records; every read checks a record against its checksum. Use
+  /// ``verify(limit:progress:)`` to check everything.
+  ///
+  /// - Throws: ``StoreError`` with `damaged`.
+  /// - Complexity: O(n) in the pages of the file.
+  public func checkPages() throws {
+    try translating("checking \(path)") { try environment.checkPages() }
+  }
+
+  /// Begins the write transaction.
+  ///
+  /// Waits for the write of any other thread or process.
+  func beginWrite() throws -> StoreTransaction {
+    guard !isReadOnly else {
+      throw StoreError(.permissionDenied, "writing \(path): the store is open read-only")
+    }
+    let start = ContinuousClock.now
+    while true {
+      let schema = schemas.withLock { $0 }
+      let raw = try environment.beginWrite()
+      guard try isCurrent(schema, inAny: raw) else { continue }
+      guard schema.version <= schemaVersion else {
+        throw StoreError(.tooNew, "writing \(path): a newer program has migrated the store")
+      }
+      metrics.add(.writeWait, since: start)
+      log?.didBeginWrite(environment)
+      return StoreTransaction(transaction: raw, state: WriteState(schema))
+    }
+  }
+
+  /// Whether `schema` is the schema of the transaction.
+  ///
+  /// If another program has changed the schema, this reads the new schema and returns false. The
+  /// caller then begins another transaction, because a transaction cannot use databases that were
+  /// opened after it began.
+  private func isCurrent(
+    _ schema: StoreSchema,
+    inAny transaction: borrowing some Transaction & ~Copyable
+  ) throws -> Bool {
+    let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
+    guard epoch != schema.epoch else { return true }
+    let fresh = try StoreOpening.readSchema(of: environment, models: models, log)
+    schemas.withLock { $0 = fresh }
+    return false
+  }
+
+  /// Whether `schema` is the schema of the snapshot.
+  ///
+  /// Caches the result for the snapshot's commit.
+  private func isCurrent(
+    _ schema: StoreSchema,
+    in transaction: borrowing ReadTransaction
+  ) throws
+    -> Bool
+  {
+    let commit = transaction.id
+    if schema.checkedCommit.load(ordering: .relaxed) == commit { return true }
+    guard try isCurrent(schema, inAny: transaction) else { return false }
+    schema.checkedCommit.store(commit, ordering: .relaxed)
+    return true
+  }
+}
