@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import DownloadStore
+@testable import DownloadSync
 
 extension DownloadRecord {
   /// Returns a record that was just added.
@@ -31,6 +32,54 @@ extension DownloadRecord {
       updatedAt: moment,
       completedAt: nil,
       fileIdentity: nil
+    )
+  }
+}
+
+extension Transfer {
+  /// Returns a transfer of a record into a new file.
+  static func sample(
+    _ record: DownloadRecord,
+    path: String,
+    inbox: EngineInbox = EngineInbox()
+  ) throws -> Transfer {
+    Transfer(
+      record: record,
+      offset: 0,
+      usesResumeData: false,
+      file: try PartialFile(path: path, offset: 0),
+      checkpointBytes: 1_000,
+      now: { Date(timeIntervalSince1970: 0) },
+      inbox: inbox,
+      startWork: { $0() },
+      rollBack: { _, _ in },
+      naming: .fromResponse,
+      rename: { _ in }
+    )
+  }
+}
+
+extension ActiveTransfer {
+  /// Returns an active transfer of a record whose files are in a folder.
+  static func sample(
+    _ record: DownloadRecord,
+    in folder: String,
+    task: UInt64? = nil,
+    isSuspect: Bool = false,
+    startedAt: ContinuousClock.Instant = .now
+  ) throws -> Self {
+    let layout = FileLayout(record: record, storeID: "s", rootPath: folder)
+    var candidate = Scheduler.Candidate(record, order: 1, volume: 1)
+    candidate.isSuspect = isSuspect
+    return Self(
+      record: record,
+      layout: layout,
+      transfer: try .sample(record, path: layout.partialPath),
+      task: task.map(TaskID.init(rawValue:)),
+      candidate: candidate,
+      started: 1,
+      startedAt: startedAt,
+      committed: 0
     )
   }
 }

@@ -4,53 +4,27 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// The progress of one download, as a checkpoint commits it.
-  struct Checkpoint: Sendable {
-    var key: TransferKey
-    var synced: Int64
-    var entity: Transfer.Entity
-  }
-
   /// Syncs every partial file that has grown, and then commits the progress of all in one
   /// transaction.
   ///
   /// The order guarantees that `received` never exceeds the bytes on disk. If a file cannot be
   /// synced, its transfer ends, and its record keeps the progress of the previous checkpoint.
   func checkpoint() async throws {
-    let due = active.urls.compactMap { active[$0] }
-      .filter { $0.transfer.file.unsynced > 0 && !$0.isEnding }
+    let due = active.ordered.filter { $0.transfer.file.unsynced > 0 && !$0.isEnding }
       .map(\.transfer)
     guard !due.isEmpty else { return }
-    typealias Attempt = (transfer: Transfer, result: Result<Checkpoint, PartialFile.Failure>)
-    let attempts = try await environment.blocking { () -> [Attempt] in
-      due.map { transfer in
-        (
-          transfer,
-          Result { () throws(PartialFile.Failure) in
-            Checkpoint(
-              key: transfer.key,
-              synced: try transfer.synchronize(),
-              entity: transfer.entity
-            )
-          }
-        )
-      }
+    let attempts = try await environment.blocking { due.map(Checkpoint.attempt) }
+    for (transfer, attempt) in zip(due, attempts) {
+      if case .failure(let failure) = attempt { end(transfer, after: failure) }
     }
-    var checkpoints: [Checkpoint] = []
-    for (transfer, result) in attempts {
-      switch result {
-      case .success(let checkpoint): checkpoints.append(checkpoint)
-      case .failure(let failure): end(transfer, after: failure)
-      }
-    }
-    try await commit(checkpoints)
+    try await commit(attempts.compactMap { try? $0.get() })
   }
 
   /// Ends a transfer whose file could not be synced.
   ///
   /// A transfer without a task gets the same error when its file is finalized.
   private func end(_ transfer: Transfer, after failure: PartialFile.Failure) {
-    guard let download = self.transfer(transfer.key) else { return }
+    guard let download = active[transfer.key] else { return }
     log("sync failed", download.record, ["error": "\(failure)"])
     transfer.fail(failure)
     if let task = download.task { transport.cancel(task) }
@@ -78,18 +52,14 @@ extension DownloadEngine {
         }
       }
     }
-    for checkpoint in checkpoints where transfer(checkpoint.key) != nil {
-      active[checkpoint.key.url]?.committed = checkpoint.synced
-      active[checkpoint.key.url]?.candidate.isSuspect = false
-    }
+    for checkpoint in checkpoints { active.noteCommitted(checkpoint.synced, of: checkpoint.key) }
   }
 
   /// Commits the received bytes, and returns every running record to the queue.
   func requeueAll() async throws {
     try await checkpoint()
-    let left = active.urls.compactMap { active[$0] }.filter { !$0.isEnding }
+    let left = active.ordered.filter { !$0.isEnding }
       .map { ($0.transfer.key, $0.transfer.resumeData) }
-    for download in active.values where download.task == nil { download.transfer.file.unlock() }
     active.removeAll()
     guard !left.isEmpty else { return }
     let moment = now()

@@ -20,78 +20,41 @@ internal import ObjectStore
 /// let summary = try await engine.run(until: .idle)
 /// ```
 public actor DownloadEngine {
-  /// A download that has a slot, from the preparation of its request to the check of its digest.
-  struct ActiveTransfer {
-    var record: DownloadRecord
-    var layout: FileLayout
-    var transfer: Transfer
-    var task: TaskID?
-    /// Runs the request interceptors; `nil` when the request is prepared.
-    var preparation: Task<Void, Never>?
-    var meter = SpeedMeter()
-    var candidate: Scheduler.Candidate
-    /// The position of its start, in the same count as `Scheduler.Candidate.order`.
-    var started: Int
-    var startedAt: ContinuousClock.Instant
-    /// The number of bytes that the store counts as received.
-    var committed: Int64
-    /// Whether its task continues from resume data.
-    var usesResumeData = false
-    var isEnding = false
-
-    /// The number of missing bytes; `nil` if the size is unknown.
-    var missingBytes: Int64? {
-      transfer.entity.total.map { max(0, $0 - transfer.file.position) }
-    }
-  }
-
+  // Set once.
   let store: RecordStore
   let transport: any Transport
   let options: EngineOptions
   let inbox = EngineInbox()
   let hub = EventHub()
-  let interceptors: InterceptorChain
   let logger: Logger?
   let now: @Sendable () -> Date
   let environment: EngineEnvironment
   let placement: FilePlacement
+  let finalizer: Finalizer
+  let ownCommits: OwnCommits
+
+  // Each value owns one part of the state; see the table in docs/architecture.md.
+  var active = ActiveTransfers()
+  var queue: StartQueue
+  var follower: StoreFollower
+  var dispatcher: EventDispatcher
+  var locations: Locations
+  var deletions = PendingDeletions()
+  private var checkpoints: CheckpointSchedule
+  var summary = RunSummary()
+
+  // The state of the run.
   /// Held from the creation of the engine to the end of its run.
   private var lock: EngineLock?
-
-  var active = URLTable<ActiveTransfer>()
-  var queue = ReadyQueue()
-  /// The current limits; they may change during the run.
-  var limits: ConcurrencyLimits
-  var diskSpace = DiskSpaceMonitor()
-  /// Delays and limits starts while the machine is short of descriptors or memory.
-  var shortage = ResourceShortage()
-  /// Deletions whose folder is not synced yet.
-  var deletions = PendingDeletions()
-  /// Caches the volume of each folder.
-  ///
-  /// Cleared after an external commit, because roots may have changed.
-  var volumes: [String: UInt64] = [:]
-  var summary = RunSummary()
-  /// The last number given to an arrival in the queue or to a start.
-  var order = 0
-  /// The number of ends that interceptors have not handled yet.
-  var pendingNotifications = 0
-  /// Tasks that have ended, until the result is committed.
-  var unacknowledged: [TaskID: TransferKey] = [:]
-  var roots: Roots
-  var externalChanges: ExternalChanges
-  /// The position in the store's history up to which changes have been applied.
-  var followed: HistoryToken
   /// Whether ``run(until:)`` or ``reconcile()`` was called.
   private var hasStarted = false
   /// Whether the run has ended.
   private(set) var hasEnded = false
+  private var isStopping = false
   /// The error that ends the run.
   ///
   /// The engine stops cleanly before it throws this.
-  var fatal: (any Error)?
-  private var isStopping = false
-  private var lastCheckpoint: ContinuousClock.Instant
+  private var fatal: (any Error)?
 
   /// Creates the engine of a store, and takes the store's engine lock.
   ///
@@ -133,23 +96,31 @@ public actor DownloadEngine {
     now: @escaping @Sendable () -> Date,
     environment: EngineEnvironment
   ) throws {
-    self.environment = environment
-    placement = FilePlacement(faultInjector: environment.faultInjector)
-    lastCheckpoint = environment.instant()
     self.store = store
     self.transport = transport
     self.options = options
-    limits = options.limits
     self.logger = logger
     self.now = now
+    self.environment = environment
+    placement = FilePlacement(faultInjector: environment.faultInjector)
+    finalizer = Finalizer(placement)
+    ownCommits = OwnCommits { [inbox] in inbox.post(.storeChanged) }
     lock = try EngineLock(storePath: store.path, patience: options.lockPatience)
-    roots = try store.roots()
-    followed = try store.objects.historyToken()
-    externalChanges = ExternalChanges(seen: try store.objects.commitNumber())
-    interceptors = InterceptorChain(
-      requests: options.requestInterceptors,
-      responses: options.responseInterceptors,
-      deadline: options.interceptorDeadline
+    locations = Locations(try store.roots())
+    follower = try StoreFollower(store.objects, ownCommits)
+    queue = StartQueue(limits: options.limits)
+    checkpoints = CheckpointSchedule(
+      interval: options.checkpointInterval,
+      last: environment.instant()
+    )
+    dispatcher = EventDispatcher(
+      hub: hub,
+      interceptors: InterceptorChain(
+        requests: options.requestInterceptors,
+        responses: options.responseInterceptors,
+        deadline: options.interceptorDeadline
+      ),
+      inbox: inbox
     )
   }
 
@@ -211,7 +182,7 @@ public actor DownloadEngine {
   private func work(until goal: RunGoal) async {
     do {
       try await startEligible()
-      while !(goal == .idle && isIdle && pendingNotifications == 0), !isStopping {
+      while !(goal == .idle && isIdle && dispatcher.pendingCount == 0), !isStopping {
         try await handle(await inbox.next())
       }
       if !isStopping { fatal = diskFullError }
@@ -224,18 +195,19 @@ public actor DownloadEngine {
 
   /// Whether nothing is left to do, or nothing before a full disk has free space.
   private var isIdle: Bool {
-    active.isEmpty && (queue.isEmpty || queue.waitsOnlyForDiskSpace)
+    active.isEmpty && (queue.isEmpty || queue.fullFolder != nil)
       && !deletions.delayEnd(atMost: options.retry.maximumAttempts)
   }
 
   /// The error of an idle run that leaves downloads waiting for disk space.
   private var diskFullError: EngineError? {
-    guard let candidate = queue.urls.first.flatMap({ queue[$0] }) else { return nil }
-    return EngineError(
-      .diskFull,
-      "the disk with \(diskSpace.folder(toCheckOn: candidate.volume) ?? "the file") is full; "
-        + "the downloaded bytes are kept: free some space and run again"
-    )
+    queue.fullFolder.map { folder in
+      EngineError(
+        .diskFull,
+        "the disk with \(folder) is full; the downloaded bytes are kept: free some space and run "
+          + "again"
+      )
+    }
   }
 
   /// Reconciles all active records as at launch, without network access and without starting
@@ -289,47 +261,42 @@ public actor DownloadEngine {
   // MARK: Inputs
 
   private func handle(_ batch: [EngineInput]) async throws {
-    var ended: [(String, TransferResult)] = []
+    var ended: [(TransferKey, TransferResult)] = []
     var hasStoreChanged = false
     var hasTicked = false
-    var isCheckpointDue =
-      lastCheckpoint.duration(to: environment.instant()) >= options.checkpointInterval
+    var isCheckpointDue = checkpoints.isDue(at: environment.instant())
     for input in batch {
       switch input {
       case .progressed(let key):
-        guard let download = transfer(key) else { continue }
+        guard let download = active[key] else { continue }
         // The first bytes clear a crash suspect, and the other downloads wait for that.
         if download.candidate.isSuspect { isCheckpointDue = true }
-        shortage.noteProgress(limit: limits.maximumRunning)
+        queue.noteProgress()
       case .renamed(let record):
-        guard transfer(TransferKey(record)) != nil else { continue }
-        active[record.url]?.record.filename = record.filename
-        active[record.url]?.record.destination = record.destination
-        active[record.url]?.layout = try roots.layout(of: record)
+        active.noteName(record, try locations.layout(of: record))
       case .checkpointDue:
         isCheckpointDue = true
       case .taskEnded(let key, let result):
-        guard let download = transfer(key) else { continue }
-        if let task = download.task { unacknowledged[task] = key }
-        active[key.url]?.task = nil
-        ended.append((key.url, result))
+        if active.noteEnd(key) { ended.append((key, result)) }
       case .requestMade(let key, let result):
-        guard transfer(key) != nil else { continue }
-        if let end = resume(key.url, with: result) { ended.append((key.url, end)) }
+        if let end = send(result, for: key) { ended.append((key, end)) }
       case .endNotified:
-        pendingNotifications -= 1
+        dispatcher.noteReturn()
       case .digestComputed(let key, let digest):
-        guard transfer(key) != nil else { continue }
-        try await finishChecked(key.url, digest)
+        try await finishChecked(key, digest)
       case .storeChanged:
         hasStoreChanged = true
       case .observationFailed(let error):
         logger?.warning("observing the store failed and will be retried: \(error)")
       case .ticked:
         hasTicked = true
-        measure()
-        endProbation()
-        checkDiskSpace()
+        active.measure(at: .now)
+        active.endProbation(after: options.probation, at: environment.instant())
+        queue.checkDiskSpace(
+          at: environment.instant(),
+          interval: options.diskSpaceInterval,
+          available: environment.availableBytes
+        )
       case .stopRequested:
         isStopping = true
       }
@@ -338,7 +305,7 @@ public actor DownloadEngine {
     acknowledgeEnds()
     if isCheckpointDue {
       try await checkpoint()
-      lastCheckpoint = environment.instant()
+      checkpoints.noteDone(at: environment.instant())
     }
     if hasStoreChanged { try await applyStoreChanges() }
     guard !isStopping else { return }
@@ -346,34 +313,21 @@ public actor DownloadEngine {
     try await startEligible()
   }
 
-  /// Returns the active transfer with this key; `nil` if it is over or another one has replaced it.
-  func transfer(_ key: TransferKey) -> ActiveTransfer? {
-    active[key.url].flatMap { key.isOf($0.record) ? $0 : nil }
-  }
-
   /// Cancels every task, waits up to ten seconds for them to end, and commits the received bytes.
   private func stopAll() async throws {
-    for url in active.urls {
-      guard let download = active[url] else { continue }
-      download.preparation?.cancel()
-      if let task = download.task { transport.cancel(task) }
-    }
+    for download in active.ordered { cancel(download) }
     let deadline = environment.instant().advanced(by: .seconds(10))
-    while active.values.contains(where: { $0.task != nil }) || pendingNotifications > 0,
-      environment.instant() < deadline
-    {
+    while active.hasTasks || dispatcher.pendingCount > 0, environment.instant() < deadline {
       for input in await inbox.next() {
         switch input {
         case .taskEnded(let key, let result):
-          guard let download = transfer(key) else { continue }
-          if let task = download.task { unacknowledged[task] = key }
-          active[key.url]?.task = nil
+          guard active.noteEnd(key), let download = active[key] else { continue }
           // Stores the resume data of transfers that the engine was already ending. `requeueAll`
           // stores that of the others.
           let leaves = download.isEnding && download.transfer.resumeData != nil
-          if result == .complete || leaves { try await completeTransfers([(key.url, result)]) }
+          if result == .complete || leaves { try await completeTransfers([(key, result)]) }
         case .endNotified:
-          pendingNotifications -= 1
+          dispatcher.noteReturn()
         default:
           break
         }
@@ -383,20 +337,18 @@ public actor DownloadEngine {
     try await requeueAll()
   }
 
-  // MARK: Events and commits
-
-  /// Emits an event.
+  /// Waits until the interceptors have returned from all notifications.
   ///
-  /// - Parameters:
-  ///   - event: The event.
-  ///   - recordID: The id of the record, for events that only contain its URL.
-  func emit(_ event: DownloadEvent, of recordID: String? = nil) {
-    hub.emit(event, of: recordID)
+  /// Discards all other inputs, so it is called only outside a run.
+  private func awaitNotifications() async {
+    while dispatcher.pendingCount > 0 {
+      for case .endNotified in await inbox.next() { dispatcher.noteReturn() }
+    }
   }
 
-  /// Commits a transaction on a background thread, and notes the commit as the engine's own.
-  ///
-  /// Uses the synchronous `write`, whose commit contains no changes of other writers.
+  // MARK: Commits
+
+  /// Commits a transaction on a background thread, and registers the commit as the engine's own.
   ///
   /// - Throws: ``EngineError`` with `diskFull` if the disk of the store is full; `StoreError`; the
   ///   error of `body`.
@@ -404,20 +356,26 @@ public actor DownloadEngine {
   func commit<R: Sendable>(
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
   ) async throws -> R {
-    let objects = store.objects
-    let faultInjector = environment.faultInjector
     do {
-      let (result, number) = try await environment.blocking {
-        try faultInjector?.checkCommit()
-        return try objects.write { tx in (try body(&tx), tx.hasChanges ? tx.commitNumber : nil) }
+      return try await environment.blocking { [store, ownCommits, environment] in
+        try environment.faultInjector?.checkCommit()
+        return try ownCommits.write(to: store.objects, body)
       }
-      if let number { externalChanges.noteOwnCommit(number) }
-      return result
     } catch let error as StoreError where error.code == .diskFull {
       throw EngineError(
         .diskFull,
         "the disk with the store is full; free some space and run again: \(error.message)"
       )
     }
+  }
+
+  func log(_ message: Logger.Message, _ record: DownloadRecord, _ more: [String: String] = [:]) {
+    logger?.debug(
+      message,
+      metadata: Logger.Metadata(
+        uniqueKeysWithValues: [("record", "\(record.id)")]
+          + more.map { ($0.key, Logger.MetadataValue.string($0.value)) }
+      )
+    )
   }
 }

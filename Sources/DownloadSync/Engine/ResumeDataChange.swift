@@ -29,7 +29,7 @@ enum ResumeDataChange: Sendable, Hashable {
   }
 }
 
-extension DownloadEngine.ActiveTransfer {
+extension ActiveTransfer {
   /// Returns the change after a failure of the transfer.
   func resumeDataChange(after failure: DownloadFailure) -> ResumeDataChange {
     if let data = transfer.resumeData { return .store(data) }

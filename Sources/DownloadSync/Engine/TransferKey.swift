@@ -19,7 +19,7 @@ struct TransferKey: Sendable {
   }
 
   /// Whether a record has the id and the generation of the transfer.
-  func isOf(_ record: DownloadRecord) -> Bool {
+  func matches(_ record: DownloadRecord) -> Bool {
     recordID == record.id && generation == record.generation
   }
 }
@@ -31,7 +31,9 @@ extension ObjectReader where Self: ~Copyable {
   /// - Returns: The record; `nil` if it was removed, replaced, restarted or moved to another URL.
   /// - Throws: `StoreError`.
   func record(of key: TransferKey) throws -> DownloadRecord? {
-    guard let record = try get(DownloadRecord.self, key.url), key.isOf(record) else { return nil }
+    guard let record = try get(DownloadRecord.self, key.url), key.matches(record) else {
+      return nil
+    }
     return record
   }
 }

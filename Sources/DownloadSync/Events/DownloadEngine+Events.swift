@@ -38,7 +38,7 @@ extension DownloadEngine {
 
   /// The progress of the running downloads, in order of arrival.
   public func progress() -> [DownloadProgress] {
-    measure()
+    active.measure(at: .now)
     return active.values
       .sorted { $0.candidate.order < $1.candidate.order }
       .map(\.progress)
@@ -48,30 +48,19 @@ extension DownloadEngine {
   ///
   /// - Throws: `StoreError`.
   public func progress(of url: String) async throws -> DownloadProgress? {
-    if active[url] != nil { measure() }
+    if active[url] != nil { active.measure(at: .now) }
     if let download = active[url] { return download.progress }
     return try await current(url).map(DownloadProgress.init)
   }
 
   /// The progress of a record's download, whatever its current URL is.
   func progress(ofRecord id: String) async throws -> DownloadProgress? {
-    if let url = active.values.first(where: { $0.record.id == id })?.record.url {
-      measure()
-      return active[url]?.progress
-    }
+    if active.transfer(ofRecord: id) != nil { active.measure(at: .now) }
+    if let download = active.transfer(ofRecord: id) { return download.progress }
     return try await store.objects.read { tx in
       try tx.first(DownloadRecord.where { $0.id == id })
     }
     .map(DownloadProgress.init)
-  }
-
-  /// Adds the current byte count of each running download to its speed meter.
-  func measure() {
-    let now = SuspendingClock.now
-    for url in active.urls {
-      guard let received = active[url]?.transfer.received else { continue }
-      active[url]?.meter.note(received, at: now)
-    }
   }
 }
 
@@ -97,7 +86,7 @@ extension DownloadProgress {
   }
 }
 
-extension DownloadEngine.ActiveTransfer {
+extension ActiveTransfer {
   /// The current progress.
   fileprivate var progress: DownloadProgress {
     DownloadProgress(

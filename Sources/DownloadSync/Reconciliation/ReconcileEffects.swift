@@ -98,7 +98,7 @@ struct ReconcileEffects: Sendable, Hashable {
     case .deleteDelivered: task = .cancel
     case .deletePartial: partial = .delete
     case .dropResumeData: resumeData = .drop
-    // `DownloadStore.orphanPlan` finds files without a record.
+    // `RecordStore.orphanPlan` finds files without a record.
     case .collectOrphan: break
     case .commitCompleted: record = .complete
     case .deleteRecord: record = .delete

@@ -87,25 +87,25 @@ extension DownloadEngine {
       guard record.intent == .run else { return }
       return try await commitFailure(record, error.asDownloadFailure, retryAfter: nil)
     }
-    order += 1
-    var download = ActiveTransfer(
+    let order = queue.nextOrder()
+    let download = ActiveTransfer(
       record: record,
       layout: found.layout,
       // It is not known whether the task started from resume data. Assume so, because a status of
       // 412 or 416 then restarts the download.
       transfer: transfer(of: record, into: file, from: task.offset, usesResumeData: true),
       task: task.id,
-      candidate: candidate(of: record, order: order),
+      candidate: Scheduler.Candidate(record, order: order, volume: locations.volume(of: record)),
       started: order,
       startedAt: environment.instant(),
-      committed: task.offset
+      committed: task.offset,
+      // If the record is not to run, only wait for the task to end and leave resume data.
+      isEnding: !adopts && !(task.state == .ended && record.intent == .run)
     )
-    // If the record is not to run, only wait for the task to end and leave resume data.
-    download.isEnding = !adopts && !(task.state == .ended && record.intent == .run)
-    active[record.url] = download
+    active.insert(download)
     transport.adopt(task.id, sink: download.transfer)
     if adopts {
-      emit(.started(record, offset: task.offset))
+      dispatcher.emit(.started(record, offset: task.offset))
       if task.state == .suspended { transport.resume(task.id) }
     } else if task.state == .running || task.state == .suspended {
       transport.cancel(task.id)
@@ -113,9 +113,7 @@ extension DownloadEngine {
   }
 
   private func hasFreeSlot(for record: DownloadRecord) -> Bool {
-    let origin = RecordIdentity.origin(of: record.source)
-    return active.count < limits.maximumRunning
-      && active.values.count { $0.candidate.origin == origin } < limits.maximumPerHost
+    active.haveFreeSlot(for: RecordIdentity.origin(of: record.source), queue.limits)
   }
 
   /// Commits that the record runs with an adopted task.
@@ -167,11 +165,7 @@ extension DownloadEngine {
   /// bytes.
   func acknowledgeEnds() {
     guard let transport = transport as? any BackgroundTransport else { return }
-    let committed = unacknowledged.filter { self.transfer($0.value) == nil }.keys
-    for task in committed.sorted(by: { $0.rawValue < $1.rawValue }) {
-      unacknowledged[task] = nil
-      transport.acknowledge(task)
-    }
+    for task in active.takeCommittedEnds() { transport.acknowledge(task) }
   }
 }
 

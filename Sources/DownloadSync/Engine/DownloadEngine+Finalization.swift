@@ -3,14 +3,6 @@ internal import Foundation
 internal import Logging
 internal import ObjectStore
 
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
-
 extension DownloadEngine {
   /// Compares the digest of a complete file with the expected one, in the background.
   ///
@@ -21,7 +13,7 @@ extension DownloadEngine {
     guard let algorithm = (try? Digest(expected))?.algorithm else {
       return try await failCheck(download, "'\(expected)' is not a supported digest")
     }
-    active[url]?.record.expectedDigest = expected
+    active.noteExpectedDigest(expected, of: url)
     let digest = download.transfer.digest(algorithm)
     environment.startTask { [inbox, key = download.transfer.key] in
       let result: Result<Digest, PartialFile.Failure>
@@ -35,20 +27,22 @@ extension DownloadEngine {
   }
 
   /// Finalizes a complete file whose digest is correct, and fails any other.
-  func finishChecked(_ url: String, _ digest: Result<Digest, PartialFile.Failure>) async throws {
-    guard var download = active[url] else { return }
+  func finishChecked(
+    _ key: TransferKey,
+    _ digest: Result<Digest, PartialFile.Failure>
+  ) async throws {
+    guard let download = active[key] else { return }
     let expected = download.record.expectedDigest ?? ""
     switch digest {
     case .success(let digest) where digest.text == expected:
-      download.record.verifiedDigest = digest.text
-      try await finalize([download])
+      try await finalize([download], verifiedDigest: digest.text)
     case .success(let digest):
       try await failCheck(
         download,
         "the digest of the file is \(digest.text), but \(expected) is required"
       )
     case .failure(let failure):
-      forget(url)
+      active.remove(key.url)
       try await commitFailure(
         download.record,
         failure.asDownloadFailure,
@@ -60,7 +54,7 @@ extension DownloadEngine {
 
   /// Fails a download whose file has the wrong digest, and drops its bytes.
   private func failCheck(_ download: ActiveTransfer, _ message: String) async throws {
-    forget(download.record.url)
+    active.remove(download.record.url)
     try await commitFailure(
       download.record,
       DownloadFailure(.digestMismatch, message),
@@ -70,62 +64,32 @@ extension DownloadEngine {
     )
   }
 
-  /// A complete file that is about to get its final name.
-  private struct Finished: Sendable {
-    var record: DownloadRecord
-    var layout: FileLayout
-    var entity: Transfer.Entity
-    var fileIdentity: FileIdentity
-    var head: ResponseHead?
-  }
-
   /// Gives complete files their final names, with two commits for all of them.
   ///
-  /// The order of writes lets the next launch repair a kill at any point: sync the bytes, commit
-  /// `finalizing` with the file identity, rename without replacing, sync the folders, commit
-  /// `completed`.
-  func finalize(_ downloads: [ActiveTransfer]) async throws {
-    typealias Prepared = (
-      download: ActiveTransfer, fileIdentity: Result<FileIdentity, PartialFile.Failure>
-    )
-    let prepared = try await environment.blocking { () -> [Prepared] in
+  /// ``Finalizer`` describes the order of writes.
+  ///
+  /// - Parameters:
+  ///   - downloads: The complete transfers.
+  ///   - verifiedDigest: The digest that was compared, if there is one.
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
+  func finalize(_ downloads: [ActiveTransfer], verifiedDigest: String? = nil) async throws {
+    let synced = try await environment.blocking { [finalizer] in
       downloads.map { download in
-        do throws(PartialFile.Failure) {
-          _ = try download.transfer.file.synchronize()
-          guard let fileIdentity = download.transfer.file.fileIdentity else {
-            throw PartialFile.Failure(code: EIO, operation: "examining the file")
-          }
-          return (download, .success(fileIdentity))
-        } catch {
-          return (download, .failure(error))
-        }
+        Result { () throws(PartialFile.Failure) in try finalizer.synchronize(download) }
       }
     }
-    var finished: [Finished] = []
-    for (download, result) in prepared {
-      forget(download.record.url)
+    var finished: [FinishedFile] = []
+    for (download, result) in zip(downloads, synced) {
+      active.remove(download.record.url)
       switch result {
-      case .success(let fileIdentity):
-        finished.append(
-          Finished(
-            record: download.record,
-            layout: download.layout,
-            entity: download.transfer.entity,
-            fileIdentity: fileIdentity,
-            head: download.transfer.head
-          )
-        )
+      case .success(let file): finished.append(file)
       case .failure(let failure):
-        try await commitFailure(
-          download.record,
-          failure.asDownloadFailure,
-          retryAfter: nil
-        )
+        try await commitFailure(download.record, failure.asDownloadFailure, retryAfter: nil)
       }
     }
-    let logged = try await logFinalizing(finished)
+    let logged = try await logFinalizing(finished, verifiedDigest)
     for file in finished where !logged.contains(where: { $0.record.url == file.record.url }) {
-      try await discard(file.record, file.layout)
+      try await endReplaced(file.record, file.layout)
     }
     try await commitCompleted(try await place(logged))
   }
@@ -136,22 +100,25 @@ extension DownloadEngine {
   /// given the download up, or another program may have taken its name, in the meantime.
   ///
   /// Returns the files whose records are still to be finalized.
-  private func logFinalizing(_ finished: [Finished]) async throws -> [Finished] {
+  private func logFinalizing(
+    _ finished: [FinishedFile],
+    _ verifiedDigest: String?
+  ) async throws -> [FinishedFile] {
     guard !finished.isEmpty else { return [] }
     let moment = now()
     let store = store
-    let roots = roots
+    let roots = locations.roots
     return try await commit { tx in
-      try finished.compactMap { file -> Finished? in
+      try finished.compactMap { file -> FinishedFile? in
         guard var record = try tx.record(of: TransferKey(file.record)) else { return nil }
         let effects = try Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
         guard effects.record == .finalize || effects.record == .redoRename else { return nil }
         if effects.choosesName { try store.reserveName(for: &record, roots, in: &tx) }
         record.finalize(
-          file.fileIdentity,
+          file.identity,
           entityTag: file.entity.entityTag,
           lastModified: file.entity.lastModified,
-          verifiedDigest: file.record.verifiedDigest,
+          verifiedDigest: verifiedDigest,
           at: moment
         )
         try tx.upsert(record)
@@ -167,25 +134,17 @@ extension DownloadEngine {
   /// Renames files and syncs their folders, so that the names survive a power failure.
   ///
   /// Returns the files that are in place.
-  private func place(_ files: [Finished]) async throws -> [Finished] {
-    var placed: [Finished] = []
+  private func place(_ files: [FinishedFile]) async throws -> [FinishedFile] {
+    var placed: [FinishedFile] = []
     for var file in files {
-      var outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
-      while outcome == .nameTaken {
-        if let fileIdentity = file.record.replacedFileIdentity,
-          FileIdentity(ofFileAt: file.layout.finalPath) == fileIdentity
-        {
-          // The previous file stays until now. After a kill, the next launch places the new one.
-          placement.remove(file.layout.finalPath)
-          outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
-          continue
-        }
-        guard let renamed = try await chooseOtherName(file) else { break }
+      var outcome = finalizer.place(file)
+      while outcome == .nameTaken, let renamed = try await chooseOtherName(file) {
         file = renamed
-        outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
+        outcome = finalizer.place(file)
       }
       switch outcome {
       case .placed: placed.append(file)
+      // The record has changed since. The engine handles that when it reads the change.
       case .nameTaken: break
       case .failed(let failure):
         try await commitFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
@@ -200,33 +159,22 @@ extension DownloadEngine {
     return placed.filter { failures[$0.layout.folderPath] == nil }
   }
 
-  /// Syncs the folders of files, so that their names survive a power failure.
-  ///
-  /// Returns the failures by folder.
+  /// Syncs the folders of files on a background thread, and returns the failures by folder.
   func synchronizeFolders(
     of layouts: [FileLayout]
   ) async throws -> [String: PartialFile.Failure] {
-    let folders = Set(layouts.map(\.folderPath))
-    guard !folders.isEmpty else { return [:] }
-    return try await environment.blocking { [placement] in
-      var failures: [String: PartialFile.Failure] = [:]
-      for folder in folders.sorted() {
-        do throws(PartialFile.Failure) {
-          try placement.synchronizeFolder(folder)
-        } catch {
-          failures[folder] = error
-        }
-      }
-      return failures
+    guard !layouts.isEmpty else { return [:] }
+    return try await environment.blocking { [finalizer] in
+      finalizer.synchronizeFolders(of: layouts)
     }
   }
 
   /// Reserves another name for a file, because another file has taken the one it had.
   ///
   /// Returns `nil` if the record has changed since.
-  private func chooseOtherName(_ file: Finished) async throws -> Finished? {
+  private func chooseOtherName(_ file: FinishedFile) async throws -> FinishedFile? {
     let store = store
-    let roots = roots
+    let roots = locations.roots
     return try await commit { tx in
       let renamed = try tx.record(of: TransferKey(file.record))
       guard var record = renamed else { return nil }
@@ -241,28 +189,14 @@ extension DownloadEngine {
 
   /// Repeats renames that a kill has prevented or a power failure has undone.
   func redoRenames(_ found: [Reconciliation]) async throws {
-    var files: [Finished] = []
+    var files: [FinishedFile] = []
     for found in found {
-      guard let fileIdentity = found.record.fileIdentity,
-        FileIdentity(ofFileAt: found.layout.partialPath) == fileIdentity
-      else {
+      if let file = FinishedFile(ofLoggedRename: found.record, found.layout) {
+        files.append(file)
+      } else {
         // It is not the file that was checked, so the download is queued again.
         try await requeue(found.record)
-        continue
       }
-      let entity = Transfer.Entity(
-        total: found.record.expected,
-        entityTag: found.record.entityTag,
-        lastModified: found.record.lastModified
-      )
-      files.append(
-        Finished(
-          record: found.record,
-          layout: found.layout,
-          entity: entity,
-          fileIdentity: fileIdentity
-        )
-      )
     }
     guard !files.isEmpty else { return }
     try await commitCompleted(try await place(files))
@@ -275,11 +209,11 @@ extension DownloadEngine {
     if let waiting { enqueue(waiting) }
   }
 
-  private func commitCompleted(_ files: [Finished]) async throws {
+  private func commitCompleted(_ files: [FinishedFile]) async throws {
     guard !files.isEmpty else { return }
     let moment = now()
     let done = try await commit { tx in
-      try files.compactMap { file -> Finished? in
+      try files.compactMap { file -> FinishedFile? in
         // If the user gave the download up since, the engine handles that when it reads the change.
         let completed = try tx.update(TransferKey(file.record), if: { !$0.isGivenUp }) {
           $0.complete(at: moment)
@@ -293,7 +227,18 @@ extension DownloadEngine {
     for file in done {
       summary.completed += 1
       log("complete", file.record)
-      notifyCompleted(file.record, head: file.head)
+      emitCompleted(file.record, head: file.head)
     }
+  }
+
+  /// Notifies interceptors and observers that the finished file has its final name.
+  func emitCompleted(_ record: DownloadRecord, head: ResponseHead? = nil) {
+    let response = DownloadResponse(
+      record: record,
+      head: head,
+      // If the root folder no longer exists, neither does the file.
+      filePath: try? locations.layout(of: record).finalPath
+    )
+    dispatcher.emitEnd(.completed(record), response)
   }
 }

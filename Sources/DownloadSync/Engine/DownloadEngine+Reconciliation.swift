@@ -59,10 +59,10 @@ extension DownloadEngine {
     task: ReconcileCase.LiveTask = .none,
     hasFreeSlot: Bool = true
   ) throws(RecordStoreError) -> Reconciliation {
-    placement.adoptEarlierPartial(of: record, try roots.layout(of: record))
+    placement.adoptEarlierPartial(of: record, try locations.layout(of: record))
     return try Reconciliation(
       of: record,
-      in: roots,
+      in: locations.roots,
       task: task,
       now: now(),
       hasFreeSlot: hasFreeSlot,
@@ -191,31 +191,24 @@ extension DownloadEngine {
   /// Emits the events of a reconciled record, and enqueues it if it may run.
   private func notify(_ found: Reconciliation, _ record: DownloadRecord) {
     if found.lostBytes > 0 {
-      emit(.rolledBack(url: record.url, from: found.lostBytes), of: record.id)
+      dispatcher.emit(.rolledBack(url: record.url, from: found.lostBytes), of: record.id)
     }
     switch record.state {
     case .completed where found.effects.completes:
       summary.completed += 1
-      notifyCompleted(record)
+      emitCompleted(record)
     case .failedPermanent where found.record.state != .failedPermanent:
       summary.failed += 1
       if let failure = record.attempts.last?.failure {
-        notifyEnd(DownloadResponse(record: record, failure: failure), .failed(record, failure))
+        dispatcher.emitEnd(
+          .failed(record, failure),
+          DownloadResponse(record: record, failure: failure)
+        )
       }
     case .waiting, .failedRetryable:
       enqueue(record)
     default:
       break
     }
-  }
-
-  func log(_ message: Logger.Message, _ record: DownloadRecord, _ more: [String: String] = [:]) {
-    logger?.debug(
-      message,
-      metadata: Logger.Metadata(
-        uniqueKeysWithValues: [("record", "\(record.id)")]
-          + more.map { ($0.key, Logger.MetadataValue.string($0.value)) }
-      )
-    )
   }
 }

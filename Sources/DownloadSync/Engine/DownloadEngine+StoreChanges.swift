@@ -10,34 +10,25 @@ extension DownloadEngine {
   /// cancelled or restarted. Costs O(changes) since the last call, or O(active) if the store's
   /// history no longer contains them all.
   func applyStoreChanges() async throws {
-    // In this order, a commit between the two reads counts as not applied yet.
-    let now = try store.objects.historyToken()
-    let count = try store.objects.commitNumber()
-    guard externalChanges.haveHappened(commitNumber: count) else {
-      followed = now
-      return
-    }
-    roots = try store.roots()
-    volumes = [:]
-    switch try store.objects.changes(since: followed, of: DownloadRecord.self) {
-    case .changes(let changes):
-      followed = changes.token
-      let records = changes.updated.filter { $0.fields.concernEngines }.map(\.object)
-      try await applyChanges(changes.inserted + records, gone: changes.deleted)
-    case .expired:
-      try await applyAllRecords()
+    let changes = try follower.next()
+    if case .none = changes { return }
+    locations.update(try store.roots())
+    switch changes {
+    case .none: break
+    case .some(let records, let deleted): try await applyChanges(records, gone: deleted)
+    case .unknown: try await applyAllRecords()
     }
   }
 
   /// Compares all active records with the active transfers and the queue.
   private func applyAllRecords() async throws {
-    let (records, token) = try await store.objects.read { tx in
+    let (records, position) = try await store.objects.read { tx in
       (
         try tx.fetch(DownloadRecord.where { $0.state.isIn(DownloadState.active) }),
         try tx.historyToken()
       )
     }
-    followed = token
+    follower.skip(to: position)
     var urls = URLTable<Void>()
     for record in records { urls[record.url] = () }
     var resting: [DownloadRecord] = []
@@ -58,8 +49,7 @@ extension DownloadEngine {
   func applyChanges(_ records: [DownloadRecord], gone: [String]) async throws {
     var givenUp: [Scheduler.Candidate] = []
     for url in gone {
-      if let candidate = queue[url] { givenUp.append(candidate) }
-      queue.remove(url)
+      if let candidate = queue.remove(url) { givenUp.append(candidate) }
       endTransfer(url)
     }
     var idle: [Reconciliation] = []
@@ -70,10 +60,10 @@ extension DownloadEngine {
         // It is reconciled when it starts: nothing else depends on its files.
         enqueue(record)
       } else {
-        if let candidate = queue[record.url] { givenUp.append(candidate) }
-        queue.remove(record.url)
+        if let candidate = queue.remove(record.url) { givenUp.append(candidate) }
         // If a transfer of the record is still ending, that end reconciles it.
-        if DownloadState.active.contains(record.state), !isTransferred(record.id) {
+        if DownloadState.active.contains(record.state), active.transfer(ofRecord: record.id) == nil
+        {
           idle.append(try inspect(record))
         }
       }
@@ -84,7 +74,7 @@ extension DownloadEngine {
       let isMoved = records.contains {
         $0.id == candidate.recordID && !$0.url.utf8.elementsEqual(candidate.url.utf8)
       }
-      emit(.released(url: candidate.url), of: isMoved ? nil : candidate.recordID)
+      dispatcher.emit(.released(url: candidate.url), of: isMoved ? nil : candidate.recordID)
     }
   }
 
@@ -93,7 +83,7 @@ extension DownloadEngine {
     let url = record.url
     guard let download = active[url], !download.isEnding else { return }
     // A record of another generation was restarted, or removed and added again.
-    guard download.transfer.key.isOf(record) else { return endTransfer(url) }
+    guard download.transfer.key.matches(record) else { return endTransfer(url) }
     let found = try inspect(record, task: .running)
     switch found.effects.task {
     case .cancel:
@@ -112,25 +102,11 @@ extension DownloadEngine {
     }
   }
 
-  /// Ends a transfer that is no longer wanted, or that another download preempts.
-  func endTransfer(_ url: String) {
-    guard let download = active[url], !download.isEnding else { return }
-    active[url]?.isEnding = true
-    download.preparation?.cancel()
-    if let task = download.task { transport.cancel(task) }
-  }
-
-  /// Removes a transfer that is over, and unlocks its partial file.
-  func forget(_ url: String) {
-    active[url]?.transfer.file.unlock()
-    active[url] = nil
-  }
-
   /// Handles the end of a transfer that no longer belongs to its record.
   ///
   /// Its bytes are deleted if the record was removed. A record that was moved to another URL
   /// continues from them.
-  func discard(_ download: DownloadRecord, _ layout: FileLayout) async throws {
+  func endReplaced(_ download: DownloadRecord, _ layout: FileLayout) async throws {
     let (owner, successor) = try await store.objects.read { tx in
       (
         try tx.first(DownloadRecord.where { $0.id == download.id }),
@@ -139,7 +115,7 @@ extension DownloadEngine {
     }
     // A record that was moved to another URL continues, so its observers receive no end.
     let isMoved = owner.map { !$0.url.utf8.elementsEqual(download.url.utf8) } ?? false
-    emit(.released(url: download.url), of: isMoved ? nil : download.id)
+    dispatcher.emit(.released(url: download.url), of: isMoved ? nil : download.id)
     if owner == nil { placement.removePartial(layout.partialPath) }
     let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
     try await execute(
@@ -154,14 +130,5 @@ extension DownloadEngine {
 
   func isInScope(_ url: String) -> Bool {
     options.scope?.contains(url) ?? true
-  }
-}
-
-extension ChangedFields<DownloadRecord> {
-  /// Whether the change concerns the engine: more than the progress has changed.
-  fileprivate var concernEngines: Bool {
-    contains(\.state) || contains(\.intent) || contains(\.generation) || contains(\.priority)
-      || contains(\.startsImmediately) || contains(\.isHeld) || contains(\.nextRetryAt)
-      || contains(\.root)
   }
 }

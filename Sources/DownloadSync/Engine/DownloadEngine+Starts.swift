@@ -21,11 +21,17 @@ extension DownloadEngine {
   /// Repeats until no waiting download can use a free slot, unless this machine is short of
   /// resources.
   func startEligible() async throws {
-    while !queue.isEmpty, !shortage.delaysStarts(at: environment.instant()) {
-      let (chosen, leaving) = nextStarts()
-      try await preempt(leaving)
+    while !queue.isEmpty, !queue.delaysStarts(at: environment.instant()) {
+      let next = queue.takeStarts(
+        beside: active,
+        at: environment.instant(),
+        available: environment.availableBytes
+      )
+      // The preempted downloads are held until the user resumes them.
+      try await stopTransfers(next.preempted, areHeld: true)
+      let chosen = next.starting
       guard !chosen.isEmpty else { return }
-      let roots = roots
+      let locations = locations
       var duePolicy = policy
       duePolicy.retriesAreDue = true
       let policy = duePolicy
@@ -48,10 +54,10 @@ extension DownloadEngine {
             moved.append(record)
             continue
           }
-          placement.adoptEarlierPartial(of: record, try roots.layout(of: record))
+          placement.adoptEarlierPartial(of: record, try locations.layout(of: record))
           let found = try Reconciliation(
             of: record,
-            in: roots,
+            in: locations.roots,
             now: moment,
             policy: policy
           )
@@ -123,29 +129,29 @@ extension DownloadEngine {
       try await commitFailure(record, error.asDownloadFailure, retryAfter: nil)
       return
     }
-    order += 1
-    active[record.url] = ActiveTransfer(
-      record: record,
-      layout: start.layout,
-      transfer: transfer(
-        of: record,
-        into: file,
-        from: offset,
-        // A background transport may continue from resume data that it kept itself.
-        usesResumeData: takesResumeData
-      ),
-      task: nil,
-      candidate: start.candidate,
-      started: order,
-      startedAt: environment.instant(),
-      committed: offset,
-      usesResumeData: start.plan.source == .resumeData
+    active.insert(
+      ActiveTransfer(
+        record: record,
+        layout: start.layout,
+        transfer: transfer(
+          of: record,
+          into: file,
+          from: offset,
+          // A background transport may continue from resume data that it kept itself.
+          usesResumeData: takesResumeData
+        ),
+        candidate: start.candidate,
+        started: queue.nextOrder(),
+        startedAt: environment.instant(),
+        committed: offset,
+        usesResumeData: start.plan.source == .resumeData
+      )
     )
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
     if start.lostBytes > 0 {
-      emit(.rolledBack(url: record.url, from: start.lostBytes), of: record.id)
+      dispatcher.emit(.rolledBack(url: record.url, from: start.lostBytes), of: record.id)
     }
-    emit(.started(record, offset: offset))
+    dispatcher.emit(.started(record, offset: offset))
     if start.plan.source == .finalise {
       inbox.post(.taskEnded(TransferKey(record), .complete))
       return
@@ -160,7 +166,31 @@ extension DownloadEngine {
       allowsCellular: record.allowsCellular,
       prefersBackground: record.prefersBackground
     )
-    send(request, for: record)
+    if let preparation = dispatcher.prepare(request, for: record) {
+      active.notePreparation(preparation, of: record.url)
+    } else if let transfer = active[record.url]?.transfer {
+      active.noteStart(of: transport.start(request, sink: transfer), for: record.url)
+    }
+  }
+
+  /// Starts the task of a transfer with the request that the interceptors returned.
+  ///
+  /// - Returns: The result of the transfer if it is over: an interceptor rejected the request, or
+  ///   the engine is ending the transfer. Otherwise `nil`.
+  func send(
+    _ prepared: Result<TaskRequest, DownloadFailure>,
+    for key: TransferKey
+  ) -> TransferResult? {
+    guard let download = active[key] else { return nil }
+    active.notePrepared(key.url)
+    guard !download.isEnding else { return .cancelled }
+    switch prepared {
+    case .success(let request):
+      active.noteStart(of: transport.start(request, sink: download.transfer), for: key.url)
+      return nil
+    case .failure(let failure):
+      return .failed(failure, retryAfter: nil)
+    }
   }
 
   /// Creates the sink for a task of a record.
@@ -192,11 +222,12 @@ extension DownloadEngine {
   /// longer belong to this transfer.
   private func rollBack(_ key: TransferKey) -> Transfer.RollBack {
     let objects = store.objects
+    let ownCommits = ownCommits
     let now = now
     let faultInjector = environment.faultInjector
     return { head, total in
       try faultInjector?.checkCommit()
-      try objects.write { tx in
+      try ownCommits.write(to: objects) { tx in
         let record = try tx.update(key) {
           $0.startEntity(
             total: total,
@@ -214,13 +245,14 @@ extension DownloadEngine {
   /// suggests.
   private func rename(_ key: TransferKey) -> Transfer.Rename {
     let store = store
-    let roots = roots
+    let ownCommits = ownCommits
+    let roots = locations.roots
     let now = now
     let inbox = inbox
     let faultInjector = environment.faultInjector
     return { name in
       try faultInjector?.checkCommit()
-      let renamed = try store.objects.write { tx -> DownloadRecord? in
+      let renamed = try ownCommits.write(to: store.objects) { tx -> DownloadRecord? in
         guard var record = try tx.record(of: key) else { return nil }
         let before = record.filename
         try store.adoptName(name, for: &record, roots, in: &tx)

@@ -5,19 +5,19 @@ internal import ObjectStore
 
 extension DownloadEngine {
   /// Handles transfers that have ended.
-  func completeTransfers(_ ended: [(url: String, result: TransferResult)]) async throws {
+  func completeTransfers(_ ended: [(key: TransferKey, result: TransferResult)]) async throws {
     var complete: [ActiveTransfer] = []
-    for (url, outcome) in ended {
-      guard let download = active[url] else { continue }
+    for (key, outcome) in ended {
+      guard let download = active[key] else { continue }
       let result = Self.result(outcome, of: download)
       log("end", download.record, ["result": "\(result)"])
       guard
         let record = try await store.objects.read({ tx in
-          try tx.record(of: download.transfer.key)
+          try tx.record(of: key)
         })
       else {
-        forget(url)
-        try await discard(download.record, download.layout)
+        active.remove(key.url)
+        try await endReplaced(download.record, download.layout)
         continue
       }
       // The commit that logs the rename decides about a complete file.
@@ -59,10 +59,10 @@ extension DownloadEngine {
   ) async throws {
     let url = record.url
     var record = record
-    if record.awaitsFile, !result.dropsBytes, try await keepProgress(of: download) {
-      guard let current = try await current(url), download.transfer.key.isOf(current) else {
-        forget(url)
-        return try await discard(download.record, download.layout)
+    if record.awaitsFile, !result.dropsBytes, try await commitProgress(of: download) {
+      guard let current = try await current(url), download.transfer.key.matches(current) else {
+        active.remove(url)
+        return try await endReplaced(download.record, download.layout)
       }
       record = current
     }
@@ -77,8 +77,8 @@ extension DownloadEngine {
     case .fail: try await fail(download, result)
     case .finalize: try await finalize([download])
     case .keep, .redoRename, .complete, .delete:
-      forget(url)
-      if download.isEnding { emit(.released(url: url), of: download.record.id) }
+      active.remove(url)
+      if download.isEnding { dispatcher.emit(.released(url: url), of: download.record.id) }
       try await execute(
         [found],
         taskHasEnded: true,
@@ -91,7 +91,7 @@ extension DownloadEngine {
   private func fail(_ download: ActiveTransfer, _ result: TransferResult) async throws {
     switch result {
     case .startOver(let failure):
-      forget(download.record.url)
+      active.remove(download.record.url)
       try await commitFailure(
         download.record,
         failure,
@@ -101,7 +101,7 @@ extension DownloadEngine {
         restartsFrom: download.committed
       )
     case .failed(let failure, let retryAfter):
-      forget(download.record.url)
+      active.remove(download.record.url)
       // An empty partial file carries no state.
       if download.transfer.file.fileIdentity?.size == 0 {
         placement.removePartial(download.layout.partialPath)
@@ -125,24 +125,17 @@ extension DownloadEngine {
   /// Commits the bytes that arrived before the end, and returns whether there were any.
   ///
   /// Bytes that cannot be synced are not committed: the next attempt fetches them again.
-  private func keepProgress(of download: ActiveTransfer) async throws -> Bool {
+  private func commitProgress(of download: ActiveTransfer) async throws -> Bool {
     let transfer = download.transfer
     guard transfer.file.unsynced > 0 else { return false }
-    let synced: Int64
-    do {
-      synced = try await environment.blocking { try transfer.synchronize() }
-    } catch {
-      log("sync failed", download.record, ["error": "\(error)"])
+    switch try await environment.blocking({ Checkpoint.attempt(transfer) }) {
+    case .success(let checkpoint):
+      try await commit([checkpoint])
+      return true
+    case .failure(let failure):
+      log("sync failed", download.record, ["error": "\(failure)"])
       return false
     }
-    try await commit([
-      Checkpoint(
-        key: transfer.key,
-        synced: synced,
-        entity: transfer.entity
-      )
-    ])
-    return true
   }
 
   /// Commits a failed attempt, and either schedules the next one or fails the download permanently.
@@ -200,24 +193,24 @@ extension DownloadEngine {
       return (record, failure, wait)
     }
     guard let (record, failure, wait) = committed else {
-      return try await discard(download, try roots.layout(of: download))
+      return try await endReplaced(download, try locations.layout(of: download))
     }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
     if let committedBytes {
-      emit(.rolledBack(url: record.url, from: committedBytes), of: record.id)
+      dispatcher.emit(.rolledBack(url: record.url, from: committedBytes), of: record.id)
     }
     var response = DownloadResponse(record: record, head: head, failure: failure)
     if record.state == .paused {
-      notifyEnd(response, .released(url: record.url))
+      dispatcher.emitEnd(.released(url: record.url), response)
     } else if let wait {
       response.isRetried = true
       if committedBytes == nil || wait > .zero {
-        notifyRetry(response, .retrying(record, failure, wait: wait))
+        dispatcher.emitRetry(.retrying(record, failure, wait: wait), response)
       }
       enqueue(record, after: wait)
     } else {
       summary.failed += 1
-      notifyEnd(response, .failed(record, failure))
+      dispatcher.emitEnd(.failed(record, failure), response)
     }
   }
 
@@ -239,10 +232,10 @@ extension DownloadEngine {
       return record
     }
     guard let waiting else {
-      return try await discard(download, try roots.layout(of: download))
+      return try await endReplaced(download, try locations.layout(of: download))
     }
     log("wait for disk space", waiting)
-    emit(.waitingForDiskSpace(waiting))
+    dispatcher.emit(.waitingForDiskSpace(waiting))
     if waiting.mayStart { enqueue(waiting) }
   }
 
@@ -255,7 +248,7 @@ extension DownloadEngine {
     _ failure: DownloadFailure,
     _ resumeData: ResumeDataChange
   ) async throws {
-    let delay = shortage.note(at: environment.instant(), running: active.count)
+    let delay = queue.noteShortage(at: environment.instant(), running: active.count)
     let moment = now()
     let waiting = try await commit { tx -> DownloadRecord? in
       guard var record = try tx.failing(download) else { return nil }
@@ -265,11 +258,13 @@ extension DownloadEngine {
       return record
     }
     guard let waiting else {
-      return try await discard(download, try roots.layout(of: download))
+      return try await endReplaced(download, try locations.layout(of: download))
     }
     log("wait for resources", waiting, ["message": failure.message])
-    guard waiting.mayStart else { return emit(.released(url: waiting.url), of: waiting.id) }
-    emit(.retrying(waiting, failure, wait: delay))
+    guard waiting.mayStart else {
+      return dispatcher.emit(.released(url: waiting.url), of: waiting.id)
+    }
+    dispatcher.emit(.retrying(waiting, failure, wait: delay))
     enqueue(waiting)
   }
 
@@ -281,7 +276,7 @@ extension DownloadEngine {
   private func attributed(_ failure: DownloadFailure) -> DownloadFailure {
     switch failure.code {
     case .cannotConnect, .cannotFindHost, .unknown:
-      guard shortage.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
+      guard queue.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
       else { return failure }
       return DownloadFailure(
         .outOfResources,

@@ -1,0 +1,40 @@
+/// The progress of one download, whose bytes are on disk.
+struct Checkpoint: Sendable {
+  var key: TransferKey
+  /// The offset up to which the file is synced.
+  var synced: Int64
+  var entity: Transfer.Entity
+
+  /// Syncs the written bytes of a transfer.
+  ///
+  /// Blocks until the disk has finished.
+  ///
+  /// - Throws: The failure of the sync. The bytes must not be committed then.
+  init(syncing transfer: Transfer) throws(PartialFile.Failure) {
+    key = transfer.key
+    synced = try transfer.synchronize()
+    entity = transfer.entity
+  }
+
+  /// Syncs the written bytes of a transfer, as a value.
+  static func attempt(_ transfer: Transfer) -> Result<Self, PartialFile.Failure> {
+    Result { () throws(PartialFile.Failure) in try Self(syncing: transfer) }
+  }
+}
+
+/// Owns the time of the last checkpoint.
+struct CheckpointSchedule {
+  private let interval: Duration
+  private var last: ContinuousClock.Instant
+
+  init(interval: Duration, last: ContinuousClock.Instant) {
+    self.interval = interval
+    self.last = last
+  }
+
+  /// Whether the interval since the last checkpoint has passed.
+  func isDue(at now: ContinuousClock.Instant) -> Bool { last.duration(to: now) >= interval }
+
+  /// Notes that a checkpoint is done.
+  mutating func noteDone(at now: ContinuousClock.Instant) { last = now }
+}

@@ -1,0 +1,90 @@
+internal import DownloadStore
+internal import Foundation
+internal import ObjectStore
+
+extension DownloadEngine {
+  /// Changes the concurrency limits.
+  ///
+  /// A higher limit lets waiting downloads start immediately. A lower limit stops no running
+  /// download. The limits are not stored.
+  ///
+  /// - Parameter limits: The new limits.
+  public func setLimits(_ limits: ConcurrencyLimits) {
+    queue.limits = limits
+    inbox.post(.ticked)
+  }
+
+  /// Inserts a record into the queue, or updates its entry.
+  ///
+  /// Has no effect if the record may not start (``DownloadRecord/mayStart``) or already has a
+  /// transfer.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - wait: The time from now until its next attempt; `nil` to compute it from the record's
+  ///     date.
+  func enqueue(_ record: DownloadRecord, after wait: Duration? = nil) {
+    guard record.mayStart, active[record.url] == nil, active.transfer(ofRecord: record.id) == nil
+    else { return }
+    queue.insert(record, volume: locations.volume(of: record)) { known in
+      guard record.state == .failedRetryable, let date = record.nextRetryAt else { return nil }
+      let instant = environment.instant()
+      if let wait { return RetryDeadline(date: date, instant: instant.advanced(by: wait)) }
+      // The system clock may have been set since the wait began.
+      if let known, known.date == date { return known }
+      return RetryDeadline(date, now: now(), instant: instant, longestWait: options.retry.cap)
+    }
+  }
+
+  /// Ends a transfer that is no longer wanted, or that another download preempts.
+  func endTransfer(_ url: String) {
+    if let download = active.noteEnding(url) { cancel(download) }
+  }
+
+  /// Cancels the preparation and the task of a transfer.
+  func cancel(_ download: ActiveTransfer) {
+    download.preparation?.cancel()
+    if let task = download.task { transport.cancel(task) }
+  }
+
+  /// Ends transfers and returns their records to the queue.
+  ///
+  /// - Parameters:
+  ///   - urls: The URLs of the transfers.
+  ///   - areHeld: Whether the records are held until the user resumes them.
+  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
+  func stopTransfers(_ urls: [String], areHeld: Bool) async throws {
+    let leaving = urls.compactMap { active[$0]?.transfer.key }
+    guard !leaving.isEmpty else { return }
+    let moment = now()
+    try await commit { tx in
+      for key in leaving {
+        try tx.update(key, if: { $0.state == .running }) {
+          $0.interrupt(isHeld: areHeld, at: moment)
+        }
+      }
+    }
+    for url in urls { endTransfer(url) }
+  }
+
+  /// Prevents starts on the full volume of a record, and ends the transfers that write to it.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
+  func blockVolume(of record: DownloadRecord) async throws {
+    guard let folder = try? locations.layout(of: record).folderPath else { return }
+    let full = locations.volume(of: record)
+    queue.noteFull(full, folder: folder, at: environment.instant())
+    // A complete file whose digest is being computed needs no more space.
+    let others = active.urls.filter {
+      active[$0]?.candidate.volume == full && active[$0]?.task != nil
+    }
+    try await stopTransfers(others, areHeld: false)
+  }
+}
+
+extension DownloadRecord {
+  /// Whether the record waits for a slot or its next attempt, and is not paused, held or given up.
+  var mayStart: Bool {
+    intent == .run && !isHeld && (state == .waiting || state == .failedRetryable)
+  }
+}

@@ -1,0 +1,95 @@
+internal import DownloadStore
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A complete file that is about to get its final name.
+struct FinishedFile: Sendable {
+  var record: DownloadRecord
+  var layout: FileLayout
+  var entity: Transfer.Entity
+  var identity: FileIdentity
+  var head: ResponseHead?
+}
+
+extension FinishedFile {
+  /// The file of a logged rename, if the partial file is still the one that was checked.
+  init?(ofLoggedRename record: DownloadRecord, _ layout: FileLayout) {
+    guard let identity = record.fileIdentity,
+      FileIdentity(ofFileAt: layout.partialPath) == identity
+    else { return nil }
+    self.init(
+      record: record,
+      layout: layout,
+      entity: Transfer.Entity(
+        total: record.expected,
+        entityTag: record.entityTag,
+        lastModified: record.lastModified
+      ),
+      identity: identity
+    )
+  }
+}
+
+/// The file operations that give complete files their final names.
+///
+/// The engine commits between them, in an order that lets the next launch repair a kill at any
+/// point: sync the bytes, commit `finalizing` with the file identity, rename without replacing,
+/// sync the folders, commit `completed`.
+struct Finalizer: Sendable {
+  private let placement: FilePlacement
+
+  init(_ placement: FilePlacement) {
+    self.placement = placement
+  }
+
+  /// Syncs the bytes of a complete transfer, and returns its file.
+  ///
+  /// Blocks until the disk has finished.
+  func synchronize(_ download: ActiveTransfer) throws(PartialFile.Failure) -> FinishedFile {
+    _ = try download.transfer.file.synchronize()
+    guard let identity = download.transfer.file.fileIdentity else {
+      throw PartialFile.Failure(code: EIO, operation: "examining the file")
+    }
+    return FinishedFile(
+      record: download.record,
+      layout: download.layout,
+      entity: download.transfer.entity,
+      identity: identity,
+      head: download.transfer.head
+    )
+  }
+
+  /// Renames a file to its final name, and never replaces a file that is not the record's.
+  ///
+  /// The previous file of a restarted download stays until now. After a kill between its deletion
+  /// and the rename, the next launch repeats the rename.
+  func place(_ file: FinishedFile) -> FilePlacement.Outcome {
+    let outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
+    guard outcome == .nameTaken, let previous = file.record.replacedFileIdentity,
+      FileIdentity(ofFileAt: file.layout.finalPath) == previous
+    else { return outcome }
+    placement.remove(file.layout.finalPath)
+    return placement.place(file.layout.partialPath, as: file.layout.finalPath)
+  }
+
+  /// Syncs the folders of files, so that their names survive a power failure.
+  ///
+  /// Blocks until the disk has finished. Returns the failures by folder.
+  func synchronizeFolders(of layouts: [FileLayout]) -> [String: PartialFile.Failure] {
+    var failures: [String: PartialFile.Failure] = [:]
+    for folder in Set(layouts.map(\.folderPath)).sorted() {
+      do throws(PartialFile.Failure) {
+        try placement.synchronizeFolder(folder)
+      } catch {
+        failures[folder] = error
+      }
+    }
+    return failures
+  }
+}

@@ -1,0 +1,191 @@
+internal import DownloadStore
+internal import Foundation
+
+/// Owns the downloads that wait for a slot, and everything that decides when they start: the
+/// limits, the order of arrival, full volumes, and shortages of this machine.
+///
+/// Pure: clocks, free space and volumes are passed in.
+struct StartQueue {
+  /// The downloads that start now, and those that are ended in their favor.
+  struct Starts {
+    var starting: [Scheduler.Candidate] = []
+    /// The URLs of the transfers that are preempted.
+    var preempted: [String] = []
+  }
+
+  /// The limits that the user set; they may change during the run.
+  var limits: ConcurrencyLimits
+  private var ready = ReadyQueue()
+  private var diskSpace = DiskSpaceMonitor()
+  private var shortage = ResourceShortage()
+  /// The last number given to an arrival or a start.
+  private var order = 0
+
+  init(limits: ConcurrencyLimits) {
+    self.limits = limits
+  }
+
+  // MARK: Reading
+
+  var isEmpty: Bool { ready.isEmpty }
+  /// The URLs of the waiting downloads, in an order that is the same in every run.
+  var urls: [String] { ready.urls }
+
+  subscript(url: String) -> Scheduler.Candidate? { ready[url] }
+
+  /// The folder on a full volume that all waiting downloads wait for.
+  ///
+  /// `nil` if a download can start without free space, or none waits.
+  var fullFolder: String? {
+    guard ready.waitsOnlyForDiskSpace, let candidate = ready.urls.first.flatMap({ ready[$0] })
+    else { return nil }
+    return diskSpace.folder(toCheckOn: candidate.volume) ?? "the file"
+  }
+
+  /// Whether a shortage of this machine delays all starts.
+  func delaysStarts(at now: ContinuousClock.Instant) -> Bool { shortage.delaysStarts(at: now) }
+
+  // MARK: Arrivals
+
+  /// Returns the next number in the order of arrivals and starts.
+  mutating func nextOrder() -> Int {
+    order += 1
+    return order
+  }
+
+  /// Inserts a record, or updates its entry.
+  ///
+  /// - Parameters:
+  ///   - record: A record that may start.
+  ///   - volume: The volume of its file.
+  ///   - deadline: Computes the time of its next attempt, given the known one; `nil` to start as soon
+  ///     as a slot is free.
+  mutating func insert(
+    _ record: DownloadRecord,
+    volume: UInt64,
+    notBefore deadline: (_ known: RetryDeadline?) -> RetryDeadline?
+  ) {
+    let known = ready[record.url]
+    // A request to start immediately is a new arrival: it may preempt every download that started
+    // earlier.
+    let keepsPlace = known.map { $0.startsImmediately || !record.startsImmediately } ?? false
+    let order = keepsPlace ? known?.order ?? order : nextOrder()
+    ready.insert(
+      Scheduler.Candidate(record, order: order, volume: volume),
+      notBefore: deadline(ready.retryDeadline(of: record.url))
+    )
+  }
+
+  /// Removes and returns a waiting download.
+  @discardableResult
+  mutating func remove(_ url: String) -> Scheduler.Candidate? {
+    defer { ready.remove(url) }
+    return ready[url]
+  }
+
+  // MARK: Starts
+
+  /// Chooses and removes the downloads that start now.
+  ///
+  /// - Parameters:
+  ///   - transfers: The active transfers.
+  ///   - now: The current time.
+  ///   - available: Returns the free space on the volume of a folder, in bytes; `nil` if unknown.
+  mutating func takeStarts(
+    beside transfers: ActiveTransfers,
+    at now: ContinuousClock.Instant,
+    available: (_ folder: String) -> Int64?
+  ) -> Starts {
+    ready.advance(to: now)
+    var running = transfers.values.map(\.running)
+    var starts = Starts()
+    let scheduler = Scheduler(limits: shortage.limiting(limits))
+    while let step = scheduler.next(&ready, running: running) {
+      switch step {
+      case .start(let candidate):
+        let live = transfers.values.filter { $0.candidate.volume == candidate.volume }
+          .map(\.missingBytes)
+        guard hasSpace(for: candidate, beside: live, starts.starting, available) else {
+          ready.deferUntilUnblocked(candidate)
+          continue
+        }
+        running.append(Scheduler.Running(candidate: candidate, started: nextOrder()))
+        starts.starting.append(candidate)
+      case .preempt(let url):
+        starts.preempted.append(url)
+        for index in running.indices
+        where running[index].candidate.url.utf8.elementsEqual(url.utf8) {
+          running[index].isEnding = true
+        }
+      }
+    }
+    return starts
+  }
+
+  private func hasSpace(
+    for candidate: Scheduler.Candidate,
+    beside live: [Int64?],
+    _ starting: [Scheduler.Candidate],
+    _ available: (_ folder: String) -> Int64?
+  ) -> Bool {
+    guard let folder = diskSpace.folder(toCheckOn: candidate.volume),
+      let available = available(folder)
+    else { return true }
+    let others = starting.filter { $0.volume == candidate.volume }.map(\.missingBytes)
+    return DiskSpaceMonitor.fits(
+      candidate.missingBytes,
+      beside: live + others,
+      available: available
+    )
+  }
+
+  // MARK: Full volumes and shortages
+
+  /// Prevents starts on a volume until a check finds free space.
+  mutating func noteFull(_ volume: UInt64, folder: String, at now: ContinuousClock.Instant) {
+    diskSpace.noteFull(volume, folder: folder, at: now)
+    ready.block(volume: volume)
+  }
+
+  /// Checks the free space of monitored volumes, each at most once per interval.
+  mutating func checkDiskSpace(
+    at now: ContinuousClock.Instant,
+    interval: Duration,
+    available: (_ folder: String) -> Int64?
+  ) {
+    for (volume, folder) in diskSpace.due(at: now, interval: interval) {
+      // If free space cannot be queried, try the write.
+      let available = available(folder) ?? .max
+      if diskSpace.note(available, on: volume, isAwaited: ready.hasDeferred(volume: volume)) {
+        ready.unblock(volume: volume)
+      }
+    }
+  }
+
+  /// Notes a shortage of descriptors or memory, and returns the time until downloads start again.
+  mutating func noteShortage(at now: ContinuousClock.Instant, running: Int) -> Duration {
+    shortage.note(at: now, running: running)
+  }
+
+  /// Notes that a transfer makes progress, so that a shortage may be over.
+  mutating func noteProgress() {
+    shortage.noteProgress(limit: limits.maximumRunning)
+  }
+}
+
+extension Scheduler.Candidate {
+  /// Creates the candidate of a record.
+  init(_ record: DownloadRecord, order: Int, volume: UInt64) {
+    self.init(
+      recordID: record.id,
+      url: record.url,
+      origin: RecordIdentity.origin(of: record.source),
+      priority: record.priority,
+      order: order,
+      isSuspect: record.unresolvedStarts > 0,
+      startsImmediately: record.startsImmediately,
+      volume: volume,
+      missingBytes: record.expected.map { max(0, $0 - record.received) }
+    )
+  }
+}

@@ -1,0 +1,124 @@
+import DownloadStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct ActiveTransfersTests {
+  private let folder: TemporaryFolder
+  private let url = "https://a.example.com/file"
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func transfers(_ tasks: UInt64?..., url: String? = nil) throws -> ActiveTransfers {
+    var active = ActiveTransfers()
+    for (index, task) in tasks.enumerated() {
+      let url = url ?? (index == 0 ? self.url : "https://h\(index).example.com/file")
+      active.insert(try .sample(.sample(url: url), in: folder.path, task: task))
+    }
+    return active
+  }
+
+  @Test func `a key finds its transfer, and not that of a later generation`() throws {
+    let active = try transfers(1)
+    let record = DownloadRecord.sample(url: url)
+    var restarted = record
+    restarted.generation += 1
+    #expect(active[TransferKey(record)] != nil)
+    #expect(active[TransferKey(restarted)] == nil)
+    #expect(active[url] != nil && active.transfer(ofRecord: record.id) != nil)
+    #expect(active.transfer(ofRecord: "another") == nil)
+  }
+
+  @Test func `a transfer is asked to end once`() throws {
+    var active = try transfers(1)
+    #expect(active.noteEnding(url)?.task == TaskID(rawValue: 1))
+    #expect(active.noteEnding(url) == nil)
+    #expect(active[url]?.isEnding == true)
+    #expect(active.noteEnding("https://unknown.example.com") == nil)
+  }
+
+  @Test func `an ended task is acknowledged when its transfer is gone, and once`() throws {
+    var active = try transfers(2, 1)
+    let key = TransferKey(.sample(url: url))
+    let wasActive = active.noteEnd(key)
+    #expect(wasActive)
+    #expect(active[url]?.task == nil && active.hasTasks)
+    #expect(active.takeCommittedEnds() == [])
+    active.remove(url)
+    #expect(active.takeCommittedEnds() == [TaskID(rawValue: 2)])
+    #expect(active.takeCommittedEnds() == [])
+    let isActive = active.noteEnd(key)
+    #expect(!isActive)
+  }
+
+  @Test func `a removed transfer releases the lock of its file`() throws {
+    var active = try transfers(1)
+    let path = try #require(active[url]?.layout.partialPath)
+    let file = try #require(active[url]?.transfer)
+    #expect(throws: LockedFile.Refusal.locked) { _ = try LockedFile(path, for: .deleting) }
+    active.remove(url)
+    withExtendedLifetime(file) {
+      #expect(throws: Never.self) { _ = try LockedFile(path, for: .deleting) }
+    }
+  }
+
+  @Test func `when all are removed, files of running tasks stay locked`() throws {
+    var active = try transfers(1, nil)
+    let running = try #require(active[url])
+    let ended = try #require(active["https://h1.example.com/file"])
+    active.removeAll()
+    #expect(active.isEmpty)
+    #expect(throws: LockedFile.Refusal.locked) {
+      _ = try LockedFile(running.layout.partialPath, for: .deleting)
+    }
+    #expect(throws: Never.self) { _ = try LockedFile(ended.layout.partialPath, for: .deleting) }
+  }
+
+  @Test func `committed bytes and a probation without a crash clear a suspect`() throws {
+    let start = ContinuousClock.now
+    var active = ActiveTransfers()
+    for name in ["a", "b"] {
+      let record = DownloadRecord.sample(url: "https://\(name).example.com/file")
+      active.insert(
+        try .sample(record, in: folder.path, isSuspect: true, startedAt: start)
+      )
+    }
+    active.noteCommitted(7, of: TransferKey(.sample(url: url)))
+    #expect(active[url]?.committed == 7)
+    #expect(active.ordered.map(\.candidate.isSuspect) == [false, true])
+    active.endProbation(after: .seconds(5), at: start.advanced(by: .seconds(4)))
+    #expect(active.ordered.map(\.candidate.isSuspect) == [false, true])
+    active.endProbation(after: .seconds(5), at: start.advanced(by: .seconds(5)))
+    #expect(active.ordered.map(\.candidate.isSuspect) == [false, false])
+  }
+
+  @Test func `a slot is free below both limits`() throws {
+    let active = try transfers(1, 2)
+    let origin = try #require(active[url]?.candidate.origin)
+    func isFree(_ running: Int, _ perHost: Int, _ origin: String) -> Bool {
+      active.haveFreeSlot(
+        for: origin,
+        ConcurrencyLimits(maximumRunning: running, maximumPerHost: perHost)
+      )
+    }
+    #expect(isFree(3, 2, origin))
+    #expect(!isFree(3, 1, origin))
+    #expect(isFree(3, 1, "https://other.example.com"))
+    #expect(!isFree(2, 2, "https://other.example.com"))
+  }
+
+  @Test func `a committed name reaches the transfer, unless it was replaced`() throws {
+    var active = try transfers(1)
+    var record = DownloadRecord.sample(url: url)
+    record.filename = "b"
+    let layout = FileLayout(record: record, storeID: "s", rootPath: folder.path)
+    active.noteName(record, layout)
+    #expect(active[url]?.record.filename == "b" && active[url]?.layout == layout)
+    record.generation += 1
+    record.filename = "c"
+    active.noteName(record, layout)
+    #expect(active[url]?.record.filename == "b")
+  }
+}

@@ -1,0 +1,91 @@
+import DownloadStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct FinalizerTests {
+  private let folder: TemporaryFolder
+  private let finalizer = Finalizer(FilePlacement())
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func complete(
+    _ body: String = "body",
+    change: (inout DownloadRecord) -> Void = { _ in }
+  ) throws -> ActiveTransfer {
+    var record = DownloadRecord.sample()
+    change(&record)
+    let download = try ActiveTransfer.sample(record, in: folder.path)
+    try download.transfer.file.write(Array(body.utf8).span)
+    return download
+  }
+
+  private func text(_ name: String) -> String? {
+    try? String(contentsOfFile: folder.path(name), encoding: .utf8)
+  }
+
+  @Test func `a complete file keeps its identity and gets its final name`() throws {
+    let download = try complete()
+    let file = try finalizer.synchronize(download)
+    #expect(download.transfer.file.unsynced == 0)
+    #expect(file.identity == FileIdentity(ofFileAt: download.layout.partialPath))
+    #expect(finalizer.place(file) == .placed)
+    #expect(text("a") == "body")
+    #expect(try folder.names() == ["a"])
+  }
+
+  @Test func `the previous file of a restarted download is replaced`() throws {
+    let path = try folder.makeFile("a", "old")
+    let download = try complete { record in
+      record.replaceFile(
+        FileIdentity(ofFileAt: path) ?? FileIdentity(size: 0, inode: 0, modified: 0)
+      )
+    }
+    #expect(finalizer.place(try finalizer.synchronize(download)) == .placed)
+    #expect(text("a") == "body")
+  }
+
+  @Test func `a file of another program is not replaced`() throws {
+    _ = try folder.makeFile("a", "theirs")
+    let other = FileIdentity(size: 3, inode: 1, modified: 1)
+    for previous in [nil, other] {
+      let download = try complete { record in
+        if let previous { record.replaceFile(previous) }
+      }
+      #expect(finalizer.place(try finalizer.synchronize(download)) == .nameTaken)
+      #expect(text("a") == "theirs")
+    }
+  }
+
+  @Test func `a logged rename is repeated only with the file that was checked`() throws {
+    let download = try complete()
+    let file = try finalizer.synchronize(download)
+    var record = download.record
+    record.finalize(
+      file.identity,
+      entityTag: "\"t\"",
+      lastModified: nil,
+      verifiedDigest: nil,
+      at: .now
+    )
+    let repeated = FinishedFile(ofLoggedRename: record, download.layout)
+    #expect(repeated?.identity == file.identity)
+    #expect(repeated?.entity.entityTag == "\"t\"" && repeated?.entity.total == 4)
+    try FileManager.default.removeItem(atPath: download.layout.partialPath)
+    _ = try folder.makeFile(
+      String(download.layout.partialPath.dropFirst(folder.path.count + 1)),
+      "body"
+    )
+    #expect(FinishedFile(ofLoggedRename: record, download.layout) == nil)
+  }
+
+  @Test func `folders that cannot be synced are returned with their failures`() throws {
+    let layout = FileLayout(record: .sample(), storeID: "s", rootPath: folder.path)
+    let missing = FileLayout(record: .sample(), storeID: "s", rootPath: folder.path("none"))
+    let failures = finalizer.synchronizeFolders(of: [layout, missing, layout])
+    #expect(failures.keys.sorted() == [folder.path("none")])
+    #expect(finalizer.synchronizeFolders(of: []) == [:])
+  }
+}

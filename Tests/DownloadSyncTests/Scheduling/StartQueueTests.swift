@@ -1,0 +1,141 @@
+import DownloadStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct StartQueueTests {
+  private let folder: TemporaryFolder
+  private let now = ContinuousClock.now
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func queue(
+    _ names: String...,
+    running: Int = 2,
+    volume: UInt64 = 1,
+    change: (inout DownloadRecord) -> Void = { _ in }
+  ) -> StartQueue {
+    var queue = StartQueue(limits: ConcurrencyLimits(maximumRunning: running, maximumPerHost: 9))
+    for name in names { insert(name, in: &queue, volume: volume, change: change) }
+    return queue
+  }
+
+  private func insert(
+    _ name: String,
+    in queue: inout StartQueue,
+    volume: UInt64 = 1,
+    change: (inout DownloadRecord) -> Void = { _ in }
+  ) {
+    var record = DownloadRecord.sample(url: "https://example.com/\(name)")
+    change(&record)
+    queue.insert(record, volume: volume) { _ in nil }
+  }
+
+  /// The last letters of the URLs that start, and of those that are preempted for them.
+  private func starts(
+    _ queue: inout StartQueue,
+    beside active: ActiveTransfers = ActiveTransfers(),
+    available: Int64? = nil
+  ) -> (String, String) {
+    let starts = queue.takeStarts(beside: active, at: now) { _ in available }
+    return (
+      starts.starting.map { String($0.url.suffix(1)) }.joined(),
+      starts.preempted.map { String($0.suffix(1)) }.joined()
+    )
+  }
+
+  @Test func `downloads start in the order of arrival, up to the limit, and leave the queue`() {
+    var queue = queue("b", "a", "c")
+    #expect(starts(&queue) == ("ba", ""))
+    #expect(queue.urls == ["https://example.com/c"])
+    queue.limits.maximumRunning = 3
+    #expect(starts(&queue) == ("c", ""))
+    #expect(queue.isEmpty)
+  }
+
+  @Test func `an update keeps the place, and a request to start immediately takes the first`() {
+    var queue = queue("a", "b", "c", running: 1)
+    insert("a", in: &queue) { $0.expected = 7 }
+    #expect(queue["https://example.com/a"]?.missingBytes == 7)
+    insert("c", in: &queue) { $0.startsImmediately = true }
+    #expect(starts(&queue) == ("c", ""))
+    #expect(starts(&queue) == ("a", ""))
+  }
+
+  @Test func `a request to start immediately preempts a transfer that started before it`() throws {
+    var queue = queue(running: 1)
+    var active = ActiveTransfers()
+    active.insert(try .sample(.sample(url: "https://example.com/r"), in: folder.path, task: 1))
+    _ = queue.nextOrder()
+    insert("i", in: &queue) { $0.startsImmediately = true }
+    #expect(starts(&queue, beside: active) == ("", "r"))
+    _ = active.noteEnding("https://example.com/r")
+    #expect(starts(&queue, beside: active) == ("", ""))
+    active.remove("https://example.com/r")
+    #expect(starts(&queue, beside: active) == ("i", ""))
+  }
+
+  @Test func `a failed download waits for its deadline`() {
+    var queue = queue()
+    let deadline = RetryDeadline(date: .now, instant: now.advanced(by: .seconds(3)))
+    queue.insert(.sample(url: "https://example.com/a"), volume: 1) { _ in deadline }
+    #expect(starts(&queue) == ("", ""))
+    var known: RetryDeadline?
+    queue.insert(.sample(url: "https://example.com/a"), volume: 1) {
+      known = $0
+      return $0
+    }
+    #expect(known == deadline)
+    let later = queue.takeStarts(beside: ActiveTransfers(), at: deadline.instant) { _ in nil }
+    #expect(later.starting.count == 1)
+  }
+
+  @Test func `nothing starts on a full volume, and all waiting downloads name its folder`() {
+    var queue = queue("a", "b")
+    #expect(queue.fullFolder == nil)
+    queue.noteFull(1, folder: "/full", at: now)
+    #expect(starts(&queue) == ("", ""))
+    #expect(queue.fullFolder == "/full")
+    insert("c", in: &queue, volume: 2)
+    #expect(queue.fullFolder == nil)
+    #expect(starts(&queue) == ("c", ""))
+    // Less than the reserve is not free.
+    let later = now.advanced(by: .seconds(5))
+    queue.checkDiskSpace(at: later, interval: .seconds(5)) { _ in DiskSpaceMonitor.reserve }
+    #expect(queue.fullFolder == "/full")
+    queue.checkDiskSpace(at: later.advanced(by: .seconds(5)), interval: .seconds(5)) { _ in nil }
+    #expect(queue.fullFolder == nil)
+    #expect(starts(&queue) == ("ab", ""))
+  }
+
+  @Test func `after a full disk, a download waits until it fits beside the running ones`() throws {
+    var queue = queue("a", "b") { $0.expected = 10 << 20 }
+    queue.noteFull(1, folder: "/full", at: now)
+    let later = now.advanced(by: .seconds(5))
+    queue.checkDiskSpace(at: later, interval: .seconds(5)) { _ in 30 << 20 }
+    #expect(starts(&queue, available: 15 << 20) == ("a", ""))
+    #expect(queue.urls == ["https://example.com/b"])
+    // The next check finds that a download is deferred, and lets it try again.
+    queue.checkDiskSpace(at: later.advanced(by: .seconds(5)), interval: .seconds(5)) { _ in .max }
+    #expect(starts(&queue, available: 15 << 20) == ("b", ""))
+  }
+
+  @Test func `a shortage delays all starts, and then limits them until transfers progress`() {
+    var queue = queue("a", "b", "c", running: 3)
+    #expect(queue.noteShortage(at: now, running: 1) == .seconds(1))
+    #expect(queue.delaysStarts(at: now))
+    #expect(!queue.delaysStarts(at: now.advanced(by: .seconds(1))))
+    #expect(starts(&queue) == ("a", ""))
+    queue.noteProgress()
+    #expect(starts(&queue) == ("bc", ""))
+  }
+
+  @Test func `a removed download does not start`() {
+    var queue = queue("a", "b")
+    #expect(queue.remove("https://example.com/a")?.url == "https://example.com/a")
+    #expect(queue.remove("https://example.com/a") == nil)
+    #expect(starts(&queue) == ("b", ""))
+  }
+}
