@@ -93,14 +93,14 @@ says "OAK 2 Oak board Cellar 24.9"
 run 2 find sand
 run 0 report
 says "Shelf 2 13 0.5"
-says "all 3 15 50.3"
-says "the dearest costs 24.9"
+says "total 3 15 50.3"
+says "highest price: 24.9"
 
 step "movements: all of them, or none"
 run 0 take BOLT:4 NUT --reason "order 17"
 says "BOLT 6 Bolt M3 at Shelf"
 run 1 take BOLT:5 NUT:3
-warns "3 of NUT are wanted and 2 are there"
+warns "not enough of NUT: 3 requested, 2 in stock"
 run 0 list --tag small
 says "BOLT 6 Bolt M3 Shelf 0.05 metal,small"
 run 2 take BOLT SCREW

@@ -5,7 +5,7 @@ import ObjectStoreModel
 struct Inventory: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inventory",
-    abstract: "Knows what there is, how much of it, and where.",
+    abstract: "Keeps an inventory: items, their quantities and their places.",
     subcommands: [
       PlaceCommand.self, AddCommand.self, TakeCommand.self, PutCommand.self, MoveCommand.self,
       RemoveCommand.self, ListCommand.self, FindCommand.self, ReportCommand.self,
@@ -15,12 +15,12 @@ struct Inventory: AsyncParsableCommand {
   )
 
   static func main() async {
-    // LMDB aborts on some damage that it meets; let that have an exit status too.
-    Store.exitProcessOnDamage(status: ExitStatus.dataError.rawValue)
+    // LMDB aborts the process on some kinds of damage; exit with a status of our own instead.
+    ObjectStore.exitProcessOnDamage(status: ExitStatus.dataError.rawValue)
     do {
       var command = try parseAsRoot()
-      if var waiting = command as? any AsyncParsableCommand {
-        try await waiting.run()
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
       } else {
         try command.run()
       }

@@ -9,18 +9,18 @@ struct AddCommand: ParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "The number on its shelf; no other item has it.") var sku: String
-  @Argument(help: "What it is called.") var name: String
-  @Option(name: .shortAndLong, help: "Where it is kept.") var place: String
-  @Option(name: .shortAndLong, help: "How many there are.") var quantity = 0
-  @Option(name: .shortAndLong, help: "A tag; may be given more than once.") var tag: [String] = []
-  @Option(help: "What one costs, such as 4.20.") var price: Price?
-  @Option(help: "What else there is to say.") var notes: String?
+  @Argument(help: "The stock number; unique.") var sku: String
+  @Argument(help: "The name.") var name: String
+  @Option(name: .shortAndLong, help: "The place where the item is stored.") var place: String
+  @Option(name: .shortAndLong, help: "The initial quantity.") var quantity = 0
+  @Option(name: .shortAndLong, help: "A tag; repeatable.") var tag: [String] = []
+  @Option(help: "The price of one piece, such as 4.20.") var price: Price?
+  @Option(help: "Free text.") var notes: String?
 
   func validate() throws {
-    guard quantity >= 0 else { throw ValidationError("--quantity is less than nothing") }
+    guard quantity >= 0 else { throw ValidationError("--quantity must not be negative") }
     guard !sku.isEmpty, !sku.contains(":") else {
-      throw ValidationError("an SKU has no colon and is not empty")
+      throw ValidationError("an SKU must not be empty or contain a colon")
     }
   }
 
@@ -35,7 +35,7 @@ struct AddCommand: ParsableCommand {
       price: price?.value,
       notes: notes
     )
-    // That the place is there is checked by the store when the write ends.
+    // The store checks at the end of the write that the place exists.
     try location.open().write { tx in try tx.add(item, at: .now) }
   }
 }

@@ -4,11 +4,11 @@ import ObjectStoreModel
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Copies the store to a new folder, beside whoever writes to it."
+    abstract: "Copies the store to a new folder; other processes may write during the copy."
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "The folder, which must not be there.") var folder: String
+  @Argument(help: "The folder to create, which must not exist.") var folder: String
 
   func run() throws {
     try location.openForReading().backup(to: folder)

@@ -2,15 +2,16 @@ import ArgumentParser
 import Foundation
 import ObjectStoreModel
 
-/// What a program outside would do that keeps a copy: a web shop, a label printer.
+/// Shows how a program that keeps a copy of the items, such as a web shop, stays up to date.
 struct ChangesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "changes",
-    abstract: "Lists the items that have changed since it was last called with the same bookmark."
+    abstract: "Lists the changes to items since the previous run with the same bookmark."
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "The file in which it remembers how far it was.") var bookmark: String
+  @Argument(help: "The file that stores the position in the history; created if missing.")
+  var bookmark: String
 
   func run() throws {
     let store = try location.openForReading()
@@ -30,7 +31,7 @@ struct ChangesCommand: ParsableCommand {
       )
       token = changes.token
     } else {
-      // The first time, or so late that the history does not reach back: everything is new.
+      // On the first run, or if the history no longer reaches back, list all items.
       token = try store.read { tx in
         Console.print(try tx.fetch(Item.all).map { "= \($0.id) \($0.summary)" })
         return try tx.historyToken()

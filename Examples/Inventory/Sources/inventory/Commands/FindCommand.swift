@@ -4,11 +4,11 @@ import ObjectStoreModel
 struct FindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
-    abstract: "Lists items by a piece of their name or notes, or the beginning of their SKU."
+    abstract: "Lists items whose name or notes contain a text, or whose SKU starts with it."
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "What to look for; case does not matter.") var text: String
+  @Argument(help: "The text to search for; case is ignored.") var text: String
 
   func run() throws {
     let query = Item.where {
@@ -16,7 +16,7 @@ struct FindCommand: ParsableCommand {
         || $0.notes.contains(text, .caseInsensitive)
     }
     let items = try location.openForReading().read { try $0.fetch(query.order(by: \.name)) }
-    guard !items.isEmpty else { throw InventoryError.noItem(sku: text) }
+    guard !items.isEmpty else { throw InventoryError.noMatch(text: text) }
     Console.print(Table(items: items).lines)
   }
 }

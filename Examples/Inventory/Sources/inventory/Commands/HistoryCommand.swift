@@ -5,12 +5,12 @@ import ObjectStoreModel
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "Lists what came and went of an item, the last first."
+    abstract: "Lists the movements of an item, the latest first."
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "The item.") var sku: String
-  @Option(help: "So many movements.") var limit = 20
+  @Argument(help: "The SKU of the item.") var sku: String
+  @Option(help: "The maximum number of movements.") var limit = 20
 
   func run() throws {
     var table = Table("WHEN", "CHANGE", "REASON")

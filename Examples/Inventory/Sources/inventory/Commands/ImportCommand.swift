@@ -4,19 +4,21 @@ import ObjectStoreModel
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Reads a file of JSON lines; what is there already is replaced.",
-    discussion: "Interrupted, it has taken the first lines; import the file again."
+    abstract: "Imports a file of JSON lines; existing objects are replaced.",
+    discussion: """
+      Each transaction imports a thousand lines. After an interruption, import the file again.
+      """
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "The file.") var file: String
-  @Flag(help: "Leaves what is there already as it is.") var skip = false
+  @Argument(help: "The file to import.") var file: String
+  @Flag(help: "Keeps existing objects unchanged.") var skip = false
 
   func run() throws {
     let options = ImportOptions(conflict: skip ? .skip : .replace, unknown: .refuse)
     let report = try location.open().importJSONLines(from: file, options: options)
     Console.print(
-      "\(report.inserted) added, \(report.updated) changed, \(report.unchanged) the same, "
+      "\(report.inserted) added, \(report.updated) updated, \(report.unchanged) unchanged, "
         + "\(report.skipped) skipped"
     )
   }

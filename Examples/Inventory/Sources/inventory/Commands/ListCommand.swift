@@ -13,15 +13,18 @@ struct ListCommand: ParsableCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var filter: ItemFilter
-  @Option(help: "What comes first.") var by = Order.name
-  @Flag(help: "The greatest first.") var descending = false
-  @Option(help: "So many items a page.") var size = 50
-  @Option(help: "Goes on where a page ended, which said how.", transform: ListCommand.token)
+  @Option(help: "The sort order.") var by = Order.name
+  @Flag(help: "Sorts in descending order.") var descending = false
+  @Option(help: "The number of items on a page.") var size = 50
+  @Option(
+    help: "Continues after a page, with the token printed below it.",
+    transform: ListCommand.token
+  )
   var after: PageToken?
-  @Flag(help: "Says how the items are found instead.") var explain = false
+  @Flag(help: "Prints the query plan instead of the items.") var explain = false
 
   func validate() throws {
-    guard size > 0 else { throw ValidationError("a page has one item at least") }
+    guard size > 0 else { throw ValidationError("--size must be at least 1") }
   }
 
   func run() throws {
@@ -45,7 +48,9 @@ struct ListCommand: ParsableCommand {
   }
 
   private static func token(_ text: String) throws -> PageToken {
-    guard let token = PageToken(text) else { throw ValidationError("no page ended so") }
+    guard let token = PageToken(text) else {
+      throw ValidationError("--after is not a token printed by list")
+    }
     return token
   }
 }

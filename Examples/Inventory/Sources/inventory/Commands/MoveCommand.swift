@@ -4,12 +4,12 @@ import ObjectStoreModel
 struct MoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "move",
-    abstract: "Keeps an item at another place from now on."
+    abstract: "Moves an item to another place."
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "The item.") var sku: String
-  @Argument(help: "The place, which must be there.") var place: String
+  @Argument(help: "The SKU of the item.") var sku: String
+  @Argument(help: "The new place, which must exist.") var place: String
 
   func run() throws {
     try location.open(.readWrite).write { tx in

@@ -12,8 +12,8 @@ struct PlaceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Adds a place.")
 
     @OptionGroup var location: StoreLocation
-    @Argument(help: "Its name.") var name: String
-    @Option(help: "What else there is to say.") var notes: String?
+    @Argument(help: "The name of the place.") var name: String
+    @Option(help: "Free text.") var notes: String?
 
     func run() throws {
       try location.open().write { tx in try tx.insert(Place(name: name, notes: notes)) }
@@ -29,7 +29,7 @@ struct PlaceCommand: ParsableCommand {
       var table = Table("PLACE", "ITEMS", "NOTES")
       try location.openForReading().read { tx in
         for place in try tx.fetch(Place.all.order(by: \.name)) {
-          // The index over references answers; no item is read.
+          // Counts entries of the index on references; reads no item.
           let count = try tx.count(Place.items(of: place))
           table.add(place.name, "\(count)", place.notes ?? "")
         }
@@ -40,15 +40,15 @@ struct PlaceCommand: ParsableCommand {
 
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Removes a place; refused while there are items."
+      abstract: "Removes a place that has no items."
     )
 
     @OptionGroup var location: StoreLocation
-    @Argument(help: "Its name.") var name: String
+    @Argument(help: "The name of the place.") var name: String
 
     func run() throws {
       let isRemoved = try location.open(.readWrite).write { try $0.delete(Place.self, name) }
-      guard isRemoved else { throw StoreError(.notFound, "there is no place \(name)") }
+      guard isRemoved else { throw StoreError(.notFound, "no place has the name \(name)") }
     }
   }
 }

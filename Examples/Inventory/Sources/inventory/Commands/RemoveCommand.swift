@@ -8,7 +8,7 @@ struct RemoveCommand: ParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "The item.") var sku: String
+  @Argument(help: "The SKU of the item.") var sku: String
 
   func run() throws {
     try location.open(.readWrite).write { tx in

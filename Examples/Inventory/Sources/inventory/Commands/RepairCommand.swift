@@ -4,11 +4,11 @@ import ObjectStoreModel
 struct RepairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Saves what can be read of a damaged store into a new one."
+    abstract: "Copies the readable objects of a damaged store to a new store."
   )
 
   @OptionGroup var location: StoreLocation
-  @Argument(help: "The folder of the new store, which must not be there.") var folder: String
+  @Argument(help: "The folder of the new store, which must not exist.") var folder: String
 
   func run() throws {
     let report = try Store.repair(at: location.path, into: folder)
@@ -17,7 +17,7 @@ struct RepairCommand: ParsableCommand {
     }
     for note in report.notes { Console.note(note) }
     guard report.isComplete else {
-      throw StoreError(.damaged, "not everything of \(location.path) could be saved")
+      throw StoreError(.damaged, "some objects of \(location.path) could not be repaired")
     }
   }
 }

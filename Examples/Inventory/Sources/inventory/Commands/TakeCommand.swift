@@ -5,7 +5,7 @@ import ObjectStoreModel
 struct TakeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "take",
-    abstract: "Takes pieces of one or more items: all that is wanted, or nothing."
+    abstract: "Takes pieces of one or more items: all of them, or none if one is short."
   )
 
   @OptionGroup var location: StoreLocation
@@ -19,7 +19,7 @@ struct TakeCommand: ParsableCommand {
 struct PutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
-    abstract: "Puts pieces of one or more items back, or new ones."
+    abstract: "Adds pieces of one or more items."
   )
 
   @OptionGroup var location: StoreLocation
@@ -31,11 +31,11 @@ struct PutCommand: ParsableCommand {
 }
 
 struct MovementOptions: ParsableArguments {
-  @Argument(help: "Items and how many of each: BOLT:4, or BOLT for one.") var amounts: [Amount]
-  @Option(name: .shortAndLong, help: "What for.") var reason: String?
+  @Argument(help: "SKUs and amounts: BOLT:4, or BOLT for one piece.") var amounts: [Amount]
+  @Option(name: .shortAndLong, help: "The reason, shown by `history`.") var reason: String?
 
-  /// One transaction: an error in the last amount undoes the first.
-  func run(in store: Store, sign: Int) throws {
+  /// Changes all quantities in one transaction: an error in one of them rolls back all.
+  func run(in store: ObjectStore, sign: Int) throws {
     let items = try store.write { tx in
       try amounts.map { amount in
         try tx.changeQuantity(

@@ -4,12 +4,12 @@ import ObjectStoreModel
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Shows items, and then each change, whoever makes it, until it is interrupted."
+    abstract: "Lists items, then prints each change by any process, until it is interrupted."
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var filter: ItemFilter
-  @Option(help: "Ends after so many lines.") var lines: Int?
+  @Option(help: "Exits after this number of lines.") var lines: Int?
 
   func run() async throws {
     let store = try location.openForReading()
@@ -26,7 +26,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
   }
 
-  /// Deletions are places in the snapshot before, all others places in the new one.
+  /// Deletions are indices in the previous snapshot; the others are indices in the new one.
   private func text(
     of change: ResultChange<Item>,
     since before: ResultSnapshot<Item>

@@ -1,17 +1,17 @@
 import Foundation
 import ObjectStoreModel
 
-/// A kind of thing of which there are so many pieces.
+/// A product, and the number of pieces in stock.
 @Model
 struct Item: Equatable {
-  /// Serves `list --place`, in the order of names.
+  /// Serves `list --place`, sorted by name.
   #Index<Item>([\.place, \.name])
 
   @PrimaryKey var id: UUID
-  /// What is printed on the shelf; it may change, the id does not.
+  /// The number printed on the shelf, which may change; the id never does.
   @Unique var sku: String
   @Indexed var name: String
-  /// Changes with every movement, so it lives apart from the fields that do not.
+  /// Changes with every movement, so it is stored apart from the fields that rarely change.
   @Hot var quantity: Int
   /// A place with items cannot be removed.
   @OnDelete(.deny) var place: Reference<Place>
@@ -19,6 +19,6 @@ struct Item: Equatable {
   var price: Decimal?
   var notes: String?
 
-  /// What all pieces are worth; nothing without a price.
-  var worth: Decimal { (price ?? 0) * Decimal(quantity) }
+  /// The value of all pieces; 0 without a price.
+  var value: Decimal { (price ?? 0) * Decimal(quantity) }
 }

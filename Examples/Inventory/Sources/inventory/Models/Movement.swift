@@ -1,16 +1,16 @@
 import Foundation
 import ObjectStoreModel
 
-/// Pieces that came or went.
+/// A change of an item's quantity.
 @Model
 struct Movement: Equatable {
   #Index<Movement>([\.item, \.date])
 
   @PrimaryKey var id: UUID
-  /// The movements of an item go with it.
+  /// Deleting an item deletes its movements.
   @OnDelete(.cascade) var item: Reference<Item>
   var date: Date
-  /// How many came; negative when they went.
+  /// The number of pieces put in; negative if they were taken out.
   var change: Int
   var reason: String?
 }

@@ -1,11 +1,11 @@
 import ObjectStoreModel
 
-/// Where items are kept.
+/// A place where items are stored.
 @Model
 struct Place: Equatable {
   @PrimaryKey var name: String
   var notes: String?
 
-  /// The items that are kept here.
+  /// The items at this place.
   static let items = Inverse(\Item.Columns.place)
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Where output goes: what was asked for to standard output, everything else to standard error.
+/// Writes data to standard output, and messages to standard error.
 enum Console {
   static func print(_ lines: [String]) {
     for line in lines { print(line) }
   }
 
-  /// Writes at once, also into a pipe: somebody may wait for the line.
+  /// Writes a line unbuffered, so that a reader of a pipe sees it immediately.
   static func print(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }

@@ -1,23 +1,24 @@
 import ObjectStoreModel
 
-/// What the process ends with, by kind of failure; the numbers above 63 are those of sysexits.h.
+/// The exit code for each kind of failure; codes above 63 are those of `sysexits.h`.
 enum ExitStatus: Int32 {
-  /// The stock or the store says no: not enough, still in use, exists already.
+  /// The operation was refused: not enough pieces, still in use, or already exists.
   case refused = 1
-  /// There is no such item, or no such store.
+  /// The item, the place or the store does not exist.
   case notFound = 2
-  /// What was to be read is no inventory, or is damaged.
+  /// The store or the file to import is damaged or invalid.
   case dataError = 65
-  /// The store cannot be used in another way.
+  /// Any other error of the store.
   case software = 70
-  /// The disk is full or fails.
+  /// The disk is full or failed.
   case inputOutput = 74
+  /// Permission was denied, or the store cannot be created.
   case permissionDenied = 77
 
   init(_ error: InventoryError) {
     switch error {
-    case .noItem: self = .notFound
-    case .notEnough, .tooMany, .invalid: self = .refused
+    case .noItem, .noMatch: self = .notFound
+    case .notEnough, .overflow: self = .refused
     }
   }
 

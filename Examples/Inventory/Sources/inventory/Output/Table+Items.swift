@@ -17,6 +17,6 @@ extension Table {
 }
 
 extension Item {
-  /// One line for a person.
+  /// A line of text that describes the item.
   var summary: String { "\(sku)  \(quantity)  \(name)  at \(place.key)" }
 }

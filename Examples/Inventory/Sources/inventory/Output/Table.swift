@@ -1,4 +1,4 @@
-/// Rows under a heading, in columns as wide as they must be.
+/// A table whose columns are as wide as their longest text.
 struct Table {
   private var rows: [[String]]
 
@@ -10,7 +10,7 @@ struct Table {
     rows.append(row)
   }
 
-  /// The lines; none when there are no rows.
+  /// The heading and the rows; empty if there are no rows.
   var lines: [String] {
     guard rows.count > 1 else { return [] }
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

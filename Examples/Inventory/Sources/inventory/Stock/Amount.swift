@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// So many pieces of an item, written `SKU` or `SKU:4`.
+/// A number of pieces of an item, written `SKU:4`, or `SKU` for one piece.
 struct Amount: Equatable {
   var sku: String
   var count: Int

@@ -1,19 +1,19 @@
-/// What the tool itself refuses; the store has its own errors.
+/// An error of the tool itself; the store throws its own errors.
 enum InventoryError: Error, Equatable {
   case noItem(sku: String)
-  case notEnough(sku: String, wanted: Int, there: Int)
-  case tooMany(sku: String)
-  case invalid(String)
+  case noMatch(text: String)
+  case notEnough(sku: String, requested: Int, inStock: Int)
+  case overflow(sku: String)
 }
 
 extension InventoryError: CustomStringConvertible {
   var description: String {
     switch self {
-    case .noItem(let sku): "there is no item \(sku)"
-    case .notEnough(let sku, let wanted, let there):
-      "\(wanted) of \(sku) are wanted and \(there) are there"
-    case .tooMany(let sku): "nobody can have so many of \(sku)"
-    case .invalid(let message): message
+    case .noItem(let sku): "no item has the SKU \(sku)"
+    case .noMatch(let text): "no item matches \(text)"
+    case .notEnough(let sku, let requested, let inStock):
+      "not enough of \(sku): \(requested) requested, \(inStock) in stock"
+    case .overflow(let sku): "the quantity of \(sku) would exceed \(Int.max)"
     }
   }
 }

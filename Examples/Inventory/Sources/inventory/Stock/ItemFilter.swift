@@ -1,19 +1,22 @@
 import ArgumentParser
 import ObjectStoreModel
 
-/// The options that say which items.
+/// The options that select items.
 struct ItemFilter: ParsableArguments {
-  @Option(name: .shortAndLong, help: "Items with this tag; given twice, with both.")
+  @Option(
+    name: .shortAndLong,
+    help: "Only items with this tag; repeatable, for items with all tags."
+  )
   var tag: [String] = []
 
-  @Option(name: .shortAndLong, help: "Items at this place.")
+  @Option(name: .shortAndLong, help: "Only items at this place.")
   var place: String?
 
-  @Option(help: ArgumentHelp("Items of which there are at most so many.", valueName: "count"))
+  @Option(help: ArgumentHelp("Only items with at most this quantity.", valueName: "quantity"))
   var low: Int?
 
-  /// The condition: a value that any transaction, or an observation, can use.
-  var condition: Filter<Item> {
+  /// The condition as a value, which transactions and observations can share.
+  var predicate: Predicate<Item> {
     let columns = Item.columns
     var condition = Filter<Item>.all
     for tag in tag { condition = condition && columns.tags.contains(tag) }

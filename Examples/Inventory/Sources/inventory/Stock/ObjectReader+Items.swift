@@ -1,8 +1,10 @@
 import ObjectStoreModel
 
-// On the protocol, so that reads and writes can both look items up.
+// In an extension of the protocol, so that snapshots and transactions can both use it.
 extension ObjectReader where Self: ~Copyable {
-  /// The item with that number on its shelf.
+  /// Returns the item with the given SKU.
+  ///
+  /// - Throws: `InventoryError.noItem` if no item has it.
   func item(sku: String) throws -> Item {
     guard let item = try first(Item.where { $0.sku == sku }) else {
       throw InventoryError.noItem(sku: sku)

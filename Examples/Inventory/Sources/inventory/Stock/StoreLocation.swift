@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ObjectStoreModel
 
-/// The option that says where the store is.
+/// The option for the folder of the store.
 struct StoreLocation: ParsableArguments {
   @Option(
     name: .long,
@@ -22,15 +22,15 @@ struct StoreLocation: ParsableArguments {
     return data + "/inventory"
   }
 
-  /// Opens the store to write, and makes it when there is none.
-  func open(_ access: StoreOptions.Access = .create) throws -> Store {
-    try Store(
+  /// Opens the store for writing, and creates it if it does not exist.
+  func open(_ access: StoreOptions.Access = .create) throws -> ObjectStore {
+    try ObjectStore(
       at: path,
       models: [Place.self, Item.self, Movement.self],
       options: StoreOptions(access: access)
     )
   }
 
-  /// Opens a store that is there, to read it.
-  func openForReading() throws -> Store { try open(.readOnly) }
+  /// Opens an existing store for reading.
+  func openForReading() throws -> ObjectStore { try open(.readOnly) }
 }

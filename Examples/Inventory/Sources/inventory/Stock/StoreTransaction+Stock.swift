@@ -1,18 +1,18 @@
 import Foundation
 import ObjectStoreModel
 
-// Operations are parts of a transaction, so that callers join them into one that happens whole.
+// These operations are parts of a transaction, so that callers can combine them into an atomic one.
 extension StoreTransaction {
-  /// Adds the item, and the movement that brought its first pieces.
+  /// Adds the item, and a movement for its initial quantity.
   mutating func add(_ item: Item, at date: Date) throws {
     try insert(item)
     guard item.quantity != 0 else { return }
     try record(item.quantity, of: item, reason: "added", at: date)
   }
 
-  /// Changes how many pieces there are, and records why.
+  /// Changes the quantity of an item, and records the movement.
   ///
-  /// - Returns: The item as it is then.
+  /// - Returns: The changed item.
   @discardableResult
   mutating func changeQuantity(
     of sku: String,
@@ -21,13 +21,13 @@ extension StoreTransaction {
     at date: Date
   ) throws -> Item {
     var item = try item(sku: sku)
-    let (sum, isTooMany) = item.quantity.addingReportingOverflow(change)
-    guard !isTooMany else { throw InventoryError.tooMany(sku: sku) }
+    let (sum, isOverflow) = item.quantity.addingReportingOverflow(change)
+    guard !isOverflow else { throw InventoryError.overflow(sku: sku) }
     guard sum >= 0 else {
-      throw InventoryError.notEnough(sku: sku, wanted: -change, there: item.quantity)
+      throw InventoryError.notEnough(sku: sku, requested: -change, inStock: item.quantity)
     }
     item.quantity = sum
-    // Writes the hot part alone: nothing else differs.
+    // Writes only the hot part, because no other field changes.
     try update(Item.self, item.id) { $0.quantity = sum }
     try record(change, of: item, reason: reason, at: date)
     return item
