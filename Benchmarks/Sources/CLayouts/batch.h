@@ -6,7 +6,7 @@
 struct cl_batch {
   cl_download *downloads;
   size_t count, capacity;
-  /// Texts, in blocks that never move.
+  /// Strings, in blocks that never move.
   struct block *blocks;
 };
 

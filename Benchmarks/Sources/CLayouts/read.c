@@ -43,7 +43,7 @@ int cl_read_whole(cl_store *store, const cl_batch *urls, cl_digest *digest) {
   return code;
 }
 
-/// The record that an entry of the index names.
+/// Finds the record of an index entry.
 static int record_of_entry(cl_store *store, const MDB_val *entry, uint64_t *id, MDB_val *record) {
   const unsigned char *bytes = entry->mv_data;
   MDB_val key = {entry->mv_size - 1, (void *)(bytes + 1)};

@@ -134,7 +134,7 @@ int find(const cl_store *store, cursors *at, cl_text url, uint64_t *number, MDB_
   MDB_val key = {sizeof *number, number};
   int code;
   if (store->layout == CL_URL) {
-    // The key is the proof.
+    // The key is the URL itself.
     key = (MDB_val){url.count, (void *)url.bytes};
     return mdb_cursor_get(at->records, &key, record, MDB_SET);
   }
@@ -149,7 +149,7 @@ int find(const cl_store *store, cursors *at, cl_text url, uint64_t *number, MDB_
   if (code) return code;
   const char *cold = record->mv_data;
   if (!has_hot_table(store)) cold += sizeof(hot_part);
-  // Two URLs of one hash are refused; a real store would keep a list.
+  // Two URLs with the same hash are rejected; a real store would keep a list.
   return is_cold_of(cold, url) ? 0 : CL_WRONG_RECORD;
 }
 

@@ -13,14 +13,14 @@ typedef struct {
   MDB_cursor *keys, *records, *hot, *states;
 } cursors;
 
-/// The key of the index on the state: the state, then the id or the hash with its highest byte
-/// first, or the URL.
+/// The key of the index on the state: the state, then the id or the hash in big-endian order, or
+/// the URL.
 typedef struct {
   unsigned char bytes[512];
   size_t count;
 } state_key;
 
-/// A record that waits to be written in the order of keys.
+/// A record to be written in key order.
 typedef struct {
   /// The hash or the id.
   uint64_t key;
@@ -39,7 +39,7 @@ struct cl_store {
   MDB_dbi keys;
   /// URL, hash or id to the record, or to its cold part.
   MDB_dbi records;
-  /// Id to the hot part, in the layout that has them apart.
+  /// Id to the hot part, in the layout with separate parts.
   MDB_dbi hot;
   MDB_dbi states;
 
@@ -47,7 +47,7 @@ struct cl_store {
   cursors reader;
   cursors writer;
 
-  // What a write collects.
+  // Collected by a write for its commit.
   uint64_t last_id;
   key_pair *new_keys;
   size_t new_key_count, new_key_capacity;
@@ -67,12 +67,12 @@ void end_reading(cl_store *store);
 state_key state_key_of_number(uint8_t state, uint64_t number);
 state_key state_key_of_url(uint8_t state, cl_text url);
 
-/// Finds the record of the URL, or its cold part, and proves that it is that of the URL.
+/// Finds the record of the URL, or its cold part, and checks that it belongs to the URL.
 ///
-/// `key` becomes the id where there are ids, and the hash where the hash is the key.
+/// Sets `key` to the id in the layouts with ids, and to the hash where the hash is the key.
 int find(const cl_store *store, cursors *at, cl_text url, uint64_t *key, MDB_val *record);
 
-/// The two parts of the record that the cursor on records has found.
+/// Returns the two parts of the record under the cursor.
 int parts_of(const cl_store *store, cursors *at, uint64_t id, const MDB_val *record,
              const void **hot, const void **cold);
 

@@ -3,7 +3,7 @@
 
 #include "store.h"
 
-// MARK: Room
+// MARK: Capacity
 
 static void *grown(void *items, size_t *capacity, size_t count, size_t size) {
   if (count <= *capacity) return items;
@@ -44,7 +44,7 @@ static void sort(cl_store *store, size_t count) {
   qsort(store->entries, count, sizeof *store->entries, store->layout == CL_URL ? by_url : by_key);
 }
 
-/// The batch in the order of URLs or hashes.
+/// Sorts the batch by URL or hash.
 static void sort_batch(cl_store *store, const cl_batch *batch) {
   store->entries =
       grown(store->entries, &store->entry_capacity, batch->count, sizeof *store->entries);
@@ -75,7 +75,7 @@ static int put_state(cl_store *store, state_key *key) {
   return mdb_cursor_put(store->writer.states, &entry, &empty, 0);
 }
 
-/// Writes the record under its key, packing it where it is to lie.
+/// Reserves space for the record under its key, and packs it there.
 static int put_record(cl_store *store, entry *entry, unsigned flags) {
   bool is_split = has_hot_table(store);
   hot_part hot = hot_part_of(entry->download);
@@ -96,7 +96,7 @@ static int put_record(cl_store *store, entry *entry, unsigned flags) {
 
 // MARK: Adding
 
-/// Appends the records, and leaves the key table and the index to the commit.
+/// Appends the records; the commit writes the key table and the index.
 static int append(cl_store *store, const cl_batch *batch) {
   store->new_keys = grown(store->new_keys, &store->new_key_capacity,
                           store->new_key_count + batch->count, sizeof *store->new_keys);
@@ -151,7 +151,7 @@ static int write_new_keys(cl_store *store) {
 
 // MARK: Changing
 
-/// Turns the sorted hashes of the batch into sorted ids, where there are ids.
+/// Replaces the sorted hashes of the batch with sorted ids, in the layouts that have ids.
 static int find_ids(cl_store *store, size_t count) {
   if (!has_ids(store)) return 0;
   for (size_t i = 0; i < count; i++) {
@@ -164,7 +164,7 @@ static int find_ids(cl_store *store, size_t count) {
   return 0;
 }
 
-/// Finds the record of a URL by its key, and proves that it is that of the URL.
+/// Finds the record of a URL by its key, and checks that it belongs to the URL.
 static int find_record(cl_store *store, entry *entry, MDB_val *record) {
   MDB_val key = key_of(store, entry);
   int code = mdb_cursor_get(store->writer.records, &key, record, MDB_SET);
@@ -200,7 +200,7 @@ int cl_replace(cl_store *store, const cl_batch *batch) {
   return code;
 }
 
-/// Writes progress into a value that begins with the hot part, under the cursor.
+/// Overwrites the progress in the value under the cursor, which begins with the hot part.
 static int put_progress(MDB_cursor *cursor, MDB_val *key, const MDB_val *old,
                         const cl_download *download) {
   unsigned char scratch[8192];

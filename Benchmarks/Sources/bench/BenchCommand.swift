@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Compares the store with raw LMDB and with GRDB, prints one table and writes it as JSON.
+/// Compares the store with raw LMDB and with GRDB, prints a table and writes it as JSON.
 @main
 struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -9,19 +9,19 @@ struct BenchCommand: AsyncParsableCommand {
     abstract: "Compares the store with raw LMDB in C and with GRDB, on the same records."
   )
 
-  @Argument(help: "How many records.")
+  @Argument(help: "The number of records.")
   var count = 1_000_000
 
   @Option(help: "Measure only these rows: \(RowName.list).", transform: RowName.names(in:))
   var rows = Set(RowName.allCases)
 
-  @Option(help: "Measure only these: \(Contenders.names.joined(separator: ",")).")
+  @Option(help: "Measure only these contenders: \(Contenders.names.joined(separator: ",")).")
   var contenders = Contenders.names.joined(separator: ",")
 
-  @Option(help: "How often each row is measured, as a multiple of the usual.")
+  @Option(help: "A factor for the number of measurements of each row.")
   var repetitions = 1.0
 
-  @Option(help: "Where the results go, with all samples.")
+  @Option(help: "The file for the results with all samples.")
   var json = ".build/bench.json"
 
   private var names: [String] { contenders.split(separator: ",").map(String.init) }
@@ -55,7 +55,7 @@ struct BenchCommand: AsyncParsableCommand {
   }
 }
 
-/// What a row is called on the command line.
+/// The name of a row on the command line.
 enum RowName: String, CaseIterable {
   case load
   case batches

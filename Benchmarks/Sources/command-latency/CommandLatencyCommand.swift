@@ -5,10 +5,10 @@ import DownloadSync
 import Foundation
 import ObjectStore
 
-/// Measures how soon a command of one process reaches an engine in another.
+/// Measures how soon an engine reacts to a command from another process.
 @main
 struct CommandLatencyCommand: AsyncParsableCommand {
-  /// What this process does.
+  /// The role of this process.
   enum Role: String, ExpressibleByArgument {
     /// Runs an engine, starts the other processes, and prints the figures.
     case engine
@@ -20,13 +20,13 @@ struct CommandLatencyCommand: AsyncParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "command-latency",
-    abstract: "Measures how soon a command of one process reaches an engine in another."
+    abstract: "Measures how soon an engine reacts to a command from another process."
   )
 
-  @Option(help: "How many commands are measured.")
+  @Option(help: "The number of commands to measure.")
   var commands = 1_000
 
-  @Option(help: "How many other processes observe the store.")
+  @Option(help: "The number of other processes that observe the store.")
   var observers = 10
 
   @Option(help: .hidden)
@@ -54,7 +54,7 @@ struct CommandLatencyCommand: AsyncParsableCommand {
     }
   }
 
-  /// The time from the return of each command to the engine's call of its transport, in
+  /// Measures the time from the return of each command to the engine's call of its transport, in
   /// nanoseconds.
   private func delays(observers count: Int) async throws -> [Int64] {
     let path = URL(filePath: NSTemporaryDirectory())
@@ -68,7 +68,7 @@ struct CommandLatencyCommand: AsyncParsableCommand {
     let others = try (0..<count).map { _ in try OtherProcess(.observer, store: path, commands) }
     for other in others { _ = other.readLine() }
     let writer = try OtherProcess(.writer, store: path, commands)
-    // The first call is the start of the download.
+    // The first call starts the download.
     var calls = transport.calls.makeAsyncIterator()
     _ = await calls.next()
     var delays: [Int64] = []
@@ -88,7 +88,7 @@ struct CommandLatencyCommand: AsyncParsableCommand {
     let store = try RecordStore(at: store)
     for index in 0..<commands {
       guard readLine() != nil else { return }
-      // The engine must not be found at the same moment of its rounds each time.
+      // Vary the phase, so that commands do not coincide with the engine's regular checks.
       usleep(.random(in: 0...20_000))
       if index.isMultiple(of: 2) { try store.pause(.all) } else { try store.resume(.all) }
       print(DispatchTime.now().uptimeNanoseconds)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// This program as another process, with a line each way.
+/// Another process of this program, which exchanges lines with this one.
 final class OtherProcess {
   private let process = Process()
   private let input = Pipe()
@@ -17,12 +17,12 @@ final class OtherProcess {
     try process.run()
   }
 
-  /// Lets a writer go on.
+  /// Tells the process to continue.
   func proceed() {
     input.fileHandleForWriting.write(Data("\n".utf8))
   }
 
-  /// Waits for the next line; `nil` at the end.
+  /// Waits for the next line; returns `nil` at the end.
   func readLine() -> String? {
     while true {
       if let end = text.firstIndex(of: UInt8(ascii: "\n")) {

@@ -2,9 +2,9 @@ import Dispatch
 import DownloadSync
 import Synchronization
 
-/// A transport without a network that notes when it is called.
+/// A transport without a network that records the times of its calls.
 final class TimedTransport: Transport {
-  /// When tasks were started and cancelled, in nanoseconds of the system's uptime.
+  /// The times at which tasks were started and cancelled, in nanoseconds of system uptime.
   let calls: AsyncStream<Int64>
   private let continuation: AsyncStream<Int64>.Continuation
   // Held for some nanoseconds: the engine starts and cancels tasks.

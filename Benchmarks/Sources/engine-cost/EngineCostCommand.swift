@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadStore
 import Foundation
 
-/// Measures what an engine costs a store that has a long past.
+/// Measures the cost of an engine on a store with many finished records.
 @main
 struct EngineCostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -10,16 +10,16 @@ struct EngineCostCommand: AsyncParsableCommand {
     abstract: "Measures how soon an engine is ready, and how many pages a checkpoint changes."
   )
 
-  @Option(help: "How many finished records the long past has.")
+  @Option(help: "The number of finished records.")
   var finished = 1_000_000
 
-  @Option(help: "How many records are active.")
+  @Option(help: "The number of active records.")
   var active = 1_000
 
-  @Option(help: "How often each is measured.")
+  @Option(help: "The number of measurements.")
   var rounds = 15
 
-  @Option(help: "Where to work.")
+  @Option(help: "The folder for the stores.")
   var folder = NSTemporaryDirectory()
 
   func run() async throws {
@@ -29,7 +29,7 @@ struct EngineCostCommand: AsyncParsableCommand {
     let young = try SampleStore(at: place + "/young", finished: 0, active: active)
     let old = try SampleStore(at: place + "/old", finished: finished, active: active)
 
-    // In turn, so that what else the machine does hits both.
+    // Alternate, so that other load on the machine affects both alike.
     var times: (young: [Duration], old: [Duration]) = ([], [])
     for _ in 0..<rounds {
       times.young.append(try await young.timeToReadiness())

@@ -2,9 +2,9 @@ import DownloadStore
 import DownloadSync
 import Synchronization
 
-/// A transport without a network: its tasks get bytes when they are fed.
+/// A transport without a network whose tasks receive bytes from `feed()`.
 final class FedTransport: Transport {
-  // Held for some nanoseconds: the engine starts tasks, the measurement takes them.
+  // Held for some nanoseconds: the engine adds sinks, and the measurement reads them.
   private let sinks = Mutex<[any TaskSink]>([])
 
   var count: Int { sinks.withLock { $0.count } }
@@ -20,7 +20,7 @@ final class FedTransport: Transport {
 
   func liveTasks() async -> [TaskSnapshot] { [] }
 
-  /// Has every task receive the head of a response.
+  /// Delivers the head of a response to every task.
   func answer() {
     let head = ResponseHead(
       status: 200,
@@ -32,7 +32,7 @@ final class FedTransport: Transport {
     for sink in sinks.withLock({ $0 }) { _ = sink.receive(head) }
   }
 
-  /// Has every task receive some bytes, and says how many.
+  /// Delivers some bytes to every task, and returns their number per task.
   func feed() -> Int {
     let bytes = [UInt8](repeating: 7, count: 100)
     for sink in sinks.withLock({ $0 }) { _ = sink.receive(bytes.span) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the pages of a store's file hold, each as a hash.
+/// A hash of each page of a store's data file.
 struct PageDigests {
   private static let pageSize = 4096
   private var hashes: [Int] = []
@@ -14,7 +14,7 @@ struct PageDigests {
     }
   }
 
-  /// How many pages have changed or are new.
+  /// Returns the number of changed or new pages.
   func difference(from old: PageDigests) -> Int {
     zip(hashes, old.hashes).count { $0 != $1 } + max(0, hashes.count - old.hashes.count)
   }

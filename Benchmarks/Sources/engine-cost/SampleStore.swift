@@ -8,7 +8,7 @@ struct SampleStore {
   let path: String
   let active: Int
 
-  /// Fills a new store: the active downloads are the newest.
+  /// Fills a new store, in which the active downloads are the newest.
   init(at path: String, finished: Int, active: Int) throws {
     self.path = path
     self.active = active
@@ -38,19 +38,20 @@ struct SampleStore {
     return DownloadRequest(url: "https://\(host)/\(folder)/package-\(number).tar.zst")
   }
 
-  /// How long it takes from nothing to an engine that knows what to start: the store is opened, and
-  /// all that is active is compared with what lies on disk.
+  /// Measures the time until an engine knows which downloads to start: it opens the store and
+  /// reconciles all active records with the files on disk.
   func timeToReadiness() async throws -> Duration {
     let start = ContinuousClock.now
     let store = try RecordStore(at: path)
     let engine = try DownloadEngine(store: store, transport: FedTransport())
     let count = try await engine.reconcile()
     let time = start.duration(to: .now)
-    precondition(count == active, "every active record is looked at")
+    precondition(count == active, "not every active record was reconciled")
     return time
   }
 
-  /// How many pages of the store's file a checkpoint changes, of all active downloads at once.
+  /// Returns the number of pages of the data file that each checkpoint changes, with all active
+  /// downloads running.
   func pagesOfCheckpoints(_ rounds: Int) async throws -> [Int] {
     let store = try RecordStore(at: path)
     let transport = FedTransport()
@@ -68,8 +69,8 @@ struct SampleStore {
       let commits = try store.objects.commitNumber()
       received += Int64(transport.feed())
       while try !isCommitted(received, in: store) { try await Task.sleep(for: .milliseconds(5)) }
-      // What came in between two checkpoints is not one.
-      guard try store.objects.commitNumber() == commits + 1 else { continue }
+      // Skip the sample if another commit happened in between.
+      guard try store.objects.changeCount() == commits + 1 else { continue }
       figures.append(PageDigests(of: path).difference(from: before))
     }
     engine.stop()

@@ -1,26 +1,26 @@
-/// One way to keep the records, in one store on disk, closed when the contender goes.
+/// A way to store the records: a store on disk, which is closed with the contender.
 ///
-/// Each operation runs the stopwatch around its work alone: what a program would have at hand is
-/// made before. Those that write do it in one durable transaction; those that read, in one read
-/// transaction. All expect every record that they name to be there, and throw when it is not.
+/// Each operation runs the stopwatch only around its own work; its inputs are prepared before.
+/// Writes use one durable transaction, reads one read transaction. All operations throw if a
+/// record does not exist.
 protocol Contender: AnyObject, Sendable {
-  /// Adds new records: chunk after chunk, until there is none.
+  /// Adds new records, chunk by chunk.
   func load(_ stopwatch: inout Stopwatch, _ nextChunk: () -> [Download]?) throws
-  /// Writes records over those of the same URL.
+  /// Replaces the records with the same URLs.
   func upsert(_ downloads: [Download], _ stopwatch: inout Stopwatch) throws
-  /// Writes progress into records.
+  /// Updates the progress of records.
   func update(_ changes: [Progress], _ stopwatch: inout Stopwatch) throws
 
-  /// The sum of the received bytes of those records.
+  /// Returns the sum of the received bytes of the records.
   func sumReceived(of urls: [String], _ stopwatch: inout Stopwatch) throws -> Int64
-  /// Makes a value of each of those records.
+  /// Decodes each of the records.
   func read(_ urls: [String], _ stopwatch: inout Stopwatch) throws -> Digest
-  /// Makes a value of each of the failed records, which an index finds.
+  /// Decodes each failed record, found by an index.
   func readFailed(_ stopwatch: inout Stopwatch) throws -> Digest
-  /// How many records have received more than that, which no index knows.
+  /// Counts the records that received more than the bound, without an index.
   func countReceived(above bound: Int64, _ stopwatch: inout Stopwatch) throws -> Int
 
-  /// The record as a value, to see whether it is what it should be.
+  /// Returns a record, to check its contents.
   func download(_ url: String) throws -> Download?
   /// The size of the store on disk, in bytes.
   func size() throws -> Int
@@ -37,20 +37,20 @@ extension Contender {
   }
 }
 
-/// A contender that concurrent tasks can write with.
+/// A contender that supports writes by concurrent tasks.
 protocol TaskWriter: Contender {
-  /// Writes progress into one record, in a durable commit.
+  /// Updates the progress of one record in a durable commit.
   func update(_ change: Progress) async throws
 }
 
-/// A contender that can tell who looks at all records that one has changed.
+/// A contender that can observe all records.
 protocol Observing: Contender {
-  /// Makes the changes one after another, and returns the processor time of the process for each:
-  /// from the beginning of the write until the change is seen in the observed result.
+  /// Makes the changes one after another, and returns the processor time of the process for each,
+  /// from the start of the write until the observed result contains the change.
   func costOfObserving(_ changes: [Progress]) async throws -> [Duration]
 }
 
-/// A contender has not done what it should have.
+/// The result of a contender is wrong.
 struct Mismatch: Error, CustomStringConvertible {
   let description: String
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Everyone who takes part, by name.
+/// The contenders by name.
 enum Contenders {
   static let ours = "ObjectStore"
-  /// Raw C in the layout that our store has.
+  /// Raw C in the layout of our store.
   static let chosen = "C hsplit"
   static let rawC = ["C url", "C hash", "C hidx", chosen]
   static let statements = "GRDB statements"
@@ -12,7 +12,7 @@ enum Contenders {
   /// In the order of the table.
   static let names = [ours] + rawC + [statements, codable]
 
-  /// Opens the store in the folder, or makes it.
+  /// Opens the store in the folder, and creates it if it does not exist.
   static func open(_ name: String, in folder: URL) throws -> any Contender {
     let path = folder.appending(path: name).path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ enum Contenders {
   }
 }
 
-/// The size of those files that are there, in bytes.
+/// The total size of the existing files, in bytes.
 func size(of files: [String]) -> Int {
   files.reduce(0) { sum, file in
     let attributes = try? FileManager.default.attributesOfItem(atPath: file)

@@ -28,7 +28,7 @@ struct Report: Encodable {
     try encoder.encode(self).write(to: file)
   }
 
-  /// A table in Markdown: medians, less is better; then our cost over that of each rival.
+  /// A table in Markdown: the medians (less is better), then the ratio of our cost to each rival's.
   var table: String {
     let head =
       ["\(records) records"] + Contenders.names
@@ -38,15 +38,15 @@ struct Report: Encodable {
   }
 }
 
-/// A row as it is reported.
+/// A row of the report.
 private struct RowReport: Encodable {
   private let row: String
   private let unit: String
   private let medians: [String: Double]
   private let samples: [String: [Double]]
-  /// Wall-clock time where the samples are processor time, and the other way round.
+  /// Wall-clock time if the samples are processor time, and vice versa.
   private let otherClock: [String: [Double]]
-  /// Our cost over the rival's.
+  /// The ratio of our cost to the rival's.
   private let ratios: [String: Double]
   private let targets: [Target.Outcome]
 

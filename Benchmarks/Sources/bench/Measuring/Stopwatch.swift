@@ -1,10 +1,11 @@
 import Foundation
 
-/// Adds up the time of what runs between its starts and stops.
+/// Sums the time between its starts and stops.
 struct Stopwatch: Sendable {
   private(set) var wall: Duration = .zero
-  /// The time that the thread had a processor: what does not wait is measured best so beside
-  /// others.
+  /// The processor time of the thread.
+  ///
+  /// The better measure for work that does not wait: other processes affect it less.
   private(set) var processor: Duration = .zero
   private var wallStart = ContinuousClock.now
   private var processorStart: Duration = .zero
@@ -31,14 +32,14 @@ extension ContinuousClock.Instant {
 }
 
 extension Duration {
-  /// What a clock of the system shows.
+  /// The current time of a system clock.
   static func now(on clock: clockid_t) -> Duration {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// The number of units of so many seconds.
+  /// The duration as a number of units of the given length in seconds.
   func inUnits(of seconds: Double) -> Double {
     let (whole, attoseconds) = components
     return (Double(whole) + Double(attoseconds) * 1e-18) / seconds

@@ -1,12 +1,12 @@
 import Foundation
 
-/// One workload and what each contender took for it: less is better.
+/// A workload and the cost of each contender; less is better.
 struct TableRow: Sendable {
   let name: String
   let unit: String
   let targets: [Target]
   private(set) var samples: [String: [Double]] = [:]
-  /// Wall-clock time where the samples are processor time, and the other way round.
+  /// Wall-clock time if the samples are processor time, and vice versa.
   private(set) var otherClock: [String: [Double]] = [:]
   private(set) var medians: [String: Double] = [:]
 
@@ -25,7 +25,7 @@ struct TableRow: Sendable {
       sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
   }
 
-  /// The median of the rival; `nil` when it has none in this row.
+  /// The median of the rival; `nil` if it was not measured in this row.
   func cost(of rival: Target.Rival) -> Double? {
     switch rival {
     case .chosen: medians[Contenders.chosen]
@@ -36,7 +36,7 @@ struct TableRow: Sendable {
     }
   }
 
-  /// How many times the rival's cost ours is.
+  /// The ratio of our cost to the rival's.
   func ratio(to rival: Target.Rival) -> Double? {
     guard let ours = medians[Contenders.ours], let theirs = cost(of: rival) else { return nil }
     return ours / theirs
@@ -45,13 +45,13 @@ struct TableRow: Sendable {
   var outcomes: [Target.Outcome] { targets.compactMap { $0.outcome(in: self) } }
 }
 
-/// What a row counts in.
+/// The unit of a row.
 enum Unit: Sendable {
   case nanoseconds
   case microseconds
   case milliseconds
   case megabytes
-  /// How many times slower than alone.
+  /// The slowdown compared with running alone.
   case slowdown
 
   var name: String {
@@ -66,7 +66,7 @@ enum Unit: Sendable {
 }
 
 extension Double {
-  /// Three digits, as many as are worth printing.
+  /// The value with three significant digits.
   var figure: String {
     let decimals = abs(self) >= 100 ? 0 : abs(self) >= 10 ? 1 : 2
     let text = String(format: "%.\(decimals)f", self)

@@ -1,9 +1,9 @@
-/// What a row is to reach against a rival.
+/// The target of a row compared with a rival.
 struct Target: Sendable {
   enum Rival: Sendable {
-    /// Raw C in the layout that our store has.
+    /// Raw C in the layout of our store.
     case chosen
-    /// Raw C in the layout that is best for the row.
+    /// Raw C in the fastest layout for the row.
     case best
     case statements
     case codable
@@ -12,11 +12,11 @@ struct Target: Sendable {
   }
 
   enum Bound: Sendable {
-    /// Our cost is at most so many times the rival's.
+    /// Our cost is at most this multiple of the rival's.
     case atMost(Double)
-    /// The rival's cost is at least so many times ours.
+    /// The rival's cost is at least this multiple of ours.
     case faster(Double)
-    /// Our cost is at most so much more than the rival's, in the unit of the row.
+    /// Our cost exceeds the rival's by at most this amount, in the unit of the row.
     case atMostMore(Double)
   }
 
@@ -35,7 +35,7 @@ struct Target: Sendable {
     Self(rival: rival, bound: .atMostMore(amount))
   }
 
-  /// What came of it; `nil` when there are no figures.
+  /// Returns the outcome; `nil` if there are no measurements.
   func outcome(in row: TableRow) -> Outcome? {
     guard let ours = row.medians[Contenders.ours], let theirs = row.cost(of: rival) else {
       return nil
@@ -75,7 +75,7 @@ struct Target: Sendable {
     }
   }
 
-  /// A target, what was reached, and whether that is enough.
+  /// A target, the measured value, and whether it meets the target.
   struct Outcome: Encodable {
     let target: String
     let reached: String

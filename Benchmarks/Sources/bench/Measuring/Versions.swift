@@ -1,6 +1,6 @@
 import GRDB
 
-/// What was measured.
+/// The versions of the measured software.
 enum Versions {
   static var all: [String: String] {
     ["liblmdb": CContender.lmdbVersion, "GRDB": "7.10.0", "SQLite": sqlite, "Swift": swift]

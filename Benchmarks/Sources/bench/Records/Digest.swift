@@ -1,7 +1,7 @@
-/// Adds up what was read: proof that it was, and that it was the right thing.
+/// Sums over the records read, which prove that the right records were read.
 struct Digest: Sendable, Hashable {
   private(set) var count = 0
-  /// Of all texts, tags and blobs, in UTF-8.
+  /// The total length of all strings (in UTF-8), tags and blobs.
   private(set) var bytes = 0
   private(set) var received: Int64 = 0
 

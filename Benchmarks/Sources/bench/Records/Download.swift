@@ -1,8 +1,8 @@
 import Foundation
 
-/// A download record with the fields that decide its size and its traffic.
+/// A download record with the fields that determine its size and how often it changes.
 struct Download: Codable, Sendable, Hashable {
-  /// One record in a hundred has it; it is what the indexed query asks for.
+  /// The state of one record in a hundred; the indexed query searches for it.
   static let failed: UInt8 = 7
 
   var url: String
@@ -23,7 +23,7 @@ struct Download: Codable, Sendable, Hashable {
   var priority: Int32
 }
 
-/// What a checkpoint of a running download changes.
+/// The fields that a checkpoint of a running download changes.
 struct Progress: Sendable {
   var url: String
   var received: Int64

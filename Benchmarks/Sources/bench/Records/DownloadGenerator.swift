@@ -1,13 +1,13 @@
 import Foundation
 
-/// Makes the records of the comparison: the same number gives the same record, in every run.
+/// Generates the records of the comparison; the same index gives the same record in every run.
 struct DownloadGenerator: Sendable {
   private static let hosts = 2_000
   private static let firstDate = 780_000_000.0
-  /// No record has more bytes to receive.
+  /// The largest size of a download, in bytes.
   static let greatestSize: Int64 = 4_000_000_000
 
-  /// The record that is added as number `index`.
+  /// Returns the record with the given index as it is added.
   func download(_ index: Int) -> Download {
     var random = SplitMix64(state: UInt64(index))
     let name = "\(letters(Int.random(in: 6...22, using: &random), &random)).zip"
@@ -33,7 +33,7 @@ struct DownloadGenerator: Sendable {
     )
   }
 
-  /// The key alone, of 80 to 200 bytes.
+  /// Returns only the key, of 80 to 200 bytes.
   func url(_ index: Int) -> String {
     var random = SplitMix64(state: ~UInt64(index))
     let host = Int.random(in: 0..<Self.hosts, using: &random)
@@ -42,7 +42,7 @@ struct DownloadGenerator: Sendable {
     return start + letters(length - start.utf8.count - 4, &random) + ".zip"
   }
 
-  /// How far record `index` is after so many checkpoints.
+  /// Returns the progress of a record after the given number of checkpoints.
   func progress(_ index: Int, round: Int) -> Progress {
     Progress(
       url: url(index),
@@ -51,7 +51,7 @@ struct DownloadGenerator: Sendable {
     )
   }
 
-  /// The record after its owner has renamed the file; of one in four the state is another too.
+  /// Returns the record with another file name; one in four also has another state.
   func renamed(_ download: Download, round: Int) -> Download {
     var random = SplitMix64(state: UInt64(round))
     var download = download

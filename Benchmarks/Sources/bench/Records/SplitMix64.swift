@@ -1,4 +1,4 @@
-/// A generator of numbers that a seed decides.
+/// A seeded random number generator.
 struct SplitMix64: RandomNumberGenerator {
   var state: UInt64
 

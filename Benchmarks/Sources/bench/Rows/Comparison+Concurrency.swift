@@ -5,8 +5,7 @@ import Synchronization
 extension Comparison {
   // MARK: A reader beside a writer
 
-  /// Comes after everything that knows what the records are: how often the writer writes is its own
-  /// affair.
+  /// Runs after all rows that expect particular records, because the number of writes varies.
   mutating func readBesideWriter() throws {
     var row = TableRow("reader beside a busy writer", .slowdown, [.atMost(1, .chosen)])
     for repetition in repetitions(3) {
@@ -39,7 +38,7 @@ extension Comparison {
     return Double(count) / stopwatch.wall.inUnits(of: 1)
   }
 
-  /// Runs `body` while another thread makes the changes, each list in a durable commit, over and over.
+  /// Runs `body` while another thread repeatedly makes the changes, each list in a durable commit.
   private func beside(
     writer store: any Contender,
     of changes: [[Progress]],
@@ -60,7 +59,7 @@ extension Comparison {
   }
 }
 
-/// What a thread that writes shares with the one that reads.
+/// State shared by the writing and the reading thread.
 private final class BusyWriter: Sendable {
   let isDone = Atomic(false)
   let commits = Atomic(0)

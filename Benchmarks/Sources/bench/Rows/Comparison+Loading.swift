@@ -1,7 +1,7 @@
 import Foundation
 
 extension Comparison {
-  /// Fills the stores, which the other rows go on with.
+  /// Fills the stores, which the other rows then use.
   mutating func load() throws {
     var row = TableRow(
       "bulk insert in one transaction, a record",

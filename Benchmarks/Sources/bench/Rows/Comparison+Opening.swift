@@ -1,7 +1,7 @@
 import Foundation
 
 extension Comparison {
-  /// Opens stores that are closed and lie in the file cache.
+  /// Opens closed stores whose files are in the page cache.
   mutating func open() throws {
     var small = TableRow(
       "open a store of 10,000 records, warm",
@@ -10,7 +10,7 @@ extension Comparison {
     )
     try open(&small, smallFolder) { _ in }
     let smallName = "\(Contenders.ours), 10,000 records"
-    // The same, within what opening swings by.
+    // Equal, within the variance of opening.
     var large = TableRow(
       "open a store of \(count) records, warm",
       .microseconds,

@@ -1,5 +1,5 @@
 extension Comparison {
-  /// Brings the files into memory and into the map, all of them as far.
+  /// Loads all files into memory and into the memory map.
   func warm() throws {
     let chunk = 10_000
     var stopwatch = Stopwatch()
@@ -72,7 +72,7 @@ extension Comparison {
     rows.append(row)
   }
 
-  /// The first round is for warming up.
+  /// Measures processor time, after a first round that warms up the caches.
   private func measureProcessorTime<Value: Equatable>(
     _ row: inout TableRow,
     of expected: Value,

@@ -3,10 +3,10 @@ extension Comparison {
   private static let tasks = 64
   private static let commitsOfOne = 20
 
-  /// C has neither tasks nor observers.
+  /// Raw C is left out: it has neither tasks nor observers.
   private static func hasTasks(_ name: String) -> Bool { !Contenders.rawC.contains(name) }
 
-  /// Each task writes one record after another, each in a commit of its own.
+  /// Each task writes one record after another, each in its own commit.
   mutating func commitFromTasks() async throws {
     var row = TableRow(
       "durable commits from 64 concurrent tasks, a commit",
@@ -29,7 +29,7 @@ extension Comparison {
     rows.append(row)
   }
 
-  /// The microseconds for a commit.
+  /// Returns the time per commit, in microseconds.
   private mutating func time(
     _ store: any TaskWriter,
     tasks: Int,
@@ -57,7 +57,7 @@ extension Comparison {
     return time.inUnits(of: 1e-6) / Double(tasks * commits)
   }
 
-  /// One record changes, and the others that somebody looks at do not.
+  /// Changes one record of an observed result.
   mutating func observe() async throws {
     var row = TableRow(
       "one record changes under an observed result of 10,000",

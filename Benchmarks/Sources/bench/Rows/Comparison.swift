@@ -1,8 +1,8 @@
 import Foundation
 
-/// Runs every row, the contenders in turn inside each, and checks what they did.
+/// Runs every row with each contender in turn, and checks the results.
 struct Comparison {
-  /// The records of the small stores, whatever the number in the others.
+  /// The number of records in the small stores, independent of the number in the others.
   static let smallCount = 10_000
   static let batch = 1_000
 
@@ -14,17 +14,17 @@ struct Comparison {
   let generator = DownloadGenerator()
   var random = SplitMix64(state: 42)
   var round = 0
-  /// The records that have changed, as they are now.
+  /// The current values of the changed records.
   var changed: [Int: Download] = [:]
   var facts = Facts()
-  /// With all records, in any order.
+  /// The stores with all records, in any order.
   var contenders: [(name: String, store: any Contender)] = []
   var rows: [TableRow] = [] {
-    // A full run takes its time: say what is done.
+    // A full run takes long, so print progress.
     didSet { FileHandle.standardError.write(Data("\(rows.last?.name ?? "")\n".utf8)) }
   }
 
-  /// What is known of the records as they were added.
+  /// Expected results for the records as added.
   struct Facts {
     static let bound = DownloadGenerator.greatestSize / 4
 
@@ -39,7 +39,7 @@ struct Comparison {
     }
   }
 
-  /// Compares stores of `count` records below `folder`, which is empty.
+  /// Creates a comparison of stores with `count` records below `folder`, which is empty.
   init(count: Int, names: [String], folder: URL, wanted: Set<RowName>, repetitionFactor: Double) {
     self.count = count
     self.names = names
@@ -52,7 +52,7 @@ struct Comparison {
     try load()
     try measure(.size) { try $0.measureSizes() }
     try measure(.batches) { try $0.loadInBatches() }
-    // Reading comes before writing: what is expected is what was added.
+    // Reads come before writes, because the expected results are those of the records as added.
     if !wanted.isDisjoint(with: [.whole, .field]) { try warm() }
     try measure(.whole) { try $0.readWhole() }
     try measure(.field) { try $0.readOneField() }
@@ -83,7 +83,7 @@ struct Comparison {
     0..<max(1, Int((Double(usual) * repetitionFactor).rounded()))
   }
 
-  /// All of them, beginning with another one in each repetition.
+  /// All contenders, starting with a different one in each repetition.
   func turn<Element>(_ all: [Element], _ repetition: Int) -> [Element] {
     let first = repetition % max(all.count, 1)
     return Array(all[first...] + all[..<first])
@@ -97,7 +97,7 @@ struct Comparison {
     (0..<min(number, count)).map { _ in Int.random(in: 0..<count, using: &random) }
   }
 
-  /// Notes the progress, and returns it.
+  /// Records the progress as expected, and returns it.
   mutating func nextProgress(of index: Int) -> Progress {
     let progress = generator.progress(index, round: round)
     var download = download(index)
@@ -107,7 +107,7 @@ struct Comparison {
     return progress
   }
 
-  /// Reads some of those records back.
+  /// Reads some of the records back, and checks them.
   func check(_ store: any Contender, _ name: String, _ indices: [Int]) throws {
     for index in indices.shuffled().prefix(100) {
       let found = try store.download(generator.url(index))
@@ -123,7 +123,7 @@ struct Comparison {
 }
 
 extension TableRow {
-  /// Adds processor time, in seconds of `unit` and divided by `number`.
+  /// Adds a sample of processor time, divided by `number`, in units of `unit` seconds.
   mutating func add(
     processorTimeOf stopwatch: Stopwatch,
     in unit: Double,
@@ -137,7 +137,7 @@ extension TableRow {
     )
   }
 
-  /// Adds wall-clock time, in seconds of `unit` and divided by `number`.
+  /// Adds a sample of wall-clock time, divided by `number`, in units of `unit` seconds.
   mutating func add(
     timeOf stopwatch: Stopwatch,
     in unit: Double,

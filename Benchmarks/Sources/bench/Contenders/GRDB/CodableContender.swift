@@ -5,7 +5,7 @@ extension Download: FetchableRecord, PersistableRecord {
   static let databaseTableName = "download"
 }
 
-/// GRDB as its documentation begins: Codable records, and requests built of columns.
+/// GRDB as its documentation introduces it: Codable records, and requests built from columns.
 final class CodableContender: Contender {
   private let pool: DatabasePool
 

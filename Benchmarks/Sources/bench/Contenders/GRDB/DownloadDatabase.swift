@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// Opens the database that both contenders have: a write-ahead log, each commit synced.
+/// Opens the database of both contenders, with a write-ahead log and a sync per commit.
 func openDownloadDatabase(in folder: String) throws -> DatabasePool {
   let pool = try DatabasePool(path: "\(folder)/db.sqlite")
-  // A new pool sets NORMAL by itself, under which commits can be lost with the power.
+  // The default of a new pool is NORMAL, with which a power cut can lose commits.
   let synchronous = try pool.writeWithoutTransaction { database in
     try database.execute(sql: "PRAGMA synchronous = FULL")
     return try Int.fetchOne(database, sql: "PRAGMA synchronous")
@@ -14,7 +14,7 @@ func openDownloadDatabase(in folder: String) throws -> DatabasePool {
 }
 
 extension DatabasePool {
-  /// Makes the table; the types are those that the contender writes.
+  /// Creates the table with the column types that the contender writes.
   func makeDownloads(dates: Database.ColumnType) throws {
     try write { database in
       guard try !database.tableExists("download") else { return }
@@ -38,13 +38,13 @@ extension DatabasePool {
     }
   }
 
-  /// The size of the database after all of the log is in it.
+  /// The size of the database after a complete checkpoint of the log.
   func downloadsSize() throws -> Int {
     try writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     return bench.size(of: [path, "\(path)-wal"])
   }
 
-  /// Adds new records in one transaction, each as `insert` says.
+  /// Adds new records in one transaction, each by `insert`.
   func load(
     _ stopwatch: inout Stopwatch,
     _ nextChunk: () -> [Download]?,
@@ -55,7 +55,7 @@ extension DatabasePool {
       var chunk: [Download]?
       while true {
         stopwatch.stop()
-        // The one before is freed here at the earliest: that is no work of the database.
+        // Assigning frees the previous chunk, which is not work of the database.
         withExtendedLifetime(chunk) {}
         chunk = nextChunk()
         stopwatch.start()
@@ -66,9 +66,9 @@ extension DatabasePool {
     stopwatch.stop()
   }
 
-  /// Observes all records while the changes are made one after another.
+  /// Observes all records, and makes the changes one after another.
   ///
-  /// - Returns: The processor time of the process for each, until the change is seen.
+  /// - Returns: The processor time of the process for each change, until it is observed.
   func costOfObserving(
     _ changes: [Progress],
     update: (Database, Progress) throws -> Void,
@@ -81,7 +81,7 @@ extension DatabasePool {
     for change in changes {
       let start = Duration.now(on: CLOCK_PROCESS_CPUTIME_ID)
       try writeNow { try update($0, change) }
-      // Without snapshots the pool reports the first result twice.
+      // Without SQLite snapshots the pool reports the first result twice.
       var isSeen = false
       while !isSeen, let result = try await results.next() {
         isSeen = result.contains { change.isSeen(in: $0) }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The statements, all with the columns in the order of the fields.
+/// The statements, with the columns in the order of the fields.
 enum DownloadSQL {
   private static let columns = [
     "url", "name", "destination", "type", "entityTag", "tags", "resumeBlob", "state",
@@ -23,7 +23,7 @@ enum DownloadSQL {
 }
 
 extension Download {
-  /// Between tags, which have no line breaks.
+  /// The separator of tags, which contain no line breaks.
   private static let separator: Character = "\n"
 
   /// The fields in the order of the columns.

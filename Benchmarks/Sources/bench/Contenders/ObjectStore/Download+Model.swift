@@ -1,7 +1,8 @@
 import Foundation
 import ObjectStore
 
-/// What `@Model` would write, with the scalars hot that a checkpoint changes or a filter asks for.
+/// The expansion of `@Model`, with hot fields for the scalars that a checkpoint changes or a query
+/// filters on.
 extension Download: Model {
   struct Columns: Sendable {
     let state = Column<Download, UInt8>(position: 7)

@@ -29,7 +29,7 @@ extension StoreContender: Observing {
 }
 
 extension Progress {
-  /// Whether the record is that of the change, and has it.
+  /// Whether the record contains the change.
   func isSeen(in download: Download) -> Bool {
     download.url == url && download.received == received && download.updatedAt == updatedAt
   }

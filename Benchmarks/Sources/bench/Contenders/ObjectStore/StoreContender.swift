@@ -1,6 +1,6 @@
 import ObjectStore
 
-/// `Store` as its users use it.
+/// `ObjectStore` with its public API.
 final class StoreContender: Contender {
   let store: Store
 
@@ -14,7 +14,7 @@ final class StoreContender: Contender {
       var chunk: [Download]?
       while true {
         stopwatch.stop()
-        // The one before is freed here at the earliest: that is no work of the store.
+        // Assigning frees the previous chunk, which is not work of the store.
         withExtendedLifetime(chunk) {}
         chunk = nextChunk()
         stopwatch.start()

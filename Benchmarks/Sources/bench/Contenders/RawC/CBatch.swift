@@ -1,7 +1,7 @@
 import CLayouts
 import Foundation
 
-/// Downloads as a C program has them at hand.
+/// Downloads in the memory of C.
 @safe
 final class CBatch {
   let batch: OpaquePointer
@@ -11,7 +11,7 @@ final class CBatch {
     for download in downloads { add(download) }
   }
 
-  /// Downloads of which only the URL matters.
+  /// Creates downloads with URLs only.
   init(urls: [String]) {
     unsafe batch = cl_batch_make()
     for url in urls {
@@ -23,7 +23,7 @@ final class CBatch {
     }
   }
 
-  /// Downloads of which only the progress matters.
+  /// Creates downloads with URLs and progress only.
   init(_ changes: [Progress]) {
     unsafe batch = cl_batch_make()
     for change in changes {
@@ -87,7 +87,7 @@ final class CBatch {
   }
 }
 
-/// Lends the bytes of the text.
+/// Passes the bytes of the string to `body`.
 func withText<Result>(_ string: String, _ body: (cl_text) throws -> Result) rethrows -> Result {
   var string = string
   return try string.withUTF8 { unsafe try body(cl_text(UnsafeRawBufferPointer($0))) }
@@ -101,7 +101,7 @@ extension cl_text {
     )
   }
 
-  /// The text as a string; `nil` when it is absent.
+  /// The string; `nil` if it is absent.
   var string: String? {
     guard unsafe bytes != nil else { return nil }
     return unsafe String(
@@ -110,7 +110,7 @@ extension cl_text {
     )
   }
 
-  /// The bytes; `nil` when they are absent.
+  /// The bytes; `nil` if they are absent.
   var data: Data? {
     guard let bytes = unsafe bytes else { return nil }
     return unsafe Data(bytes: bytes, count: count)

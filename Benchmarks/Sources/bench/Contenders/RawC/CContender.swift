@@ -1,9 +1,9 @@
 import CLayouts
 import Foundation
 
-/// `liblmdb` used from C, without anything between.
+/// `liblmdb`, used directly from C.
 ///
-/// Each operation is one call: Swift prepares what C would have at hand, and looks at the result.
+/// Each operation is one C call. Swift prepares its input and checks the result.
 @safe
 final class CContender: Contender {
   enum Layout {
@@ -23,7 +23,7 @@ final class CContender: Contender {
   }
 
   private let path: String
-  // The C side keeps its reader and its writer apart, and no row uses either from two threads.
+  // The C store separates reader and writer, and no row uses either of them from two threads.
   private nonisolated(unsafe) let store: OpaquePointer
 
   init(_ layout: Layout, at path: String) throws {
