@@ -56,13 +56,13 @@ public final class Environment: Sendable {
     EnvironmentRegistry.isReadOnly(path)
   }
 
-  /// Which processes may use the files of an environment.
+  /// The processes that may use the files of an environment.
   enum Kind {
-    /// Every process.
+    /// Any process; the lock file coordinates them.
     case shared
-    /// The caller, which holds exclusive access; LMDB takes no locks.
+    /// Only the caller, which holds exclusive access; LMDB takes no locks.
     case unlocked
-    /// Only this object; the files have no names and vanish with it.
+    /// Only this environment; the files have no names and disappear with it.
     case inMemory
   }
 

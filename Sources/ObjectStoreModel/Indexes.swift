@@ -13,8 +13,8 @@
 /// }
 /// ```
 ///
-/// - Parameter fields: Key paths of 1 to 8 stored properties, written out; at most one of them a
-///   collection, of which each element has an entry.
+/// - Parameter fields: Key paths of 1 to 8 stored properties, as literals. At most one of them
+///   may be a collection; each of its elements then has an entry.
 @freestanding(declaration)
 public macro Index<Root>(_ fields: [PartialKeyPath<Root>]...) =
   #externalMacro(module: "ObjectStoreMacros", type: "IndexMacro")
@@ -23,8 +23,8 @@ public macro Index<Root>(_ fields: [PartialKeyPath<Root>]...) =
 ///
 /// Objects with a `nil` among the values count as different. Otherwise as `#Index`.
 ///
-/// - Parameter fields: Key paths of 1 to 8 stored properties, written out; at most one of them a
-///   collection, of which each element has an entry.
+/// - Parameter fields: Key paths of 1 to 8 stored properties, as literals. At most one of them
+///   may be a collection; each of its elements then has an entry.
 @freestanding(declaration)
 public macro Unique<Root>(_ fields: [PartialKeyPath<Root>]...) =
   #externalMacro(module: "ObjectStoreMacros", type: "IndexMacro")

@@ -4,10 +4,9 @@
   internal import Glibc
 #endif
 
-/// A client that sends what it is told and reads until the connection ends: no HTTP library between
-/// a test and the wire.
+/// A client that sends the given bytes and reads to the end of the connection, with no HTTP library.
 struct RawClient {
-  /// What came back on a connection.
+  /// The bytes received on a connection.
   struct Answer {
     var bytes: [UInt8]
     /// Whether the connection ended by RST.

@@ -3,7 +3,7 @@ import Foundation
 
 /// A command that is killed, and the records before it.
 struct KillCommand {
-  /// What the command does.
+  /// The name of the command.
   enum Kind: String, CaseIterable {
     case add, pause, resume, cancel, remove, restart, set, purge
   }

@@ -11,7 +11,7 @@ import TestSupport
   /// A recorded session of the built `dlstore` with a server: its system calls and the promises of
   /// its commands.
   final class RecordedRun: Sendable {
-    /// What a command guarantees once it has returned.
+    /// A guarantee of a command that has returned.
     enum Promise: Sendable, Hashable {
       /// The record exists.
       case known

@@ -1,7 +1,7 @@
 internal import DownloadSync
 internal import Foundation
 
-/// What the next reconciliation would do with a record that has no live task.
+/// The outcome of the next reconciliation of a record that has no live task.
 struct NextStep: Sendable, Equatable {
   /// The rules that apply, joined by `+` in their order.
   var rule: String

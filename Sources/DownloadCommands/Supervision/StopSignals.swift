@@ -48,7 +48,7 @@ struct StopCount: Sendable {
   private var direct = 0
   private var passedOn = 0
 
-  /// What a signal means: the first request, a further one, or one that was already counted.
+  /// The meaning of a signal: the first request to stop, a further one, or one already counted.
   enum Meaning: Sendable, Hashable {
     case first
     case again

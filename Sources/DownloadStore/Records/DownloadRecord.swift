@@ -36,7 +36,7 @@ public struct DownloadRecord: Sendable, Hashable {
   public var type: String
   /// The state of the download.
   public var state: DownloadState
-  /// What the user wants of the download.
+  /// The intent of the user.
   public var intent: DownloadIntent
   /// The tags; each is the name of a ``DownloadGroup``.
   public var tags: Set<String>

@@ -5,7 +5,7 @@ public struct DownloadRequest: Sendable, Hashable {
   /// The file name, which ``SafeFilename`` sanitizes; by default a name derived from the URL, which
   /// a name that the server suggests may replace.
   public var filename: String?
-  /// What to do if another download or a file has the name.
+  /// The action to take if another download or a file already has the name.
   ///
   /// Only a regular file without a record is kept or replaced.
   public var collision = NameCollision.number

@@ -1,4 +1,4 @@
-/// What to do with a record, and the rules that say so.
+/// The actions for a record, and the rules that lead to them.
 package struct ReconcileDecision: Sendable, Hashable {
   /// The rules that matched, in order; empty when there is nothing to do.
   package var rules: [ReconcileRule.ID]

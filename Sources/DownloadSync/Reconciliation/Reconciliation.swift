@@ -10,7 +10,7 @@ package struct Reconciliation: Sendable, Hashable {
   package var layout: FileLayout
   /// The inputs of the decision.
   package var reconcileCase: ReconcileCase
-  /// What to do.
+  /// The decision.
   package var decision: ReconcileDecision
   /// Whether the decision was not executed because another process is using the partial file.
   package var isPartialInUse = false

@@ -23,7 +23,7 @@ package final class TemporaryFileCopies: Sendable {
   private let folder: String
   private let systemFolder: String
   private let interval: Int64
-  // Held while a file is copied, so that its resume data is not replaced meanwhile.
+  // Held while a file is copied, so that its resume data is not replaced during the copy.
   private let state = Mutex(State())
 
   /// Opens the copies in a folder, which is created if missing.

@@ -63,7 +63,7 @@ public struct StoreStatistics: Sendable, Hashable {
     /// The mean duration; zero before the first operation.
     public var mean: Duration { count == 0 ? .zero : total / count }
 
-    /// Creates a timing of no operations.
+    /// Creates a timing in which the count and all durations are zero.
     public init() {}
   }
 
@@ -82,7 +82,7 @@ public struct StoreStatistics: Sendable, Hashable {
     /// The commits that changed something, including the time to sync.
     public var commits = Timing()
 
-    /// Creates counts of no transactions.
+    /// Creates statistics in which all counts and times are zero.
     public init() {}
   }
 

@@ -74,8 +74,8 @@ struct ChunkedArray<Element: Sendable>: Sendable {
   ///
   /// Only the chunks that contain an edit are copied.
   ///
-  /// - Precondition: The edits are sorted by position. At each position, insertions precede the
-  ///   replacement or removal, of which there is at most one.
+  /// - Precondition: The edits are sorted by position. At each position, there is at most one
+  ///   replacement or removal, and insertions precede it.
   /// - Complexity: O(e + c) for e edits and c chunks.
   mutating func apply(_ edits: [Edit]) {
     guard !edits.isEmpty else { return }

@@ -5,9 +5,9 @@
 public struct PropertyListDictionary: Sendable {
   /// A member.
   public struct Entry: Sendable, Equatable {
-    /// The name.
+    /// The key.
     public var key: String
-    /// What it names.
+    /// The value.
     public var value: PropertyList
   }
 

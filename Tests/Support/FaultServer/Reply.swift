@@ -8,7 +8,7 @@ struct Reply {
     case stall(afterBytes: Int64)
   }
 
-  /// What is sent instead of a header and a body.
+  /// The bytes to send instead of a header and a body.
   enum Substitute: Hashable {
     case nothing
     case silence

@@ -102,7 +102,7 @@ public struct Resource: Sendable {
 
 /// Bytes sent unchanged instead of a reply.
 public struct RawReply: Sendable, Hashable {
-  /// What happens to the connection after the bytes.
+  /// The end of the connection after the bytes.
   public enum Ending: Sendable, Hashable {
     /// FIN.
     case close
@@ -114,7 +114,7 @@ public struct RawReply: Sendable, Hashable {
 
   /// The bytes of head and body.
   public var bytes: [UInt8]
-  /// What happens to the connection after them.
+  /// The end of the connection after the bytes.
   public var ending: Ending
 
   /// Creates a reply.

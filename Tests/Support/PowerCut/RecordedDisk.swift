@@ -27,7 +27,7 @@ public struct RecordedDisk: Sendable {
   /// The current file of each inode number; numbers of deleted files are reused.
   private var identifiers: [UInt64: Int] = [:]
   private var nextIdentifier = 0
-  /// What the syncs in progress will make durable.
+  /// The changes that the syncs in progress will make durable.
   private var syncs: [SyncKey: (changes: Int, names: Int)] = [:]
 
   private struct SyncKey: Hashable {

@@ -1,7 +1,7 @@
 /// The names below a folder during the replay of a recording: the durable names, and the changes
 /// since.
 struct RecordedNames: Sendable {
-  /// What a name refers to.
+  /// The target of a name.
   enum Node: Sendable, Hashable {
     case file(Int)
     case folder
@@ -9,7 +9,7 @@ struct RecordedNames: Sendable {
 
   private struct Change: Sendable {
     var number: Int
-    /// What the names refer to after the change; `nil` for a removed name.
+    /// The targets of the names after the change; `nil` for a removed name.
     var nodes: [String: Node?]
   }
 

@@ -32,8 +32,8 @@ extension Simulation {
     case 2, 3: try store.resume(selection)
     case 4: try store.resume(.named(record.id), immediately: true)
     case 5:
-      // The bytes are deleted before the record says so; a command that reverts the cancel leaves
-      // them counted until the engine looks again.
+      // The bytes are deleted before the record counts none. If a command reverts the cancel, the
+      // record counts them until the next reconciliation.
       uncertain.insert(record.id)
       try store.cancel(.named(record.id))
     case 6:

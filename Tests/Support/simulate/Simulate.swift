@@ -51,7 +51,7 @@ enum Simulate {
         let report = try Simulation.run(seed: first &+ UInt64(index), defects: defects)
         counts.withLock { $0.merge(report.counts) { $0 + $1 } }
       } catch {
-        // Print immediately, so that a failure among ten thousand seeds can be examined at once.
+        // Print at the time of the failure; a run of ten thousand seeds takes long.
         say("\(error)")
         failures.withLock { $0 += 1 }
       }

@@ -93,8 +93,8 @@ indirect enum FilterNode: Sendable {
     return [self]
   }
 
-  /// The nodes at least one of which must hold.
-  var disjuncts: [FilterNode] {
+  /// The alternatives: the node is true if at least one of them is.
+  var disjuncts: [PredicateNode] {
     if case .or(let nodes) = self { return nodes }
     return [self]
   }

@@ -138,7 +138,7 @@ struct BinaryPropertyListReader {
     let kind = bytes[offset] >> 4
     let unit = kind == 0x6 ? 2 : 1
     guard count <= (trailer.tableOffset - start) / unit else {
-      throw malformed("text or data goes on after the objects", at: offset)
+      throw malformed("text or data extends past the end of the objects", at: offset)
     }
     let payload = bytes[start..<(start + count * unit)]
     try budget.spend(bytes: payload.count)
@@ -176,7 +176,7 @@ struct BinaryPropertyListReader {
     let isDictionary = bytes[offset] >> 4 == 0xD
     let size = trailer.referenceSize
     guard count <= (trailer.tableOffset - start) / size / (isDictionary ? 2 : 1) else {
-      throw malformed("a container goes on after the objects", at: offset)
+      throw malformed("a container extends past the end of the objects", at: offset)
     }
     // Checked before memory is allocated: a thousand containers may overlap.
     try budget.spend(values: 1 + count)
@@ -254,7 +254,7 @@ struct BinaryPropertyListReader {
 
   private func readBigEndian(at offset: Int, size: Int) throws(ResumeDataError) -> UInt64 {
     guard size <= trailer.tableOffset - offset else {
-      throw malformed("a value goes on after the objects", at: offset)
+      throw malformed("a value extends past the end of the objects", at: offset)
     }
     return bytes.bigEndian(at: offset, size: size)
   }
