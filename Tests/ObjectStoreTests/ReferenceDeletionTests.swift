@@ -12,12 +12,6 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private func open(_ models: any Model.Type..., version: UInt32 = 0) throws -> Store {
-    var options = StoreOptions()
-    options.schemaVersion = version
-    return try Store(at: folder.path, models: models, options: options)
-  }
-
   private static let a = Reference<City>("a")
   private static let b = Reference<City>("b")
 
@@ -39,7 +33,7 @@ import Testing
     _ rule: Rule.Type,
     _ field: ReferenceField
   ) throws -> (visit: Visit<Rule>?, code: StoreError.Code?) {
-    let store = try open(Visit<Rule>.self)
+    let store = try folder.open(Visit<Rule>.self)
     try store.write { tx in
       try tx.insert(field.visit(rule, to: [Self.a, Self.b, Self.a]))
       try tx.insert(City("a"))
@@ -102,7 +96,7 @@ import Testing
   }
 
   @Test func `a required reference cascades, denies or is kept`() throws {
-    let store = try open(House<Cascade>.self, House<Deny>.self, House<Keep>.self)
+    let store = try folder.open(House<Cascade>.self, House<Deny>.self, House<Keep>.self)
     try store.write { tx in
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
       try tx.insert(House<Cascade>(id: 1, city: Self.a))
@@ -137,7 +131,7 @@ import Testing
   // MARK: Chains
 
   @Test func `a cascade follows long chains and stops at cycles`() throws {
-    let store = try open(Node.self)
+    let store = try folder.open(Node.self)
     let count = 3_000
     try store.write { tx in
       for id in 0..<count { try tx.insert(Node(id: id, parent: (id + count - 1) % count)) }
@@ -148,7 +142,7 @@ import Testing
   }
 
   @Test func `a denied deletion inside a cascade undoes the whole cascade`() throws {
-    let store = try open(Node.self)
+    let store = try folder.open(Node.self)
     let nodes = [
       Node(id: 1), Node(id: 2, parent: 1), Node(id: 3, parent: 2), Node(id: 4, friend: 3),
     ]
@@ -164,7 +158,7 @@ import Testing
   }
 
   @Test func `objects deleted by the cascade do not deny it`() throws {
-    let store = try open(Node.self)
+    let store = try folder.open(Node.self)
     try store.write { tx in
       try tx.insert(Node(id: 1))
       try tx.insert(Node(id: 2, parent: 1))
@@ -176,7 +170,7 @@ import Testing
   }
 
   @Test func `a failed write undoes its cascades`() throws {
-    let store = try open(House<Cascade>.self)
+    let store = try folder.open(House<Cascade>.self)
     try store.write { tx in
       try tx.insert(City("a"))
       try tx.insert(House<Cascade>(id: 1, city: Self.a))
@@ -194,7 +188,7 @@ import Testing
   }
 
   @Test func `deleting by query applies the delete rules`() throws {
-    let store = try open(House<Cascade>.self)
+    let store = try folder.open(House<Cascade>.self)
     try store.write { tx in
       for name in ["a", "b"] { try tx.insert(City(name)) }
       try tx.insert(House<Cascade>(id: 1, city: Self.a))
@@ -207,7 +201,7 @@ import Testing
 
   @Test func `keys that are truncated in the index are distinguished`() throws {
     let long = String(repeating: "x", count: 600)
-    let store = try open(House<Cascade>.self)
+    let store = try folder.open(House<Cascade>.self)
     try store.write { tx in
       for (id, name) in [long, long + "y"].enumerated() {
         try tx.insert(City(name))
@@ -219,7 +213,7 @@ import Testing
   }
 
   @Test func `the keys 0.0 and -0.0 are distinguished`() throws {
-    let store = try open(Gauge.self)
+    let store = try folder.open(Gauge.self)
     try store.write { tx in
       for (id, height) in [0.0, -0.0].enumerated() {
         try tx.insert(Level(height: height))

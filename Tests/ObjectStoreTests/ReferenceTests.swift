@@ -11,19 +11,13 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private func open(_ models: any Model.Type..., version: UInt32 = 0) throws -> Store {
-    var options = StoreOptions()
-    options.schemaVersion = version
-    return try Store(at: folder.path, models: models, options: options)
-  }
-
   private static let a = Reference<City>("a")
   private static let b = Reference<City>("b")
 
   // MARK: Dangling references
 
   @Test func `each of several dangling references is checked`() throws {
-    let store = try open(Visit<Nullify>.self)
+    let store = try folder.open(Visit<Nullify>.self)
     for existing in ["a", "b"] {
       let error = #expect(throws: StoreError.self) {
         try store.write { tx in
@@ -36,7 +30,7 @@ import Testing
   }
 
   @Test func `objects that refer to each other can be inserted in any order`() throws {
-    let store = try open(Node.self)
+    let store = try folder.open(Node.self)
     try store.write { tx in
       try tx.insert(Node(id: 1, parent: 2))
       try tx.insert(Node(id: 2, parent: 1))
@@ -45,7 +39,7 @@ import Testing
   }
 
   @Test func `a dangling reference throws danglingReference at the end of the write`() throws {
-    let store = try open(House<Deny>.self, Visit<Nullify>.self)
+    let store = try folder.open(House<Deny>.self, Visit<Nullify>.self)
     let error = try #require(throws: StoreError.self) {
       try store.write { tx in try tx.insert(House<Deny>(id: 7, city: Reference("gone"))) }
     }
@@ -67,7 +61,7 @@ import Testing
   }
 
   @Test func `an update to a dangling reference throws`() throws {
-    let store = try open(House<Deny>.self)
+    let store = try folder.open(House<Deny>.self)
     try store.write { tx in
       try tx.insert(City("a"))
       try tx.insert(House<Deny>(id: 1, city: Self.a))
@@ -84,7 +78,7 @@ import Testing
   }
 
   @Test func `a dangling reference that is fixed before the end of the write is accepted`() throws {
-    let store = try open(House<Deny>.self)
+    let store = try folder.open(House<Deny>.self)
     try store.write { tx in
       try tx.insert(City("a"))
       try tx.insert(House<Deny>(id: 1, city: Self.b))
@@ -96,7 +90,7 @@ import Testing
   }
 
   @Test func `a keep reference may dangle`() throws {
-    let store = try open(Visit<Keep>.self)
+    let store = try folder.open(Visit<Keep>.self)
     try store.write { tx in try tx.insert(Visit<Keep>(id: 1, one: Self.a, list: [Self.b])) }
     try store.read { tx throws in
       let visit = try #require(try tx.get(Visit<Keep>.self, 1))
@@ -107,7 +101,7 @@ import Testing
 
   @Test func `references of a rolled-back nested write are not checked`() throws {
     struct Stop: Error {}
-    let store = try open(House<Deny>.self)
+    let store = try folder.open(House<Deny>.self)
     try store.write { tx in
       #expect(throws: Stop.self) {
         try tx.nested { inner in
@@ -127,7 +121,7 @@ import Testing
 
   @Test func `rolling back a nested write restores deleted objects and references`() throws {
     struct Stop: Error {}
-    let store = try open(House<Cascade>.self, Visit<Nullify>.self)
+    let store = try folder.open(House<Cascade>.self, Visit<Nullify>.self)
     try store.write { tx in
       try tx.insert(City("a"))
       try tx.insert(House<Cascade>(id: 1, city: Self.a))
@@ -150,7 +144,7 @@ import Testing
   @Test func `a reference made before a nested write is checked at the end of the outer write`()
     throws
   {
-    let store = try open(House<Deny>.self)
+    let store = try folder.open(House<Deny>.self)
     for stage in 0..<3 {
       let result = Result {
         try store.write { tx in
@@ -174,7 +168,7 @@ import Testing
   // MARK: Reading
 
   @Test func `fetching references returns objects in reference order`() throws {
-    let store = try open(Visit<Nullify>.self)
+    let store = try folder.open(Visit<Nullify>.self)
     try store.write { tx in
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
       try tx.insert(Visit<Nullify>(id: 1, one: Self.b, list: [Self.b, Self.a, Self.b]))
@@ -192,7 +186,7 @@ import Testing
     let list = Inverse(\Visit<Nullify>.Columns.list)
     let set = Inverse(\Visit<Nullify>.Columns.set)
     let house = Inverse(\House<Deny>.Columns.city)
-    let store = try open(Visit<Nullify>.self, House<Deny>.self)
+    let store = try folder.open(Visit<Nullify>.self, House<Deny>.self)
     let city = City("a")
     try store.write { tx in
       try tx.insert(city)

@@ -12,28 +12,22 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private func open(_ models: any Model.Type..., version: UInt32 = 0) throws -> Store {
-    var options = StoreOptions()
-    options.schemaVersion = version
-    return try Store(at: folder.path, models: models, options: options)
-  }
-
   private static let a = Reference<City>("a")
   private static let b = Reference<City>("b")
 
   @Test func `opening a model also opens the models to which it refers`() throws {
-    let store = try open(House<Deny>.self)
+    let store = try folder.open(House<Deny>.self)
     try store.write { tx in try tx.insert(City("a")) }
     #expect(try store.read { try $0.count(City.all) } == 1)
   }
 
   @Test func `a program without a cascading model cannot delete the target`() throws {
-    try open(House<Cascade>.self, House<Keep>.self).write { tx in
+    try folder.open(House<Cascade>.self, House<Keep>.self).write { tx in
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
       try tx.insert(House<Cascade>(id: 1, city: Self.a))
       try tx.insert(House<Keep>(id: 1, city: Self.b))
     }
-    let other = try open(City.self)
+    let other = try folder.open(City.self)
     let error = try #require(throws: StoreError.self) {
       try other.write { tx in _ = try tx.delete(City.self, "a") }
     }
@@ -47,9 +41,9 @@ import Testing
   }
 
   @Test func `a rule added by another program applies to an open store`() throws {
-    let other = try open(City.self)
+    let other = try folder.open(City.self)
     try other.write { tx in try tx.insert(City("a")) }
-    try open(House<Cascade>.self).write { tx in
+    try folder.open(House<Cascade>.self).write { tx in
       try tx.insert(House<Cascade>(id: 1, city: Self.a))
     }
     let error = try #require(throws: StoreError.self) {
@@ -59,12 +53,12 @@ import Testing
   }
 
   @Test func `a rule applies to programs that do not know the field`() throws {
-    try open(Visit<Cascade>.self, Visit<Nullify>.self).write { tx in
+    try folder.open(Visit<Cascade>.self, Visit<Nullify>.self).write { tx in
       for name in ["a", "b"] { try tx.insert(City(name)) }
       try tx.insert(Visit<Cascade>(id: 1, list: [Self.a]))
       try tx.insert(Visit<Nullify>(id: 1, list: [Self.b]))
     }
-    let old = try open(City.self, OldVisit<Cascade>.self, OldVisit<Nullify>.self)
+    let old = try folder.open(City.self, OldVisit<Cascade>.self, OldVisit<Nullify>.self)
     try old.write { tx in
       _ = try tx.update(OldVisit<Cascade>.self, 1) { $0.text = "old" }
       _ = try tx.delete(City.self, "a")
@@ -77,29 +71,31 @@ import Testing
   }
 
   @Test func `only a program that knows all reference fields can nullify them`() throws {
-    try open(Visit<Nullify>.self).write { tx in
+    try folder.open(Visit<Nullify>.self).write { tx in
       try tx.insert(City("a"))
       try tx.insert(Visit<Nullify>(id: 1, one: Self.a, list: [Self.a]))
     }
-    try open(ListVisit.self).write { tx in _ = try tx.update(ListVisit.self, 1) { $0.tag = 7 } }
+    try folder.open(ListVisit.self).write { tx in
+      _ = try tx.update(ListVisit.self, 1) { $0.tag = 7 }
+    }
     // The older program cannot nullify `one`, which it does not know, so its deletion is refused.
     let error = #expect(throws: StoreError.self) {
-      try open(ListVisit.self).write { tx in _ = try tx.delete(City.self, "a") }
+      try folder.open(ListVisit.self).write { tx in _ = try tx.delete(City.self, "a") }
     }
     #expect(error?.code == .referenced)
-    try open(Visit<Nullify>.self).write { tx in _ = try tx.delete(City.self, "a") }
-    let visit = try open(Visit<Nullify>.self).read { try $0.get(Visit<Nullify>.self, 1) }
+    try folder.open(Visit<Nullify>.self).write { tx in _ = try tx.delete(City.self, "a") }
+    let visit = try folder.open(Visit<Nullify>.self).read { try $0.get(Visit<Nullify>.self, 1) }
     #expect(visit == Visit(id: 1))
-    let other = try open(ListVisit.self).read { try $0.get(ListVisit.self, 1) }
+    let other = try folder.open(ListVisit.self).read { try $0.get(ListVisit.self, 1) }
     #expect(other?.tag == 7 && other?.list == [])
   }
 
   @Test func `a string field becomes a reference without a migration`() throws {
-    try open(OldHouse.self).write { tx in
+    try folder.open(OldHouse.self).write { tx in
       try tx.insert(OldHouse(id: 1, city: "a"))
       try tx.insert(OldHouse(id: 2, city: "gone"))
     }
-    let store = try open(House<Cascade>.self)
+    let store = try folder.open(House<Cascade>.self)
     try store.write { tx in
       try tx.insert(City("a"))
       // References that dangled before are not changed.
@@ -109,16 +105,16 @@ import Testing
   }
 
   @Test func `only a newer schema version changes or drops a rule`() throws {
-    try open(Visit<Nullify>.self).write { tx in
+    try folder.open(Visit<Nullify>.self).write { tx in
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
       try tx.insert(Visit<Nullify>(id: 1, list: [Self.a, Self.b]))
     }
-    try open(DenyingVisit.self).write { tx in _ = try tx.delete(City.self, "a") }
-    let newer = try open(DenyingVisit.self, version: 1)
+    try folder.open(DenyingVisit.self).write { tx in _ = try tx.delete(City.self, "a") }
+    let newer = try folder.open(DenyingVisit.self, version: 1)
     #expect(throws: StoreError.self) {
       try newer.write { tx in _ = try tx.delete(City.self, "b") }
     }
-    try open(City.self, OldVisit<Nullify>.self, version: 2).write { tx in
+    try folder.open(City.self, OldVisit<Nullify>.self, version: 2).write { tx in
       _ = try tx.delete(City.self, "b")
     }
     let metadata = try newer.read { tx in

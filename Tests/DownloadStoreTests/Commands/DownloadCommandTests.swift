@@ -32,32 +32,11 @@ import Testing
     _ isMarked: Bool,
     received: Int64
   ) -> DownloadRecord {
-    var record = DownloadRecord(
-      url: "https://example.com/a",
-      id: RecordIdentity.id(forURL: "https://example.com/a"),
-      filename: "a",
-      folder: "",
-      root: RootName.standard,
-      destination: "default/a",
-      type: "",
-      state: state,
-      intent: intent,
-      tags: ["t"],
-      priority: 1,
-      received: received,
-      expected: 100,
-      entityTag: "\"1\"",
-      lastModified: nil,
-      resumeData: Data([1]),
-      mirrors: [],
-      expectedDigest: nil,
-      verifiedDigest: nil,
-      nextRetryAt: isMarked ? Date(timeIntervalSince1970: 9) : nil,
-      createdAt: Date(timeIntervalSince1970: 1),
-      updatedAt: Date(timeIntervalSince1970: 2),
-      completedAt: nil,
-      fileIdentity: state == .completed ? FileIdentity(size: 100, inode: 1, modified: 1) : nil
-    )
+    var record = DownloadRecord.sample(state, intent, received: received)
+    if state == .completed {
+      record.fileIdentity = FileIdentity(size: 100, inode: 1, modified: 1)
+    }
+    record.nextRetryAt = isMarked ? Date(timeIntervalSince1970: 9) : nil
     record.isHeld = isMarked
     record.startsImmediately = isMarked
     record.failedAttempts = isMarked ? 2 : 0

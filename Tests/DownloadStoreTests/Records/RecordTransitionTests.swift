@@ -17,29 +17,7 @@ import Testing
   }
 
   private static func record(_ state: DownloadState, _ intent: DownloadIntent) -> DownloadRecord {
-    var record = DownloadRecord(
-      url: "https://example.com/a",
-      id: RecordIdentity.id(forURL: "https://example.com/a"),
-      filename: "a",
-      folder: "",
-      root: RootName.standard,
-      destination: "default/a",
-      type: "",
-      state: state,
-      intent: intent,
-      tags: [],
-      priority: 0,
-      received: 40,
-      expected: 100,
-      entityTag: "\"1\"",
-      lastModified: "y",
-      resumeData: Data([1]),
-      mirrors: [],
-      expectedDigest: nil,
-      verifiedDigest: nil,
-      createdAt: Date(timeIntervalSince1970: 1),
-      updatedAt: Date(timeIntervalSince1970: 2)
-    )
+    var record = DownloadRecord.sample(state, intent)
     record.isHeld = true
     record.startsImmediately = true
     record.nextRetryAt = Date(timeIntervalSince1970: 3)
