@@ -85,7 +85,7 @@ struct RequestOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A list of downloads: one URL per line, or aria2's input file format (out, dir, checksum, "
-        + "header); '-' is standard input.",
+        + "header); with 'add', '-' is standard input.",
       valueName: "file"
     ),
     completion: .file()
