@@ -8,7 +8,7 @@ enum RuleTableText {
       [rule.id.rawValue, rule.condition, words(rule.actions), rule.outcomeWords]
     }
     let plans = table.planRules.map { rule in
-      [rule.id.rawValue, rule.condition, words(rule.actions), rule.source?.rawValue ?? "go on"]
+      [rule.id.rawValue, rule.condition, words(rule.actions), rule.source?.rawValue ?? "continue"]
     }
     return text(["rule", "when", "do", "result"], rules) + "\n"
       + text(["rule", "when", "do first", "next byte"], plans)

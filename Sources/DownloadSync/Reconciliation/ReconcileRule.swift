@@ -145,7 +145,7 @@ package struct ReconcileRule: Sendable {
   /// The resulting record state, as text.
   package var outcomeWords: String {
     switch outcome {
-    case .continues(let task): task.map { "go on with \($0.rawValue)" } ?? "go on"
+    case .continues(let task): task.map { "continue with \($0.rawValue)" } ?? "continue"
     case .becomes(let result), .whenDue(let result): result.description
     case .goes: "record gone when no task left, else removed(pending)"
     case .stays: "unchanged"
