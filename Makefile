@@ -21,7 +21,7 @@ build: deps ## Builds all targets and tests in the debug configuration
 release: deps ## Builds the command-line tool in the release configuration
 	$(SWIFT) build -c release --product dlstore
 
-test: test-deps ## Runs all tests
+test: test-deps ## Runs all tests but those of AsyncHTTPClient
 	@.ci/test
 
 test-transport: test-deps ## Runs the tests of transports, engine and commands over AsyncHTTPClient
