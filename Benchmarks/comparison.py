@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the figures of the first table of docs/performance.md, for the targets that were missed.
 
-The comparison in the page is written by `Benchmarks/comparison.py --write`; `--check` fails when
-the page says something else than its table.
+`Benchmarks/comparison.py --write` writes the comparison into the page; `--check` fails if it does
+not agree with the table.
 """
 
 import pathlib
@@ -18,7 +18,7 @@ TARGET = re.compile(r"(.+?): at (least|most) ([\d.]+)x(?: as fast)?: [\d.]+x ✗
 
 
 def table(text):
-    """The rows of the first table of the page that has targets, each as a dictionary by column."""
+    """Returns the rows of the first table with targets, each as a dictionary by column."""
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     first = next(index for index, line in enumerate(lines) if line.endswith("| targets |"))
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[first:]]
@@ -35,7 +35,7 @@ def number(text):
 
 
 def comparison(text):
-    """The targets that were missed, with what we and raw C in our layout reach."""
+    """Returns the missed targets with our figures and those of raw C in our layout."""
     rows, name = table(text)
     met, missed = (sum(row["targets"].count(mark) for row in rows) for mark in "✓✗")
     result = [

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares dlstore with aria2c on a local nginx: many small files, and one large one.
 
-Each round runs both in turn, so that what else the machine does hits both. Prints one table, and
-exits with 1 when a target is missed.
+Each round runs both in turn, so that other load on the machine affects both alike. Prints one
+table, and exits with 1 if a target is missed.
 
     swift build -c release --product dlstore
     Benchmarks/transfers.py --tool .build/release/dlstore
@@ -33,7 +33,7 @@ def free_port():
 
 
 class Nginx:
-    """Serves a folder until the end of the block."""
+    """Runs nginx on a folder for the duration of the block."""
 
     def __init__(self, folder, www):
         self.port = free_port()
@@ -71,11 +71,11 @@ class Nginx:
 
 
 def measure(*commands):
-    """The seconds that the commands take, and the most memory of one of their processes."""
+    """Returns the time of the commands in seconds, and the peak memory of their largest process."""
     start = time.monotonic()
     most = 0
     for command in commands:
-        # In a process of its own, so that the peak is that of these commands alone.
+        # In a separate process, so that the peak is that of these commands only.
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -106,7 +106,7 @@ class Work:
     def __init__(self, arguments):
         self.tool = os.path.abspath(arguments.tool)
         self.folder = tempfile.mkdtemp(prefix="transfers-", dir=arguments.folder)
-        # nginx's workers are another user when it is started by root.
+        # nginx started by root runs its workers as another user.
         os.chmod(self.folder, 0o755)
         self.count = arguments.count
         self.www = os.path.join(self.folder, "www")
@@ -160,7 +160,7 @@ class Work:
 
 
 def row(title, rounds, most_ratio):
-    """Prints a row of the table, and says whether its target is met."""
+    """Prints a row of the table; returns whether its target is met."""
     ours = statistics.median(one[0][0] for one in rounds)
     theirs = statistics.median(one[1][0] for one in rounds)
     memory = max(one[0][1] for one in rounds)
@@ -176,9 +176,9 @@ def row(title, rounds, most_ratio):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tool", default=".build/release/dlstore")
-    parser.add_argument("--count", type=int, default=10_000, help="small files")
+    parser.add_argument("--count", type=int, default=10_000, help="the number of small files")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--folder", help="where to work; needs 4 GiB")
+    parser.add_argument("--folder", help="the working folder; needs 4 GiB")
     arguments = parser.parse_args()
     for program in (arguments.tool, "aria2c"):
         if not shutil.which(program):
