@@ -16,7 +16,7 @@ struct Inventory: AsyncParsableCommand {
 
   static func main() async {
     // LMDB aborts the process on some kinds of damage; exit with a status of our own instead.
-    ObjectStore.exitProcessOnDamage(status: ExitStatus.dataError.rawValue)
+    Store.exitProcessOnDamage(status: ExitStatus.dataError.rawValue)
     do {
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ObjectStore
 
-/// `ObjectStore` with its public API.
+/// `Store` with its public API.
 final class StoreContender: Contender {
   let store: Store
 

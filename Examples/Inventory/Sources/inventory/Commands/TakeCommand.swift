@@ -35,7 +35,7 @@ struct MovementOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "The reason, shown by `history`.") var reason: String?
 
   /// Changes all quantities in one transaction: an error in one of them rolls back all.
-  func run(in store: ObjectStore, sign: Int) throws {
+  func run(in store: Store, sign: Int) throws {
     let items = try store.write { tx in
       try amounts.map { amount in
         try tx.changeQuantity(

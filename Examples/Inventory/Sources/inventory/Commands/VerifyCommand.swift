@@ -11,7 +11,7 @@ struct VerifyCommand: ParsableCommand {
 
   func run() throws {
     // `verify` does not open the store, so it also works on one that is too damaged to open.
-    let report = try ObjectStore.verify(at: location.path)
+    let report = try Store.verify(at: location.path)
     for problem in report.problems { Console.print("\(problem)") }
     guard report.isValid else {
       throw StoreError(

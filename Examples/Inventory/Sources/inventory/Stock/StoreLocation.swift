@@ -23,8 +23,8 @@ struct StoreLocation: ParsableArguments {
   }
 
   /// Opens the store for writing, and creates it if it does not exist.
-  func open(_ access: StoreOptions.Access = .create) throws -> ObjectStore {
-    try ObjectStore(
+  func open(_ access: StoreOptions.Access = .create) throws -> Store {
+    try Store(
       at: path,
       models: [Place.self, Item.self, Movement.self],
       options: StoreOptions(access: access)
@@ -32,5 +32,5 @@ struct StoreLocation: ParsableArguments {
   }
 
   /// Opens an existing store for reading.
-  func openForReading() throws -> ObjectStore { try open(.readOnly) }
+  func openForReading() throws -> Store { try open(.readOnly) }
 }
