@@ -2,11 +2,11 @@ public import ObjectStore
 
 /// Marks the primary key.
 ///
-/// The property must be neither optional nor ``Hot()``. If several properties are marked, they form a
-/// compound key: the model gets a type `PrimaryKey` with a property for each, in the order of their
-/// declaration, and `tx.get(Seat.self, .init(row: 4, number: 7))` finds the object. The values of a
-/// compound key are stored twice, once in the key. A different choice or order of properties is a
-/// different key, and a store that was written with another key does not open.
+/// The property must be neither optional nor ``Hot()``. If several properties are marked, they form
+/// a compound key: the model gets a type `PrimaryKey` with a property for each, in the order of
+/// their declaration, and `tx.find(Seat.self, key: .init(row: 4, number: 7))` finds the object. The
+/// values of a compound key are stored twice, once in the key. A different choice or order of
+/// properties is a different key, and a store that was written with another key does not open.
 @attached(peer)
 public macro PrimaryKey() = #externalMacro(module: "ObjectStoreMacros", type: "MarkerMacro")
 
@@ -29,8 +29,8 @@ public macro Hot() = #externalMacro(module: "ObjectStoreMacros", type: "MarkerMa
 /// Sets what happens to the object when an object that the property refers to is deleted.
 ///
 /// Applies to a `Reference`, an optional one, or an array or set of them. By default an optional
-/// reference becomes `nil` and an element is removed from its collection; a reference that is neither
-/// optional nor in a collection prevents the deletion.
+/// reference becomes `nil` and an element is removed from its collection; a reference that is
+/// neither optional nor in a collection prevents the deletion.
 ///
 /// - Parameter rule: The rule, written out: `.nullify`, `.cascade`, `.deny` or `.keep`.
 @attached(peer)

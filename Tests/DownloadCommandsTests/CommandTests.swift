@@ -166,7 +166,7 @@ struct CommandTests: StoreSuite {
       await dlstore(["--store", store, "add", url, "-o", name] + words)
     }
     func state(_ url: String) throws -> DownloadState {
-      try RecordStore(at: store).record(named: url).state
+      try RecordStore(at: store).record(matching: url).state
     }
     #expect(await add("http://x/1", "--if-exists", "sometimes").status == .usage)
     #expect(await add("http://x/1", "--if-exists", "fail").status == .failed)
@@ -292,7 +292,7 @@ struct CommandTests: StoreSuite {
     _ = await dlstore("--store", store, "add", "http://a/1", "--tag", "x")
     _ = await dlstore("--store", store, "add", "http://a/2")
     let downloads = try RecordStore(at: store)
-    let record = try downloads.record(named: "http://a/1")
+    let record = try downloads.record(matching: "http://a/1")
     let layout = try downloads.roots().layout(of: record)
     try FileManager.default.createDirectory(
       atPath: layout.folderPath,

@@ -29,7 +29,7 @@ struct DescriptorTests {
     #expect(result.messages.contains("outOfResources"))
     let store = try RecordStore(at: folder.path("store"), access: .readOnly)
     for path in paths {
-      let record = try store.record(named: server.url(path))
+      let record = try store.record(matching: server.url(path))
       #expect(record.state == .completed)
       #expect(body.matches(file: folder.path(record.filename)))
       #expect(record.attempts.isEmpty, "\(record.attempts)")

@@ -69,13 +69,13 @@ struct HTTP2Tests {
     let store = file("store")
     // Once the store counts bytes, a checkpoint exists.
     try await first.wait {
-      let record = try? RecordStore(at: store, access: .readOnly).record(named: nginx.url("a"))
+      let record = try? RecordStore(at: store, access: .readOnly).record(matching: nginx.url("a"))
       return (record?.received ?? 0) > 0
     }
     first.send(SIGINT)
     #expect(try await first.status() == 130)
     let received = try RecordStore(at: store, access: .readOnly)
-      .record(named: nginx.url("a")).received
+      .record(matching: nginx.url("a")).received
     #expect(received > 0 && received < body.byteCount)
     let second = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
     #expect(try await second.status() == 0, "\(second.messages)")
@@ -91,7 +91,7 @@ struct HTTP2Tests {
     let process = try start(transport, ["get", nginx.url("a")], trusting: nil)
     #expect(try await process.status() == 1)
     let record = try RecordStore(at: file("store"), access: .readOnly)
-      .record(named: nginx.url("a"))
+      .record(matching: nginx.url("a"))
     #expect(record.attempts.map(\.failure.code) == [.insecure], "\(record.attempts)")
     #expect(nginx.log.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: file("a")))
@@ -112,7 +112,7 @@ struct HTTP2Tests {
     let isRight = kind == .issued || kind == .selfSigned
     #expect(try await process.status() == (isRight ? 0 : 1), "\(process.messages)")
     let record = try RecordStore(at: file("store"), access: .readOnly)
-      .record(named: nginx.url("a"))
+      .record(matching: nginx.url("a"))
     #expect(record.attempts.map(\.failure.code) == (isRight ? [] : [.insecure]))
     #expect(nginx.log == (isRight ? ["HTTP/2.0 200 /a -"] : []))
     #expect(FileManager.default.fileExists(atPath: file("a")) == isRight)

@@ -33,7 +33,7 @@ struct ProcessTests {
   }
 
   private func record(_ url: String) throws -> DownloadRecord {
-    try RecordStore(at: store, access: .readOnly).record(named: url)
+    try RecordStore(at: store, access: .readOnly).record(matching: url)
   }
 
   @Test func `help and version are printed to standard output`() async throws {

@@ -28,7 +28,7 @@ import Testing
       }
       try store.objects.write { tx in
         for url in urls {
-          _ = try tx.update(DownloadRecord.self, url) { record in
+          _ = try tx.update(DownloadRecord.self, key: url) { record in
             record.state = .failedPermanent
             record.received = 5
           }
@@ -51,7 +51,7 @@ import Testing
       )
       try await purge.message("Remove them?")
       #expect(purge.output.contains("to remove: 2 records, 2 files, 10 bytes"))
-      try store.resume(.named(records[0].id))
+      try store.resume(.matching(records[0].id))
       terminal.type("y")
       #expect(try await purge.status() == 1)
       #expect(purge.output.contains("removed: 1 record, 1 file, 5 bytes"))

@@ -27,7 +27,7 @@ struct ReconcileCommandTests: StoreSuite {
       record.entityTag = "\"1\""
     }
     let downloads = try RecordStore(at: store)
-    let layout = try downloads.roots().layout(of: try downloads.record(named: url))
+    let layout = try downloads.roots().layout(of: try downloads.record(matching: url))
     try makeFile(layout.partialPath, 70)
     return layout.partialPath
   }
@@ -65,7 +65,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(result.lines[1].contains("plan; truncate to c; range"))
     #expect(result.lines[2] == "to reconcile: 1 active record, 0 orphans")
     #expect(size(partial) == 70)
-    #expect(try RecordStore(at: store).record(named: url).state == .running)
+    #expect(try RecordStore(at: store).record(matching: url).state == .running)
   }
 
   @Test func `reconcile --apply performs the actions that need no network`() async throws {
@@ -82,7 +82,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(size(partial) == 40)
     #expect(size(orphan) == nil)
     #expect(size(young) == 7)
-    #expect(try RecordStore(at: store).record(named: url).state == .waiting)
+    #expect(try RecordStore(at: store).record(matching: url).state == .waiting)
     let again = await dlstore("--store", store, "reconcile", "--apply")
     #expect(again.lines.last == "reconciled: 1 active record, 0 orphans")
     #expect(again.output.contains("Z2+P7"))
@@ -119,7 +119,7 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(result.status == .failed)
     #expect(result.messages.contains("failed: the process crashed"))
     #expect(!result.messages.contains("hush"))
-    #expect(try RecordStore(at: store).record(named: url).state == .failedPermanent)
+    #expect(try RecordStore(at: store).record(matching: url).state == .failedPermanent)
   }
 
   @Test func `partial files of a store below the root, and those in use, are kept`() async throws {

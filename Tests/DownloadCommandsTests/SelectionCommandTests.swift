@@ -24,7 +24,7 @@ struct SelectionCommandTests: StoreSuite {
   }
 
   private func record(_ url: String) throws -> DownloadRecord {
-    try RecordStore(at: store, access: .readOnly).record(named: url)
+    try RecordStore(at: store, access: .readOnly).record(matching: url)
   }
 
   private func states() throws -> [String] {
@@ -199,7 +199,7 @@ struct SelectionCommandTests: StoreSuite {
   /// Creates a partial file of 40 bytes for a record, and counts its bytes.
   private func partialFile(of url: String) throws -> String {
     let store = try RecordStore(at: store)
-    let layout = try store.roots().layout(of: try store.record(named: url))
+    let layout = try store.roots().layout(of: try store.record(matching: url))
     try FileManager.default.createDirectory(
       atPath: layout.folderPath,
       withIntermediateDirectories: true
@@ -212,7 +212,7 @@ struct SelectionCommandTests: StoreSuite {
   /// Creates the finished file of a record, and completes the record.
   private func finishedFile(of url: String) throws -> String {
     let store = try RecordStore(at: store)
-    let path = try store.roots().layout(of: try store.record(named: url)).finalPath
+    let path = try store.roots().layout(of: try store.record(matching: url)).finalPath
     try FileManager.default.createDirectory(
       atPath: URL(filePath: path).deletingLastPathComponent().path,
       withIntermediateDirectories: true

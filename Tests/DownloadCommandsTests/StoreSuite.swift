@@ -14,7 +14,7 @@ extension StoreSuite {
   func change(_ url: String, _ body: @Sendable (inout DownloadRecord) -> Void) throws {
     let store = try RecordStore(at: store)
     try store.objects.write { tx in
-      guard var record = try tx.get(DownloadRecord.self, url) else { return }
+      guard var record = try tx.find(DownloadRecord.self, key: url) else { return }
       body(&record)
       try tx.upsert(record)
     }

@@ -44,7 +44,7 @@ struct TwoProcessTests {
   }
 
   private func record(_ path: String) throws -> DownloadRecord {
-    try records().record(named: server.url(path))
+    try records().record(matching: server.url(path))
   }
 
   private func waitUntil(_ condition: () throws -> Bool) async throws {

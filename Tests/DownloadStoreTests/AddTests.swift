@@ -31,7 +31,7 @@ import Testing
     #expect(record.received == 0 && record.expected == nil && record.fileIdentity == nil)
     #expect(record.createdAt == fixture.now && record.updatedAt == fixture.now)
     #expect(!record.hasHeaders)
-    #expect(try fixture.store.record(named: url) == record)
+    #expect(try fixture.store.record(matching: url) == record)
   }
 
   @Test func `every field of a request is stored`() throws {
@@ -133,8 +133,8 @@ import Testing
     let url = "https://example.com/a"
     try fixture.add(url)
     for _ in 0..<5 { try fixture.change(url) { $0.generation += 1 } }
-    let old = try fixture.store.record(named: url)
-    try fixture.store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, url) }
+    let old = try fixture.store.record(matching: url)
+    try fixture.store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, key: url) }
     let new = try fixture.add(url).record
     #expect(new.id == old.id)
     #expect(new.generation > old.generation)

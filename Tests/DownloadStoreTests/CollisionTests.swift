@@ -22,7 +22,7 @@ import Testing
 
   private func isRefused(_ collision: NameCollision) throws -> Bool {
     let error = #expect(throws: RecordStoreError.self) { try add(collision) }
-    #expect(throws: RecordStoreError.self) { try fixture.store.record(named: url) }
+    #expect(throws: RecordStoreError.self) { try fixture.store.record(matching: url) }
     return error?.code == .nameTaken
   }
 

@@ -139,7 +139,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
       fields: fields.map(LaterField.init(now:))
     )
     try Store(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
-    let now = try Store(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
+    let now = try Store(at: folder.path, models: [Now.self]).read { try $0.find(Now.self, key: 1) }
     #expect(now == Now(id: 1, attempts: attempts, fileIdentity: fileIdentity, fields: fields))
   }
 
@@ -147,7 +147,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
     typealias Then = Box<StrangeAttempt, FileIdentity, HeaderField>
     let then = Then(id: 1, attempts: [StrangeAttempt(url: "u")], fileIdentity: nil, fields: [])
     try Store(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
-    let now = try Store(at: folder.path, models: [Now.self]).read { try $0.get(Now.self, 1) }
+    let now = try Store(at: folder.path, models: [Now.self]).read { try $0.find(Now.self, key: 1) }
     #expect(
       now?.attempts == [
         Attempt(

@@ -15,7 +15,7 @@ import Testing
     try store.setRoot("/one", named: composed)
     let error = #expect(throws: StoreError.self) {
       try store.objects.write { tx in
-        _ = try tx.update(Root.self, composed) { $0.name = decomposed }
+        _ = try tx.update(Root.self, key: composed) { $0.name = decomposed }
       }
     }
     #expect(error?.code == .keyChanged)

@@ -15,11 +15,11 @@ import Testing
   @Test(.requirements("MO2"))
   func `a record is found by its URL, its id or a unique prefix of the id`() throws {
     let record = try fixture.add(url).record
-    #expect(try fixture.store.record(named: url) == record)
+    #expect(try fixture.store.record(matching: url) == record)
     for length in 1...16 {
-      #expect(try fixture.store.record(named: String(record.id.prefix(length))) == record)
+      #expect(try fixture.store.record(matching: String(record.id.prefix(length))) == record)
     }
-    #expect(try fixture.store.record(named: record.id.uppercased()) == record)
+    #expect(try fixture.store.record(matching: record.id.uppercased()) == record)
   }
 
   @Test(
@@ -29,7 +29,7 @@ import Testing
   func `looking up a name without a record throws unknownRecord`(name: String) throws {
     try fixture.add(url)
     let error = #expect(throws: RecordStoreError.self) {
-      try fixture.store.record(named: name)
+      try fixture.store.record(matching: name)
     }
     #expect(error?.code == .unknownRecord)
   }
@@ -37,7 +37,7 @@ import Testing
   @Test func `URLs that differ in case are different`() throws {
     try fixture.add(url)
     #expect(throws: RecordStoreError.self) {
-      try fixture.store.record(named: "https://example.com/A.zip")
+      try fixture.store.record(matching: "https://example.com/A.zip")
     }
   }
 
@@ -47,15 +47,15 @@ import Testing
     let beginnings = Dictionary(grouping: records) { $0.id.prefix(1) }
     let twice = try #require(beginnings.first { $0.value.count > 1 })
     let error = #expect(throws: RecordStoreError.self) {
-      try fixture.store.record(named: String(twice.key))
+      try fixture.store.record(matching: String(twice.key))
     }
     #expect(error?.code == .ambiguousID)
-    #expect(try fixture.store.record(named: twice.value[0].id) == twice.value[0])
+    #expect(try fixture.store.record(matching: twice.value[0].id) == twice.value[0])
   }
 
   @Test func `the message about an unknown URL hides its secrets`() throws {
     let error = #expect(throws: RecordStoreError.self) {
-      try fixture.store.record(named: "https://me:pw@example.com/?token=abc")
+      try fixture.store.record(matching: "https://me:pw@example.com/?token=abc")
     }
     #expect(error?.message.contains("pw") == false)
     #expect(error?.message.contains("abc") == false)

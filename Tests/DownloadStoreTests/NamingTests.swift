@@ -14,7 +14,7 @@ import Testing
   /// Applies a server's filename to the record, and returns its filename and type.
   private func adopt(_ name: String, _ url: String) throws -> [String] {
     let record = try fixture.store.objects.write { tx in
-      var record = try #require(try tx.get(DownloadRecord.self, url))
+      var record = try #require(try tx.find(DownloadRecord.self, key: url))
       try fixture.store.adoptName(name, for: &record, try fixture.store.roots(), in: &tx)
       try tx.upsert(record)
       return record
@@ -45,7 +45,7 @@ import Testing
     try fixture.add(url)
     var update = RecordUpdate()
     update.filename = name
-    #expect(try fixture.store.update(url, update).isDone)
+    #expect(try fixture.store.update(matching: url, with: update).isDone)
     #expect(try adopt("b.zip", url).first == name)
   }
 
@@ -53,7 +53,7 @@ import Testing
     let url = "https://one.example/get.php"
     try fixture.add(url)
     _ = try fixture.finish(url)
-    _ = try fixture.store.restart(.named(url))
+    _ = try fixture.store.restart(.matching(url))
     #expect(try adopt("a.zip", url) == ["get.php", "php"])
   }
 

@@ -19,13 +19,13 @@ import Testing
   }
 
   private func plan(withFiles: Bool) throws -> PurgePlan {
-    try fixture.store.purgePlan([fixture.store.record(named: url)], withFiles: withFiles)
+    try fixture.store.purgePlan([fixture.store.record(matching: url)], withFiles: withFiles)
   }
 
   // MARK: Records
 
   @Test func `purging a record deletes its headers and its partial file`() throws {
-    let record = try fixture.store.record(named: url)
+    let record = try fixture.store.record(matching: url)
     let partial = try fixture.layout(of: record).partialPath
     try fixture.write("12345", to: partial)
     let plan = try plan(withFiles: false)
@@ -34,7 +34,7 @@ import Testing
     #expect(plan.freedBytes == 5)
     // Making a plan deletes nothing.
     #expect(exists(partial))
-    #expect(try fixture.store.record(named: url) == record)
+    #expect(try fixture.store.record(matching: url) == record)
 
     #expect(try fixture.store.purge(plan).keptFiles == [])
     #expect(!exists(partial))
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `a file that existed before its record is never deleted`() throws {
-    let path = try fixture.layout(of: fixture.store.record(named: url)).finalPath
+    let path = try fixture.layout(of: fixture.store.record(matching: url)).finalPath
     try fixture.write("theirs", to: path)
     try fixture.store.purge(plan(withFiles: true))
     #expect(exists(path))
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `a partial file that grows after planning is deleted`() throws {
-    let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
+    let partial = try fixture.layout(of: fixture.store.record(matching: url)).partialPath
     try fixture.write("1", to: partial)
     let plan = try plan(withFiles: false)
     try fixture.write("12345", to: partial)
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func `a file that is already missing is no failure`() throws {
-    let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
+    let partial = try fixture.layout(of: fixture.store.record(matching: url)).partialPath
     try fixture.write("1", to: partial)
     let plan = try plan(withFiles: false)
     try FileManager.default.removeItem(atPath: partial)
@@ -230,7 +230,7 @@ import Testing
 
   @Test func `a partial file without a store id is reported and never deleted`() throws {
     let path = try orphan("\(orphanID).dlstore-part")
-    let record = try fixture.store.record(named: url)
+    let record = try fixture.store.record(matching: url)
     _ = try orphan("\(record.id).dlstore-part")
     let plan = try fixture.store.orphanPlan()
     #expect(plan.files == [])
@@ -252,10 +252,10 @@ import Testing
   }
 
   @Test func `an orphan that has a record again is kept`() throws {
-    let path = try fixture.layout(of: fixture.store.record(named: url)).partialPath
+    let path = try fixture.layout(of: fixture.store.record(matching: url)).partialPath
     try fixture.write("12345", to: path)
     try setModified(path, fixture.now - 3_600)
-    try fixture.store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, url) }
+    try fixture.store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, key: url) }
     let plan = try fixture.store.orphanPlan()
     #expect(plan.files.map(\.path) == [path])
     try fixture.add(url)
@@ -264,7 +264,7 @@ import Testing
   }
 
   @Test func `purging a record keeps a partial file that is being written`() throws {
-    let partial = try fixture.layout(of: fixture.store.record(named: url)).partialPath
+    let partial = try fixture.layout(of: fixture.store.record(matching: url)).partialPath
     try fixture.write("12345", to: partial)
     let plan = try plan(withFiles: false)
     let lock = try LockedFile(partial, for: .writing)
@@ -284,15 +284,15 @@ import Testing
     func apply(to url: String, in store: RecordStore) throws {
       var update = RecordUpdate()
       switch self {
-      case .resume: try store.resume(.named(url))
-      case .restart: try store.restart(.named(url))
-      case .cancel: try store.cancel(.named(url))
-      case .remove: try store.remove(.named(url))
+      case .resume: try store.resume(.matching(url))
+      case .restart: try store.restart(.matching(url))
+      case .cancel: try store.cancel(.matching(url))
+      case .remove: try store.remove(.matching(url))
       case .tag: update.addedTags = ["keep"]
       case .rename: update.filename = "renamed"
       case .replaceURL: update.url = "https://example.com/new"
       }
-      if update != RecordUpdate() { try store.update(url, update) }
+      if update != RecordUpdate() { try store.update(matching: url, with: update) }
     }
   }
 
@@ -307,11 +307,11 @@ import Testing
       withFiles: true
     )
     try change.apply(to: url, in: fixture.store)
-    let current = try fixture.store.record(named: failed.id)
+    let current = try fixture.store.record(matching: failed.id)
     let report = try fixture.store.purge(plan)
     #expect(report.records.map(\.url) == ["https://example.com/other"])
     #expect(report.skippedRecords == [.init(record: failed, current: current)])
-    #expect(try fixture.store.record(named: failed.id) == current)
+    #expect(try fixture.store.record(matching: failed.id) == current)
     #expect(exists(partial))
     #expect(try fixture.store.headers(of: current).map(\.name) == ["Cookie"])
   }
@@ -327,7 +327,7 @@ import Testing
   }
 
   @Test func `a record deleted after planning is reported`() throws {
-    let record = try fixture.store.record(named: url)
+    let record = try fixture.store.record(matching: url)
     let plan = try plan(withFiles: false)
     try fixture.store.purge(plan)
     let report = try fixture.store.purge(plan)

@@ -106,7 +106,7 @@ import Testing
 
   @Test func `a filename that becomes free is used again`() throws {
     for host in ["one", "two", "three"] { try fixture.add("https://\(host).example/a") }
-    let second = try fixture.store.record(named: "https://two.example/a")
+    let second = try fixture.store.record(matching: "https://two.example/a")
     try fixture.store.purge(fixture.store.purgePlan([second], withFiles: false))
     #expect(try fixture.add("https://four.example/a").record.filename == "a (2)")
   }

@@ -46,8 +46,8 @@ final class StoreFixture: Sendable {
     _ url: String,
     _ body: (inout DownloadRecord) -> Void
   ) throws -> DownloadRecord {
-    try store.objects.write { tx in _ = try tx.update(DownloadRecord.self, url, body) }
-    return try store.record(named: url)
+    try store.objects.write { tx in _ = try tx.update(DownloadRecord.self, key: url, body) }
+    return try store.record(matching: url)
   }
 
   func layout(of record: DownloadRecord) throws -> FileLayout {
@@ -57,7 +57,7 @@ final class StoreFixture: Sendable {
   /// Creates the finished file, and stores its identity in the record.
   @discardableResult
   func finish(_ url: String, _ text: String = "body") throws -> DownloadRecord {
-    let path = try layout(of: store.record(named: url)).finalPath
+    let path = try layout(of: store.record(matching: url)).finalPath
     try write(text, to: path)
     return try change(url) { record in
       record.state = .completed

@@ -64,7 +64,7 @@ import Testing
     let store = try RecordStore(at: folder.path)
     let record = Self.full
     try store.objects.write { try $0.insert(record) }
-    #expect(try store.record(named: record.url) == record)
+    #expect(try store.record(matching: record.url) == record)
   }
 
   @Test func `no field of the full record has its default value`() {
@@ -98,7 +98,7 @@ import Testing
     record.attempts = []
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
-    #expect(try store.record(named: record.url) == record)
+    #expect(try store.record(matching: record.url) == record)
   }
 
   @Test func `each state and intent round-trips`() throws {
@@ -109,7 +109,7 @@ import Testing
         record.state = state
         record.intent = intent
         try store.objects.write { [record] in _ = try $0.upsert(record) }
-        #expect(try store.record(named: record.url) == record)
+        #expect(try store.record(matching: record.url) == record)
       }
     }
   }
@@ -126,8 +126,8 @@ import Testing
       try tx.insert(root)
     }
     try store.objects.read { tx in
-      let storedHeaders = try tx.get(RequestHeaders.self, headers.recordID)
-      let storedRoot = try tx.get(Root.self, root.name)
+      let storedHeaders = try tx.find(RequestHeaders.self, key: headers.recordID)
+      let storedRoot = try tx.find(Root.self, key: root.name)
       #expect(storedHeaders == headers)
       #expect(storedRoot == root)
     }

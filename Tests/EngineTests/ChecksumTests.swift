@@ -132,7 +132,7 @@ struct ChecksumTests {
     try Data(repeating: 8, count: 1000).write(to: URL(filePath: path))
     transport.started[0].sink.finish(.completed)
     #expect(try await run.value.completed == 1)
-    #expect(try fixture.store.record(named: record.url).verifiedDigest == hasher.digest.text)
+    #expect(try fixture.store.record(matching: record.url).verifiedDigest == hasher.digest.text)
   }
 
   @Test func `a digest that is added during the download is verified`() async throws {
@@ -148,7 +148,7 @@ struct ChecksumTests {
     try fixture.store.add([request])
     transport.started[0].sink.finish(.completed)
     _ = try await run.value
-    let record = try fixture.store.record(named: request.url)
+    let record = try fixture.store.record(matching: request.url)
     #expect(record.verifiedDigest == request.digest?.text)
   }
 }

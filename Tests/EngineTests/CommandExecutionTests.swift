@@ -24,12 +24,12 @@ struct CommandExecutionTests {
   private func write(_ change: @escaping @Sendable (inout DownloadRecord) -> Void) throws {
     let url = url
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url, change)
+      _ = try tx.update(DownloadRecord.self, key: url, change)
     }
   }
 
   private func layout() throws -> FileLayout {
-    try store.roots().layout(of: try store.record(named: url))
+    try store.roots().layout(of: try store.record(matching: url))
   }
 
   /// Runs an engine, calls `act` once a task has received 40 of 100 bytes, and returns the events.
@@ -75,7 +75,7 @@ struct CommandExecutionTests {
       task.sink.finish(.cancelled)
       while await !engine.progress().isEmpty { await Task.yield() }
     }
-    let record = try store.record(named: url)
+    let record = try store.record(matching: url)
     #expect(record.state == .paused)
     #expect(record.received == 40)
     #expect(record.attempts.isEmpty)
@@ -94,7 +94,7 @@ struct CommandExecutionTests {
       // The last bytes were in flight when the task was cancelled.
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(.completed)
-      while try store.record(named: url).state != .completed { await Task.yield() }
+      while try store.record(matching: url).state != .completed { await Task.yield() }
     }
     let file = try layout().finalPath
     #expect(
@@ -116,7 +116,7 @@ struct CommandExecutionTests {
       task.sink.finish(.completed)
       while await !engine.progress().isEmpty { await Task.yield() }
     }
-    let record = try store.record(named: url)
+    let record = try store.record(matching: url)
     #expect(record.state == .cancelled)
     #expect(record.received == 0)
     #expect(try FileManager.default.contentsOfDirectory(atPath: layout().folderPath) == [])
@@ -135,7 +135,7 @@ struct CommandExecutionTests {
       await cancelled()
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(outcome)
-      while (try? store.record(named: url)) != nil { await Task.yield() }
+      while (try? store.record(matching: url)) != nil { await Task.yield() }
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
   }
@@ -147,7 +147,7 @@ struct CommandExecutionTests {
       task.sink.finish(.failed(TaskFailure(code: .connectionLost, message: "gone")))
       while await !engine.progress().isEmpty { await Task.yield() }
     }
-    let record = try store.record(named: url)
+    let record = try store.record(matching: url)
     #expect(record.state == .paused)
     #expect(record.failedAttempts == 0)
     #expect(record.unresolvedStarts == 0)
@@ -164,11 +164,11 @@ struct CommandExecutionTests {
   @Test func `a record set to waiting again keeps its running transfer`() async throws {
     _ = try await during { task, _ in
       try write { $0.state = .waiting }
-      while try store.record(named: url).state != .running { await Task.yield() }
+      while try store.record(matching: url).state != .running { await Task.yield() }
       #expect(transport.cancelled.isEmpty)
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(.completed)
-      while try store.record(named: url).state != .completed { await Task.yield() }
+      while try store.record(matching: url).state != .completed { await Task.yield() }
     }
     #expect(transport.started.count == 1)
   }
@@ -185,16 +185,16 @@ struct CommandExecutionTests {
     while transport.started.isEmpty { await Task.yield() }
     let idle = transport.started[0].request.url == url ? "https://example.com/b" : url
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, idle) { $0.intent = .pause }
+      _ = try tx.update(DownloadRecord.self, key: idle) { $0.intent = .pause }
     }
-    while try store.record(named: idle).state != .paused { await Task.yield() }
+    while try store.record(matching: idle).state != .paused { await Task.yield() }
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, idle) {
+      _ = try tx.update(DownloadRecord.self, key: idle) {
         $0.state = .removed
         $0.intent = .remove
       }
     }
-    while (try? store.record(named: idle)) != nil { await Task.yield() }
+    while (try? store.record(matching: idle)) != nil { await Task.yield() }
     #expect(transport.started.count == 1)
     // Stop the engine first: it restarts a transfer that ends by itself.
     engine.stop()

@@ -39,7 +39,7 @@ import Testing
   }
 
   private func layout() throws -> FileLayout {
-    try store.roots().layout(of: try store.record(named: url))
+    try store.roots().layout(of: try store.record(matching: url))
   }
 
   private func engine(_ faultInjector: Recorder, overlap: Int64 = 0) throws -> DownloadEngine {
@@ -67,7 +67,7 @@ import Testing
     try folder.makeFile("store/files/a", "abc")
     let fileIdentity = try #require(FileIdentity(ofFileAt: layout.finalPath))
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { record in
+      _ = try tx.update(DownloadRecord.self, key: url) { record in
         record.state = .finalizing
         record.received = 3
         record.expected = 3
@@ -76,7 +76,7 @@ import Testing
     }
     let faultInjector = Recorder()
     _ = try await engine(faultInjector).reconcileRecords()
-    #expect(try store.record(named: url).state == .completed)
+    #expect(try store.record(matching: url).state == .completed)
     #expect(faultInjector.all.first == .synchronizeFolder(path: layout.folderPath))
   }
 
@@ -84,7 +84,7 @@ import Testing
   {
     let layout = try layout()
     try folder.makeFile("store/files/\(layout.partialPath.split(separator: "/").last ?? "")", "abc")
-    try store.remove(.named(url))
+    try store.remove(.matching(url))
     // The commit is not reached.
     let faultInjector = Recorder { $0 == .commit }
     await #expect(throws: CommitRefusal.self) {
@@ -95,7 +95,7 @@ import Testing
         .remove(path: layout.partialPath), .synchronizeFolder(path: layout.folderPath),
       ]
     )
-    #expect(try store.record(named: url).state == .removed)
+    #expect(try store.record(matching: url).state == .removed)
   }
 
   @Test func `a partial file deleted right before a kill is synced before its record is deleted`()
@@ -103,14 +103,14 @@ import Testing
   {
     let folder = try layout().folderPath
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    try store.remove(.named(url))
+    try store.remove(.matching(url))
     // The commit is not reached.
     let faultInjector = Recorder { $0 == .commit }
     await #expect(throws: CommitRefusal.self) {
       _ = try await engine(faultInjector).reconcileRecords()
     }
     #expect(faultInjector.all == [.synchronizeFolder(path: folder)])
-    #expect(try store.record(named: url).state == .removed)
+    #expect(try store.record(matching: url).state == .removed)
   }
 
   @Test func `a folder that cannot be synced fails the download and not the engine`() async throws {
@@ -119,7 +119,7 @@ import Testing
     }
     let summary = try await engine(broken).run(until: .idle)
     #expect(summary == RunSummary(failed: 1))
-    let record = try store.record(named: url)
+    let record = try store.record(matching: url)
     #expect(record.state == .failedPermanent)
     #expect(record.attempts.last?.failure.code == .fileSystem)
     // The file is there, so resuming needs no network.
@@ -138,7 +138,7 @@ import Testing
     )
     try Data(bytes).write(to: URL(filePath: layout.partialPath))
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { record in
+      _ = try tx.update(DownloadRecord.self, key: url) { record in
         record.received = 300
         record.expected = 1_000
         record.entityTag = "\"1\""

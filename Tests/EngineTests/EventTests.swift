@@ -22,7 +22,7 @@ struct EventTests {
     try fixture.add("/a")
     let engine = try fixture.engine()
     let consumers = [
-      engine.events(), engine.events(), engine.handle(of: fixture.server.url("/a")).events(),
+      engine.events(), engine.events(), engine.handle(forURL: fixture.server.url("/a")).events(),
     ]
     _ = try await engine.run(until: .idle)
     for events in consumers {
@@ -43,7 +43,7 @@ struct EventTests {
     }
     let engine = try fixture.engine()
     let dead = engine.events(keeping: 10)
-    let handle = engine.handle(of: fixture.server.url("/0"))
+    let handle = engine.handle(forURL: fixture.server.url("/0"))
     let deadHandle = handle.events()
     let observation = engine.observe { _ in
       // A callback that never returns blocks only itself.
@@ -71,7 +71,7 @@ struct EventTests {
     for await event in events {
       guard case .completed(let record) = event else { continue }
       ends[record.url, default: 0] += 1
-      let stored = try fixture.store.record(named: record.url)
+      let stored = try fixture.store.record(matching: record.url)
       #expect(stored.state == .completed)
       #expect(FileManager.default.fileExists(atPath: fixture.file(record.filename)))
     }
@@ -119,7 +119,7 @@ struct EventTests {
     while transport.started.isEmpty { await Task.yield() }
     let idle = transport.started[0].request.url == urls[0] ? urls[1] : urls[0]
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, idle) { $0.intent = intent }
+      _ = try tx.update(DownloadRecord.self, key: idle) { $0.intent = intent }
     }
     let released = await events.first { if case .released = $0 { true } else { false } }
     #expect(released?.url == idle)
@@ -138,7 +138,7 @@ struct EventTests {
     let engine = try fixture.engine()
     let (results, tell) = AsyncStream<Result<FinishedDownload, any Error>>.makeStream()
     let seen = Mutex<[DownloadProgress]>([])
-    let observation = engine.handle(of: fixture.server.url("/a")).observe(
+    let observation = engine.handle(forURL: fixture.server.url("/a")).observe(
       every: .milliseconds(1),
       progress: { progress in seen.withLock { $0.append(progress) } },
       end: { result in

@@ -128,7 +128,7 @@ struct FailedSyncTests {
       "sha256:" + "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
     )
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.expectedDigest = digest.text }
+      _ = try tx.update(DownloadRecord.self, key: url) { $0.expectedDigest = digest.text }
     }
     let faultInjector = OneFailedSync(after: 0, EIO)
     let engine = try engine(faultInjector)

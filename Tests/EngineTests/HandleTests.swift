@@ -13,7 +13,7 @@ import Testing
 struct HandleTests {
   private func cancel(_ record: DownloadRecord, in fixture: EngineFixture) throws {
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, record.url) {
+      _ = try tx.update(DownloadRecord.self, key: record.url) {
         $0.state = .cancelled
         $0.intent = .cancel
       }
@@ -44,7 +44,7 @@ struct HandleTests {
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
     let engine = try fixture.engine()
-    let handle = engine.handle(of: fixture.server.url("/a"))
+    let handle = engine.handle(forURL: fixture.server.url("/a"))
     let waiting = (0..<10).map { _ in Task { try await handle.value().filePath } }
     _ = try await engine.run(until: .idle)
     for task in waiting { #expect(try await task.value == fixture.file("a")) }
@@ -56,7 +56,7 @@ struct HandleTests {
     fixture.server.route("/a", Resource(.text("a"), faults: .status(404), then: .repeatLast))
     try fixture.add("/a")
     let engine = try fixture.engine()
-    let handle = engine.handle(of: fixture.server.url("/a"))
+    let handle = engine.handle(forURL: fixture.server.url("/a"))
     let value = Task { try await handle.value() }
     _ = try await engine.run(until: .idle)
     let failure = await #expect(throws: DownloadFailure.self) { try await value.value }
@@ -71,7 +71,7 @@ struct HandleTests {
     fixture.server.route("/a", resource)
     let record = try fixture.add("/a")
     let engine = try fixture.engine { $0.checkpointInterval = .milliseconds(50) }
-    let handle = engine.handle(of: record.url)
+    let handle = engine.handle(forURL: record.url)
     let events = handle.events()
     let value = Task { try await handle.value() }
     let run = Task { try await engine.run(until: .stopped) }
@@ -87,7 +87,7 @@ struct HandleTests {
     let fixture = try EngineFixture()
     let record = try fixture.add("/a") { $0.isPaused = true }
     let engine = try fixture.engine()
-    let handle = engine.handle(of: record.url)
+    let handle = engine.handle(forURL: record.url)
     let progress = handle.progress(every: .milliseconds(1))
     let value = Task { try await handle.value() }
     let run = Task { try await engine.run(until: .stopped) }
@@ -106,7 +106,7 @@ struct HandleTests {
     fixture.server.route("/a", resource)
     let record = try fixture.add("/a")
     let engine = try fixture.engine()
-    let handle = engine.handle(of: record.url)
+    let handle = engine.handle(forURL: record.url)
     let events = handle.events()
     let value = Task { try await handle.value() }
     let run = Task { try await engine.run(until: .stopped) }
@@ -123,7 +123,7 @@ struct HandleTests {
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
     let engine = try fixture.engine()
-    let handle = engine.handle(of: fixture.server.url("/a"))
+    let handle = engine.handle(forURL: fixture.server.url("/a"))
     let value = Task { try await handle.value() }
     value.cancel()
     await #expect(throws: CancellationError.self) { try await value.value }
@@ -134,7 +134,7 @@ struct HandleTests {
   func `a handle of an unknown URL throws unknownRecord and has no progress`() async throws {
     let fixture = try EngineFixture()
     let engine = try fixture.engine()
-    let handle = engine.handle(of: "https://example.com/none")
+    let handle = engine.handle(forURL: "https://example.com/none")
     let error = await #expect(throws: RecordStoreError.self) { try await handle.value() }
     #expect(error?.code == .unknownRecord)
     #expect(await handle.progress().reduce(0) { count, _ in count + 1 } == 0)
@@ -147,7 +147,7 @@ struct HandleTests {
     try await fixture.run()
     try FileManager.default.removeItem(atPath: fixture.file("a"))
     let engine = try fixture.engine()
-    let handle = engine.handle(of: fixture.server.url("/a"))
+    let handle = engine.handle(forURL: fixture.server.url("/a"))
     let error = await #expect(throws: EngineError.self) { try await handle.value() }
     #expect(error?.code == .fileMissing)
   }
@@ -162,7 +162,9 @@ struct HandleTests {
     fixture.server.route("/a", resource)
     try fixture.add("/a")
     let engine = try fixture.engine()
-    let progress = engine.handle(of: fixture.server.url("/a")).progress(every: .milliseconds(20))
+    let progress = engine.handle(forURL: fixture.server.url("/a")).progress(
+      every: .milliseconds(20)
+    )
     var changes = progress.makeAsyncIterator()
     let first = await changes.next()
     #expect(first?.received == 0 && first?.isLive == false && first?.state == .waiting)
@@ -189,7 +191,7 @@ struct HandleTests {
     // A waiting download is followed, too.
     if !isRunning { try fixture.add("first", priority: 1) }
     let engine = try fixture.engine(1)
-    let handle = engine.handle(of: fixture.url("old"))
+    let handle = engine.handle(forURL: fixture.url("old"))
     let value = Task { try await handle.value() }
     let progress = Task {
       await handle.progress(every: .milliseconds(1)).reduce(into: [DownloadProgress]()) {
@@ -199,7 +201,7 @@ struct HandleTests {
     try await fixture.running(engine) {
       try await fixture.started(1)
       if isRunning { fixture.transport.started[0].receive([1], of: 3) }
-      try fixture.store.replaceURL(of: fixture.url("old"), with: fixture.url("new"))
+      try fixture.store.replaceURL(matching: fixture.url("old"), with: fixture.url("new"))
       // Another download may have the old URL by then.
       try fixture.add("old", priority: -1)
       try await fixture.settle()
@@ -220,7 +222,7 @@ struct HandleTests {
   @Test func `a handle created before its download is added follows that download`() async throws {
     let fixture = try ManualFixture()
     let engine = try fixture.engine()
-    let handle = engine.handle(of: fixture.url("a"))
+    let handle = engine.handle(forURL: fixture.url("a"))
     let events = handle.events()
     try await fixture.running(engine) {
       try fixture.add("a")

@@ -121,7 +121,7 @@ struct LateEventTests {
         guard !hasRestarted else { return nil }
         hasRestarted = true
         // The engine is about to commit that the file cannot be synced.
-        return (try? store.restart(.named(url))) == nil ? 1 : 5
+        return (try? store.restart(.matching(url))) == nil ? 1 : 5
       }
     }
     try await fixture.running(try engine(faultInjector)) {
@@ -145,7 +145,7 @@ struct LateEventTests {
         defer { hasRestarted = true }
         return !hasRestarted
       }
-      if isFirst { _ = try? store.restart(.named(url)) }
+      if isFirst { _ = try? store.restart(.matching(url)) }
       return nil
     }
   }
@@ -179,7 +179,7 @@ struct LateEventTests {
       try await fixture.started(1)
       let first = transport.started[0]
       first.receive([UInt8](repeating: 7, count: 40), of: 100)
-      try store.restart(.named(fixture.url("a")))
+      try store.restart(.matching(fixture.url("a")))
       try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
       first.sink.finish(.cancelled)
       try await fixture.started(2)
@@ -199,8 +199,8 @@ struct LateEventTests {
     }
     let (store, url) = (store, fixture.url("a"))
     let faultInjector = EffectHook { effect in
-      if case .synchronizeFolder = effect, (try? store.record(named: url).state) == .finalizing {
-        _ = try? store.cancel(.named(url))
+      if case .synchronizeFolder = effect, (try? store.record(matching: url).state) == .finalizing {
+        _ = try? store.cancel(.matching(url))
       }
       return nil
     }
@@ -212,8 +212,8 @@ struct LateEventTests {
   @Test func `a cancel during the final rename is not undone`() async throws {
     let (store, url) = (store, fixture.url("a"))
     let faultInjector = EffectHook { effect in
-      if case .synchronizeFolder = effect, (try? store.record(named: url).state) == .finalizing {
-        _ = try? store.cancel(.named(url))
+      if case .synchronizeFolder = effect, (try? store.record(matching: url).state) == .finalizing {
+        _ = try? store.cancel(.matching(url))
       }
       return nil
     }
@@ -234,8 +234,8 @@ struct LateEventTests {
       try await fixture.started(1)
       let first = transport.started[0]
       first.receive([UInt8](repeating: 7, count: 40), of: 100)
-      try store.replaceURL(of: old, with: new)
-      try store.replaceURL(of: new, with: old)
+      try store.replaceURL(matching: old, with: new)
+      try store.replaceURL(matching: new, with: old)
       try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
       first.sink.finish(.cancelled)
       try await fixture.started(2)
@@ -251,7 +251,7 @@ struct LateEventTests {
     let early = Mutex(false)
     let faultInjector = EffectHook { effect in
       if case .synchronize(path) = effect { syncs.withLock { $0 += 1 } }
-      if let received = try? store.record(named: url).received, received > 0,
+      if let received = try? store.record(matching: url).received, received > 0,
         syncs.withLock({ $0 }) == 0
       {
         early.withLock { $0 = true }
@@ -272,7 +272,7 @@ struct LateEventTests {
     let seen = Mutex<[Bool]>([])
     let faultInjector = EffectHook { effect in
       guard case .link(let partial, _) = effect else { return nil }
-      let record = try? store.record(named: url)
+      let record = try? store.record(matching: url)
       let fileIdentity = FileIdentity(ofFileAt: partial)
       let isKnown =
         record?.state == .finalizing && fileIdentity != nil && record?.fileIdentity == fileIdentity

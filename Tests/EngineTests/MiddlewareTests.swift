@@ -179,7 +179,7 @@ struct MiddlewareTests {
     let run = Task { try await engine.run(until: .stopped) }
     for await _ in asked {}
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.intent = .pause }
+      _ = try tx.update(DownloadRecord.self, key: url) { $0.intent = .pause }
     }
     _ = await events.first { if case .released = $0 { true } else { false } }
     engine.stop()

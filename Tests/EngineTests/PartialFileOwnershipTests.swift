@@ -59,7 +59,7 @@ struct PartialFileOwnershipTests {
       options: options
     )
     let lock = try LockedFile(try fixture.layout("a").partialPath, for: .writing)
-    let events = engine.handle(of: fixture.url("a")).events()
+    let events = engine.handle(forURL: fixture.url("a")).events()
     try await fixture.running(engine) {
       let retry = await events.first { if case .retrying = $0 { true } else { false } }
       guard case .retrying(_, let failure, _) = retry else {
@@ -79,7 +79,7 @@ struct PartialFileOwnershipTests {
     try fixture.add("a")
     try fixture.change("a", partial: 5) { $0.received = 5 }
     let path = try fixture.layout("a").partialPath
-    try fixture.store.remove(.named(fixture.url("a")))
+    try fixture.store.remove(.matching(fixture.url("a")))
     let lock = try LockedFile(path, for: .writing)
     let found = try await fixture.engine().reconcileRecords()
     #expect(found.map(\.isPartialInUse) == [true])
@@ -107,7 +107,7 @@ struct PartialFileOwnershipTests {
       record.expected = 5
       record.fileIdentity = fileIdentity
     }
-    try fixture.store.restart(.named(fixture.url("a")))
+    try fixture.store.restart(.matching(fixture.url("a")))
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1], of: 3)

@@ -37,7 +37,7 @@ struct ReconcileTests {
     }
     let fileIdentity = FileIdentity(ofFileAt: layout.partialPath)
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { record in
+      _ = try tx.update(DownloadRecord.self, key: url) { record in
         record.fileIdentity = fileIdentity
         change(&record)
       }
@@ -46,7 +46,7 @@ struct ReconcileTests {
   }
 
   private func record(_ name: String) throws -> DownloadRecord {
-    try store.record(named: "https://example.com/\(name)")
+    try store.record(matching: "https://example.com/\(name)")
   }
 
   /// Reconciles, and returns the applied rules by filename.

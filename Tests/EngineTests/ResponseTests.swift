@@ -96,7 +96,7 @@ struct ResponseTests {
     // The total size is unknown, so the engine has to ask the server.
     let url = fixture.server.url("/a")
     try fixture.store.objects.writeNow { tx in
-      try tx.update(DownloadRecord.self, url) { $0.expected = nil }
+      try tx.update(DownloadRecord.self, key: url) { $0.expected = nil }
     }
     try await fixture.run()
     #expect(try fixture.record("/a").state == .completed)

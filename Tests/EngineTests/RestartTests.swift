@@ -36,7 +36,7 @@ struct RestartTests {
     }
     let fileIdentity = FileIdentity(ofFileAt: path)
     try fixture.store.objects.writeNow { tx in
-      try tx.update(DownloadRecord.self, record.url) { record in
+      try tx.update(DownloadRecord.self, key: record.url) { record in
         record.state = state
         record.received = received
         record.expected = 1_000_000

@@ -67,7 +67,7 @@ struct SchedulingTests {
       try await fixture.started(1)
       var update = RecordUpdate()
       update.priority = 7
-      try await engine.update(url("c"), update)
+      try await engine.update(matching: url("c"), with: update)
       try await fixture.settle()
       transport.started[0].complete()
       try await fixture.started(2)
@@ -81,7 +81,7 @@ struct SchedulingTests {
     let engine = try fixture.engine(2)
     try await fixture.running(engine) {
       try await fixture.started(2)
-      try await engine.resume(.named(url("d")), immediately: true)
+      try await engine.resume(.matching(url("d")), immediately: true)
       try await waitUntil("a to end") { !transport.cancelled.isEmpty }
       #expect(transport.cancelled == [TaskID(rawValue: 1)])
       // No slot is free until the cancelled task has ended.
@@ -100,7 +100,7 @@ struct SchedulingTests {
       #expect(started == ["a", "b", "d", "c"])
       #expect(try fixture.record("a").state == .waiting)
       // The user resumes it.
-      try await engine.resume(.named(url("a")))
+      try await engine.resume(.matching(url("a")))
       try await fixture.started(5)
       #expect(started.last == "a")
     }
@@ -110,7 +110,7 @@ struct SchedulingTests {
   func `a held download does not start at launch or keep the run from ending`() async throws {
     try fixture.add("a", "b")
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url("a")) { $0.isHeld = true }
+      _ = try tx.update(DownloadRecord.self, key: url("a")) { $0.isHeld = true }
     }
     let engine = try fixture.engine(4)
     async let summary = engine.run(until: .idle)
@@ -160,7 +160,7 @@ struct SchedulingTests {
     try fixture.add("a", "b")
     let failure = DownloadFailure(.connectionLost, "lost")
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url("b")) { record in
+      _ = try tx.update(DownloadRecord.self, key: url("b")) { record in
         record.mirrors = ["https://other.example/b"]
         record.attempts = [Attempt(at: Date(), url: record.url, failure: failure, received: 0)]
         record.failedAttempts = 1
@@ -200,7 +200,7 @@ struct SchedulingTests {
         try await fixture.started(min(300, done + 7))
         #expect(transport.started.count <= done + 7)
         // Remove downloads at the end of the queue.
-        if done < 100 { try store.remove(.named(url("n\(299 - done)"))) }
+        if done < 100 { try store.remove(.matching(url("n\(299 - done)"))) }
         transport.started[done].complete()
         done += 1
       }

@@ -87,21 +87,21 @@ struct ShortageTests {
     let summary = try await engine.run(until: .idle)
     #expect(summary == RunSummary(completed: 1))
     #expect(left.withLock { $0 } == 0)
-    let file = try store.roots().layout(of: store.record(named: url)).finalPath
+    let file = try store.roots().layout(of: store.record(matching: url)).finalPath
     #expect(body.matches(try Data(contentsOf: URL(filePath: file))))
     return await events.reduce(into: []) { $0.append($1) }
   }
 
   /// Stores the first bytes of the record's file.
   private func interrupt(_ body: SimulatedBody) throws {
-    let layout = try store.roots().layout(of: store.record(named: url))
+    let layout = try store.roots().layout(of: store.record(matching: url))
     try FileManager.default.createDirectory(
       atPath: layout.folderPath,
       withIntermediateDirectories: true
     )
     try Data(body[0..<300]).write(to: URL(filePath: layout.partialPath))
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { record in
+      _ = try tx.update(DownloadRecord.self, key: url) { record in
         record.received = 300
         record.expected = 1_000
         record.entityTag = "\"1\""
@@ -120,7 +120,7 @@ struct ShortageTests {
   ) async throws {
     let events = try await run(failing: step, times: 2, with: code)
     #expect(retries(events) == [.outOfResources, .outOfResources])
-    #expect(try store.record(named: url).attempts.isEmpty)
+    #expect(try store.record(matching: url).attempts.isEmpty)
   }
 
   @Test(arguments: Step.allCases)
@@ -129,7 +129,7 @@ struct ShortageTests {
   ) async throws {
     let events = try await run(failing: step, times: 1, with: ESTALE)
     #expect(retries(events) == [.fileUnavailable])
-    #expect(try store.record(named: url).attempts.map(\.failure.code) == [.fileUnavailable])
+    #expect(try store.record(matching: url).attempts.map(\.failure.code) == [.fileUnavailable])
   }
 
   @Test func `no other download starts while the machine is short of resources`() async throws {
@@ -172,8 +172,8 @@ struct ShortageTests {
     var request = DownloadRequest(url: mark)
     request.isPaused = true
     try store.add([request])
-    try store.remove(.named(mark))
-    try await waitUntil("the mark to be deleted") { (try? store.record(named: mark)) == nil }
+    try store.remove(.matching(mark))
+    try await waitUntil("the mark to be deleted") { (try? store.record(matching: mark)) == nil }
   }
 
   @Test(arguments: [TaskFailure.Code.cannotConnect, .cannotFindHost, .unknown], [true, false])
@@ -188,7 +188,7 @@ struct ShortageTests {
       try await waitUntil("the start") { transport.started.count == 1 }
       transport.started[0].sink.finish(.failed(TaskFailure(code: code, message: "no")))
       try await waitUntil("the next start") { transport.started.count == 2 }
-      let record = try store.record(named: url)
+      let record = try store.record(matching: url)
       #expect(record.failedAttempts == (lacksDescriptors ? 0 : 1))
       #expect(record.attempts.count == (lacksDescriptors ? 0 : 1))
     } ending: {

@@ -88,7 +88,7 @@ struct TransferCommandTests {
       let request = DownloadRequest(url: url("/slow"))
       let slow = Task { try await engine.get(request) }
       try await received(engine, 1)
-      try await engine.cancel(.named(url("/slow")))
+      try await engine.cancel(.matching(url("/slow")))
       let error = await #expect(throws: EngineError.self) { _ = try await slow.value }
       #expect(error?.code == .cancelled)
     }
@@ -105,7 +105,7 @@ struct TransferCommandTests {
       let paused = try fixture.record("/a")
       #expect(paused.state == .paused && paused.received >= 200_000)
       fast("/a")
-      try await engine.resume(.named(paused.id))
+      try await engine.resume(.matching(paused.id))
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
       #expect(fixture.ranges("/a") == [nil, "bytes=\(paused.received)-"])
     }
@@ -136,14 +136,14 @@ struct TransferCommandTests {
     try await running { engine in
       try await engine.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 200_000)
-      try await engine.cancel(.named(url("/a")))
+      try await engine.cancel(.matching(url("/a")))
       try await waitUntil("the cancelled state") {
         try fixture.record("/a").state == .cancelled
       }
       #expect(try files() == [])
       #expect(try fixture.record("/a").received == 0)
       fast("/a")
-      try await engine.restart(.named(url("/a")))
+      try await engine.restart(.matching(url("/a")))
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(fixture.ranges("/a") == [nil, nil])
@@ -157,7 +157,7 @@ struct TransferCommandTests {
       try await received(engine, 300_000)
       let before = try fixture.record("/a").generation
       fast("/a")
-      try await engine.restart(.named(url("/a")))
+      try await engine.restart(.matching(url("/a")))
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
       #expect(try fixture.record("/a").generation == before + 2)
     }
@@ -170,7 +170,7 @@ struct TransferCommandTests {
     try await running { engine in
       _ = try await engine.get(DownloadRequest(url: url("/a")))
       slow("/a", etag: "\"2\"")
-      try await engine.restart(.named(url("/a")))
+      try await engine.restart(.matching(url("/a")))
       try await received(engine, 100_000)
       #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "old")
       try await engine.pause(.all)
@@ -188,7 +188,7 @@ struct TransferCommandTests {
       _ = try await engine.get(DownloadRequest(url: url("/a")))
       try FileManager.default.removeItem(atPath: fixture.file("a"))
       try Data("theirs".utf8).write(to: URL(filePath: fixture.file("a")))
-      try await engine.restart(.named(url("/a")))
+      try await engine.restart(.matching(url("/a")))
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "theirs")
@@ -221,7 +221,7 @@ struct TransferCommandTests {
       try await received(engine, 100_000)
       var update = RecordUpdate()
       update.filename = "b.bin"
-      try await engine.update(url("/a"), update)
+      try await engine.update(matching: url("/a"), with: update)
       try await engine.pause(.all)
       fast("/a")
       try await engine.resume(.all)
@@ -242,7 +242,7 @@ struct TransferCommandTests {
       try await received(engine, 1)
       var update = RecordUpdate()
       update.filename = "b.bin"
-      try await engine.update(url("/a"), update)
+      try await engine.update(matching: url("/a"), with: update)
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(try files() == ["b.bin"])
@@ -270,7 +270,7 @@ struct TransferCommandTests {
       let failed = try fixture.record("/signed-old")
       #expect(failed.attempts.last?.failure.code == .needsURL)
       #expect(failed.received > 0)
-      try await engine.replaceURL(of: failed.id, with: url("/signed-new"))
+      try await engine.replaceURL(matching: failed.id, with: url("/signed-new"))
       try await waitUntil("completion") {
         try fixture.record("/signed-new").state == .completed
       }
@@ -289,7 +289,7 @@ struct TransferCommandTests {
       try await received(engine, 500_000)
       try await waitUntil("a checkpoint") { try fixture.record("/old").received > 0 }
       let kept = try fixture.record("/old").received
-      try await engine.replaceURL(of: url("/old"), with: url("/new"))
+      try await engine.replaceURL(matching: url("/old"), with: url("/new"))
       try await waitUntil("completion") { try fixture.record("/new").state == .completed }
       let range = try #require(fixture.ranges("/new").first ?? nil)
       let from = try #require(Int64(range.dropFirst("bytes=".count).dropLast()))

@@ -39,12 +39,12 @@ struct CrashTests {
     let end = try ToolProcess.run(["--store", folder, "run", "--until-idle"])
     #expect(end.exitCode == 1)
     let store = try RecordStore(at: folder, access: .readWrite)
-    let poison = try store.record(named: server.url("/poison"))
+    let poison = try store.record(matching: server.url("/poison"))
     #expect(poison.state == .failedPermanent)
     #expect(poison.attempts.last?.failure.code == .quarantined)
     // The first start does not count if bytes were synced before the crash.
     #expect((3...4).contains(server.requests.count { $0.target == "/poison" }))
-    let good = try store.record(named: server.url("/good"))
+    let good = try store.record(matching: server.url("/good"))
     #expect(good.state == .completed)
     #expect(body.matches(file: "\(folder)/files/good"))
 

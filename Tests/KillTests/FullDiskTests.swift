@@ -58,7 +58,7 @@ import Testing
       #expect(try ToolProcess.run(run, output: log).exitCode == 74)
       #expect(try String(contentsOfFile: log, encoding: .utf8).contains("full"))
       let store = try RecordStore(at: folder, access: .readOnly)
-      let stopped = try store.record(named: server.url("/a"))
+      let stopped = try store.record(matching: server.url("/a"))
       #expect(stopped.state == .waiting)
       #expect(stopped.received > 0)
       try disk.grow(to: 32 << 20)
@@ -89,7 +89,7 @@ import Testing
       let other = try store.root(at: "\(folder)/other")
       for path in ["/a", "/b", "/paused"] { try add(path, full) }
       func record(_ path: String) throws -> DownloadRecord {
-        try store.record(named: server.url(path))
+        try store.record(matching: server.url(path))
       }
       let tool = try ToolProcess(["--store", folder, "run"], output: "\(folder)/log")
       defer { tool.signal(SIGKILL, wholeGroup: true) }

@@ -161,7 +161,7 @@ private struct RecordByIDs: Model {
       models: [RecordByIDs.self],
       options: StoreOptions(access: .readOnly, schemaVersion: DownloadMigrations.currentVersion)
     )
-    let values = try other.read { try $0.get(RecordByIDs.self, "v1")?.values }
+    let values = try other.read { try $0.find(RecordByIDs.self, key: "v1")?.values }
     #expect(
       values == [
         "v1", "v2", "v3", "v4", "v5", "v6", "v7", "finalizing", "keep", "[\"v10\"]", "11", "12",

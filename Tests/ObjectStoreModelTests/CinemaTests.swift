@@ -27,9 +27,9 @@ import Testing
         try tx.insert(hall)
         try tx.insert(film)
       }
-      let found = try store.read { try $0.get(one) }
+      let found = try store.read { try $0.find(one) }
       #expect(found == hall)
-      let foundFilm = try store.read { try $0.get(Film.self, "F") }
+      let foundFilm = try store.read { try $0.find(Film.self, key: "F") }
       #expect(foundFilm == film)
     }
   }
@@ -47,12 +47,12 @@ import Testing
       let found = try store.read { tx in
         let bySelf = try tx.fetch(Cinema.Seat.where { $0.primaryKey == key })
         #expect(bySelf == [seats[1]])
-        return try tx.get(Cinema.Seat.self, key)
+        return try tx.find(Cinema.Seat.self, key: key)
       }
       #expect(found == seats[1] && found?.primaryKey == key)
       #expect(throws: StoreError.self) {
         try store.write { tx in
-          _ = try tx.update(Cinema.Seat.self, key) { $0.number = 9 }
+          _ = try tx.update(Cinema.Seat.self, key: key) { $0.number = 9 }
         }
       }
     }
@@ -105,12 +105,12 @@ import Testing
         try tx.insert(second)
         try tx.insert(hall)
       }
-      try store.write { tx in _ = try tx.delete(Cinema.Seat.self, second.primaryKey) }
+      try store.write { tx in _ = try tx.delete(Cinema.Seat.self, key: second.primaryKey) }
       first.neighbours = []
       try store.write { tx in
         let seats = try tx.fetch(Cinema.Hall.seats(of: hall))
         #expect(seats == [first])
-        _ = try tx.delete(Cinema.Hall.self, "One")
+        _ = try tx.delete(Cinema.Hall.self, key: "One")
         let count = try tx.count(Cinema.Seat.all)
         #expect(count == 0)
       }

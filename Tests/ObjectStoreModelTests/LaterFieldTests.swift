@@ -15,7 +15,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try open(BareParcel.self).write { tx in try tx.insert(BareParcel(id: 1)) }
     let store = try open(Parcel.self)
-    let found = try store.read { try $0.get(Parcel.self, 1) }
+    let found = try store.read { try $0.find(Parcel.self, key: 1) }
     #expect(found == Parcel(id: 1, from: nil))
     #expect(found?.weight == 1.25 && found?.to.street == "here" && found?.from == nil)
     // The index has no entry for the field until the object is written again.
@@ -23,7 +23,7 @@ import Testing
       let heavy = Parcel.where { $0.weight > 1 }
       let count = try tx.count(heavy)
       #expect(count == 0)
-      _ = try tx.update(Parcel.self, 1) { $0.note = "written" }
+      _ = try tx.update(Parcel.self, key: 1) { $0.note = "written" }
       let countAfter = try tx.count(heavy)
       #expect(countAfter == 1)
     }
@@ -36,7 +36,7 @@ import Testing
       try tx.insert(VagueParcel(id: 2, weight: 3, to: Place(street: "there"), tags: ["a"]))
     }
     let found = try open(Parcel.self).read { tx in
-      try [1, 2].map { try tx.get(Parcel.self, $0) }
+      try [1, 2].map { try tx.find(Parcel.self, key: $0) }
     }
     #expect(found[0] == Parcel(id: 1))
     #expect(found[1] == Parcel(id: 2, weight: 3, to: Place(street: "there"), tags: ["a"]))
@@ -48,7 +48,7 @@ import Testing
     let error = #expect(throws: StoreError.self) { try open(ColumnThenRow.self) }
     #expect(error?.code == .schemaMismatch)
     let found = try open(Renamed.self).read { tx in
-      try tx.get(Renamed.self, .init(line: 1, column: 2))
+      try tx.find(Renamed.self, key: .init(line: 1, column: 2))
     }
     #expect(found == Renamed(line: 1, column: 2))
   }

@@ -24,7 +24,7 @@ import Testing
       _ = try transaction.upsert(download)
     }
     let found = try store.read { snapshot in
-      try snapshot.get(Download.self, download.url)
+      try snapshot.find(Download.self, key: download.url)
     }
     // Transient properties have their default.
     download.isSelected = false
@@ -41,7 +41,7 @@ import Testing
     }
     let store = try Store(at: folder, models: [LaterEntry.self])
     let found = try store.read { snapshot in
-      try snapshot.get(LaterEntry.self, 7)
+      try snapshot.find(LaterEntry.self, key: 7)
     }
     #expect(
       found == LaterEntry(id: 7, title: "Title", pages: 12, stars: 5, comment: nil, tags: ["new"])

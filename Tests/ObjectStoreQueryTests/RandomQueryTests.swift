@@ -93,14 +93,14 @@ import Testing
       // An update stores the default of a missing value.
       rows[index].rank = rank
       rows[index].ratio = row.ratio ?? 0
-      _ = try tx.update(M.self, row.id) { object in
+      _ = try tx.update(M.self, key: row.id) { object in
         var row = object.row
         row.rank = rank
         object = M(row: row)
       }
     case 9 where !rows.isEmpty:
       let removed = rows.remove(at: Int.random(in: rows.indices, using: &random))
-      try tx.delete(M.self, removed.id)
+      try tx.delete(M.self, key: removed.id)
     default: break
     }
   }

@@ -36,7 +36,7 @@ import Testing
   @Test func `a view reads single fields, hot and cold`() throws {
     try store.read { tx throws in
       for row in rows {
-        let found = try tx.withView(BareSample.self, row.id) { view in
+        let found = try tx.withView(BareSample.self, key: row.id) { view in
           #expect(try view.name.utf8.elementsEqual(row.name.utf8))
           #expect(try view.rank == row.rank)
           #expect(try view.level == row.level)
@@ -50,7 +50,7 @@ import Testing
         }
         #expect(found == row.id)
       }
-      #expect(try tx.withView(BareSample.self, -1) { _ in 1 } == nil)
+      #expect(try tx.withView(BareSample.self, key: -1) { _ in 1 } == nil)
     }
   }
 
@@ -61,22 +61,21 @@ import Testing
     let new = try Store(at: other.path, models: [BareSample.self])
     try new.read { tx in
       let error = #expect(throws: StoreError.self) {
-        try tx.withView(BareSample.self, 0) { view in try view.ratio }
+        try tx.withView(BareSample.self, key: 0) { view in try view.ratio }
       }
       #expect(error?.code == .missingField)
       // In the stored layout, `rank` is a cold field and `nick` is a hot one.
-      let rank = try tx.withView(BareSample.self, 0) { try $0.rank }
-      let nick = try tx.withView(BareSample.self, 0) { try $0.nick }
+      let rank = try tx.withView(BareSample.self, key: 0) { try $0.rank }
+      let nick = try tx.withView(BareSample.self, key: 0) { try $0.nick }
       #expect(rank == 0)
       #expect(nick == .some(nil))
     }
   }
 
-  @Test func `find throws notFound for a missing object`() throws {
+  @Test func `find returns nil for a missing object`() throws {
     try store.read { tx throws in
-      #expect(try tx.find(BareSample.self, 3).row == rows[3])
-      let error = #expect(throws: StoreError.self) { try tx.find(BareSample.self, -3) }
-      #expect(error?.code == .notFound)
+      #expect(try tx.find(BareSample.self, key: 3)?.row == rows[3])
+      #expect(try tx.find(BareSample.self, key: -3) == nil)
     }
   }
 
@@ -175,7 +174,7 @@ import Testing
       // Deletes the last object of the page and inserts one before all others.
       if let last = page.objects.last {
         try store.write { tx in
-          try tx.delete(SingleSample.self, last.row.id)
+          try tx.delete(SingleSample.self, key: last.row.id)
           var row = Row()
           row.id = 1_000 + round
           row.rank = 100
@@ -218,7 +217,7 @@ import Testing
       for part in 0..<4 {
         group.addTask {
           for row in rows where row.id % 4 == part {
-            let found = try snapshot.read { try $0.get(BareSample.self, row.id) }
+            let found = try snapshot.read { try $0.find(BareSample.self, key: row.id) }
             #expect(found?.row == row)
           }
         }

@@ -19,7 +19,7 @@ import Testing
         for number in 1...last {
           try await store.write { tx in
             for id in 0..<20 {
-              try tx.update(Everything.self, Int64(id)) { object in
+              try tx.update(Everything.self, key: Int64(id)) { object in
                 object.received = number
                 object.text = "\(number)"
               }
@@ -53,9 +53,9 @@ import Testing
     try await withThrowingTaskGroup { group in
       group.addTask {
         for _ in 0..<100 {
-          try await store.write { _ = try $0.update(Everything.self, 1) { $0.received += 1 } }
+          try await store.write { _ = try $0.update(Everything.self, key: 1) { $0.received += 1 } }
         }
-        try await store.write { _ = try $0.delete(Everything.self, 1) }
+        try await store.write { _ = try $0.delete(Everything.self, key: 1) }
       }
       group.addTask {
         var exists = true
@@ -63,7 +63,7 @@ import Testing
           let count = try store.commitNumber()
           exists = try await store.read { tx in
             #expect(tx.commitNumber >= count)
-            return try tx.get(Everything.self, 1) != nil
+            return try tx.find(Everything.self, key: 1) != nil
           }
           await Task.yield()
         }
@@ -80,7 +80,9 @@ import Testing
         group.addTask {
           for _ in 0..<25 {
             if task.isMultiple(of: 2) {
-              try await store.write { _ = try $0.update(Everything.self, 1) { $0.received += 1 } }
+              try await store.write {
+                _ = try $0.update(Everything.self, key: 1) { $0.received += 1 }
+              }
             } else {
               try increment(store)
             }
@@ -89,7 +91,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try await store.read { try $0.get(Everything.self, 1)?.received } == 200)
+    #expect(try await store.read { try $0.find(Everything.self, key: 1)?.received } == 200)
   }
 
   @Test func `processes that create the same store concurrently share it`() async throws {
@@ -104,7 +106,7 @@ import Testing
               try store.write { tx in
                 try tx.insert(Everything(id: Int64(number * 100 + id)))
                 try tx.upsert(Everything(id: -1, count: 1))
-                _ = try tx.update(Everything.self, -1) { $0.received += 1 }
+                _ = try tx.update(Everything.self, key: -1) { $0.received += 1 }
               }
             }
           }
@@ -120,7 +122,7 @@ import Testing
     try await store.write { try $0.insert(OldNote(id: 1, text: "milk")) }
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       let store = try Store(at: path, models: [IndexedNote.self])
-      try store.write { _ = try $0.delete(IndexedNote.self, 7) }
+      try store.write { _ = try $0.delete(IndexedNote.self, key: 7) }
     }
     try await store.write { try $0.insert(OldNote(id: 2, text: "eggs")) }
     let text = Column<OldNote, String>(position: 1)
@@ -153,5 +155,5 @@ import Testing
 
 /// Calls the synchronous overload of `write`, which an asynchronous caller cannot select itself.
 private func increment(_ store: Store) throws {
-  try store.write { _ = try $0.update(Everything.self, 1) { $0.received += 1 } }
+  try store.write { _ = try $0.update(Everything.self, key: 1) { $0.received += 1 } }
 }

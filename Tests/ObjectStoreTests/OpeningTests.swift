@@ -128,10 +128,10 @@ import Testing
     let id: [UInt8] = [2, 0, 0, 0, 0, 0, 0, 0]
     try transaction.put([UInt8](repeating: 7, count: 100).span, for: id.span, in: database)
     try transaction.commit()
-    #expect(try store.read { try $0.get(Everything.self, 1) } == Everything(id: 1))
-    #expect(try store.read { try $0.get(Everything.self, 3) } == Everything(id: 3))
+    #expect(try store.read { try $0.find(Everything.self, key: 1) } == Everything(id: 1))
+    #expect(try store.read { try $0.find(Everything.self, key: 3) } == Everything(id: 3))
     let error = #expect(throws: StoreError.self) {
-      try store.read { try $0.get(Everything.self, 2) }
+      try store.read { try $0.find(Everything.self, key: 2) }
     }
     #expect(error?.code == .damaged)
     #expect(error?.message == "object 2 of Everything is damaged")

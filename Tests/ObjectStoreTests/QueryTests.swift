@@ -200,7 +200,7 @@ import Testing
       left[changed.id] = isDeletion ? nil : changed
       try store.write { [changed] tx -> Void in
         if isDeletion {
-          _ = try tx.delete(Item.self, changed.id)
+          _ = try tx.delete(Item.self, key: changed.id)
         } else {
           try tx.upsert(changed)
         }

@@ -42,20 +42,20 @@ import Testing
     }
     var code: StoreError.Code?
     do {
-      try store.write { tx in _ = try tx.delete(City.self, "a") }
+      try store.write { tx in _ = try tx.delete(City.self, key: "a") }
     } catch let error as StoreError {
       code = error.code
     }
     return try store.read { tx throws in
       // A visit that refers only to `b` does not change.
       #expect(
-        try tx.get(Visit<Rule>.self, 2)
+        try tx.find(Visit<Rule>.self, key: 2)
           == Visit(id: 2, one: Self.b, list: [Self.b], set: [Self.b])
       )
-      #expect(try tx.contains(City.self, "a") == (code != nil))
+      #expect(try tx.contains(City.self, key: "a") == (code != nil))
       // The index agrees with the object.
       let found = try tx.count(Query(Visit<Rule>.columns.set.contains(Self.a)))
-      let visit = try tx.get(Visit<Rule>.self, 1)
+      let visit = try tx.find(Visit<Rule>.self, key: 1)
       #expect(found == (visit?.set.contains(Self.a) == true ? 1 : 0))
       return (visit, code)
     }
@@ -103,16 +103,16 @@ import Testing
       try tx.insert(House<Keep>(id: 1, city: Self.a))
       try tx.insert(House<Deny>(id: 1, city: Self.b))
     }
-    try store.write { tx in _ = try tx.delete(City.self, "a") }
+    try store.write { tx in _ = try tx.delete(City.self, key: "a") }
     let error = try #require(throws: StoreError.self) {
-      try store.write { tx in _ = try tx.delete(City.self, "b") }
+      try store.write { tx in _ = try tx.delete(City.self, key: "b") }
     }
     #expect(error.code == .referenced)
     #expect(error.message.contains("City 'b'") && error.message.contains("House deny"))
     try store.read { tx throws in
       #expect(try tx.count(House<Cascade>.all) == 0)
-      #expect(try tx.get(House<Keep>.self, 1)?.city == Self.a)
-      #expect(try tx.get(House<Deny>.self, 1)?.city == Self.b)
+      #expect(try tx.find(House<Keep>.self, key: 1)?.city == Self.a)
+      #expect(try tx.find(House<Deny>.self, key: 1)?.city == Self.b)
       #expect(try tx.fetch(City.all).map(\.name) == ["b", "c"])
     }
   }
@@ -137,7 +137,7 @@ import Testing
       for id in 0..<count { try tx.insert(Node(id: id, parent: (id + count - 1) % count)) }
       try tx.insert(Node(id: count))
     }
-    try store.write { tx in _ = try tx.delete(Node.self, 7) }
+    try store.write { tx in _ = try tx.delete(Node.self, key: 7) }
     #expect(try store.read { try $0.fetch(Node.all) } == [Node(id: count)])
   }
 
@@ -150,7 +150,7 @@ import Testing
       for node in nodes { try tx.insert(node) }
     }
     try store.write { tx in
-      let error = #expect(throws: StoreError.self) { _ = try tx.delete(Node.self, 1) }
+      let error = #expect(throws: StoreError.self) { _ = try tx.delete(Node.self, key: 1) }
       #expect(error?.code == .referenced)
       #expect(error?.message.contains("Node 3") == true)
     }
@@ -165,7 +165,7 @@ import Testing
       try tx.insert(Node(id: 3, parent: 1, friend: 2))
       try tx.insert(Node(id: 4, parent: 3, friend: 4))
     }
-    try store.write { tx in _ = try tx.delete(Node.self, 1) }
+    try store.write { tx in _ = try tx.delete(Node.self, key: 1) }
     #expect(try store.read { try $0.count(Node.all) } == 0)
   }
 
@@ -178,13 +178,13 @@ import Testing
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try store.write { tx in
-        _ = try tx.delete(City.self, "a")
+        _ = try tx.delete(City.self, key: "a")
         #expect(try tx.count(House<Cascade>.all) == 0)
         throw Stop()
       }
     }
     #expect(try store.read { try $0.count(House<Cascade>.all) } == 1)
-    #expect(try store.read { try $0.contains(City.self, "a") })
+    #expect(try store.read { try $0.contains(City.self, key: "a") })
   }
 
   @Test func `deleting by query applies the delete rules`() throws {
@@ -207,7 +207,7 @@ import Testing
         try tx.insert(City(name))
         try tx.insert(House<Cascade>(id: id, city: Reference(name)))
       }
-      _ = try tx.delete(City.self, long)
+      _ = try tx.delete(City.self, key: long)
       #expect(try tx.fetch(House<Cascade>.all).map(\.id) == [1])
     }
   }
@@ -219,7 +219,7 @@ import Testing
         try tx.insert(Level(height: height))
         try tx.insert(Gauge(id: id, level: Reference(height)))
       }
-      try tx.delete(Level.self, 0.0)
+      try tx.delete(Level.self, key: 0.0)
       #expect(try tx.fetch(Gauge.all).map(\.id) == [1])
     }
   }

@@ -67,14 +67,14 @@ import Testing
       try tx.insert(House<Deny>(id: 1, city: Self.a))
     }
     #expect(throws: StoreError.self) {
-      try store.write { tx in _ = try tx.update(House<Deny>.self, 1) { $0.city = Self.b } }
+      try store.write { tx in _ = try tx.update(House<Deny>.self, key: 1) { $0.city = Self.b } }
     }
     try store.write { tx in
-      _ = try tx.update(House<Deny>.self, 1) { $0.city = Self.b }
-      _ = try tx.delete(City.self, "a")
+      _ = try tx.update(House<Deny>.self, key: 1) { $0.city = Self.b }
+      _ = try tx.delete(City.self, key: "a")
       try tx.insert(City("b"))
     }
-    #expect(try store.read { try $0.get(House<Deny>.self, 1)?.city } == Self.b)
+    #expect(try store.read { try $0.find(House<Deny>.self, key: 1)?.city } == Self.b)
   }
 
   @Test func `a dangling reference that is fixed before the end of the write is accepted`() throws {
@@ -83,8 +83,8 @@ import Testing
       try tx.insert(City("a"))
       try tx.insert(House<Deny>(id: 1, city: Self.b))
       try tx.insert(House<Deny>(id: 2, city: Self.b))
-      _ = try tx.update(House<Deny>.self, 1) { $0.city = Self.a }
-      _ = try tx.delete(House<Deny>.self, 2)
+      _ = try tx.update(House<Deny>.self, key: 1) { $0.city = Self.a }
+      _ = try tx.delete(House<Deny>.self, key: 2)
     }
     #expect(try store.read { try $0.fetch(House<Deny>.all).map(\.city) } == [Self.a])
   }
@@ -93,8 +93,8 @@ import Testing
     let store = try folder.open(Visit<Keep>.self)
     try store.write { tx in try tx.insert(Visit<Keep>(id: 1, one: Self.a, list: [Self.b])) }
     try store.read { tx throws in
-      let visit = try #require(try tx.get(Visit<Keep>.self, 1))
-      #expect(try visit.one.flatMap { try tx.get($0) } == nil)
+      let visit = try #require(try tx.find(Visit<Keep>.self, key: 1))
+      #expect(try visit.one.flatMap { try tx.find($0) } == nil)
       #expect(try tx.fetch(visit.list) == [])
     }
   }
@@ -128,7 +128,7 @@ import Testing
       try tx.insert(Visit<Nullify>(id: 1, one: Self.a, set: [Self.a]))
       #expect(throws: Stop.self) {
         try tx.nested { inner in
-          _ = try inner.delete(City.self, "a")
+          _ = try inner.delete(City.self, key: "a")
           throw Stop()
         }
       }
@@ -136,7 +136,7 @@ import Testing
     try store.read { tx throws in
       #expect(try tx.count(House<Cascade>.all) == 1)
       #expect(
-        try tx.get(Visit<Nullify>.self, 1) == Visit(id: 1, one: Self.a, set: [Self.a])
+        try tx.find(Visit<Nullify>.self, key: 1) == Visit(id: 1, one: Self.a, set: [Self.a])
       )
     }
   }
@@ -174,8 +174,8 @@ import Testing
       try tx.insert(Visit<Nullify>(id: 1, one: Self.b, list: [Self.b, Self.a, Self.b]))
     }
     try store.read { tx throws in
-      let visit = try #require(try tx.get(Visit<Nullify>.self, 1))
-      #expect(try visit.one.flatMap { try tx.get($0) } == City("b"))
+      let visit = try #require(try tx.find(Visit<Nullify>.self, key: 1))
+      #expect(try visit.one.flatMap { try tx.find($0) } == City("b"))
       #expect(try tx.fetch(visit.list).map(\.name) == ["b", "a", "b"])
       #expect(try tx.fetch([Reference<City>]()).isEmpty)
     }

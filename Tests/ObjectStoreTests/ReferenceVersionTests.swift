@@ -29,13 +29,13 @@ import Testing
     }
     let other = try folder.open(City.self)
     let error = try #require(throws: StoreError.self) {
-      try other.write { tx in _ = try tx.delete(City.self, "a") }
+      try other.write { tx in _ = try tx.delete(City.self, key: "a") }
     }
     #expect(error.code == .referenced)
     #expect(error.message.contains("House cascade refer to it in city; open the store with"))
     try other.write { tx in
-      _ = try tx.delete(City.self, "b")
-      _ = try tx.delete(City.self, "c")
+      _ = try tx.delete(City.self, key: "b")
+      _ = try tx.delete(City.self, key: "c")
     }
     #expect(try other.read { try $0.fetch(City.all) } == [City("a")])
   }
@@ -47,7 +47,7 @@ import Testing
       try tx.insert(House<Cascade>(id: 1, city: Self.a))
     }
     let error = try #require(throws: StoreError.self) {
-      try other.write { tx in _ = try tx.delete(City.self, "a") }
+      try other.write { tx in _ = try tx.delete(City.self, key: "a") }
     }
     #expect(error.code == .referenced)
   }
@@ -60,12 +60,12 @@ import Testing
     }
     let old = try folder.open(City.self, OldVisit<Cascade>.self, OldVisit<Nullify>.self)
     try old.write { tx in
-      _ = try tx.update(OldVisit<Cascade>.self, 1) { $0.text = "old" }
-      _ = try tx.delete(City.self, "a")
+      _ = try tx.update(OldVisit<Cascade>.self, key: 1) { $0.text = "old" }
+      _ = try tx.delete(City.self, key: "a")
     }
     #expect(try old.read { try $0.count(OldVisit<Cascade>.all) } == 0)
     let error = try #require(throws: StoreError.self) {
-      try old.write { tx in _ = try tx.delete(City.self, "b") }
+      try old.write { tx in _ = try tx.delete(City.self, key: "b") }
     }
     #expect(error.code == .referenced)
   }
@@ -75,18 +75,17 @@ import Testing
       try tx.insert(City("a"))
       try tx.insert(Visit<Nullify>(id: 1, one: Self.a, list: [Self.a]))
     }
-    try folder.open(ListVisit.self).write { tx in
-      _ = try tx.update(ListVisit.self, 1) { $0.tag = 7 }
+    try open(ListVisit.self).write { tx in _ = try tx.update(ListVisit.self, key: 1) { $0.tag = 7 }
     }
     // The older program cannot nullify `one`, which it does not know, so its deletion is refused.
     let error = #expect(throws: StoreError.self) {
-      try folder.open(ListVisit.self).write { tx in _ = try tx.delete(City.self, "a") }
+      try open(ListVisit.self).write { tx in _ = try tx.delete(City.self, key: "a") }
     }
     #expect(error?.code == .referenced)
-    try folder.open(Visit<Nullify>.self).write { tx in _ = try tx.delete(City.self, "a") }
-    let visit = try folder.open(Visit<Nullify>.self).read { try $0.get(Visit<Nullify>.self, 1) }
+    try open(Visit<Nullify>.self).write { tx in _ = try tx.delete(City.self, key: "a") }
+    let visit = try open(Visit<Nullify>.self).read { try $0.find(Visit<Nullify>.self, key: 1) }
     #expect(visit == Visit(id: 1))
-    let other = try folder.open(ListVisit.self).read { try $0.get(ListVisit.self, 1) }
+    let other = try open(ListVisit.self).read { try $0.find(ListVisit.self, key: 1) }
     #expect(other?.tag == 7 && other?.list == [])
   }
 
@@ -99,7 +98,7 @@ import Testing
     try store.write { tx in
       try tx.insert(City("a"))
       // References that dangled before are not changed.
-      _ = try tx.delete(City.self, "a")
+      _ = try tx.delete(City.self, key: "a")
     }
     #expect(try store.read { try $0.fetch(House<Cascade>.all).map(\.id) } == [2])
   }
@@ -109,13 +108,13 @@ import Testing
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
       try tx.insert(Visit<Nullify>(id: 1, list: [Self.a, Self.b]))
     }
-    try folder.open(DenyingVisit.self).write { tx in _ = try tx.delete(City.self, "a") }
-    let newer = try folder.open(DenyingVisit.self, version: 1)
+    try open(DenyingVisit.self).write { tx in _ = try tx.delete(City.self, key: "a") }
+    let newer = try open(DenyingVisit.self, version: 1)
     #expect(throws: StoreError.self) {
-      try newer.write { tx in _ = try tx.delete(City.self, "b") }
+      try newer.write { tx in _ = try tx.delete(City.self, key: "b") }
     }
-    try folder.open(City.self, OldVisit<Nullify>.self, version: 2).write { tx in
-      _ = try tx.delete(City.self, "b")
+    try open(City.self, OldVisit<Nullify>.self, version: 2).write { tx in
+      _ = try tx.delete(City.self, key: "b")
     }
     let metadata = try newer.read { tx in
       unsafe try tx.source.schema.metadata.references(in: unsafe tx.source.transaction)

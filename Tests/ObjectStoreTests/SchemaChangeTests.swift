@@ -156,26 +156,26 @@ struct OtherNote: Note {
 
   @Test func `a record written before a field existed decodes with its default`() throws {
     try open(OldNote.self).write { try $0.insert(OldNote(id: 1, text: "milk")) }
-    let note = try open(NewNote.self).read { try $0.get(NewNote.self, 1) }
+    let note = try open(NewNote.self).read { try $0.find(NewNote.self, key: 1) }
     #expect(note == NewNote(id: 1, stars: 3, tags: [], text: "milk", size: -1, link: "unset"))
   }
 
   @Test func `unknown fields survive the writes of an older program`() throws {
     try open(NewNote.self).write { try $0.insert(full) }
-    try open(OldNote.self).write { _ = try $0.update(OldNote.self, 1) { $0.text = "old" } }
+    try open(OldNote.self).write { _ = try $0.update(OldNote.self, key: 1) { $0.text = "old" } }
     var expected = full
     expected.text = "old"
-    #expect(try open(NewNote.self).read { try $0.get(NewNote.self, 1) } == expected)
+    #expect(try open(NewNote.self).read { try $0.find(NewNote.self, key: 1) } == expected)
     // Twice more, now with a record that already carries unknown fields.
-    try open(OldNote.self).write { _ = try $0.update(OldNote.self, 1) { $0.text = "older" } }
+    try open(OldNote.self).write { _ = try $0.update(OldNote.self, key: 1) { $0.text = "older" } }
     try open(OldNote.self).write { _ = try $0.upsert(OldNote(id: 1, text: "oldest")) }
     expected.text = "oldest"
-    #expect(try open(NewNote.self).read { try $0.get(NewNote.self, 1) } == expected)
-    try open(NewNote.self).write { _ = try $0.update(NewNote.self, 1) { $0.link = nil } }
-    try open(OldNote.self).write { _ = try $0.update(OldNote.self, 1) { $0.text = "last" } }
+    #expect(try open(NewNote.self).read { try $0.find(NewNote.self, key: 1) } == expected)
+    try open(NewNote.self).write { _ = try $0.update(NewNote.self, key: 1) { $0.link = nil } }
+    try open(OldNote.self).write { _ = try $0.update(OldNote.self, key: 1) { $0.text = "last" } }
     expected.link = nil
     expected.text = "last"
-    #expect(try open(NewNote.self).read { try $0.get(NewNote.self, 1) } == expected)
+    #expect(try open(NewNote.self).read { try $0.find(NewNote.self, key: 1) } == expected)
   }
 
   @Test func `an older program maintains the indexes of unknown fields`() throws {
@@ -183,7 +183,7 @@ struct OtherNote: Note {
     let new = try open(NewNote.self)
     try new.write { try $0.insert(full) }
     try old.write { tx in
-      _ = try tx.update(OldNote.self, 1) { $0.text = "old" }
+      _ = try tx.update(OldNote.self, key: 1) { $0.text = "old" }
       try tx.insert(OldNote(id: 2, text: "also old"))
     }
     let stars = Column<NewNote, Int>(position: 1)
@@ -196,7 +196,7 @@ struct OtherNote: Note {
       #expect(tagged == [1])
       #expect(plan.description.hasPrefix("index (stars)"))
     }
-    try old.write { _ = try $0.delete(OldNote.self, 1) }
+    try old.write { _ = try $0.delete(OldNote.self, key: 1) }
     #expect(try new.read { try $0.fetch(Query(stars == 5)) } == [])
   }
 
@@ -246,7 +246,7 @@ struct OtherNote: Note {
   @Test func `a newer schema version drops indexes that it does not declare`() throws {
     try open(NewNote.self).write { try $0.insert(full) }
     try open(RenamedNote.self, StoreOptions(schemaVersion: 2)).write { tx in
-      _ = try tx.update(RenamedNote.self, 1) { $0.body = "renamed" }
+      _ = try tx.update(RenamedNote.self, key: 1) { $0.body = "renamed" }
     }
     let store = try open(NewNote.self, StoreOptions(schemaVersion: 2))
     let stars = Column<NewNote, Int>(position: 1)
@@ -255,7 +255,9 @@ struct OtherNote: Note {
 
   @Test func `a renamed field keeps its value`() throws {
     try open(OldNote.self).write { try $0.insert(OldNote(id: 1, text: "milk")) }
-    #expect(try open(RenamedNote.self).read { try $0.get(RenamedNote.self, 1)?.body } == "milk")
+    #expect(
+      try open(RenamedNote.self).read { try $0.find(RenamedNote.self, key: 1)?.body } == "milk"
+    )
   }
 
   @Test func `changing the type of a field throws schemaMismatch`() throws {
@@ -270,7 +272,7 @@ struct OtherNote: Note {
     }
     let store = try open(OldNote.self, StoreOptions(schemaVersion: 2))
     #expect(store.isReadOnly)
-    #expect(try store.read { try $0.get(OldNote.self, 1)?.text } == "milk")
+    #expect(try store.read { try $0.find(OldNote.self, key: 1)?.text } == "milk")
     let error = #expect(throws: StoreError.self) { try store.write { _ in } }
     #expect(error?.code == .permissionDenied)
   }
@@ -283,7 +285,7 @@ struct OtherNote: Note {
       try store.write { try $0.insert(OldNote(id: 2, text: "eggs")) }
     }
     #expect(error?.code == .tooNew)
-    #expect(try store.read { try $0.get(OldNote.self, 1)?.text } == "milk")
+    #expect(try store.read { try $0.find(OldNote.self, key: 1)?.text } == "milk")
   }
 
   @Test func `a model that the store does not have yet reads as empty`() async throws {
@@ -296,10 +298,10 @@ struct OtherNote: Note {
       options: StoreOptions(access: .readOnly)
     )
     try await store.read { tx in
-      let object = try tx.get(Everything.self, 1)
+      let object = try tx.find(Everything.self, key: 1)
       let objects = try tx.fetch(Everything.where { $0.id > 0 })
       let count = try tx.count(Everything.all)
-      let note = try tx.get(OldNote.self, 1)
+      let note = try tx.find(OldNote.self, key: 1)
       #expect(object == nil && objects.isEmpty && count == 0)
       #expect(note?.text == "milk")
     }
@@ -308,7 +310,7 @@ struct OtherNote: Note {
       let store = try Store(at: path, models: [Everything.self])
       try store.write { try $0.insert(Everything.full) }
     }
-    #expect(try await store.read { try $0.get(Everything.self, 7) } == .full)
+    #expect(try await store.read { try $0.find(Everything.self, key: 7) } == .full)
   }
 }
 

@@ -32,7 +32,7 @@ import Testing
 
       try FileManager.default.removeItem(atPath: filler)
       try store.write { try $0.insert(Everything(id: -1, text: "again")) }
-      #expect(try store.read { try $0.get(Everything.self, -1)?.text } == "again")
+      #expect(try store.read { try $0.find(Everything.self, key: -1)?.text } == "again")
       #expect(try store.read { try $0.count(Everything.all) } == written.count + 1)
     }
 

@@ -17,7 +17,7 @@ import Testing
   }
 
   private func get(_ key: Int64) throws -> Everything? {
-    try store.read { try $0.get(Everything.self, key) }
+    try store.read { try $0.find(Everything.self, key: key) }
   }
 
   @Test func `an object with every type of field round-trips`() throws {
@@ -29,7 +29,7 @@ import Testing
     #expect(try get(7) == .full)
     #expect(try get(2) == plain)
     #expect(try get(3) == nil)
-    #expect(try store.read { try $0.contains(Everything.self, 7) })
+    #expect(try store.read { try $0.contains(Everything.self, key: 7) })
     #expect(try store.read { try $0.fetch(Everything.all) } == [.full, plain])
   }
 
@@ -54,8 +54,8 @@ import Testing
 
   @Test func `update changes the object and returns whether it exists`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
-    let found = try store.write { try $0.update(Everything.self, 1) { $0.received += 5 } }
-    let missing = try store.write { try $0.update(Everything.self, 2) { $0.received += 5 } }
+    let found = try store.write { try $0.update(Everything.self, key: 1) { $0.received += 5 } }
+    let missing = try store.write { try $0.update(Everything.self, key: 2) { $0.received += 5 } }
     #expect(found && !missing)
     #expect(try get(1)?.received == 5)
   }
@@ -63,7 +63,7 @@ import Testing
   @Test func `an update of the primary key throws keyChanged`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let error = #expect(throws: StoreError.self) {
-      try store.write { _ = try $0.update(Everything.self, 1) { $0.id = 2 } }
+      try store.write { _ = try $0.update(Everything.self, key: 1) { $0.id = 2 } }
     }
     #expect(error?.code == .keyChanged)
     #expect(try get(1) != nil)
@@ -71,8 +71,8 @@ import Testing
 
   @Test func `deleting by key and by query removes the objects`() throws {
     try store.write { tx in for id in 1...10 { try tx.insert(Everything(id: Int64(id))) } }
-    #expect(try store.write { try $0.delete(Everything.self, 3) })
-    #expect(try store.write { try $0.delete(Everything.self, 3) } == false)
+    #expect(try store.write { try $0.delete(Everything.self, key: 3) })
+    #expect(try store.write { try $0.delete(Everything.self, key: 3) } == false)
     #expect(try store.write { try $0.delete(Everything.where { $0.id > 5 }) } == 5)
     #expect(try store.read { try $0.fetch(Everything.all).map(\.id) } == [1, 2, 4, 5])
   }
@@ -81,7 +81,7 @@ import Testing
     try store.write { try $0.insert(Everything(id: 1)) }
     #expect(throws: Failure.self) {
       try store.write { tx in
-        try tx.delete(Everything.self, 1)
+        try tx.delete(Everything.self, key: 1)
         try tx.insert(Everything(id: 2))
         throw Failure()
       }
@@ -112,16 +112,16 @@ import Testing
     try store.write { try $0.insert(Everything.full) }
     let before = try store.commitNumber()
     try store.write { _ = try $0.upsert(Everything.full) }
-    try store.write { _ = try $0.update(Everything.self, 7) { _ in } }
+    try store.write { _ = try $0.update(Everything.self, key: 7) { _ in } }
     #expect(try store.commitNumber() == before)
-    try store.write { _ = try $0.update(Everything.self, 7) { $0.age = 3 } }
+    try store.write { _ = try $0.update(Everything.self, key: 7) { $0.age = 3 } }
     #expect(try store.commitNumber() == before + 1)
   }
 
   @Test func `changing a hot field does not rewrite the cold part`() throws {
     try store.write { try $0.insert(Everything.full) }
     let before = try parts(ofFirst: "Everything")
-    try store.write { _ = try $0.update(Everything.self, 7) { $0.received = 9 } }
+    try store.write { _ = try $0.update(Everything.self, key: 7) { $0.received = 9 } }
     let after = try parts(ofFirst: "Everything")
     #expect(before.cold == after.cold)
     #expect(before.hot != after.hot)
@@ -151,7 +151,7 @@ import Testing
       return ids
     }
     try store.write { tx in for id in 1...5 { try tx.insert(Everything(id: Int64(id))) } }
-    try store.write { tx in for id in [5, 4, 2] { try tx.delete(Everything.self, Int64(id)) } }
+    try store.write { tx in for id in [5, 4, 2] { try tx.delete(Everything.self, key: Int64(id)) } }
     try store.write { try $0.insert(Everything(id: 6)) }
     #expect(try ids() == [1, 3, 6])
     try store.write { _ = try $0.delete(Everything.all) }
@@ -179,7 +179,7 @@ import Testing
     try transaction.commit()
 
     #expect(try get(1)?.text == "one")
-    #expect(try store.write { try $0.delete(Everything.self, 1) })
+    #expect(try store.write { try $0.delete(Everything.self, key: 1) })
     #expect(try get(1) == nil)
     #expect(try get(2)?.text == "two")
     let left = try store.environment.beginRead().withValue(for: hash.bytes.span, in: tables.keys) {
@@ -198,7 +198,7 @@ import Testing
   @Test func `the asynchronous overloads read, write and roll back`() async throws {
     let added = try await store.write { try $0.upsert(Everything(id: 1, text: "a")) }
     #expect(added)
-    let text = try await store.read { try $0.get(Everything.self, 1)?.text }
+    let text = try await store.read { try $0.find(Everything.self, key: 1)?.text }
     #expect(text == "a")
     await #expect(throws: Failure.self) {
       try await store.write { tx in

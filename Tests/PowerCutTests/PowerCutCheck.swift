@@ -149,7 +149,7 @@ import TestSupport
             continue
           }
           try store.objects.write { tx in
-            _ = try tx.update(DownloadRecord.self, record.url) { current in
+            _ = try tx.update(DownloadRecord.self, key: record.url) { current in
               if record.fileIdentity?.inode == file.inode { current.fileIdentity?.inode = new }
               if record.replacedFileIdentity?.inode == file.inode {
                 current.replacedFileIdentity?.inode = new

@@ -127,7 +127,7 @@ import TestSupport
     }
 
     private func record(_ path: String) throws -> DownloadRecord {
-      try RecordStore(at: storePath, access: .readOnly).record(named: server.url(path))
+      try RecordStore(at: storePath, access: .readOnly).record(matching: server.url(path))
     }
 
     /// Polls until the condition holds.

@@ -46,7 +46,7 @@ import Testing
     )
     try Data(fixture.body[0..<300]).write(to: URL(filePath: layout.partialPath))
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { record in
+      _ = try tx.update(DownloadRecord.self, key: url) { record in
         record.received = 300
         record.expected = 1_000
         record.entityTag = "\"1\""
@@ -63,7 +63,7 @@ import Testing
       environment: .live(
         EffectHook { effect in
           guard case .open = effect else { return nil }
-          let received = try? store.record(named: url).received
+          let received = try? store.record(matching: url).received
           counted.withLock { $0.append(received) }
           return nil
         }
@@ -83,8 +83,8 @@ import Testing
     fixture.session.crash()
     let (gone, complete) = (fixture.url("a"), fixture.url("b"))
     try fixture.store.objects.writeNow { tx in
-      try tx.delete(DownloadRecord.self, gone)
-      _ = try tx.update(DownloadRecord.self, complete) { record in
+      try tx.delete(DownloadRecord.self, key: gone)
+      _ = try tx.update(DownloadRecord.self, key: complete) { record in
         record.state = .completed
         record.received = 1_000
         record.completedAt = record.createdAt

@@ -43,7 +43,7 @@ struct BackgroundFixture {
   }
 
   func record(_ name: String = "a") throws -> DownloadRecord {
-    try store.record(named: url(name))
+    try store.record(matching: url(name))
   }
 
   /// Returns the resume data of a record.
@@ -66,7 +66,7 @@ struct BackgroundFixture {
   func leave(_ byteCount: Int64, _ name: String = "a", as state: DownloadState) throws -> TaskID {
     let url = url(name)
     try store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.state = state }
+      _ = try tx.update(DownloadRecord.self, key: url) { $0.state = state }
     }
     let request = TaskRequest(url: url, recordID: try record(name).id)
     let task = session.start(request, sink: DeadSink())

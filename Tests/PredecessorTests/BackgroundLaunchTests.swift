@@ -59,7 +59,7 @@ import Testing
     }
     let held = fixture.url("b")
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, held) { $0 = $0.applying(.pause) }
+      _ = try tx.update(DownloadRecord.self, key: held) { $0 = $0.applying(.pause) }
     }
     let left = [
       try fixture.leave(400, "a", as: .running), try fixture.leave(400, "b", as: .paused),
@@ -102,7 +102,7 @@ import Testing
     let more = try fixture.leave(400, "a", as: .running)
     let orphan = try fixture.leave(100, "b", as: .running)
     try fixture.store.objects.writeNow { [url = fixture.url("b")] tx in
-      try tx.delete(DownloadRecord.self, url)
+      try tx.delete(DownloadRecord.self, key: url)
     }
     try await fixture.running(try fixture.engine()) {
       try await fixture.endCancelled(less)
@@ -149,7 +149,7 @@ import Testing
     try fixture.add("a", "b")
     let left = try fixture.leave(400, as: .running)
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { record in
+      _ = try tx.update(DownloadRecord.self, key: url) { record in
         record.resumeData = Data([1])
         record.unresolvedStarts = 2
       }

@@ -69,7 +69,7 @@ import Testing
     let newer = try stored.converted(to: .keyedArchive)
     #expect(try newer.needsRepair(for: system))
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.resumeData = Data(newer.bytes) }
+      _ = try tx.update(DownloadRecord.self, key: url) { $0.resumeData = Data(newer.bytes) }
     }
     try await fixture.running(try fixture.engine()) {
       fixture.finish(try await fixture.task(2))
@@ -92,7 +92,7 @@ import Testing
     )
     let blob = Data(try URLSessionResumeData(draft, form: .xml).bytes)
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.resumeData = blob }
+      _ = try tx.update(DownloadRecord.self, key: url) { $0.resumeData = blob }
     }
     try fixture.store.resume(.all)
     try await fixture.running(try fixture.engine()) {

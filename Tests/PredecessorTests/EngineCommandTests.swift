@@ -23,27 +23,27 @@ struct EngineCommandTests {
   func `another process reads each state that the engine stores`() async throws {
     let other = try RecordStore(at: fixture.store.path)
     func state(_ name: String) throws -> DownloadState {
-      try other.record(named: fixture.url(name)).state
+      try other.record(matching: fixture.url(name)).state
     }
     try fixture.add("a", "b")
     #expect(try state("a") == .waiting)
     try await fixture.running(try fixture.engine(1)) {
       try await fixture.started(1)
       #expect(try state("a") == .running && state("b") == .waiting)
-      try fixture.store.pause(.named(fixture.url("a")))
+      try fixture.store.pause(.matching(fixture.url("a")))
       try await fixture.endCancelled("a")
       try await fixture.reached(.paused, "a")
       #expect(try state("a") == .paused)
       try await fixture.started(2)
       try fixture.task("b").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
       try await fixture.reached(.failedPermanent, "b")
-      try fixture.store.resume(.named(fixture.url("a")))
+      try fixture.store.resume(.matching(fixture.url("a")))
       try await fixture.started(3)
       try fixture.task("a").complete()
       try await fixture.reached(.completed, "a")
-      try fixture.store.cancel(.named(fixture.url("b")))
+      try fixture.store.cancel(.matching(fixture.url("b")))
       try await fixture.reached(.cancelled, "b")
-      try fixture.store.remove(.named(fixture.url("b")))
+      try fixture.store.remove(.matching(fixture.url("b")))
       try await waitUntil("b to be deleted") { (try? fixture.record("b")) == nil }
       #expect(try other.records(DownloadRecord.all).map(\.state) == [.completed])
     }
@@ -69,11 +69,11 @@ struct EngineCommandTests {
       #expect(try fixture.record("a").state.isDownloading)
       try fixture.task("a").receive([1], of: 3)
       try await waitUntil("progress") { seen.withLock { $0.contains { $0.received == 1 } } }
-      try await engine.pause(.named(handle.url))
+      try await engine.pause(.matching(handle.url))
       try await fixture.endCancelled("a")
       try await fixture.reached(.paused, "a")
       #expect(try !fixture.record("a").state.isDownloading)
-      try await engine.resume(.named(handle.url))
+      try await engine.resume(.matching(handle.url))
       try await fixture.started(2)
       #expect(try fixture.record("a").state.isDownloading)
       try fixture.task("a").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
@@ -94,7 +94,7 @@ struct EngineCommandTests {
       try fixture.task("failed").receive([9, 9], of: 3)
       try fixture.task("failed").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
       try await fixture.reached(.failedPermanent, "failed")
-      try fixture.store.cancel(.named(fixture.url("cancelled")))
+      try fixture.store.cancel(.matching(fixture.url("cancelled")))
       try await fixture.endCancelled("cancelled")
       try await fixture.reached(.cancelled, "cancelled")
       try fixture.store.restart(.all)
@@ -127,7 +127,7 @@ struct EngineCommandTests {
         try await fixture.reached(.paused, name)
       }
       #expect(try fixture.record("c").state == .running)
-      try await engine.resume(.named(fixture.url("a")))
+      try await engine.resume(.matching(fixture.url("a")))
       try await fixture.started(4)
       #expect(fixture.startedNames.last == "a")
       #expect(try fixture.record("b").state == .paused)
@@ -182,8 +182,8 @@ struct EngineCommandTests {
       try fixture.add("first")
       try await fixture.started(1)
       try fixture.add("held", "removed", "last")
-      try fixture.store.pause(.named(fixture.url("held")))
-      try fixture.store.remove(.named(fixture.url("removed")))
+      try fixture.store.pause(.matching(fixture.url("held")))
+      try fixture.store.remove(.matching(fixture.url("removed")))
       try await fixture.reached(.paused, "held")
       try await waitUntil("the record to be deleted") { (try? fixture.record("removed")) == nil }
       #expect(fixture.startedNames == ["first"])
@@ -191,10 +191,10 @@ struct EngineCommandTests {
       try await fixture.started(2)
       #expect(fixture.startedNames == ["first", "last"])
       // A paused unfinished download waits again after a resume.
-      try fixture.store.pause(.named(fixture.url("last")))
+      try fixture.store.pause(.matching(fixture.url("last")))
       try await fixture.endCancelled("last")
       try await fixture.reached(.paused, "last")
-      try fixture.store.resume(.named(fixture.url("last")))
+      try fixture.store.resume(.matching(fixture.url("last")))
       try await fixture.started(3)
       try fixture.task("last").complete()
       try await fixture.reached(.completed, "last")

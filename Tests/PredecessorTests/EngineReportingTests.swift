@@ -43,7 +43,7 @@ struct EngineReportingTests {
         _ = try fixture.task("fast").sink.receive([UInt8](repeating: 1, count: 1_000).span)
         return try await engine.progress(of: fixture.url("fast"))?.bytesPerSecond ?? 0 > 0
       }
-      try fixture.store.pause(.named(fixture.url("paused")))
+      try fixture.store.pause(.matching(fixture.url("paused")))
       try await fixture.endCancelled("paused")
       try await fixture.reached(.paused, "paused")
       try fixture.task("failed").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
@@ -68,7 +68,7 @@ struct EngineReportingTests {
     let engine = try fixture.engine()
     try fixture.add("a", "b")
     let consumers = ["a", "b"].map { name in
-      let events = engine.handle(of: fixture.url(name)).events()
+      let events = engine.handle(forURL: fixture.url(name)).events()
       return Task { await events.reduce(into: [DownloadEvent]()) { $0.append($1) } }
     }
     try await fixture.running(engine) {
@@ -126,7 +126,7 @@ struct EngineReportingTests {
     let before = try #require(try await engine.progress(of: url))
     #expect(before.state == .waiting && before.received == 0 && !before.isLive)
     let seen = Mutex<[DownloadProgress]>([])
-    let observation = engine.handle(of: url).observe(every: .milliseconds(1)) { progress in
+    let observation = engine.handle(forURL: url).observe(every: .milliseconds(1)) { progress in
       seen.withLock { $0.append(progress) }
     }
     // The engine does not run yet; the current state is reported nevertheless.
@@ -157,7 +157,7 @@ struct EngineReportingTests {
     try fixture.add("a")
     let url = fixture.url("a")
     let engine = try fixture.engine()
-    let handle = engine.handle(of: url)
+    let handle = engine.handle(forURL: url)
     let seen = Mutex<[DownloadProgress]>([])
     let observation = handle.observe(every: .milliseconds(1)) { progress in
       seen.withLock { $0.append(progress) }

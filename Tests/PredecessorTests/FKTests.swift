@@ -53,7 +53,7 @@ struct FKTests {
       record.expected = 100
     }
     let again = try RecordStore(at: fixture.store.path)
-    let record = try again.record(named: fixture.url("a"))
+    let record = try again.record(matching: fixture.url("a"))
     #expect(record.state == .paused)
     #expect(record.received == 40 && record.expected == 100)
   }
@@ -69,13 +69,15 @@ struct FKTests {
     }
     var join = RecordUpdate()
     join.addedTags = ["set"]
-    for name in ["a", "b", "c"] { try fixture.store.update(fixture.url(name), join) }
+    for name in ["a", "b", "c"] {
+      try fixture.store.update(matching: fixture.url(name), with: join)
+    }
     let group = fixture.store.group("set")
     #expect(try group.progress().received == 30)
     #expect(try group.progress().expected == 300)
     var leave = RecordUpdate()
     leave.removedTags = ["set"]
-    try fixture.store.update(fixture.url("c"), leave)
+    try fixture.store.update(matching: fixture.url("c"), with: leave)
     #expect(try group.progress().received == 10)
     #expect(
       try Set(fixture.store.records(group.query).map(\.url)) == [
@@ -83,7 +85,7 @@ struct FKTests {
       ]
     )
     // A group without members is empty, and its downloads remain.
-    for name in ["a", "b"] { try fixture.store.update(fixture.url(name), leave) }
+    for name in ["a", "b"] { try fixture.store.update(matching: fixture.url(name), with: leave) }
     #expect(try group.progress() == GroupProgress())
     #expect(try fixture.store.records(DownloadRecord.all).count == 3)
   }

@@ -39,7 +39,7 @@ struct FailedRenameTests {
       now: { Date() },
       environment: environment
     )
-    let handle = engine.handle(of: fixture.url("a"))
+    let handle = engine.handle(forURL: fixture.url("a"))
     async let summary = engine.run(until: .idle)
     try await fixture.started(1)
     try fixture.task("a").complete()

@@ -34,7 +34,7 @@ struct MoSplashTests {
       try await fixture.started(1)
       // Another download takes the slot that the pause frees.
       try engine.download(DownloadRequest(url: fixture.url("b")))
-      try await engine.pause(.named(fixture.url("a")))
+      try await engine.pause(.matching(fixture.url("a")))
       try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
       fixture.transport.started[0].sink.finish(.cancelled)
       try await isDownloading(false, "a")
@@ -45,7 +45,7 @@ struct MoSplashTests {
         .failed(TaskFailure(code: .insecure, message: "no"))
       )
       try await isDownloading(false, "b")
-      try await engine.resume(.named(fixture.url("a")))
+      try await engine.resume(.matching(fixture.url("a")))
       try await isDownloading(true, "a")
       try await fixture.started(3)
       fixture.transport.started[2].complete()
@@ -59,11 +59,11 @@ struct MoSplashTests {
     let engine = try fixture.engine()
     let names = ["a", "b", "c"]
     try await engine.add(names.map { DownloadRequest(url: fixture.url($0)) })
-    try await engine.pause(.named(fixture.url("a")))
+    try await engine.pause(.matching(fixture.url("a")))
     #expect(try names.map { try fixture.record($0).state } == [.paused, .waiting, .waiting])
     try await engine.pause(.all)
     #expect(try names.map { try fixture.record($0).state } == [.paused, .paused, .paused])
-    try await engine.resume(.named(fixture.url("b")))
+    try await engine.resume(.matching(fixture.url("b")))
     #expect(try names.map { try fixture.record($0).state } == [.paused, .waiting, .paused])
     try await engine.resume(.all)
     #expect(try names.map { try fixture.record($0).state } == [.waiting, .waiting, .waiting])
@@ -74,7 +74,7 @@ struct MoSplashTests {
   func `a task that fails permanently fails its download with the task's message`() async throws {
     try fixture.add("a")
     let engine = try fixture.engine()
-    let handle = engine.handle(of: fixture.url("a"))
+    let handle = engine.handle(forURL: fixture.url("a"))
     async let summary = engine.run(until: .idle)
     try await fixture.started(1)
     fixture.transport.started[0].sink.finish(

@@ -18,7 +18,7 @@ import Testing
   /// Deletes the record, as a purge does, and leaves its task.
   private func purge() throws {
     let url = fixture.url("a")
-    try fixture.store.objects.writeNow { tx in _ = try tx.delete(DownloadRecord.self, url) }
+    try fixture.store.objects.writeNow { tx in _ = try tx.delete(DownloadRecord.self, key: url) }
   }
 
   @Test func `a live task without a record is cancelled`() async throws {

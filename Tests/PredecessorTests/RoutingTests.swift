@@ -28,7 +28,7 @@ import Testing
     foreground.serve(SimulatedResource(fixture.body, entityTag: "\"1\""), at: fixture.url(name))
     let url = fixture.url(name)
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.prefersBackground = prefersBackground }
+      _ = try tx.update(DownloadRecord.self, key: url) { $0.prefersBackground = prefersBackground }
     }
   }
 
@@ -55,7 +55,7 @@ import Testing
     try await fixture.running(try engine()) { fixture.receive(400, try await fixture.task(1)) }
     let url = fixture.url("a")
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, url) { $0.prefersBackground = false }
+      _ = try tx.update(DownloadRecord.self, key: url) { $0.prefersBackground = false }
     }
     try await fixture.running(try engine()) {
       fixture.finish(try await fixture.task(2))

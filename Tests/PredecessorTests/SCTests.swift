@@ -27,7 +27,7 @@ struct SCTests {
       for task in tasks { task.receive([1, 2, 3], of: 6) }
       tasks[0].sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
       try await fixture.reached(.failedPermanent, "bad")
-      try await engine.pause(.named(fixture.url("held")))
+      try await engine.pause(.matching(fixture.url("held")))
       try await waitUntil("one to end") { !fixture.transport.cancelled.isEmpty }
       #expect(fixture.transport.cancelled == [TaskID(rawValue: 3)])
       tasks[2].sink.finish(.cancelled)

@@ -23,7 +23,7 @@ struct ZFRetryTests {
     fixture.server.route("/a", Resource(.text("abc")))
     try fixture.add("/a")
     let engine = try fixture.engine()
-    let handle = engine.handle(of: fixture.server.url("/a"))
+    let handle = engine.handle(forURL: fixture.server.url("/a"))
     let (ends, end) = AsyncStream.makeStream(of: String?.self)
     let (amounts, amount) = AsyncStream.makeStream(of: Int64.self)
     let observations = [
@@ -78,7 +78,7 @@ struct ZFRetryTests {
     let begin = ContinuousClock.now
     _ = try await engine.run(until: .idle)
     #expect(begin.duration(to: .now) > .seconds(4))
-    #expect(try fixture.store.record(named: record.url).attempts.isEmpty)
+    #expect(try fixture.store.record(matching: record.url).attempts.isEmpty)
     #expect(fixture.server.requests.count == 1)
     #expect(body.matches(file: fixture.file("a")))
   }

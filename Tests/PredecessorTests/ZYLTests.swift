@@ -84,12 +84,12 @@ struct ZYLTests {
   func `removing a running download frees its slot and ends its events`() async throws {
     try fixture.add("a", "b")
     let engine = try fixture.engine(1)
-    let events = engine.handle(of: fixture.url("a")).events()
+    let events = engine.handle(forURL: fixture.url("a")).events()
     try await fixture.running(engine) {
       try await fixture.started(1)
       let task = fixture.transport.started[0]
       task.receive([1, 2, 3], of: 100)
-      try await engine.remove(.named(fixture.url("a")))
+      try await engine.remove(.matching(fixture.url("a")))
       try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
       _ = task.sink.receive([UInt8](repeating: 4, count: 50).span)
       task.sink.finish(.cancelled)
@@ -112,7 +112,7 @@ struct ZYLTests {
       record.resumeData = blob.map { Data($0) }
     }
     let partial = try fixture.layout("a").partialPath
-    try store.remove(.named(fixture.url("a")))
+    try store.remove(.matching(fixture.url("a")))
     _ = try await fixture.engine().reconcileRecords()
     #expect(!FileManager.default.fileExists(atPath: partial))
     #expect(throws: RecordStoreError.self) { try fixture.record("a") }
@@ -176,26 +176,26 @@ struct ZYLTests {
     try await fixture.running(engine) {
       try await fixture.settle()
       #expect(fixture.transport.started.isEmpty)
-      try await engine.resume(.named(fixture.url("a")))
+      try await engine.resume(.matching(fixture.url("a")))
       try await fixture.started(1)
       #expect(fixture.transport.started[0].request.offset == 0)
       // Resuming a running download starts nothing.
-      try await engine.resume(.named(fixture.url("a")))
+      try await engine.resume(.matching(fixture.url("a")))
       // Without a network, the resume is stored and nothing is lost.
       fixture.transport.started[0].sink.finish(
         .failed(TaskFailure(code: .cannotFindHost, message: "offline"))
       )
       try await fixture.reached(.failedRetryable, "a")
-      try await engine.resume(.named(fixture.url("a")), immediately: true)
+      try await engine.resume(.matching(fixture.url("a")), immediately: true)
       try await fixture.started(2)
       fixture.transport.started[1].complete()
       try await fixture.reached(.completed, "a")
       let complete = try fixture.record("a")
       for immediately in [false, true] {
-        let outcome = try await engine.resume(.named(fixture.url("a")), immediately: immediately)
+        let outcome = try await engine.resume(.matching(fixture.url("a")), immediately: immediately)
         #expect(outcome.map(\.isDone) == [false])
       }
-      try await engine.pause(.named(fixture.url("a")))
+      try await engine.pause(.matching(fixture.url("a")))
       try await fixture.settle()
       #expect(try fixture.record("a") == complete)
     }
@@ -210,13 +210,13 @@ struct ZYLTests {
       try await fixture.started(1)
       fixture.transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
       try fixture.add("b")
-      try await engine.resume(.named(fixture.url("b")), immediately: true)
+      try await engine.resume(.matching(fixture.url("b")), immediately: true)
       try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
       fixture.transport.started[0].sink.finish(.cancelled)
       try await fixture.started(2)
       #expect(fixture.transport.started[1].request.url == fixture.url("b"))
       // Resuming does not exceed the limit.
-      try await engine.resume(.named(fixture.url("a")))
+      try await engine.resume(.matching(fixture.url("a")))
       try await fixture.settle()
       #expect(fixture.transport.started.count == 2)
       #expect(try fixture.record("a").state == .waiting)

@@ -27,15 +27,15 @@ import Testing
     ]
     try store.add([full] + (0..<300).map { DownloadRequest(url: "https://example.com/\($0).zip") })
     try store.objects.write { tx in
-      try tx.update(DownloadRecord.self, full.url) { $0.fillAllFields() }
+      try tx.update(DownloadRecord.self, key: full.url) { $0.fillAllFields() }
       for number in stride(from: 0, to: 300, by: 3) {
-        try tx.delete(DownloadRecord.self, "https://example.com/\(number).zip")
+        try tx.delete(DownloadRecord.self, key: "https://example.com/\(number).zip")
       }
       // Deletes the last record too, whose object id must not be reused.
-      try tx.delete(DownloadRecord.self, "https://example.com/299.zip")
+      try tx.delete(DownloadRecord.self, key: "https://example.com/299.zip")
       for (number, state) in DownloadState.allCases.enumerated() {
         let url = "https://example.com/\(3 * number + 1).zip"
-        try tx.update(DownloadRecord.self, url) { record in
+        try tx.update(DownloadRecord.self, key: url) { record in
           record.state = state
           record.received = Int64(number) << 40
         }
@@ -110,7 +110,7 @@ import Testing
     let older = try Store(at: folder.path, models: [OlderSample.self])
     let added = OlderSample(key: UUID(), caption: nil)
     try older.write { tx in
-      try tx.update(OlderSample.self, samples[0].key) { $0.caption = "changed" }
+      try tx.update(OlderSample.self, key: samples[0].key) { $0.caption = "changed" }
       try tx.insert(added)
     }
     samples[0].text = "changed"
@@ -125,7 +125,7 @@ import Testing
     }
     printed.append(["caption": .null, "key": JSON(added.key.uuidString.lowercased())])
     #expect(after.lines.map(\.fields) == printed)
-    #expect(try store.read { tx in try tx.get(Sample.self, samples[0].key) } == samples[0])
+    #expect(try store.read { tx in try tx.find(Sample.self, key: samples[0].key) } == samples[0])
   }
 
   @Test func `a store contains the example bytes of format.md`() throws {

@@ -1,10 +1,10 @@
 import ObjectStoreModel
 
 func editing(_ store: Store) throws {
-  let original = try store.read { tx in try tx.find(Author.self, 1) }
+  guard let original = try store.read({ tx in try tx.find(Author.self, key: 1) }) else { return }
   var edited = original
   edited.born = 1817
-  try store.write { tx in try tx.update(Author.self, 1) { $0.name = "Ellis Bell" } }
+  try store.write { tx in try tx.update(Author.self, key: 1) { $0.name = "Ellis Bell" } }
   var conflict: UpdateConflict?
   do {
     try store.write { tx in try tx.update(original, to: edited) }
@@ -15,15 +15,15 @@ func editing(_ store: Store) throws {
   expect(conflict?.fields == ["name"])
 
   try store.write { tx in try tx.update(original, to: edited, checking: [\.born]) }
-  let merged = try store.read { tx in try tx.find(Author.self, 1) }
+  guard let merged = try store.read({ tx in try tx.find(Author.self, key: 1) }) else { return }
   expect(merged.name == "Ellis Bell" && merged.born == 1817)
 
   try store.write { tx in
     if try tx.changedFields(since: edited)?.isEmpty == true {
-      try tx.delete(Author.self, edited.id)
+      try tx.delete(Author.self, key: edited.id)
     }
   }
   try store.write { tx in try tx.update(merged, to: original) }
-  let last = try store.read { try $0.find(Author.self, 1) }
+  let last = try store.read { try $0.find(Author.self, key: 1) }
   expect(last == original)
 }

@@ -9,11 +9,11 @@ func gettingStarted(_ folder: String) throws -> Store {
       Book(isbn: "9780141439556", title: "Wuthering Heights", author: Reference(1), year: 1847)
     )
   }
-  let book = try store.read { tx in try tx.get(Book.self, "9780141439556") }
+  let book = try store.read { tx in try tx.find(Book.self, key: "9780141439556") }
   expect(book?.title == "Wuthering Heights")
 
   try store.write { tx in
-    try tx.update(Book.self, "9780141439556") { $0.copies += 1 }
+    try tx.update(Book.self, key: "9780141439556") { $0.copies += 1 }
     try tx.upsert(Author(id: 1, name: "Emily Jane Brontë", born: 1818))
   }
   let old = try store.read { tx in

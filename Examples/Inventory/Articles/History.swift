@@ -5,7 +5,7 @@ func history(_ store: Store) throws {
   var token = try store.historyToken()
   try store.write { tx in
     try tx.insert(Author(id: 7, name: "Mary Shelley"))
-    try tx.delete(Author.self, 2)
+    try tx.delete(Author.self, key: 2)
   }
 
   switch try store.changes(since: token, of: Author.self) {

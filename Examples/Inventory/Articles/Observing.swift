@@ -18,7 +18,7 @@ func observing(_ store: Store) async throws {
 }
 
 func observingOne(_ store: Store) async throws {
-  for try await look in store.observe(Author.self, 8) {
+  for try await look in store.observe(Author.self, key: 8) {
     show(look.object)
     expect(look.object?.born == 1757)
     break
@@ -33,9 +33,9 @@ func observingOne(_ store: Store) async throws {
 func ownWrites(_ store: Store) throws {
   let authors = store.observe(Author.all)
   try store.write(withoutNotifying: [authors.observer]) { tx in
-    try tx.update(Author.self, 8) { $0.name = "Mary Shelley" }
+    try tx.update(Author.self, key: 8) { $0.name = "Mary Shelley" }
   }
-  let author = try store.read { try $0.get(Author.self, 8) }
+  let author = try store.read { try $0.find(Author.self, key: 8) }
   expect(author?.name == "Mary Shelley")
 }
 

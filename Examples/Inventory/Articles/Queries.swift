@@ -48,7 +48,7 @@ func pages(_ store: Store) throws {
 
 func views(_ store: Store) throws {
   let copies = try store.read { tx in
-    try tx.withView(Book.self, "9780141439556") { view in try view.copies }
+    try tx.withView(Book.self, key: "9780141439556") { view in try view.copies }
   }
   let titles = try store.read { tx in
     try tx.fetch(Book.where { $0.year < 1900 }) { view in (try view.isbn, try view.title) }

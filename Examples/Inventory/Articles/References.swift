@@ -3,8 +3,8 @@ import ObjectStoreModel
 
 func references(_ store: Store) throws {
   try store.read { tx in
-    let book = try tx.find(Book.self, "9780141439556")
-    let author = try tx.get(book.author)
+    guard let book = try tx.find(Book.self, key: "9780141439556") else { return }
+    let author = try tx.find(book.author)
     expect(author?.name == "Emily Jane Brontë")
 
     let books = try tx.fetch(Author.books(of: book.author).order(by: \.year))
@@ -28,7 +28,7 @@ func conditionsOnTargets(_ store: Store) throws {
 
 func deletions(_ store: Store) throws {
   do {
-    _ = try store.write { tx in try tx.delete(Author.self, 1) }
+    _ = try store.write { tx in try tx.delete(Author.self, key: 1) }
     expect(false)
   } catch let error as StoreError where error.code == .referenced {
     // A book refers to the author: remove it first, or both in one write.
@@ -38,8 +38,8 @@ func deletions(_ store: Store) throws {
     try tx.insert(Loan(id: UUID(), book: book, copy: 1, reader: "Jo", due: .now))
   }
   try store.write { tx in
-    try tx.delete(Book.self, "9780141439556")  // Its loans go with it.
-    try tx.delete(Author.self, 1)
+    try tx.delete(Book.self, key: "9780141439556")  // Its loans go with it.
+    try tx.delete(Author.self, key: 1)
   }
   let loans = try store.read { try $0.count(Loan.all) }
   expect(loans == 0)

@@ -69,7 +69,7 @@ struct ExplainCommand: AsyncParsableCommand {
     if all { return try explainAll() }
     if let name {
       let store = try RecordStore(at: location.resolved(), access: .readOnly)
-      let record = try store.record(named: name)
+      let record = try store.record(matching: name)
       let found = try Reconciliation(of: record, in: try store.roots(), now: Date())
       return try explain(found.reconcileCase)
     }

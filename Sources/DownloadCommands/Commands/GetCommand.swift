@@ -90,7 +90,7 @@ struct GetCommand: EngineCommand {
 
   private func records(_ urls: Set<String>, in store: RecordStore) throws -> [DownloadRecord] {
     try store.objects.read { tx in
-      try urls.sorted().compactMap { try tx.get(DownloadRecord.self, $0) }
+      try urls.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
     }
   }
 

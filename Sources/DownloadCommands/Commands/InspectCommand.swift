@@ -28,7 +28,7 @@ struct InspectCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try RecordStore(at: location.resolved(), access: .readOnly)
-    let record = try store.record(named: name)
+    let record = try store.record(matching: name)
     let entry = DownloadEntry(record, try store.roots())
     let headers = try store.headers(of: record)
     if json {

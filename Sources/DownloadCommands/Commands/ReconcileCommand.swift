@@ -75,7 +75,7 @@ struct ReconcileCommand: AsyncParsableCommand {
     let roots = try store.roots()
     return try store.objects.read { tx in
       try found.compactMap { found in
-        guard let record = try tx.get(DownloadRecord.self, found.record.url),
+        guard let record = try tx.find(DownloadRecord.self, key: found.record.url),
           record.state == .failedPermanent, found.record.state != .failedPermanent
         else { return nil }
         return DownloadEntry(record, roots)

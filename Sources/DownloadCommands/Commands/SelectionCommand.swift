@@ -66,7 +66,7 @@ extension RecordStore {
   /// Whether the files of one of the downloads are still to be deleted.
   fileprivate func hasToDelete(_ urls: [String]) throws -> Bool {
     try objects.read { tx in
-      try urls.contains { try tx.get(DownloadRecord.self, $0)?.isToBeDeleted == true }
+      try urls.contains { try tx.find(DownloadRecord.self, key: $0)?.isToBeDeleted == true }
     }
   }
 }

@@ -22,6 +22,6 @@ struct RecordTargets: ParsableArguments {
   /// The selection as the store takes it.
   var selection: RecordSelection {
     if all { return .all }
-    return tag.map(RecordSelection.tagged) ?? .named(names)
+    return tag.map(RecordSelection.tagged) ?? .matching(names)
   }
 }

@@ -110,7 +110,7 @@ extension RecordStore {
   ) throws -> [CommandOutcome] {
     let moment = now()
     return try objects.write { tx in
-      guard case .named(let names) = selection else {
+      guard case .matching(let names) = selection else {
         let found = try selection.filter(command.states).map { try tx.fetch(Query($0)) } ?? []
         return try found.map { record in
           CommandOutcome(name: record.url, effect: try apply(command, record, at: moment, in: &tx))
@@ -118,7 +118,7 @@ extension RecordStore {
       }
       return try names.map { name in
         let effect: CommandOutcome.Effect
-        switch try tx.record(named: name) {
+        switch try tx.record(matching: name) {
         case .success(let record) where record.state == .removed && !command.isRemoval:
           effect = .unknown(.unknownRecord(name))
         case .success(let record): effect = try apply(command, record, at: moment, in: &tx)

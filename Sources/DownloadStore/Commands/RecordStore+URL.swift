@@ -25,15 +25,15 @@ extension RecordStore {
   ///   changed then.
   /// - Complexity: O(log n) for n records.
   @discardableResult
-  public func replaceURL(of name: String, with url: String) throws -> CommandOutcome {
+  public func replaceURL(matching name: String, with url: String) throws -> CommandOutcome {
     var update = RecordUpdate()
     update.url = url
-    return try self.update(name, update)
+    return try self.update(matching: name, with: update)
   }
 
   /// Stores the origin of the record's header fields, before its URL changes.
   func keepOrigin(ofHeadersOf record: DownloadRecord, in tx: inout StoreTransaction) throws {
-    guard record.hasHeaders, var headers = try tx.get(RequestHeaders.self, record.id),
+    guard record.hasHeaders, var headers = try tx.find(RequestHeaders.self, key: record.id),
       headers.origin == nil
     else { return }
     headers.origin = RecordIdentity.origin(of: record.url)
@@ -53,7 +53,7 @@ extension RecordStore {
         "'\(record.filename)' is being renamed: try again in a moment"
       )
     }
-    if let other = try tx.get(DownloadRecord.self, url) {
+    if let other = try tx.find(DownloadRecord.self, key: url) {
       throw RecordStoreError(
         .urlTaken,
         "another download, \(other.id), has the URL '\(Redaction.url(url))'"

@@ -21,7 +21,7 @@ extension RecordStore {
   ///   then.
   /// - Complexity: O(log n) for n records.
   @discardableResult
-  public func update(_ name: String, _ update: RecordUpdate) throws -> CommandOutcome {
+  public func update(matching name: String, with update: RecordUpdate) throws -> CommandOutcome {
     if let url = update.url { try RecordIdentity.validate(url) }
     let roots = try roots()
     let moment = now()
@@ -29,7 +29,7 @@ extension RecordStore {
     let outcome: CommandOutcome
     do {
       outcome = try objects.write { tx in
-        let known = try tx.liveRecord(named: name)
+        let known = try tx.liveRecord(matching: name)
         var record = known
         update.apply(to: &record)
         let newURL = update.newURL(of: known)
@@ -45,7 +45,7 @@ extension RecordStore {
         if let newURL {
           try keepOrigin(ofHeadersOf: known, in: &tx)
           record.move(to: newURL)
-          try tx.delete(DownloadRecord.self, known.url)
+          try tx.delete(DownloadRecord.self, key: known.url)
           try tx.insert(record)
         } else {
           try tx.upsert(record)
@@ -97,8 +97,8 @@ extension RecordStore {
 
 extension ObjectReader where Self: ~Copyable {
   /// Returns the record with a URL, an id or a unique id prefix, unless it is being removed.
-  func liveRecord(named name: String) throws -> DownloadRecord {
-    let record = try record(named: name).get()
+  func liveRecord(matching name: String) throws -> DownloadRecord {
+    let record = try record(matching: name).get()
     guard record.state != .removed else { throw RecordStoreError.unknownRecord(name) }
     return record
   }

@@ -6,7 +6,7 @@
 /// var update = RecordUpdate()
 /// update.filename = "model-v2.bin"
 /// update.addedTags = ["models"]
-/// try store.update("https://example.com/model.bin", update)
+/// try store.update(matching: "https://example.com/model.bin", with: update)
 /// ```
 public struct RecordUpdate: Sendable, Hashable {
   /// The new name of the finished file, which ``SafeFilename`` sanitizes.
@@ -19,7 +19,7 @@ public struct RecordUpdate: Sendable, Hashable {
   public var removedTags: Set<String> = []
   /// The new priority; higher starts first.
   public var priority: Int32?
-  /// The new URL; see ``RecordStore/replaceURL(of:with:)``.
+  /// The new URL; see ``RecordStore/replaceURL(matching:with:)``.
   public var url: String?
 
   /// Creates an update without changes.

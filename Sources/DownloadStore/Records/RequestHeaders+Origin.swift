@@ -7,7 +7,7 @@ extension RequestHeaders {
   /// Returns the fields that a request for the record may carry to a URL.
   ///
   /// Fields stored without an origin belong to that of the record's own URL. A replaced URL does
-  /// not change that: ``RecordStore/replaceURL(of:with:)`` stores the origin first.
+  /// not change that: ``RecordStore/replaceURL(matching:with:)`` stores the origin first.
   package func fields(of record: DownloadRecord, sentTo url: String) -> [HeaderField] {
     HeaderScope.fields(fields, givenFor: origin ?? record.url, sentTo: url)
   }

@@ -2,8 +2,8 @@ internal import ObjectStore
 
 extension ObjectReader where Self: ~Copyable {
   /// The record with a URL, an id or an id prefix, or the error `unknownRecord` or `ambiguousID`.
-  func record(named name: String) throws -> Result<DownloadRecord, RecordStoreError> {
-    if let record = try get(DownloadRecord.self, name) { return .success(record) }
+  func record(matching name: String) throws -> Result<DownloadRecord, RecordStoreError> {
+    if let record = try find(DownloadRecord.self, key: name) { return .success(record) }
     let found =
       name.isEmpty || !name.allSatisfy(\.isHexDigit)
       ? []

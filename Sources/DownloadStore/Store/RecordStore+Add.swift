@@ -46,7 +46,7 @@ extension RecordStore {
     let roots = try roots()
     return try objects.write { tx in
       try requests.map { request in
-        if let known = try tx.get(DownloadRecord.self, request.url) {
+        if let known = try tx.find(DownloadRecord.self, key: request.url) {
           return Added(record: try proceed(known, request, roots, in: &tx), isNew: false)
         }
         return Added(record: try create(request, roots, in: &tx), isNew: true)

@@ -117,8 +117,8 @@ extension RecordStore {
             skipped.append(PurgeReport.SkippedRecord(record: record, current: current))
             continue
           }
-          try tx.delete(DownloadRecord.self, current.url)
-          try tx.delete(RequestHeaders.self, current.id)
+          try tx.delete(DownloadRecord.self, key: current.url)
+          try tx.delete(RequestHeaders.self, key: current.id)
           removed.append(current)
         }
         return (removed, skipped)

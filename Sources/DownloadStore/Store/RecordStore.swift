@@ -70,8 +70,8 @@ public final class RecordStore: Sendable {
   ///
   /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
   /// - Complexity: O(log n) for n records.
-  public func record(named name: String) throws -> DownloadRecord {
-    try objects.read { tx in try tx.record(named: name).get() }
+  public func record(matching name: String) throws -> DownloadRecord {
+    try objects.read { tx in try tx.record(matching: name).get() }
   }
 
   /// Returns the records of a query, from one snapshot.
@@ -86,7 +86,7 @@ public final class RecordStore: Sendable {
   /// - Throws: ``StoreError``.
   public func headers(of record: DownloadRecord) throws -> [HeaderField] {
     guard record.hasHeaders else { return [] }
-    return try objects.read { tx in try tx.get(RequestHeaders.self, record.id)?.fields ?? [] }
+    return try objects.read { tx in try tx.find(RequestHeaders.self, key: record.id)?.fields ?? [] }
   }
 
   /// Returns the header fields of a record's request to a URL: all of them for the origin that they
@@ -96,7 +96,7 @@ public final class RecordStore: Sendable {
   public func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
     guard record.hasHeaders else { return [] }
     return try objects.read { tx in
-      try tx.get(RequestHeaders.self, record.id)?.fields(of: record, sentTo: url) ?? []
+      try tx.find(RequestHeaders.self, key: record.id)?.fields(of: record, sentTo: url) ?? []
     }
   }
 
@@ -142,7 +142,7 @@ public final class RecordStore: Sendable {
       if let known = try tx.fetch(Root.all).first(where: { $0.path == path }) { return known.name }
       var name = "root-\(RecordIdentity.id(forURL: path))"
       // A root that was created for this path may have been moved, with its records.
-      while try tx.get(Root.self, name) != nil { name += "-" }
+      while try tx.find(Root.self, key: name) != nil { name += "-" }
       try tx.insert(Root(name: name, path: path))
       return name
     }

@@ -52,7 +52,7 @@ extension DownloadEngine {
     let urls = deletions.due(at: environment.instant())
     guard !urls.isEmpty else { return }
     let records = try await store.objects.read { tx in
-      try urls.compactMap { try tx.get(DownloadRecord.self, $0) }
+      try urls.compactMap { try tx.find(DownloadRecord.self, key: $0) }
     }
     var due: [DownloadRecord] = []
     for url in urls {

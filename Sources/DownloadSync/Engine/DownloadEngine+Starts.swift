@@ -44,7 +44,7 @@ extension DownloadEngine {
         var moved: [DownloadRecord] = []
         var others: [Reconciliation] = []
         for candidate in chosen {
-          guard var record = try tx.get(DownloadRecord.self, candidate.url), record.mayStart
+          guard var record = try tx.find(DownloadRecord.self, key: candidate.url), record.mayStart
           else { continue }
           // The record may have been moved to this URL while the transfer of its previous URL is
           // still ending. The end of that transfer enqueues it.
@@ -101,7 +101,8 @@ extension DownloadEngine {
     try tx.upsert(record)
     let headers =
       record.hasHeaders
-      ? try tx.get(RequestHeaders.self, record.id)?.fields(of: record, sentTo: record.source) : nil
+      ? try tx.find(RequestHeaders.self, key: record.id)?.fields(of: record, sentTo: record.source)
+      : nil
     return Start(
       record: record,
       layout: found.layout,

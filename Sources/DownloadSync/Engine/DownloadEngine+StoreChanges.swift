@@ -110,7 +110,7 @@ extension DownloadEngine {
     let (owner, successor) = try await store.objects.read { tx in
       (
         try tx.first(DownloadRecord.where { $0.id == download.id }),
-        try tx.get(DownloadRecord.self, download.url)
+        try tx.find(DownloadRecord.self, key: download.url)
       )
     }
     // A record that was moved to another URL continues, so its observers receive no end.
@@ -125,7 +125,7 @@ extension DownloadEngine {
 
   /// Returns the stored record with a URL.
   func current(_ url: String) async throws -> DownloadRecord? {
-    try await store.objects.read { tx in try tx.get(DownloadRecord.self, url) }
+    try await store.objects.read { tx in try tx.find(DownloadRecord.self, key: url) }
   }
 
   func isInScope(_ url: String) -> Bool {

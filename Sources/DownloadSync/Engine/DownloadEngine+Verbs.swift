@@ -122,13 +122,13 @@ extension DownloadEngine {
   ///   - name: The URL, the id, or the beginning of the id.
   ///   - update: The properties to change.
   /// - Returns: The outcome, with the record after the change.
-  /// - Throws: The errors of `RecordStore.update(_:_:)`.
+  /// - Throws: The errors of `RecordStore.update(matching:with:)`.
   @discardableResult
   public nonisolated func update(
-    _ name: String,
-    _ update: RecordUpdate
+    matching name: String,
+    with update: RecordUpdate
   ) async throws -> CommandOutcome {
-    try await environment.blocking { [store] in try store.update(name, update) }
+    try await environment.blocking { [store] in try store.update(matching: name, with: update) }
   }
 
   /// Replaces the URL of a download and keeps the bytes on disk.
@@ -139,13 +139,13 @@ extension DownloadEngine {
   ///   - name: The current URL, the id, or the beginning of the id.
   ///   - url: The new URL.
   /// - Returns: The outcome, with the record after the change.
-  /// - Throws: The errors of `RecordStore.replaceURL(of:with:)`.
+  /// - Throws: The errors of `RecordStore.replaceURL(matching:with:)`.
   @discardableResult
   public nonisolated func replaceURL(
-    of name: String,
+    matching name: String,
     with url: String
   ) async throws -> CommandOutcome {
-    try await environment.blocking { [store] in try store.replaceURL(of: name, with: url) }
+    try await environment.blocking { [store] in try store.replaceURL(matching: name, with: url) }
   }
 
   /// Returns the records that match a query.

@@ -51,8 +51,8 @@ struct RecordChange: Sendable {
       stored.intent == record.intent
     else { return nil }
     if deletesRecord {
-      try tx.delete(DownloadRecord.self, record.url)
-      try tx.delete(RequestHeaders.self, record.id)
+      try tx.delete(DownloadRecord.self, key: record.url)
+      try tx.delete(RequestHeaders.self, key: record.id)
       return nil
     }
     let changed = changed(stored, at: moment)

@@ -31,7 +31,7 @@ extension ObjectReader where Self: ~Copyable {
   /// - Returns: The record; `nil` if it was removed, replaced, restarted or moved to another URL.
   /// - Throws: `StoreError`.
   func record(of key: TransferKey) throws -> DownloadRecord? {
-    guard let record = try get(DownloadRecord.self, key.url), key.matches(record) else {
+    guard let record = try find(DownloadRecord.self, key: key.url), key.isOf(record) else {
       return nil
     }
     return record

@@ -19,7 +19,7 @@ extension DownloadEngine {
   ///
   /// The handle follows the record that has the URL now, even if the record's URL is replaced
   /// later. Costs one read of the store.
-  public nonisolated func handle(of url: String) -> DownloadHandle {
+  public nonisolated func handle(forURL url: String) -> DownloadHandle {
     DownloadHandle(url: url, recordID: store.recordID(ofURL: url), engine: self)
   }
 
@@ -67,7 +67,7 @@ extension DownloadEngine {
 extension RecordStore {
   /// The id of the record with a URL; `nil` if there is none or the store cannot be read.
   func recordID(ofURL url: String) -> String? {
-    try? objects.read { tx in try tx.get(DownloadRecord.self, url)?.id }
+    try? objects.read { tx in try tx.find(DownloadRecord.self, key: url)?.id }
   }
 }
 

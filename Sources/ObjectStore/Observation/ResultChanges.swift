@@ -47,7 +47,7 @@ public struct ResultChanges<Root: Model>: AsyncSequence, Sendable {
 
 /// A sequence of the states of an observed object.
 ///
-/// It behaves like ``ResultChanges``. See ``Store/observe(_:_:)``.
+/// It behaves like ``ResultChanges``. See ``Store/observe(_:key:)``.
 public struct ObservedChanges<Root: Model>: AsyncSequence, Sendable {
   /// The state of the object.
   public typealias Element = ObservedObject<Root>

@@ -49,7 +49,7 @@ extension Store {
   ///   - model: The object's type.
   ///   - key: Its primary key. The object need not exist yet.
   /// - Returns: A sequence that ends as that of ``observe(_:)``.
-  public func observe<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) -> ObservedChanges<M> {
+  public func observe<M: Model>(_ model: M.Type, key: M.PrimaryKey) -> ObservedChanges<M> {
     ObservedChanges(store: self, key: key)
   }
 

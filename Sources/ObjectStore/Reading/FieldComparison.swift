@@ -131,7 +131,7 @@ extension ObjectReader where Self: ~Copyable {
   ///
   /// - Returns: The changed fields, or `nil` when the object no longer exists.
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
-  /// - Complexity: As ``get(_:_:)``, plus one encoding of the copy.
+  /// - Complexity: As ``find(_:key:)``, plus one encoding of the copy.
   public func changedFields<M: Model>(since copy: M) throws -> ChangedFields<M>? {
     guard let reader = unsafe try source.reader(of: M.self) else { return nil }
     var changed: ChangedFields<M>?

@@ -23,17 +23,6 @@ extension ObjectReader where Self: ~Copyable {
     try fetch(query.forOne).first
   }
 
-  /// Returns the object with a primary key; throws if it does not exist.
-  ///
-  /// - Throws: ``StoreError`` with `notFound`, `damaged` or `unknownModel`.
-  /// - Complexity: O(log n) in the number of objects of the model.
-  public func find<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> M {
-    guard let object = try get(model, key) else {
-      throw StoreError(.notFound, "there is no object of \(M.schema.name) with key \(key)")
-    }
-    return object
-  }
-
   /// Returns the number of objects that a query finds, without decoding them.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.

@@ -50,7 +50,7 @@ extension ObjectReader where Self: ~Copyable {
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
   /// - Complexity: O(log n) in the number of objects of the model.
   @inlinable
-  public func get<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> M? {
+  public func find<M: Model>(_ model: M.Type, key: M.PrimaryKey) throws -> M? {
     guard let reader = unsafe try source.reader(of: model) else { return nil }
     var object: M?
     unsafe try key.withStoredBytes { bytes in
@@ -64,7 +64,7 @@ extension ObjectReader where Self: ~Copyable {
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
   /// - Complexity: O(log n) in the number of objects of the model.
   @inlinable
-  public func contains<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> Bool {
+  public func contains<M: Model>(_ model: M.Type, key: M.PrimaryKey) throws -> Bool {
     guard let reader = unsafe try source.reader(of: model) else { return false }
     var exists = false
     unsafe try key.withStoredBytes { bytes in

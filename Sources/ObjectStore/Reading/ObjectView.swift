@@ -1,7 +1,7 @@
 /// A stored object whose fields are decoded one at a time.
 ///
 /// ```swift
-/// let received = try tx.withView(Download.self, url) { view in try view.received }
+/// let received = try tx.withView(Download.self, key: url) { view in try view.received }
 /// ```
 ///
 /// Read a field by the name of its column. Hot fields, which change often, are stored apart from
@@ -210,7 +210,7 @@ extension ObjectReader where Self: ~Copyable {
   @inlinable
   public func withView<M: Model, Result>(
     _ model: M.Type,
-    _ key: M.PrimaryKey,
+    key: M.PrimaryKey,
     _ body: (inout ObjectView<M>) throws -> Result
   ) throws -> Result? {
     guard let reader = unsafe try source.reader(of: model) else { return nil }

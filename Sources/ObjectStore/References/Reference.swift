@@ -13,8 +13,8 @@
 ///   var tags: Set<Reference<Tag>> = []
 /// }
 /// try store.read { tx in
-///   let order = try tx.get(Order.self, 7)
-///   let customer = try order.flatMap { try tx.get($0.customer) }
+///   let order = try tx.find(Order.self, key: 7)
+///   let customer = try order.flatMap { try tx.find($0.customer) }
 /// }
 /// ```
 public struct Reference<Target: Model>: FieldValue, Hashable {
@@ -77,8 +77,8 @@ extension ObjectReader where Self: ~Copyable {
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
   /// - Complexity: O(log n) in the number of objects of the model.
   @inlinable
-  public func get<Target: Model>(_ reference: Reference<Target>) throws -> Target? {
-    try get(Target.self, reference.key)
+  public func find<Target: Model>(_ reference: Reference<Target>) throws -> Target? {
+    try find(Target.self, key: reference.key)
   }
 
   /// Returns the objects to which references refer, in the order of the references.

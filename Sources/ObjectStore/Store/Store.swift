@@ -13,7 +13,7 @@ internal import Synchronization
 /// ```swift
 /// let store = try Store(at: "/var/lib/notes", models: [Note.self])
 /// try store.write { tx in try tx.upsert(Note(id: 1, text: "milk")) }
-/// let note = try store.read { tx in try tx.get(Note.self, 1) }
+/// let note = try store.read { tx in try tx.find(Note.self, key: 1) }
 /// ```
 public final class Store: Sendable {
   /// The path of the folder.

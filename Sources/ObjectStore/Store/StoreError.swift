@@ -16,7 +16,7 @@ public struct StoreError: Error, Sendable {
 
     private let value: Value
 
-    /// There is no store, file or folder at the path, or no object with the primary key.
+    /// There is no store, file or folder at the path.
     public static let notFound = Self(value: .notFound)
     /// The path is a file, or the folder cannot be created.
     public static let cannotCreate = Self(value: .cannotCreate)

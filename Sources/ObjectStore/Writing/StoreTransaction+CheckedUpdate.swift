@@ -8,7 +8,7 @@ extension StoreTransaction {
   /// saved in another one, for example in a form.
   ///
   /// ```swift
-  /// let original = try store.read { tx in try tx.find(Note.self, id) }
+  /// guard let original = try store.read({ tx in try tx.find(Note.self, key: id) }) else { return }
   /// var edited = original
   /// edited.text = field.text
   /// try store.write { [edited] tx in try tx.update(original, to: edited) }
@@ -23,8 +23,8 @@ extension StoreTransaction {
   /// - Throws: ``StoreError`` with `conflict` if the object was changed or deleted (the cause is an
   ///   ``UpdateConflict`` with the changed fields, and nothing was written), with `keyChanged` if
   ///   the two objects have different primary keys, and as ``upsert(_:)``.
-  /// - Complexity: O(log n) in the objects of the model. Costs no more than ``update(_:_:_:)``: it
-  ///   encodes the original instead of decoding the stored object.
+  /// - Complexity: O(log n) in the objects of the model. Costs no more than ``update(_:key:_:)``:
+  ///   it encodes the original instead of decoding the stored object.
   public mutating func update<M: Model>(_ original: M, to edited: M) throws {
     try update(original, to: edited) { _ in true }
   }

@@ -2,10 +2,10 @@ extension StoreTransaction {
   /// Changes single fields of the object with this primary key, without decoding the others.
   ///
   /// ```swift
-  /// try tx.edit(Download.self, url) { $0.set(\.received, to: received) }
+  /// try tx.edit(Download.self, key: url) { $0.set(\.received, to: received) }
   /// ```
   ///
-  /// ``update(_:_:_:)`` decodes the whole object and writes the differences; this method only
+  /// ``update(_:key:_:)`` decodes the whole object and writes the differences; this method only
   /// accesses the fields that are set. It costs about a third if all of them are hot and have a
   /// fixed width. Setting a field to its current value is not a change.
   ///
@@ -17,7 +17,7 @@ extension StoreTransaction {
   @inlinable
   public mutating func edit<M: Model>(
     _ model: M.Type,
-    _ key: M.PrimaryKey,
+    key: M.PrimaryKey,
     _ change: (inout ObjectEditor<M>) throws -> Void
   ) throws -> Bool {
     let writer = try writer(for: M.self)
@@ -79,7 +79,7 @@ extension StoreTransaction {
 /// Reads and sets single fields of a stored object without decoding the others.
 ///
 /// ```swift
-/// try tx.edit(Download.self, url) { download in
+/// try tx.edit(Download.self, key: url) { download in
 ///   download.set(\.received, to: try download.received + count)
 /// }
 /// ```

@@ -64,7 +64,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   /// Only writes the parts of the record that differ and the indexes of changed fields.
   ///
   /// ```swift
-  /// try tx.update(Note.self, 1) { note in note.text = "bread" }
+  /// try tx.update(Note.self, key: 1) { note in note.text = "bread" }
   /// ```
   ///
   /// - Returns: Whether the object exists.
@@ -75,7 +75,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   @inlinable
   public mutating func update<M: Model>(
     _ model: M.Type,
-    _ key: M.PrimaryKey,
+    key: M.PrimaryKey,
     _ change: (inout M) throws -> Void
   ) throws -> Bool {
     let writer = try writer(for: M.self)
@@ -102,7 +102,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   @inlinable
-  public mutating func delete<M: Model>(_ model: M.Type, _ key: M.PrimaryKey) throws -> Bool {
+  public mutating func delete<M: Model>(_ model: M.Type, key: M.PrimaryKey) throws -> Bool {
     let writer = try writer(for: M.self)
     var isFound = false
     unsafe try key.withStoredBytes { bytes in
@@ -205,13 +205,13 @@ extension StoreTransaction {
   /// Deletes the objects that match the query.
   ///
   /// - Returns: The number of deleted objects.
-  /// - Throws: ``StoreError`` as ``delete(_:_:)``.
+  /// - Throws: ``StoreError`` as ``delete(_:key:)``.
   /// - Complexity: As ``ObjectReader/forEach(_:_:)``, and O(log n) for each object. Uses memory for
   ///   their primary keys.
   @discardableResult
   public mutating func delete<M: Model>(_ query: Query<M>) throws -> Int {
     let keys = try keys(of: query)
-    for key in keys { try delete(M.self, key) }
+    for key in keys { try delete(M.self, key: key) }
     return keys.count
   }
 
@@ -230,7 +230,7 @@ extension StoreTransaction {
     _ change: (inout M) throws -> Void
   ) throws -> Int {
     let keys = try keys(of: query)
-    for key in keys { try update(M.self, key, change) }
+    for key in keys { try update(M.self, key: key, change) }
     return keys.count
   }
 

@@ -18,7 +18,7 @@ import Testing
   private func url(_ name: String) -> String { "https://example.com/\(name)" }
 
   private func states() throws -> [DownloadState] {
-    try ["a", "b", "c"].map { try fixture.store.record(named: url($0)).state }
+    try ["a", "b", "c"].map { try fixture.store.record(matching: url($0)).state }
   }
 
   private func effects(_ outcomes: [CommandOutcome]) -> [String] {
@@ -33,15 +33,15 @@ import Testing
 
   @Test(.requirements("ZY23", "SC9"))
   func `each name has its own outcome, and an unknown name blocks no other`() throws {
-    let id = try fixture.store.record(named: url("b")).id
+    let id = try fixture.store.record(matching: url("b")).id
     let names = [url("a"), "https://example.com/none", String(id.prefix(6)), url("a"), ""]
-    let outcomes = try fixture.store.pause(.named(names))
+    let outcomes = try fixture.store.pause(.matching(names))
     #expect(outcomes.map(\.name) == names)
     #expect(
       effects(outcomes) == ["done", "unknownRecord", "done", "unchanged", "unknownRecord"]
     )
     #expect(try states() == [.paused, .paused, .waiting])
-    #expect(outcomes[0].record == (try fixture.store.record(named: url("a"))))
+    #expect(outcomes[0].record == (try fixture.store.record(matching: url("a"))))
   }
 
   @Test(.requirements("FK16"))
@@ -59,29 +59,29 @@ import Testing
   @Test func `a changed record has a new modification date, and an unchanged one keeps its own`()
     throws
   {
-    let before = try fixture.store.record(named: url("a")).updatedAt
+    let before = try fixture.store.record(matching: url("a")).updatedAt
     fixture.now += 60
-    try fixture.store.resume(.named(url("a")))
-    #expect(try fixture.store.record(named: url("a")).updatedAt == before)
-    try fixture.store.resume(.named(url("a")), immediately: true)
-    #expect(try fixture.store.record(named: url("a")).updatedAt == before + 60)
-    #expect(try fixture.store.record(named: url("a")).startsImmediately)
+    try fixture.store.resume(.matching(url("a")))
+    #expect(try fixture.store.record(matching: url("a")).updatedAt == before)
+    try fixture.store.resume(.matching(url("a")), immediately: true)
+    #expect(try fixture.store.record(matching: url("a")).updatedAt == before + 60)
+    #expect(try fixture.store.record(matching: url("a")).startsImmediately)
   }
 
   @Test func `a removed record accepts no command except another removal`() throws {
-    try fixture.store.remove(.named(url("a")))
+    try fixture.store.remove(.matching(url("a")))
     for command in [DownloadCommand.pause, .resume(immediately: true), .cancel, .restart] {
-      let outcomes = try fixture.store.apply(command, to: .named(url("a")))
+      let outcomes = try fixture.store.apply(command, to: .matching(url("a")))
       #expect(effects(outcomes) == ["unknownRecord"])
     }
-    #expect(effects(try fixture.store.remove(.named(url("a")))) == ["unchanged"])
-    #expect(effects(try fixture.store.remove(.named(url("a")), withFile: true)) == ["done"])
+    #expect(effects(try fixture.store.remove(.matching(url("a")))) == ["unchanged"])
+    #expect(effects(try fixture.store.remove(.matching(url("a")), withFile: true)) == ["done"])
   }
 
   @Test func `a removed URL that is added again begins at the first byte`() throws {
     try fixture.change(url("a")) { $0.received = 10 }
-    let before = try fixture.store.record(named: url("a")).generation
-    try fixture.store.remove(.named(url("a")), withFile: true)
+    let before = try fixture.store.record(matching: url("a")).generation
+    try fixture.store.remove(.matching(url("a")), withFile: true)
     let added = try fixture.add(url("a"))
     #expect(!added.isNew)
     #expect(added.record.state == .waiting && added.record.intent == .run)
@@ -90,10 +90,10 @@ import Testing
   }
 
   @Test func `commands are stored durably`() throws {
-    try fixture.store.cancel(.named(url("a")))
-    try fixture.store.resume(.named(url("b")), immediately: true)
+    try fixture.store.cancel(.matching(url("a")))
+    try fixture.store.resume(.matching(url("b")), immediately: true)
     let again = try RecordStore(at: fixture.folder.path("store"), access: .readOnly)
-    #expect(try again.record(named: url("a")).intent == .cancel)
-    #expect(try again.record(named: url("b")).startsImmediately)
+    #expect(try again.record(matching: url("a")).intent == .cancel)
+    #expect(try again.record(matching: url("b")).startsImmediately)
   }
 }

@@ -21,7 +21,7 @@ import Testing
   ) throws -> CommandOutcome {
     var update = RecordUpdate()
     change(&update)
-    return try fixture.store.update(url, update)
+    return try fixture.store.update(matching: url, with: update)
   }
 
   private func rename(to filename: String) throws -> CommandOutcome {
@@ -41,7 +41,7 @@ import Testing
 
   @Test(.requirements("ZY16"))
   func `an update changes the given fields and keeps empty or omitted ones`() throws {
-    let before = try fixture.store.record(named: url)
+    let before = try fixture.store.record(matching: url)
     let outcome = try update { update in
       update.type = "film"
       update.addedTags = ["y", "z"]
@@ -49,7 +49,7 @@ import Testing
       update.priority = -2
     }
     #expect(outcome.isDone)
-    let record = try fixture.store.record(named: url)
+    let record = try fixture.store.record(matching: url)
     #expect(record.type == "film" && record.tags == ["y"] && record.priority == -2)
     #expect(record.filename == before.filename && record.destination == before.destination)
     let none = try update { update in
@@ -57,7 +57,7 @@ import Testing
       update.type = ""
     }
     #expect(!none.isDone)
-    #expect(try fixture.store.record(named: url) == record)
+    #expect(try fixture.store.record(matching: url) == record)
   }
 
   @Test(
@@ -71,7 +71,7 @@ import Testing
     let partial = try fixture.layout(of: record).partialPath
     try fixture.write("123", to: partial)
     #expect(try rename(to: "b.bin").isDone)
-    let renamed = try fixture.store.record(named: url)
+    let renamed = try fixture.store.record(matching: url)
     #expect(renamed.filename == "b.bin" && renamed.destination == "default/b.bin")
     #expect(try fixture.layout(of: renamed).partialPath == partial)
     #expect(FileManager.default.fileExists(atPath: partial))
@@ -80,7 +80,7 @@ import Testing
   @Test(.requirements("ZY18")) func `renaming a completed download renames its file`() throws {
     let before = try fixture.finish(url, "body")
     #expect(try rename(to: "b.bin").isDone)
-    let record = try fixture.store.record(named: url)
+    let record = try fixture.store.record(matching: url)
     #expect(record.filename == "b.bin" && record.state == .completed)
     #expect(text("b.bin") == "body" && text("a.bin") == nil)
     // The file is still recognized as ours.
@@ -96,7 +96,7 @@ import Testing
     try fixture.finish(url, "body")
     try fixture.change(url) { $0.state = state }
     #expect(try rename(to: "b.bin").isDone)
-    let record = try fixture.store.record(named: url)
+    let record = try fixture.store.record(matching: url)
     #expect(text("b.bin") == "body" && text("a.bin") == nil)
     #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
   }
@@ -107,7 +107,7 @@ import Testing
     let before = try fixture.finish(url, "ours")
     try fixture.write("theirs", to: fixture.folder.path("\(StoreFixture.files)/b.bin"))
     #expect(code { try rename(to: "b.bin") } == .nameTaken)
-    #expect(try fixture.store.record(named: url) == before)
+    #expect(try fixture.store.record(matching: url) == before)
     #expect(text("a.bin") == "ours" && text("b.bin") == "theirs")
   }
 
@@ -115,7 +115,7 @@ import Testing
     let before = try fixture.finish(url, "ours")
     try fixture.add("https://example.com/b.bin")
     #expect(code { try rename(to: "b.bin") } == .nameTaken)
-    #expect(try fixture.store.record(named: url) == before)
+    #expect(try fixture.store.record(matching: url) == before)
     #expect(text("a.bin") == "ours")
   }
 
@@ -147,10 +147,10 @@ import Testing
     throws
   {
     #expect(
-      code { try fixture.store.update("https://example.com/none", RecordUpdate()) }
+      code { try fixture.store.update(matching: "https://example.com/none", with: RecordUpdate()) }
         == .unknownRecord
     )
-    try fixture.store.remove(.named(url))
+    try fixture.store.remove(.matching(url))
     #expect(code { try update { $0.priority = 1 } } == .unknownRecord)
   }
 
@@ -218,9 +218,9 @@ import Testing
     let before = try fixture.store.objects.commitNumber()
     let outcome = try both("new.bin", newURL)
     #expect(try fixture.store.objects.commitNumber() == before + 1)
-    let record = try fixture.store.record(named: newURL)
+    let record = try fixture.store.record(matching: newURL)
     #expect(outcome.record == record && record.filename == "new.bin")
-    #expect(throws: RecordStoreError.self) { try fixture.store.record(named: url) }
+    #expect(throws: RecordStoreError.self) { try fixture.store.record(matching: url) }
     #expect(text("new.bin") == "body" && text("a.bin") == nil)
   }
 
@@ -230,7 +230,7 @@ import Testing
     #expect(code { try both("new.bin", newURL) } == .urlTaken)
     #expect(code { try both("new.bin", "ftp://example.com/") } == .invalidURL)
     #expect(code { try both("taken", "https://example.com/free") } == .nameTaken)
-    #expect(try fixture.store.record(named: url) == before)
+    #expect(try fixture.store.record(matching: url) == before)
     #expect(text("a.bin") == "body" && text("new.bin") == nil)
   }
 }

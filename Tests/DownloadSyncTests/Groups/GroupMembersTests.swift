@@ -17,7 +17,7 @@ struct GroupMembersTests {
     var update = RecordUpdate()
     update.addedTags = ["first"]
     update.url = "https://example.com/b"
-    let first = try #require(try store.update(url, update).record)
+    let first = try #require(try store.update(matching: url, with: update).record)
     // Another download gets the previous URL of the first one.
     var request = DownloadRequest(url: url)
     request.tags = ["second"]

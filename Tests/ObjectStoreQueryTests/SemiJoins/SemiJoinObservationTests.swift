@@ -19,10 +19,10 @@ import Testing
     var changes = store.observe(Person.where { $0.home.matches { $0.size > 2 } })
       .makeAsyncIterator()
     #expect(try await changes.next()?.snapshot.isEmpty == true)
-    try await store.write { try $0.update(Town.self, "b") { $0.size = 3 } }
+    try await store.write { try $0.update(Town.self, key: "b") { $0.size = 3 } }
     let change = try #require(try await changes.next())
     #expect(change.snapshot.map(\.id) == [2, 3] && change.insertions == [0, 1])
-    try await store.write { try $0.delete(Town.self, "b") }
+    try await store.write { try $0.delete(Town.self, key: "b") }
     #expect(try await changes.next()?.deletions == [0, 1])
   }
 
@@ -34,7 +34,7 @@ import Testing
     #expect(try await changes.next()?.snapshot.map(\.name) == ["a", "b"])
     try await store.write { try $0.insert(Person(1, home: "a")) }
     #expect(try await changes.next()?.deletions == [0])
-    try await store.write { try $0.update(Person.self, 1) { $0.home = Reference("b") } }
+    try await store.write { try $0.update(Person.self, key: 1) { $0.home = Reference("b") } }
     let change = try #require(try await changes.next())
     #expect(change.snapshot.map(\.name) == ["a"])
     #expect(change.deletions == [0] && change.insertions == [0])
@@ -50,11 +50,11 @@ import Testing
     #expect(try await changes.next()?.snapshot.count == 1)
     // None of these affects the result: another field, a value that still matches, a new town.
     try await store.write { tx in
-      try tx.update(Town.self, "a") { $0.mayor = Reference(1) }
-      try tx.update(Town.self, "a") { $0.size = 4 }
+      try tx.update(Town.self, key: "a") { $0.mayor = Reference(1) }
+      try tx.update(Town.self, key: "a") { $0.size = 4 }
       try tx.insert(Town("b"))
     }
-    try await store.write { try $0.update(Person.self, 1) { $0.age = 7 } }
+    try await store.write { try $0.update(Person.self, key: 1) { $0.age = 7 } }
     let change = try #require(try await changes.next())
     #expect(change.modifications == [0] && change.insertions.isEmpty && change.deletions.isEmpty)
   }

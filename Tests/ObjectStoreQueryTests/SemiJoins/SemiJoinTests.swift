@@ -110,9 +110,9 @@ import Testing
   @Test func `a semi-join inside a write sees uncommitted changes`() throws {
     try fill(towns: 3, people: 6)
     try store.write { tx in
-      try tx.update(Town.self, "1") { $0.size = 70 }
+      try tx.update(Town.self, key: "1") { $0.size = 70 }
       #expect(try tx.fetch(Person.where { $0.home.matches { $0.size > 50 } }).map(\.id) == [1, 4])
-      try tx.delete(Town.self, "1")
+      try tx.delete(Town.self, key: "1")
       #expect(try tx.count(Person.where { $0.home.matches { $0.size > 50 } }) == 0)
       #expect(try tx.count(Person.where { !$0.home.matches { _ in .all } }) == 2)
     }

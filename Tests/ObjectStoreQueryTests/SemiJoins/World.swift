@@ -43,13 +43,13 @@ struct World {
       let index = Int.random(in: people.indices, using: &random)
       people[index].age = Int.random(in: 0..<6, using: &random)
       let age = people[index].age
-      try tx.update(Person.self, people[index].id) { $0.age = age }
+      try tx.update(Person.self, key: people[index].id) { $0.age = age }
     case 8 where !towns.isEmpty:
       let town = towns.remove(at: Int.random(in: towns.indices, using: &random))
-      try tx.delete(Town.self, town.name)
+      try tx.delete(Town.self, key: town.name)
     case 9 where !people.isEmpty:
       let person = people.remove(at: Int.random(in: people.indices, using: &random))
-      try tx.delete(Person.self, person.id)
+      try tx.delete(Person.self, key: person.id)
     default: break
     }
   }

@@ -54,7 +54,7 @@ import Testing
     }
     let old = try Store(at: folder.path, models: [OldNote.self])
     try old.write { tx in
-      try tx.update(OldNote.self, 1) { $0.text = "changed" }
+      try tx.update(OldNote.self, key: 1) { $0.text = "changed" }
       try tx.insert(OldNote(id: 3, text: "c"))
     }
     var objects: [StoredObject] = []

@@ -33,16 +33,16 @@ import Testing
     try store.write { tx in for id in Int64(1)...5 { try tx.insert(Everything(id: id)) } }
     let token = try store.historyToken()
     #expect(try changes(since: token)?.isEmpty == true)
-    try store.write { _ = try $0.update(Everything.self, 1) { $0.received = 5 } }
+    try store.write { _ = try $0.update(Everything.self, key: 1) { $0.received = 5 } }
     try store.write { tx in
-      try tx.update(Everything.self, 1) { $0.text = "one" }
-      try tx.delete(Everything.self, 2)
+      try tx.update(Everything.self, key: 1) { $0.text = "one" }
+      try tx.delete(Everything.self, key: 2)
       try tx.insert(Everything(id: 9))
     }
     try store.write { tx in
-      try tx.delete(Everything.self, 9)
+      try tx.delete(Everything.self, key: 9)
       try tx.insert(Everything(id: 10, text: "ten"))
-      try tx.update(Everything.self, 10) { $0.text = "TEN" }
+      try tx.update(Everything.self, key: 10) { $0.text = "TEN" }
     }
     let changes = try #require(try changes(since: token))
     #expect(changes.deleted == [2])
@@ -60,7 +60,7 @@ import Testing
     try store.write { try $0.insert(Everything(id: 1, text: "a")) }
     let token = try store.historyToken()
     try store.write { tx in
-      try tx.delete(Everything.self, 1)
+      try tx.delete(Everything.self, key: 1)
       try tx.insert(Everything(id: 1, text: "b"))
     }
     let changes = try #require(try changes(since: token))
@@ -71,16 +71,16 @@ import Testing
   @Test func `rolled-back writes and writes without changes add no history`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let token = try store.historyToken()
-    try store.write { _ = try $0.update(Everything.self, 1) { _ in } }
+    try store.write { _ = try $0.update(Everything.self, key: 1) { _ in } }
     #expect(throws: Failure.self) {
       try store.write { tx in
-        try tx.delete(Everything.self, 1)
+        try tx.delete(Everything.self, key: 1)
         throw Failure()
       }
     }
     try store.write { tx in
       try? tx.nested { tx in
-        try tx.delete(Everything.self, 1)
+        try tx.delete(Everything.self, key: 1)
         throw Failure()
       }
     }
@@ -91,16 +91,16 @@ import Testing
     try store.write { try $0.insert(Everything(id: 1)) }
     let token = try store.historyToken()
     try store.write { tx in
-      try tx.update(Everything.self, 1) { $0.flag = true }
+      try tx.update(Everything.self, key: 1) { $0.flag = true }
       try tx.nested { tx in
         try tx.insert(Everything(id: 2))
         try? tx.nested { tx in
-          try tx.delete(Everything.self, 1)
+          try tx.delete(Everything.self, key: 1)
           throw Failure()
         }
-        try tx.nested { _ = try $0.update(Everything.self, 1) { $0.count = 4 } }
+        try tx.nested { _ = try $0.update(Everything.self, key: 1) { $0.count = 4 } }
       }
-      try tx.update(Everything.self, 1) { $0.small = 4 }
+      try tx.update(Everything.self, key: 1) { $0.small = 4 }
       guard case .changes(let inside) = try tx.changes(since: token, of: Everything.self) else {
         throw Failure()
       }
@@ -118,7 +118,7 @@ import Testing
     #expect(kept == token)
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       let store = try Store(at: path, models: [Everything.self])
-      try store.write { _ = try $0.update(Everything.self, 1) { $0.text = "theirs" } }
+      try store.write { _ = try $0.update(Everything.self, key: 1) { $0.text = "theirs" } }
     }
     #expect(try changes(since: kept)?.updated.map(\.object.text) == ["theirs"])
   }
@@ -304,7 +304,7 @@ import Testing
     let token = try store.historyToken()
     await #expect(processExitsWith: .success) { [path = folder.path("notes") as String] in
       let store = try Store(at: path, models: [NewNote.self])
-      try store.write { _ = try $0.update(NewNote.self, 1) { $0.text = "eggs" } }
+      try store.write { _ = try $0.update(NewNote.self, key: 1) { $0.text = "eggs" } }
     }
     guard case .changes(let changes) = try store.changes(since: token, of: OldNote.self) else {
       Issue.record("the history of OldNote has expired")
@@ -334,8 +334,8 @@ import Testing
             let id = Int64.random(in: 0..<20, using: &random)
             switch Int.random(in: 0..<3, using: &random) {
             case 0: try tx.upsert(Everything(id: id, text: "\(random.next())"))
-            case 1: try tx.update(Everything.self, id) { $0.received += 1 }
-            default: try tx.delete(Everything.self, id)
+            case 1: try tx.update(Everything.self, key: id) { $0.received += 1 }
+            default: try tx.delete(Everything.self, key: id)
             }
           }
         }

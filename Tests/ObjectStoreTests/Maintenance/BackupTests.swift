@@ -45,7 +45,7 @@ import Testing
     let store = try Store(at: path, models: [Ticket.self])
     let model = try #require(try store.storedModels().first)
     #expect(model.objectCount >= 200 && model.objectCount.isMultiple(of: 2))
-    #expect(try store.read { tx in try tx.get(Ticket.self, 199)?.seat } == "b99")
+    #expect(try store.read { tx in try tx.find(Ticket.self, key: 199)?.seat } == "b99")
     try store.write { tx in try tx.insert(Ticket(id: 5_000, seat: "new", row: 1)) }
   }
 
@@ -64,7 +64,7 @@ import Testing
     let damaged = try DamagedStore()
     do {
       let store = try Store(at: damaged.path, models: [NewNote.self])
-      try store.write { tx in for id in 1...390 { _ = try tx.delete(NewNote.self, id) } }
+      try store.write { tx in for id in 1...390 { _ = try tx.delete(NewNote.self, key: id) } }
       #expect(code { try Store.compact(at: damaged.path) } == .busy)
       #expect(try store.statistics().freePages > 50)
     }
@@ -75,7 +75,7 @@ import Testing
     #expect(try Store.verify(at: damaged.path).isValid)
     let store = try Store(at: damaged.path, models: [NewNote.self, Ticket.self])
     #expect(try store.statistics().freePages == 0)
-    #expect(try store.read { tx in try tx.get(Ticket.self, 400)?.seat } == "seat 400")
+    #expect(try store.read { tx in try tx.find(Ticket.self, key: 400)?.seat } == "seat 400")
     try store.write { tx in try tx.insert(Ticket(id: 401, seat: "seat 401", row: 0)) }
     #expect(code { try Store.compact(at: damaged.folder.path("none")) } == .notFound)
   }

@@ -20,7 +20,7 @@ import Testing
   private func makeStore() throws -> (DamagedStore, Int64) {
     let made = try DamagedStore()
     let store = try Store(at: made.path, models: [NewNote.self])
-    try store.write { tx in for id in 1...390 { _ = try tx.delete(NewNote.self, id) } }
+    try store.write { tx in for id in 1...390 { _ = try tx.delete(NewNote.self, key: id) } }
     return (made, try FileSize.of(made.path + "/data.mdb"))
   }
 
@@ -31,7 +31,7 @@ import Testing
     let store = try Store(at: made.path, models: [Ticket.self], options: options)
     #expect(try FileSize.of(made.path + "/data.mdb") < before)
     #expect(try store.statistics().freePages == 0)
-    #expect(try store.read { tx in try tx.get(Ticket.self, 400)?.seat } == "seat 400")
+    #expect(try store.read { tx in try tx.find(Ticket.self, key: 400)?.seat } == "seat 400")
     #expect(log.entries("compacted the store").count == 1)
     try store.write { tx in try tx.insert(Ticket(id: 401, seat: "seat 401", row: 0)) }
     #expect(try store.verify().isValid)

@@ -28,11 +28,11 @@ struct DamagedStore {
         try tx.insert(Ticket(id: id, seat: "seat \(id)", row: id % 9))
       }
       for id in stride(from: 10, through: Self.noteCount, by: 10) {
-        try tx.delete(NewNote.self, id)
+        try tx.delete(NewNote.self, key: id)
       }
     }
     let old = try Store(at: path, models: [OldNote.self])
-    try old.write { tx in _ = try tx.update(OldNote.self, 3) { $0.text = "older" } }
+    try old.write { tx in _ = try tx.update(OldNote.self, key: 3) { $0.text = "older" } }
   }
 
   func open() throws -> Store { try Store(at: path, models: []) }

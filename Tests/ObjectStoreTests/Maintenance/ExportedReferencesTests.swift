@@ -61,7 +61,7 @@ import Testing
     #expect(code { try copy.importJSONLines(from: dangling) } == .danglingReference)
     // This program knows none of the models that refer to cities.
     let program = try Store(at: folder.path("copy"), models: [City.self])
-    let isRefused = code { try program.write { _ = try $0.delete(City.self, "a") } }
+    let isRefused = code { try program.write { _ = try $0.delete(City.self, key: "a") } }
     #expect(isRefused == .referenced)
   }
 

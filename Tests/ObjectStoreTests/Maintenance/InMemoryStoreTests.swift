@@ -25,7 +25,9 @@ import Testing
     try store.write { tx in try tx.insert(Ticket(id: 1, seat: "a", row: 2)) }
     try store.backup(to: folder.path("kept"))
     let kept = try Store(at: folder.path("kept"), models: [Ticket.self])
-    #expect(try kept.read { tx in try tx.get(Ticket.self, 1) } == Ticket(id: 1, seat: "a", row: 2))
+    #expect(
+      try kept.read { tx in try tx.find(Ticket.self, key: 1) } == Ticket(id: 1, seat: "a", row: 2)
+    )
     #expect(try Store.verify(at: folder.path("kept")).isValid)
   }
 }

@@ -59,7 +59,7 @@ import Testing
     let old = try Store(at: path, models: [OldNote.self])
     try old.write { tx in
       for id in stride(from: 1, through: 50, by: 7) {
-        try tx.update(OldNote.self, id) { $0.text = "changed" }
+        try tx.update(OldNote.self, key: id) { $0.text = "changed" }
       }
       try tx.insert(OldNote(id: 99, text: "only old fields"))
     }
@@ -87,11 +87,11 @@ import Testing
     // A program finds its objects and indexes.
     let program = try Store(at: folder.path("two"), models: [NewNote.self, Everything.self])
     try program.read { (tx) throws in
-      #expect(try tx.get(Everything.self, 7) == .full)
-      #expect(try tx.get(Everything.self, .min)?.ratio.isNaN == true)
-      #expect(try tx.get(NewNote.self, 1)?.text == "changed")
-      #expect(try tx.get(NewNote.self, 1)?.stars == 1)
-      #expect(try tx.get(NewNote.self, 2)?.link == nil)
+      #expect(try tx.find(Everything.self, key: 7) == .full)
+      #expect(try tx.find(Everything.self, key: .min)?.ratio.isNaN == true)
+      #expect(try tx.find(NewNote.self, key: 1)?.text == "changed")
+      #expect(try tx.find(NewNote.self, key: 1)?.stars == 1)
+      #expect(try tx.find(NewNote.self, key: 2)?.link == nil)
     }
     let indexes = try copy.storedModels().first { $0.name == "Note" }?.indexes
     #expect(indexes?.map(\.entryCount).sorted() == [50, 51])
@@ -146,11 +146,11 @@ import Testing
       #expect(code { try store.importJSONLines(from: file, options: options) } == .duplicateKey)
     }
     try store.read { (tx) throws in
-      let one = try #require(try tx.get(NewNote.self, 1))
+      let one = try #require(try tx.find(NewNote.self, key: 1))
       #expect(one.text == (conflict == .replace ? "ONE" : "one"))
       // Fields that the line lacks keep their values.
       #expect(one.stars == 1 && one.link == "here")
-      #expect(try tx.contains(NewNote.self, 3) == (conflict != .fail))
+      #expect(try tx.contains(NewNote.self, key: 3) == (conflict != .fail))
     }
   }
 
@@ -184,7 +184,7 @@ import Testing
     let added = try adding.importJSONLines(from: path)
     #expect(Set(added.unknownFields) == Set(left.unknownFields))
     #expect(added.ignoredValues == 0)
-    #expect(try adding.read { tx in try tx.get(OldNote.self, 2)?.text } == "note 2")
+    #expect(try adding.read { tx in try tx.find(OldNote.self, key: 2)?.text } == "note 2")
     #expect(
       try Self.objects(of: adding)["Note"]
         == Self.objects(of: try Store(at: folder.path("one"), models: []))["Note"]
@@ -245,16 +245,16 @@ import Testing
     try old.write { tx in try tx.insert(OldNote(id: 1, text: "a text")) }
     let new = try Store(at: folder.path("one"), models: [NumberedNote.self])
     try new.write { tx in
-      try tx.update(NumberedNote.self, 1) { $0.text = 5 }
+      try tx.update(NumberedNote.self, key: 1) { $0.text = 5 }
       try tx.insert(NumberedNote(id: 2, text: 6))
     }
     try new.exportJSONLines(to: folder.path("all.jsonl"))
     let copy = try Store(at: folder.path("two"), models: [NumberedNote.self])
     try copy.importJSONLines(from: folder.path("all.jsonl"))
-    #expect(try copy.read { tx in try tx.get(NumberedNote.self, 1)?.text } == 5)
+    #expect(try copy.read { tx in try tx.find(NumberedNote.self, key: 1)?.text } == 5)
     let reader = try Store(at: folder.path("two"), models: [OldNote.self])
-    #expect(try reader.read { tx in try tx.get(OldNote.self, 1)?.text } == "a text")
-    #expect(try reader.read { tx in try tx.get(OldNote.self, 2)?.text } == "none")
+    #expect(try reader.read { tx in try tx.find(OldNote.self, key: 1)?.text } == "a text")
+    #expect(try reader.read { tx in try tx.find(OldNote.self, key: 2)?.text } == "none")
   }
 
   @Test func `the line reader joins lines that span read buffers`() throws {

@@ -241,7 +241,7 @@ import Testing
     let damaged = try DamagedStore()
     let store = try Store(at: damaged.path, models: [Ticket.self])
     for id in 1...200 {
-      try store.write(durability: .deferred) { tx in _ = try tx.delete(Ticket.self, id) }
+      try store.write(durability: .deferred) { tx in _ = try tx.delete(Ticket.self, key: id) }
     }
     let before = try objects(damaged.path)
     try damaged.editFile { bytes in

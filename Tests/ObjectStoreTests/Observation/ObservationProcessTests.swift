@@ -109,7 +109,7 @@ import Testing
     // Yields instead of blocking, because the wait for the child process needs a thread.
     while !FileManager.default.fileExists(atPath: path + "/observing") { await Task.yield() }
     try await store.write { tx in
-      try tx.delete(Everything.self, 1)
+      try tx.delete(Everything.self, key: 1)
       try tx.insert(Everything(id: 2))
     }
     await child
@@ -126,7 +126,7 @@ import Testing
             for id in 0..<40 {
               try store.write(durability: .deferred) { tx in
                 try tx.insert(Everything(id: Int64(number * 100 + id)))
-                if id > 0 { _ = try tx.delete(Everything.self, Int64(number * 100 + id - 1)) }
+                if id > 0 { _ = try tx.delete(Everything.self, key: Int64(number * 100 + id - 1)) }
               }
             }
           }

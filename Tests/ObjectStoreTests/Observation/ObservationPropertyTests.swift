@@ -127,11 +127,11 @@ import Testing
         received: .random(in: 0..<6, using: &random)
       )
       try tx.upsert(object)
-    case 2: try tx.delete(Everything.self, id)
-    case 3: try tx.update(Everything.self, id) { $0.received = (($0.received + 1) % 6) }
-    case 4: try tx.update(Everything.self, id) { $0.small = ($0.small + 1) % 6 }
-    case 5: try tx.update(Everything.self, id) { $0.age = $0.age == nil ? Int($0.small) : nil }
-    default: try tx.update(Everything.self, id) { $0.text += "." }
+    case 2: try tx.delete(Everything.self, key: id)
+    case 3: try tx.update(Everything.self, key: id) { $0.received = (($0.received + 1) % 6) }
+    case 4: try tx.update(Everything.self, key: id) { $0.small = ($0.small + 1) % 6 }
+    case 5: try tx.update(Everything.self, key: id) { $0.age = $0.age == nil ? Int($0.small) : nil }
+    default: try tx.update(Everything.self, key: id) { $0.text += "." }
     }
   }
 

@@ -50,7 +50,7 @@ import Testing
           for _ in 0..<Int.random(in: 1...4, using: &random) {
             let id = Int64.random(in: 0..<50, using: &random)
             if Int.random(in: 0..<4, using: &random) == 0 {
-              try tx.delete(Everything.self, id)
+              try tx.delete(Everything.self, key: id)
             } else {
               let object = Everything(
                 id: id,

@@ -29,9 +29,9 @@ import Testing
     var changes = store.observe(Everything.where { $0.received < 10 }).makeAsyncIterator()
     _ = try await changes.next()
     try await store.write { tx in
-      try tx.update(Everything.self, 2) { $0.received = 99 }
-      try tx.update(Everything.self, 4) { $0.received = 4 }
-      try tx.delete(Everything.self, 5)
+      try tx.update(Everything.self, key: 2) { $0.received = 99 }
+      try tx.update(Everything.self, key: 4) { $0.received = 4 }
+      try tx.delete(Everything.self, key: 5)
       try tx.insert(Everything(id: 6))
       try tx.insert(Everything(id: 7, received: 99))
     }
@@ -47,7 +47,7 @@ import Testing
     var changes = store.observe(Everything.all).makeAsyncIterator()
     _ = try await changes.next()
     for id in Int64(1)...20 { try await store.write { try $0.insert(Everything(id: id)) } }
-    try await store.write { _ = try $0.delete(Everything.self, 20) }
+    try await store.write { _ = try $0.delete(Everything.self, key: 20) }
     let change = try #require(try await changes.next())
     #expect(change.insertions == Array(0..<19) && change.deletions == [])
   }
@@ -57,7 +57,7 @@ import Testing
     var changes = store.observe(Everything.where { $0.id < 10 }).makeAsyncIterator()
     _ = try await changes.next()
     try await store.write { try $0.insert(Everything(id: 10)) }
-    try await store.write { _ = try $0.update(Everything.self, 10) { $0.received = 1 } }
+    try await store.write { _ = try $0.update(Everything.self, key: 10) { $0.received = 1 } }
     try await store.write { try $0.insert(Everything(id: 2)) }
     #expect(try await changes.next()?.insertions == [1])
   }
@@ -69,9 +69,9 @@ import Testing
     let fields: [PartialKeyPath<Everything.Columns>] = [\.text, \.hotNote]
     var changes = store.observe(Everything.all, fields: fields).makeAsyncIterator()
     _ = try await changes.next()
-    try await store.write { _ = try $0.update(Everything.self, 1) { $0.received = 7 } }
-    try await store.write { _ = try $0.update(Everything.self, 2) { $0.hotNote = "x" } }
-    try await store.write { _ = try $0.update(Everything.self, 3) { $0.count = 7 } }
+    try await store.write { _ = try $0.update(Everything.self, key: 1) { $0.received = 7 } }
+    try await store.write { _ = try $0.update(Everything.self, key: 2) { $0.hotNote = "x" } }
+    try await store.write { _ = try $0.update(Everything.self, key: 3) { $0.count = 7 } }
     let change = try #require(try await changes.next())
     #expect(change.modifications == [1])
     #expect(change.snapshot.map(\.received) == [7, 0, 0])
@@ -120,7 +120,7 @@ import Testing
     for _ in 0..<10 { await Task.yield() }
     store.stopObserving()
     try await task.value
-    var changes = store.observe(Everything.self, 1).makeAsyncIterator()
+    var changes = store.observe(Everything.self, key: 1).makeAsyncIterator()
     #expect(try await changes.next() == nil)
   }
 
@@ -148,7 +148,7 @@ import Testing
     let count = Int64(ChangeLog.limit) + 1
     try await store.write { try $0.insert(Everything(id: -2)) }
     var changes = store.observe(Everything.where { $0.id < 10 }).makeAsyncIterator()
-    var one = store.observe(Everything.self, 3).makeAsyncIterator()
+    var one = store.observe(Everything.self, key: 3).makeAsyncIterator()
     _ = try await changes.next()
     _ = try await one.next()
     try await store.write { tx in for id in 0..<count { try tx.insert(Everything(id: id)) } }
@@ -158,25 +158,25 @@ import Testing
   }
 
   @Test func `an object observation delivers insertion, changes and deletion`() async throws {
-    var changes = store.observe(Everything.self, 5).makeAsyncIterator()
+    var changes = store.observe(Everything.self, key: 5).makeAsyncIterator()
     let first = try #require(try await changes.next())
     #expect(first.object == nil)
     try await store.write { try $0.insert(Everything(id: 4)) }
     try await store.write { try $0.insert(Everything(id: 5, text: "a")) }
     let inserted = try #require(try await changes.next())
     #expect(inserted.object?.text == "a" && inserted.changedFields == .all)
-    try await store.write { _ = try $0.update(Everything.self, 4) { $0.text = "b" } }
-    try await store.write { _ = try $0.update(Everything.self, 5) { $0.received = 5 } }
-    try await store.write { _ = try $0.update(Everything.self, 5) { $0.note = "n" } }
+    try await store.write { _ = try $0.update(Everything.self, key: 4) { $0.text = "b" } }
+    try await store.write { _ = try $0.update(Everything.self, key: 5) { $0.received = 5 } }
+    try await store.write { _ = try $0.update(Everything.self, key: 5) { $0.note = "n" } }
     let changed = try #require(try await changes.next())
     #expect(changed.object?.received == 5 && changed.object?.note == "n")
     #expect(changed.changedFields.names == ["received", "note"])
     try await store.write { tx in
-      try tx.delete(Everything.self, 5)
+      try tx.delete(Everything.self, key: 5)
       try tx.insert(Everything(id: 5, text: "another"))
     }
     #expect(try await changes.next()?.object?.text == "another")
-    try await store.write { _ = try $0.delete(Everything.self, 5) }
+    try await store.write { _ = try $0.delete(Everything.self, key: 5) }
     let deleted = try #require(try await changes.next())
     #expect(deleted.object == nil)
   }
@@ -184,12 +184,12 @@ import Testing
   @Test func `an object observation works without a history`() async throws {
     let options = StoreOptions(historyLimit: .off)
     let other = try Store(at: folder.path, models: [Everything.self], options: options)
-    var changes = store.observe(Everything.self, 5).makeAsyncIterator()
+    var changes = store.observe(Everything.self, key: 5).makeAsyncIterator()
     _ = try await changes.next()
     try await other.write { try $0.insert(Everything(id: 5)) }
     #expect(try await changes.next()?.object?.id == 5)
     try await other.write { try $0.insert(Everything(id: 6)) }
-    try await other.write { _ = try $0.update(Everything.self, 5) { $0.flag = true } }
+    try await other.write { _ = try $0.update(Everything.self, key: 5) { $0.flag = true } }
     #expect(try await changes.next()?.changedFields.names == ["flag"])
   }
 

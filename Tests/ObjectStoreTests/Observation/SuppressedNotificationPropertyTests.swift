@@ -68,9 +68,9 @@ import Testing
       let small = UInt16.random(in: 0..<6, using: &random)
       let received = Int64.random(in: 0..<6, using: &random)
       try tx.insert(Everything(id: nextID, small: small, received: received))
-    case 2: try tx.delete(Everything.self, id)
-    case 3, 4: try tx.update(Everything.self, id) { $0.received = ($0.received + 1) % 6 }
-    default: try tx.update(Everything.self, id) { $0.small = ($0.small + 1) % 6 }
+    case 2: try tx.delete(Everything.self, key: id)
+    case 3, 4: try tx.update(Everything.self, key: id) { $0.received = ($0.received + 1) % 6 }
+    default: try tx.update(Everything.self, key: id) { $0.small = ($0.small + 1) % 6 }
     }
   }
 

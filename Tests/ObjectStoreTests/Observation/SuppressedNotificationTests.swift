@@ -18,7 +18,7 @@ import Testing
   private func rename(_ id: Int64, to text: String, without observers: Set<ObserverID> = []) throws
   {
     try store.write(withoutNotifying: observers) { tx in
-      try tx.update(Everything.self, id) { $0.text = text }
+      try tx.update(Everything.self, key: id) { $0.text = text }
     }
   }
 
@@ -32,8 +32,8 @@ import Testing
     _ = try await changes.next()
     try await store.write(withoutNotifying: [sequence.observer]) { tx in
       try tx.insert(Everything(id: 6))
-      try tx.delete(Everything.self, 2)
-      try tx.update(Everything.self, 1) { $0.text = "own" }
+      try tx.delete(Everything.self, key: 2)
+      try tx.update(Everything.self, key: 1) { $0.text = "own" }
     }
     try rename(3, to: "other")
     let change = try #require(try await changes.next())
@@ -100,7 +100,7 @@ import Testing
     #expect(ids(try #require(try await changes.next()).snapshot) == [1, 2, 3])
     try rename(1, to: "z", without: [sequence.observer])
     try rename(5, to: "y")
-    try await store.write { try $0.delete(Everything.self, 2) }
+    try await store.write { try $0.delete(Everything.self, key: 2) }
     let change = try #require(try await changes.next())
     #expect(ids(change.base) == [2, 3])
     #expect(ids(change.snapshot) == [3, 4, 5])
@@ -115,7 +115,7 @@ import Testing
     var changes = sequence.makeAsyncIterator()
     _ = try await changes.next()
     for number in 1...100 { try rename(1, to: "own \(number)", without: [sequence.observer]) }
-    try await other.write { try $0.update(Everything.self, 2) { $0.text = "other" } }
+    try await other.write { try $0.update(Everything.self, key: 2) { $0.text = "other" } }
     let change = try #require(try await changes.next())
     #expect(change.modifications == [1] && change.base[0].text == "own 100")
   }
@@ -131,10 +131,10 @@ import Testing
     _ = try await changes.next()
     for number in 1...70 {
       try await store.write(withoutNotifying: [sequence.observer]) { tx in
-        try tx.update(Everything.self, 1) { $0.text = "own \(number)" }
+        try tx.update(Everything.self, key: 1) { $0.text = "own \(number)" }
       }
     }
-    try await store.write { try $0.update(Everything.self, 2) { $0.text = "other" } }
+    try await store.write { try $0.update(Everything.self, key: 2) { $0.text = "other" } }
     let change = try #require(try await changes.next())
     #expect(change.modifications == [0, 1] && change.base[0].text.isEmpty)
   }
@@ -142,17 +142,17 @@ import Testing
   // MARK: Object observations and commits
 
   @Test func `suppression applies to object observations`() async throws {
-    let sequence = store.observe(Everything.self, 1)
+    let sequence = store.observe(Everything.self, key: 1)
     var elements = sequence.makeAsyncIterator()
     _ = try await elements.next()
     try rename(1, to: "own", without: [sequence.observer])
     try rename(2, to: "another")
-    try await store.write { try $0.update(Everything.self, 1) { $0.small = 9 } }
+    try await store.write { try $0.update(Everything.self, key: 1) { $0.small = 9 } }
     let element = try #require(try await elements.next())
     #expect(element.object?.text == "own" && element.object?.small == 9)
     #expect(element.changedFields.contains(\.small) && !element.changedFields.contains(\.text))
     try await store.write(withoutNotifying: [sequence.observer]) { tx in
-      try tx.delete(Everything.self, 1)
+      try tx.delete(Everything.self, key: 1)
     }
     try await store.write { try $0.insert(Everything(id: 1)) }
     #expect(try await elements.next()?.object == Everything(id: 1))

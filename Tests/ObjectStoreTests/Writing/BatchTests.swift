@@ -46,13 +46,13 @@ import Testing
       }
       let deletedID = Int.random(in: 0...300, using: &random)
       let added = try batched.write(durability: .deferred) { tx in
-        try tx.delete(Item.self, deletedID)
+        try tx.delete(Item.self, key: deletedID)
         let half = items.count / 2
         return try tx.upsert(contentsOf: items[..<half])
           + tx.upsert(contentsOf: items[half...].lazy.map { $0 })
       }
       let expected = try single.write(durability: .deferred) { tx in
-        try tx.delete(Item.self, deletedID)
+        try tx.delete(Item.self, key: deletedID)
         return try items.reduce(0) { try $0 + (tx.upsert($1) ? 1 : 0) }
       }
       #expect(added == expected)
@@ -178,7 +178,7 @@ import Testing
       #expect(added == 1)
     }
     let values = try store.read { tx in
-      try (1...3).map { try tx.get(Everything.self, $0)?.text }
+      try (1...3).map { try tx.find(Everything.self, key: $0)?.text }
     }
     #expect(values == ["one", "second", "three"])
   }

@@ -14,7 +14,7 @@ import Testing
   }
 
   private func get(_ key: Int64) throws -> Everything? {
-    try store.read { try $0.get(Everything.self, key) }
+    try store.read { try $0.find(Everything.self, key: key) }
   }
 
   /// Expects the write to throw `conflict` without a commit, and returns the cause.
@@ -95,7 +95,7 @@ import Testing
   @Test func `an object that was changed back to the same values is unchanged`() throws {
     try store.write { try $0.insert(Everything.full) }
     try store.write { tx in
-      try tx.delete(Everything.self, 7)
+      try tx.delete(Everything.self, key: 7)
       try tx.insert(Everything.full)
     }
     var edited = Everything.full
@@ -128,7 +128,7 @@ import Testing
       let error = #expect(throws: StoreError.self) {
         try store.write { tx in
           // Another field differs, so that the update with checked columns merges.
-          try tx.update(Everything.self, 7) { $0.received += columns == nil ? 0 : 1 }
+          try tx.update(Everything.self, key: 7) { $0.received += columns == nil ? 0 : 1 }
           if let columns {
             try tx.update(.full, to: edited, checking: columns)
           } else {
@@ -213,8 +213,8 @@ import Testing
     try store.write { [edited] in
       try $0.update(original, to: edited, checking: [\.v67])
     }
-    #expect(try store.read { try $0.find(Wide.self, 1).values[66] } == "stored")
-    #expect(try store.read { try $0.find(Wide.self, 1).values[67] } == "edited")
+    #expect(try store.read { try $0.find(Wide.self, key: 1)?.values[66] } == "stored")
+    #expect(try store.read { try $0.find(Wide.self, key: 1)?.values[67] } == "edited")
     let error = #expect(throws: StoreError.self) {
       try store.write { [edited] in
         try $0.update(original, to: edited, checking: [\.v66])
@@ -230,7 +230,7 @@ import Testing
     let old = try Store(at: path, models: [OldNote.self])
     try old.write { try $0.insert(OldNote(id: 1, text: "old")) }
     let other = try Store(at: path, models: [StarredNote.self])
-    let original = try other.read { try $0.find(StarredNote.self, 1) }
+    let original = try #require(try other.read { try $0.find(StarredNote.self, key: 1) })
     #expect(original.stars == 4)
     try other.read { (tx) throws in
       #expect(try tx.changedFields(since: original)?.isEmpty == true)
@@ -238,7 +238,7 @@ import Testing
     var edited = original
     edited.stars = 5
     try other.write { [edited] in try $0.update(original, to: edited) }
-    #expect(try other.read { try $0.find(StarredNote.self, 1) } == edited)
+    #expect(try other.read { try $0.find(StarredNote.self, key: 1) } == edited)
   }
 
   @Test func `unknown fields are not compared and keep their values`() throws {
@@ -246,13 +246,13 @@ import Testing
     let new = try Store(at: path, models: [StarredNote.self])
     try new.write { try $0.insert(StarredNote(id: 1, stars: 2, text: "old")) }
     let old = try Store(at: path, models: [OldNote.self])
-    let original = try old.read { try $0.find(OldNote.self, 1) }
-    try new.write { _ = try $0.update(StarredNote.self, 1) { $0.stars = 3 } }
+    let original = try #require(try old.read { try $0.find(OldNote.self, key: 1) })
+    try new.write { _ = try $0.update(StarredNote.self, key: 1) { $0.stars = 3 } }
     var edited = original
     edited.text = "edited"
     try old.write { [edited] in try $0.update(original, to: edited) }
     let expected = StarredNote(id: 1, stars: 3, text: "edited")
-    #expect(try new.read { try $0.find(StarredNote.self, 1) } == expected)
+    #expect(try new.read { try $0.find(StarredNote.self, key: 1) } == expected)
   }
 
   // MARK: Reading
@@ -269,7 +269,7 @@ import Testing
     #expect(try store.read { try $0.changedFields(since: Everything(id: 8)) } == nil)
     // A write transaction sees its own changes.
     try store.write { tx in
-      try tx.update(Everything.self, 7) { $0.received += 1 }
+      try tx.update(Everything.self, key: 7) { $0.received += 1 }
       #expect(try tx.changedFields(since: Everything.full)?.names == ["received"])
     }
   }
@@ -285,7 +285,9 @@ import Testing
           var conflicts = 0
           for _ in 0..<25 {
             while true {
-              let original = try await store.read { try $0.find(Everything.self, 1) }
+              let original = try #require(
+                try await store.read { try $0.find(Everything.self, key: 1) }
+              )
               var edited = original
               edited.count += 1
               edited.map["\(task)", default: 0] += 1
@@ -304,7 +306,7 @@ import Testing
       }
       return try await group.reduce(0, +)
     }
-    let object = try await store.read { try $0.find(Everything.self, 1) }
+    let object = try #require(try await store.read { try $0.find(Everything.self, key: 1) })
     #expect(object.count == 100, "after \(conflicts) conflicts")
     #expect(object.map == ["0": 25, "1": 25, "2": 25, "3": 25])
   }

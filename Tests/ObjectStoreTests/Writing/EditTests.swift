@@ -35,14 +35,14 @@ import Testing
       let oneByOne = Bool.random(using: &random)
       try edited.write(durability: .deferred) { tx in
         for (id, change) in changes {
-          try tx.edit(Everything.self, id) { change.apply(to: &$0) }
+          try tx.edit(Everything.self, key: id) { change.apply(to: &$0) }
           // A read must see the deferred changes.
-          if oneByOne { _ = try tx.get(Everything.self, id) }
+          if oneByOne { _ = try tx.find(Everything.self, key: id) }
         }
       }
       try updated.write(durability: .deferred) { tx in
         for (id, change) in changes {
-          try tx.update(Everything.self, id) { change.apply(to: &$0) }
+          try tx.update(Everything.self, key: id) { change.apply(to: &$0) }
         }
       }
       let all = (
@@ -85,7 +85,7 @@ import Testing
       let rank = Int.random(in: 0...5, using: &random)
       let age: Int? = Bool.random(using: &random) ? Int.random(in: 0...3, using: &random) : nil
       try store.write(durability: .deferred) { tx in
-        try tx.edit(Item.self, id) { item in
+        try tx.edit(Item.self, key: id) { item in
           item.set(\.rank, to: rank)
           item.set(\.age, to: age)
           item.set(\.tags, to: ["t\(rank)"])
@@ -109,7 +109,7 @@ import Testing
     let store = try makeStore()
     try store.write { try $0.insert(Everything(id: 1, text: "old", received: 5, note: "n")) }
     try store.write { tx in
-      try tx.edit(Everything.self, 1) { editor in
+      try tx.edit(Everything.self, key: 1) { editor in
         let stored = (try editor.received, try editor.text, try editor.note)
         #expect(stored == (5, "old", "n"))
         editor.set(\.received, to: try editor.received + 1)
@@ -122,7 +122,7 @@ import Testing
         #expect(set == (7, "new", nil, "hot"))
       }
     }
-    let found = try store.read { try $0.get(Everything.self, 1) }
+    let found = try store.read { try $0.find(Everything.self, key: 1) }
     #expect(found == Everything(id: 1, text: "new", received: 7, hotNote: "hot"))
   }
 
@@ -132,10 +132,10 @@ import Testing
     let count = try store.commitNumber()
     try store.write { tx in
       let found = [
-        try tx.edit(Everything.self, 1) { $0.set(\.received, to: 5) },
-        try tx.edit(Everything.self, 1) { $0.set(\.text, to: "old") },
-        try tx.edit(Everything.self, 1) { $0.set(\.id, to: 1) },
-        try tx.edit(Everything.self, 1) { _ in },
+        try tx.edit(Everything.self, key: 1) { $0.set(\.received, to: 5) },
+        try tx.edit(Everything.self, key: 1) { $0.set(\.text, to: "old") },
+        try tx.edit(Everything.self, key: 1) { $0.set(\.id, to: 1) },
+        try tx.edit(Everything.self, key: 1) { _ in },
       ]
       #expect(found == [true, true, true, true])
       let hasChanges = tx.hasChanges
@@ -147,7 +147,8 @@ import Testing
   @Test func `editing a missing object returns false`() throws {
     let store = try makeStore()
     try store.write { tx in
-      let exists = try tx.edit(Everything.self, 1) { _ in Issue.record("the object is missing") }
+      let exists = try tx.edit(Everything.self, key: 1) { _ in Issue.record("the object is missing")
+      }
       #expect(!exists)
     }
   }
@@ -158,13 +159,13 @@ import Testing
     try store.write { tx in
       try tx.insert(object)
       #expect(throws: Failure.self) {
-        try tx.edit(Everything.self, 1) { editor in
+        try tx.edit(Everything.self, key: 1) { editor in
           editor.set(\.received, to: 9)
           throw Failure()
         }
       }
       let error = #expect(throws: StoreError.self) {
-        try tx.edit(Everything.self, 1) { editor in
+        try tx.edit(Everything.self, key: 1) { editor in
           editor.set(\.received, to: 9)
           editor.set(\.id, to: 2)
         }
@@ -172,7 +173,7 @@ import Testing
       #expect(error?.code == .keyChanged)
       // Values set by a failed edit are not visible to the next edit.
       var received: Int64 = 0
-      try tx.edit(Everything.self, 1) { received = try $0.received }
+      try tx.edit(Everything.self, key: 1) { received = try $0.received }
       #expect(received == 5)
     }
     #expect(try store.read { try $0.fetch(Everything.all) } == [object])
@@ -193,20 +194,20 @@ import Testing
       let store = try Store(at: path, models: [OldLabel.self])
       try store.write { tx in
         try tx.insert(OldLabel(id: 2, text: "b"))
-        try tx.edit(OldLabel.self, 1) { $0.set(\.text, to: "A") }
-        try tx.edit(OldLabel.self, 1) { $0.set(\.text, to: "AA") }
+        try tx.edit(OldLabel.self, key: 1) { $0.set(\.text, to: "A") }
+        try tx.edit(OldLabel.self, key: 1) { $0.set(\.text, to: "AA") }
       }
     }
     let store = try Store(at: path, models: [NewLabel.self])
     try store.write { tx in
-      let first = try tx.get(NewLabel.self, 1)
+      let first = try tx.find(NewLabel.self, key: 1)
       #expect(first == NewLabel(id: 1, text: "AA", size: 7, link: "l"))
-      try tx.edit(NewLabel.self, 2) { editor in
+      try tx.edit(NewLabel.self, key: 2) { editor in
         let size = try editor.size
         #expect(size == 42)
         editor.set(\.size, to: size + 1)
       }
-      let second = try tx.get(NewLabel.self, 2)
+      let second = try tx.find(NewLabel.self, key: 2)
       #expect(second == NewLabel(id: 2, text: "b", size: 43, link: nil))
     }
     #expect(try store.verify().isValid)
@@ -216,16 +217,16 @@ import Testing
     let store = try makeStore()
     try store.write { tx in
       try tx.insert(Everything(id: 1, received: 1))
-      try tx.edit(Everything.self, 1) { $0.set(\.received, to: 2) }
+      try tx.edit(Everything.self, key: 1) { $0.set(\.received, to: 2) }
       #expect(throws: Failure.self) {
         try tx.nested { tx in
-          try tx.edit(Everything.self, 1) { $0.set(\.received, to: 3) }
+          try tx.edit(Everything.self, key: 1) { $0.set(\.received, to: 3) }
           throw Failure()
         }
       }
-      try tx.edit(Everything.self, 1) { $0.set(\.flag, to: true) }
+      try tx.edit(Everything.self, key: 1) { $0.set(\.flag, to: true) }
     }
-    let found = try store.read { try $0.get(Everything.self, 1) }
+    let found = try store.read { try $0.find(Everything.self, key: 1) }
     #expect(found?.received == 2 && found?.flag == true)
   }
 }

@@ -182,7 +182,7 @@ import Testing
         for _ in 0..<20 {
           group.addTask {
             do {
-              try await store.write { _ = try $0.delete(Everything.self, 1) }
+              try await store.write { _ = try $0.delete(Everything.self, key: 1) }
               return nil
             } catch {
               return (error as? StoreError)?.code
@@ -248,10 +248,10 @@ import Testing
         group.addTask {
           for number in Int64(1)...20 {
             let (own, total) = try await store.write { tx in
-              let total = try tx.get(Everything.self, 1)?.received ?? -1
-              try tx.update(Everything.self, 1) { $0.received += 1 }
+              let total = try tx.find(Everything.self, key: 1)?.received ?? -1
+              try tx.update(Everything.self, key: 1) { $0.received += 1 }
               try tx.upsert(Everything(id: 100 + task, received: number))
-              return (try tx.get(Everything.self, 100 + task)?.received, total)
+              return (try tx.find(Everything.self, key: 100 + task)?.received, total)
             }
             #expect(own == number)
             #expect(total >= number - 1)
@@ -260,6 +260,6 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try await store.read { try $0.get(Everything.self, 1)?.received } == 160)
+    #expect(try await store.read { try $0.find(Everything.self, key: 1)?.received } == 160)
   }
 }

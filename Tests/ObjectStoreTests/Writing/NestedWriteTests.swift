@@ -21,8 +21,8 @@ import Testing
       #expect(throws: Failure.self) {
         try tx.nested { tx in
           try tx.insert(Everything(id: 2))
-          try tx.update(Everything.self, 1) { $0.received = 2 }
-          try tx.delete(Everything.self, 1)
+          try tx.update(Everything.self, key: 1) { $0.received = 2 }
+          try tx.delete(Everything.self, key: 1)
           throw Failure()
         }
       }
@@ -42,7 +42,7 @@ import Testing
         return try tx.fetch(Everything.all).map(\.received).reduce(0, +)
       }
       #expect(sum == 19 + 410)
-      try tx.update(Everything.self, 60) { $0.received = 100 }
+      try tx.update(Everything.self, key: 60) { $0.received = 100 }
       let outside = try tx.fetch(Everything.all).map(\.received).reduce(0, +)
       #expect(outside == 19 + 400 + 100)
     }
@@ -55,7 +55,7 @@ import Testing
       for round in 0..<5 {
         try? tx.nested { tx in
           try tx.insert(Everything(id: Int64(10 + round)))
-          try tx.delete(Everything.self, 1)
+          try tx.delete(Everything.self, key: 1)
           if round.isMultiple(of: 2) { throw Failure() }
           try tx.insert(Everything(id: 1))
         }
@@ -109,10 +109,10 @@ import Testing
           objects[id] = object
         case 1:
           let received = Int64.random(in: 0..<9, using: &random)
-          try tx.update(Everything.self, id) { $0.received = received }
+          try tx.update(Everything.self, key: id) { $0.received = received }
           objects[id]?.received = received
         case 2:
-          try tx.delete(Everything.self, id)
+          try tx.delete(Everything.self, key: id)
           objects[id] = nil
         default:
           guard depth < 4 else { continue }

@@ -22,7 +22,7 @@ import Testing
         // This query scans only the hot parts.
         #expect(try tx.count(Everything.where { $0.received >= 20 }) == expected)
       }
-      try tx.edit(Everything.self, 299) { $0.set(\.received, to: 0) }
+      try tx.edit(Everything.self, key: 299) { $0.set(\.received, to: 0) }
       #expect(try tx.count(Everything.where { $0.received >= 20 }) == expected - 1)
     }
     #expect(try store.read { try $0.count(Everything.where { $0.received >= 20 }) } == 279)
@@ -33,7 +33,7 @@ import Testing
     try store.write { tx in
       for id in 0..<100 as Range<Int64> { try tx.insert(Everything(id: id)) }
       for id in 0..<64 as Range<Int64> {
-        try tx.delete(Everything.self, id)
+        try tx.delete(Everything.self, key: id)
         // The count stores the pending parts in the middle of a chunk.
         if id == 40 { #expect(try tx.count(Everything.where { $0.received == 0 }) == 59) }
       }

@@ -95,7 +95,7 @@ import Testing
       let store = try open()
       _ = try add(to: store, 3)
       try store.write { tx in
-        _ = try tx.delete(Ticket.self, 3)
+        _ = try tx.delete(Ticket.self, key: 3)
         let key = try tx.nextKey(for: Ticket.self)
         #expect(key == 4)
       }

@@ -26,7 +26,7 @@ import Testing
     #expect(try isRefused(Badge(id: 5, number: 7)))
     #expect(try !isRefused(Badge(id: 6, name: "")))
     #expect(try isRefused(Badge(id: 7, name: "")))
-    try store.write { _ = try $0.update(Badge.self, 4) { $0.number = nil } }
+    try store.write { _ = try $0.update(Badge.self, key: 4) { $0.number = nil } }
     #expect(try !isRefused(Badge(id: 8, number: 7)))
     #expect(try store.verify().problems == [])
   }

@@ -30,7 +30,7 @@ package final class EngineFixture {
   }
 
   package func record(_ path: String) throws -> DownloadRecord {
-    try store.record(named: server.url(path))
+    try store.record(matching: server.url(path))
   }
 
   @discardableResult
@@ -61,7 +61,7 @@ package final class EngineFixture {
     )
     try Data(body.bytes(at: 0, count: received)).write(to: URL(filePath: layout.partialPath))
     try store.objects.writeNow { tx in
-      try tx.update(DownloadRecord.self, record.url) { record in
+      try tx.update(DownloadRecord.self, key: record.url) { record in
         record.received = Int64(received)
         record.expected = body.byteCount
         record.entityTag = entityTag

@@ -19,7 +19,7 @@ package struct ManualFixture {
   package func url(_ name: String) -> String { "https://example.com/\(name)" }
 
   package func record(_ name: String) throws -> DownloadRecord {
-    try store.record(named: url(name))
+    try store.record(matching: url(name))
   }
 
   package func layout(_ name: String) throws -> FileLayout {
@@ -51,7 +51,7 @@ package struct ManualFixture {
       try Data(repeating: 7, count: partial).write(to: URL(filePath: layout.partialPath))
     }
     let url = url(name)
-    try store.objects.writeNow { tx in _ = try tx.update(DownloadRecord.self, url, change) }
+    try store.objects.writeNow { tx in _ = try tx.update(DownloadRecord.self, key: url, change) }
   }
 
   package func engine(
@@ -90,7 +90,7 @@ package struct ManualFixture {
     var request = DownloadRequest(url: url(mark))
     request.isPaused = true
     try store.add([request])
-    try store.remove(.named(url(mark)))
+    try store.remove(.matching(url(mark)))
     try await waitUntil("the mark to go") { (try? record(mark)) == nil }
   }
 }

@@ -31,7 +31,7 @@ final class ScriptedDownload {
   func run(_ script: ResponseScript) throws -> String {
     let (store, url) = (store, Self.url)
     let server = ScriptedServer(script, joinsFields: script.has("joined"), silenceIsLoss: true) {
-      let record = try? store.record(named: url)
+      let record = try? store.record(matching: url)
       return (record?.entityTag, record?.lastModified)
     }
     var request = DownloadRequest(url: url)
@@ -45,7 +45,7 @@ final class ScriptedDownload {
       isStopped = try runEngine(script, transport, server, &words)
       if isStopped { words.append("stopped") }
     }
-    let record = try store.record(named: url)
+    let record = try store.record(matching: url)
     try DownloadProperties.checkEnd(of: record, in: store, server)
     guard try folder.names() == ["store"] else {
       throw FuzzViolation("there is a file next to the store")
@@ -112,7 +112,7 @@ final class ScriptedDownload {
       } else if executor.workCount > 0 {
         executor.runWork(0)
       } else if try transport.step() {
-        try DownloadProperties.checkProgress(of: try store.record(named: Self.url), in: store)
+        try DownloadProperties.checkProgress(of: try store.record(matching: Self.url), in: store)
         if transport.takeStop() {
           engine.stop()
           isStopped = true
@@ -130,7 +130,7 @@ final class ScriptedDownload {
   }
 
   private func removeAll() throws {
-    let record = try store.record(named: Self.url)
+    let record = try store.record(matching: Self.url)
     try store.purge(try store.purgePlan([record], withFiles: true))
     guard try folder.names(in: "store/files").isEmpty else {
       throw FuzzViolation("a purge left \(try folder.names(in: "store/files"))")

@@ -45,7 +45,7 @@ final class SocketDownload {
       joinsFields: TransportUnderTest.isURLSession,
       silenceIsLoss: false
     ) {
-      let record = try? store.record(named: url)
+      let record = try? store.record(matching: url)
       return (record?.entityTag, record?.lastModified)
     }
     server.route(
@@ -60,7 +60,7 @@ final class SocketDownload {
     try store.add([request])
     _ = try await engine(script).run(until: .idle)
     if let violation = scripted.violation { throw violation }
-    let record = try store.record(named: url)
+    let record = try store.record(matching: url)
     try DownloadProperties.checkEnd(of: record, in: store, scripted)
     guard try folder.names() == ["store"] else {
       throw FuzzViolation("there is a file next to the store")

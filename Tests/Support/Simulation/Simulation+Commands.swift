@@ -23,22 +23,22 @@ extension Simulation {
   func command() throws {
     let records = try store.records(DownloadRecord.all)
     guard let record = chance.pick(records) else { return try addSome() }
-    let selection = chance.happens(0.2) ? RecordSelection.all : .named(record.id)
+    let selection = chance.happens(0.2) ? RecordSelection.all : .matching(record.id)
     let kind = chance.number(in: 0...13)
     events.forget(selection == .all ? nil : record.id)
     trace.note("command", "\(kind) \(selection == .all ? "all" : record.id)")
     switch kind {
     case 0, 1: try store.pause(selection)
     case 2, 3: try store.resume(selection)
-    case 4: try store.resume(.named(record.id), immediately: true)
+    case 4: try store.resume(.matching(record.id), immediately: true)
     case 5:
       // The bytes are deleted before the record counts none. If a command reverts the cancel, the
       // record counts them until the next reconciliation.
       uncertain.insert(record.id)
-      try store.cancel(.named(record.id))
+      try store.cancel(.matching(record.id))
     case 6:
       unwantedFiles = [:]
-      try store.restart(.named(record.id))
+      try store.restart(.matching(record.id))
     case 7: try remove(record, withFile: chance.happens(0.5))
     case 8: try replaceURL(of: record)
     case 9: try purge(record)
@@ -64,14 +64,14 @@ extension Simulation {
     if withFile, record.state == .completed, let file = FileCalls.identity(of: path) {
       unwantedFiles[path] = file.inode
     }
-    try store.remove(.named(record.id), withFile: withFile)
+    try store.remove(.matching(record.id), withFile: withFile)
   }
 
   private func rename(_ record: DownloadRecord) throws {
     var update = RecordUpdate()
     update.filename = "name\(chance.number(in: 0...3))"
     do {
-      try store.update(record.id, update)
+      try store.update(matching: record.id, with: update)
     } catch let error as RecordStoreError {
       // The name is taken, or the record is about to be deleted or completed.
       trace.note("refused", "\(error.code)")
@@ -108,7 +108,7 @@ extension Simulation {
       for url in website.urls(index) { serve(index, at: url) }
     }
     do {
-      try store.replaceURL(of: record.id, with: url)
+      try store.replaceURL(matching: record.id, with: url)
     } catch let error as RecordStoreError {
       // Another record has the URL, or this one is about to be deleted or completed.
       trace.note("refused", "\(error.code)")

@@ -17,8 +17,8 @@ struct SampleStore {
         }
       }
       try store.write(durability: .deferred) { tx in
-        for id in stride(from: 0, to: 300, by: 4) { try tx.delete(Sample.self, id) }
-        _ = try tx.update(Sample.self, 1) { $0.hits += 1 }
+        for id in stride(from: 0, to: 300, by: 4) { try tx.delete(Sample.self, key: id) }
+        _ = try tx.update(Sample.self, key: 1) { $0.hits += 1 }
       }
     }
     bytes = Array(try Data(contentsOf: URL(filePath: path + "/data.mdb")))
@@ -51,9 +51,9 @@ struct SampleStore {
     _ = try store.exportJSONLines { _ in }
     _ = try store.statistics()
     try store.write(durability: .deferred) { tx in
-      for key in keys.prefix(20) { try tx.delete(Sample.self, key) }
+      for key in keys.prefix(20) { try tx.delete(Sample.self, key: key) }
       for key in keys.dropFirst(20).prefix(20) {
-        _ = try tx.update(Sample.self, key) { sample in
+        _ = try tx.update(Sample.self, key: key) { sample in
           sample.name = "changed \(key)"
           sample.hits += 1
         }

@@ -43,7 +43,7 @@ final class StoreContender: Contender {
   }
 
   static func update(_ change: Progress, in transaction: inout StoreTransaction) throws {
-    let isThere = try transaction.edit(Download.self, change.url) { download in
+    let isThere = try transaction.edit(Download.self, key: change.url) { download in
       download.set(\.received, to: change.received)
       download.set(\.updatedAt, to: change.updatedAt)
     }
@@ -55,7 +55,7 @@ final class StoreContender: Contender {
       try store.read { snapshot in
         var sum: Int64 = 0
         for url in urls {
-          let received = try snapshot.withView(Download.self, url) { try $0.received }
+          let received = try snapshot.withView(Download.self, key: url) { try $0.received }
           guard let received else { throw Mismatch("no \(url)") }
           sum &+= received
         }
@@ -69,7 +69,7 @@ final class StoreContender: Contender {
       try store.read { snapshot in
         var digest = Digest()
         for url in urls {
-          guard let download = try snapshot.get(Download.self, url) else {
+          guard let download = try snapshot.find(Download.self, key: url) else {
             throw Mismatch("no \(url)")
           }
           digest.add(download)
@@ -99,7 +99,7 @@ final class StoreContender: Contender {
   }
 
   func download(_ url: String) throws -> Download? {
-    try store.read { try $0.get(Download.self, url) }
+    try store.read { try $0.find(Download.self, key: url) }
   }
 
   func size() throws -> Int { bench.size(of: ["\(store.path)/data.mdb"]) }

@@ -14,7 +14,7 @@ struct MoveCommand: ParsableCommand {
   func run() throws {
     try location.open(.readWrite).write { tx in
       let id = try tx.item(sku: sku).id
-      try tx.update(Item.self, id) { $0.place = Reference(place) }
+      try tx.update(Item.self, key: id) { $0.place = Reference(place) }
     }
   }
 }

@@ -47,8 +47,8 @@ struct PlaceCommand: ParsableCommand {
     @Argument(help: "The name of the place.") var name: String
 
     func run() throws {
-      let isRemoved = try location.open(.readWrite).write { try $0.delete(Place.self, name) }
-      guard isRemoved else { throw StoreError(.notFound, "no place has the name \(name)") }
+      let isRemoved = try location.open(.readWrite).write { try $0.delete(Place.self, key: name) }
+      guard isRemoved else { throw StoreError(.notFound, "there is no place \(name)") }
     }
   }
 }

@@ -13,7 +13,7 @@ struct RemoveCommand: ParsableCommand {
   func run() throws {
     try location.open(.readWrite).write { tx in
       let id = try tx.item(sku: sku).id
-      try tx.delete(Item.self, id)
+      try tx.delete(Item.self, key: id)
     }
   }
 }

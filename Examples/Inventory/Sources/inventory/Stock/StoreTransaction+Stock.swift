@@ -27,8 +27,8 @@ extension StoreTransaction {
       throw InventoryError.notEnough(sku: sku, requested: -change, inStock: item.quantity)
     }
     item.quantity = sum
-    // Writes only the hot part, because no other field changes.
-    try update(Item.self, item.id) { $0.quantity = sum }
+    // Writes the hot part alone: nothing else differs.
+    try update(Item.self, key: item.id) { $0.quantity = sum }
     try record(change, of: item, reason: reason, at: date)
     return item
   }
