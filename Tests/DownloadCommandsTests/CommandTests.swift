@@ -352,7 +352,7 @@ struct CommandTests: StoreSuite {
   ) throws {
     let downloads = try RecordStore(at: store)
     let requests = failures.indices.map { DownloadRequest(url: "http://h/\($0)") }
-    var records = try downloads.add(requests).map(\.record)
+    var records = try downloads.addNow(requests).map(\.record)
     #expect(GetCommand.status(of: records) == .failed)
     for (index, code) in failures.enumerated() {
       records[index].state = code == nil ? .completed : .failedPermanent

@@ -16,7 +16,7 @@ import Testing
       folder = try TemporaryFolder()
       store = try RecordStore(at: folder.path("store"))
       let urls = ["http://h.example/1", "http://h.example/2"]
-      records = try store.add(urls.map { DownloadRequest(url: $0) }).map(\.record)
+      records = try store.addNow(urls.map { DownloadRequest(url: $0) }).map(\.record)
       let roots = try store.roots()
       for record in records {
         let layout = try roots.layout(of: record)
@@ -51,7 +51,7 @@ import Testing
       )
       try await purge.message("Remove them?")
       #expect(purge.output.contains("to remove: 2 records, 2 files, 10 bytes"))
-      try store.resume(.matching(records[0].id))
+      try store.apply(.resume(immediately: false), to: .matching(records[0].id))
       terminal.type("y")
       #expect(try await purge.status() == 1)
       #expect(purge.output.contains("removed: 1 record, 1 file, 5 bytes"))

@@ -125,7 +125,7 @@ struct ReconcileCommandTests: StoreSuite {
   @Test func `partial files of a store below the root, and those in use, are kept`() async throws {
     _ = try await interrupted()
     let other = try RecordStore(at: "\(store)/files/other")
-    let added = try other.add([DownloadRequest(url: "http://b/theirs")])
+    let added = try other.addNow([DownloadRequest(url: "http://b/theirs")])
     let theirs = try other.roots().layout(of: added[0].record).partialPath
     let busy = try partialPath("0123456789abcdef")
     let earlier = "\(store)/files/0123456789abcdee.dlstore-part"

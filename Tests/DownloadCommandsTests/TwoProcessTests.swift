@@ -192,6 +192,6 @@ struct TwoProcessTests {
   }
 
   private func add(_ url: String, to store: RecordStore) throws {
-    try store.add([DownloadRequest(url: url)])
+    try store.addNow([DownloadRequest(url: url)])
   }
 }

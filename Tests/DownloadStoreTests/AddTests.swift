@@ -267,7 +267,7 @@ import Testing
 
   @Test(.requirements("ZY2")) func `one invalid request rejects the whole batch`() throws {
     let error = #expect(throws: RecordStoreError.self) {
-      try fixture.store.add([DownloadRequest(url: url), DownloadRequest(url: "file:///etc")])
+      try fixture.store.addNow([DownloadRequest(url: url), DownloadRequest(url: "file:///etc")])
     }
     #expect(error?.code == .invalidURL)
     #expect(try fixture.store.records(DownloadRecord.all) == [])
@@ -275,7 +275,7 @@ import Testing
 
   @Test(.requirements("ZY4")) func `a URL repeated in one batch becomes one record`() throws {
     let request = DownloadRequest(url: url)
-    let added = try fixture.store.add([request, request])
+    let added = try fixture.store.addNow([request, request])
     #expect(added.map(\.isNew) == [true, false])
     #expect(try fixture.store.records(DownloadRecord.all).count == 1)
   }

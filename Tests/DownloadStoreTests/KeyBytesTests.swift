@@ -28,6 +28,6 @@ import Testing
     try store.setRoot("/one", named: composed)
     try store.setRoot("/two", named: decomposed)
     #expect(["/one", "/two"].contains(try store.roots().path(of: composed)))
-    try store.add([DownloadRequest(url: "http://127.0.0.1:1/a")])
+    try store.addNow([DownloadRequest(url: "http://127.0.0.1:1/a")])
   }
 }

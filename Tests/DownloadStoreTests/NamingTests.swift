@@ -45,7 +45,7 @@ import Testing
     try fixture.add(url)
     var update = RecordUpdate()
     update.filename = name
-    #expect(try fixture.store.update(matching: url, with: update).isDone)
+    #expect(try fixture.store.updateNow(matching: url, with: update).isDone)
     #expect(try adopt("b.zip", url).first == name)
   }
 
@@ -53,7 +53,7 @@ import Testing
     let url = "https://one.example/get.php"
     try fixture.add(url)
     _ = try fixture.finish(url)
-    _ = try fixture.store.restart(.matching(url))
+    _ = try fixture.store.apply(.restart, to: .matching(url))
     #expect(try adopt("a.zip", url) == ["get.php", "php"])
   }
 

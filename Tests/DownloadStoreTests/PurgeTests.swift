@@ -217,7 +217,7 @@ import Testing
     // The other store's folder lies below this store's root.
     let path = fixture.folder.path("\(StoreFixture.files)/other")
     let other = try RecordStore(at: path, now: { fixture.now })
-    let added = try other.add([DownloadRequest(url: "https://example.com/theirs")])
+    let added = try other.addNow([DownloadRequest(url: "https://example.com/theirs")])
     let theirs = try other.roots().layout(of: added[0].record).partialPath
     try fixture.write("theirs", to: theirs)
     try setModified(theirs, fixture.now - 3_600)
@@ -284,15 +284,15 @@ import Testing
     func apply(to url: String, in store: RecordStore) throws {
       var update = RecordUpdate()
       switch self {
-      case .resume: try store.resume(.matching(url))
-      case .restart: try store.restart(.matching(url))
-      case .cancel: try store.cancel(.matching(url))
-      case .remove: try store.remove(.matching(url))
+      case .resume: try store.apply(.resume(immediately: false), to: .matching(url))
+      case .restart: try store.apply(.restart, to: .matching(url))
+      case .cancel: try store.apply(.cancel, to: .matching(url))
+      case .remove: try store.apply(.remove(withFile: false), to: .matching(url))
       case .tag: update.addedTags = ["keep"]
       case .rename: update.filename = "renamed"
       case .replaceURL: update.url = "https://example.com/new"
       }
-      if update != RecordUpdate() { try store.update(matching: url, with: update) }
+      if update != RecordUpdate() { try store.updateNow(matching: url, with: update) }
     }
   }
 

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `two URLs with the same filename in one batch get two names`() throws {
-    let added = try fixture.store.add([
+    let added = try fixture.store.addNow([
       DownloadRequest(url: "https://one.example/a.zip"),
       DownloadRequest(url: "https://two.example/a.zip"),
     ])
@@ -100,7 +100,7 @@ import Testing
 
   @Test func `hundreds of URLs with the same filename are numbered without gaps`() throws {
     let requests = (0..<300).map { DownloadRequest(url: "https://h.example/get?id=\($0)") }
-    let names = try fixture.store.add(requests).map(\.record.filename)
+    let names = try fixture.store.addNow(requests).map(\.record.filename)
     #expect(names == ["get"] + (2...300).map { "get (\($0))" })
   }
 

@@ -37,7 +37,7 @@ final class StoreFixture: Sendable {
   ) throws -> RecordStore.Added {
     var request = DownloadRequest(url: url)
     change(&request)
-    return try store.add([request])[0]
+    return try store.addNow([request])[0]
   }
 
   /// Changes a record as an engine would, and returns it.

@@ -49,7 +49,7 @@ import Testing
     let paths = try ["a", "b"].map { name in
       let store = try RecordStore(at: folder.path(name))
       try store.setRoot(folder.path("shared"))
-      let added = try store.add([DownloadRequest(url: "https://example.com/x")])
+      let added = try store.addNow([DownloadRequest(url: "https://example.com/x")])
       return try store.roots().layout(of: added[0].record).partialPath
     }
     #expect(Set(paths).count == 2)

@@ -37,7 +37,7 @@ struct ChangedRecordTests {
       try await fixture.started(1)
       let task = fixture.transport.started[0]
       #expect(task.request.offset == 3)
-      try fixture.store.replaceURL(matching: fixture.url("a"), with: fixture.url("b"))
+      try fixture.store.replaceURLNow(matching: fixture.url("a"), with: fixture.url("b"))
       // This holds whether or not the engine has seen the change.
       #expect(task.sink.receive(Self.otherEntity) == .cancel)
       #expect(try Data(contentsOf: URL(filePath: path)) == Data(repeating: 7, count: 3))
@@ -58,7 +58,7 @@ struct ChangedRecordTests {
     let path = try fixture.layout("a").partialPath
     try await fixture.running(engine) {
       try await fixture.started(1)
-      try fixture.store.restart(.matching(fixture.url("a")))
+      try fixture.store.apply(.restart, to: .matching(fixture.url("a")))
       #expect(fixture.transport.started[0].sink.receive(Self.otherEntity) == .cancel)
       #expect(try Data(contentsOf: URL(filePath: path)).count == 3)
       fixture.transport.started[0].sink.finish(.cancelled)

@@ -54,7 +54,7 @@ struct ChecksumTests {
     try fixture.add("/a") { $0.digest = expected }
     let engine = try fixture.engine()
     let run = Task { try await engine.run(until: .stopped) }
-    while await engine.progress().first.map({ $0.received < 500_000 }) ?? true {
+    while await engine.currentProgress().first.map({ $0.received < 500_000 }) ?? true {
       await Task.yield()
     }
     engine.stop()
@@ -77,7 +77,7 @@ struct ChecksumTests {
     try fixture.add("/a") { $0.digest = expected }
     let engine = try fixture.engine()
     let run = Task { try await engine.run(until: .stopped) }
-    while await engine.progress().first.map({ $0.received < 1_000_000 }) ?? true {
+    while await engine.currentProgress().first.map({ $0.received < 1_000_000 }) ?? true {
       await Task.yield()
     }
     engine.stop()
@@ -96,7 +96,7 @@ struct ChecksumTests {
     let record = try fixture.add("/a") { $0.digest = expected }
     let engine = try fixture.engine()
     let run = Task { try await engine.run(until: .stopped) }
-    while await engine.progress().first.map({ $0.received < 2_000_000 }) ?? true {
+    while await engine.currentProgress().first.map({ $0.received < 2_000_000 }) ?? true {
       await Task.yield()
     }
     engine.stop()
@@ -122,7 +122,7 @@ struct ChecksumTests {
     hasher.update(bytes.span)
     var request = DownloadRequest(url: "https://example.com/a")
     request.digest = hasher.digest
-    let record = try fixture.store.add([request])[0].record
+    let record = try fixture.store.addNow([request])[0].record
     let path = try fixture.store.roots().layout(of: record).partialPath
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let run = Task { try await engine.run(until: .idle) }
@@ -139,13 +139,13 @@ struct ChecksumTests {
     let fixture = try EngineFixture()
     let transport = ManualTransport()
     var request = DownloadRequest(url: "https://example.com/a")
-    try fixture.store.add([request])
+    try fixture.store.addNow([request])
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let run = Task { try await engine.run(until: .idle) }
     while transport.started.isEmpty { await Task.yield() }
     transport.started[0].receive(Array("abc".utf8), of: 3)
     request.digest = try Digest("md5:900150983cd24fb0d6963f7d28e17f72")
-    try fixture.store.add([request])
+    try fixture.store.addNow([request])
     transport.started[0].sink.finish(.completed)
     _ = try await run.value
     let record = try fixture.store.record(matching: request.url)

@@ -80,7 +80,7 @@ struct ClockTests {
       // The engine reads the record again and must keep the deadline.
       var update = RecordUpdate()
       update.priority = 3
-      try fixture.store.update(matching: fixture.url("a"), with: update)
+      try fixture.store.updateNow(matching: fixture.url("a"), with: update)
       try await fixture.settle()
       clocks.advance(by: .seconds(49))
       try await fixture.settle()

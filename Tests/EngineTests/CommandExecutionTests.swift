@@ -18,7 +18,7 @@ struct CommandExecutionTests {
   init() throws {
     folder = try TemporaryFolder()
     store = try RecordStore(at: folder.path("store"))
-    try store.add([DownloadRequest(url: url)])
+    try store.addNow([DownloadRequest(url: url)])
   }
 
   private func write(_ change: @escaping @Sendable (inout DownloadRecord) -> Void) throws {
@@ -73,7 +73,7 @@ struct CommandExecutionTests {
       }
       await cancelled()
       task.sink.finish(.cancelled)
-      while await !engine.progress().isEmpty { await Task.yield() }
+      while await !engine.currentProgress().isEmpty { await Task.yield() }
     }
     let record = try store.record(matching: url)
     #expect(record.state == .paused)
@@ -114,7 +114,7 @@ struct CommandExecutionTests {
       await cancelled()
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(.completed)
-      while await !engine.progress().isEmpty { await Task.yield() }
+      while await !engine.currentProgress().isEmpty { await Task.yield() }
     }
     let record = try store.record(matching: url)
     #expect(record.state == .cancelled)
@@ -145,7 +145,7 @@ struct CommandExecutionTests {
       try write { $0.intent = .pause }
       await cancelled()
       task.sink.finish(.failed(TaskFailure(code: .connectionLost, message: "gone")))
-      while await !engine.progress().isEmpty { await Task.yield() }
+      while await !engine.currentProgress().isEmpty { await Task.yield() }
     }
     let record = try store.record(matching: url)
     #expect(record.state == .paused)
@@ -176,7 +176,7 @@ struct CommandExecutionTests {
   @Test(.requirements("ZY24")) func `commands for waiting downloads take effect immediately`()
     async throws
   {
-    try store.add([DownloadRequest(url: "https://example.com/b")])
+    try store.addNow([DownloadRequest(url: "https://example.com/b")])
     var options = EngineOptions()
     options.checkpointInterval = .milliseconds(50)
     options.limits = ConcurrencyLimits(maximumRunning: 1)

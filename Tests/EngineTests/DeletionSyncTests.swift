@@ -81,7 +81,7 @@ struct DeletionSyncTests {
 
   @Test func `a record and its finished file are deleted once the folder is synced`() async throws {
     let layout = try complete()
-    try fixture.store.remove(.all, withFile: true)
+    try fixture.store.apply(.remove(withFile: true), to: .all)
     let folders = FailingFolders(0..<2, fixture.store)
     let hook = folders.hook
     // The engine retries by itself.
@@ -97,7 +97,7 @@ struct DeletionSyncTests {
 
   @Test func `a download is cancelled once its folder is synced`() async throws {
     try fixture.change("a", partial: 5) { $0.received = 5 }
-    try fixture.store.cancel(.all)
+    try fixture.store.apply(.cancel, to: .all)
     let folders = FailingFolders(0..<1, fixture.store)
     _ = try await engine(folders.hook).run(until: .idle)
     #expect(folders.states == [[.waiting], [.waiting]])
@@ -108,7 +108,7 @@ struct DeletionSyncTests {
 
   @Test func `reconciliation reports a folder that cannot be synced`() async throws {
     _ = try complete()
-    try fixture.store.remove(.all, withFile: true)
+    try fixture.store.apply(.remove(withFile: true), to: .all)
     let found = try await engine(FailingFolders(0..<1, fixture.store).hook).reconcileRecords()
     #expect(found.map(\.deletionFailure?.code) == [.fileSystem])
     #expect(found[0].deletionFailure?.message.contains("syncing") == true)
@@ -137,14 +137,14 @@ struct DeletionSyncTests {
     #expect(summary == RunSummary(failed: 1))
     #expect(folders.states == [[.finalizing], [.finalizing]])
     #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
-    try fixture.store.resume(.all)
+    try fixture.store.apply(.resume(immediately: false), to: .all)
     #expect(try await engine(EffectHook()).run(until: .idle) == RunSummary(completed: 1))
     #expect(fixture.transport.started.isEmpty)
   }
 
   @Test func `a run until idle ends even if a folder can never be synced`() async throws {
     let layout = try complete()
-    try fixture.store.remove(.all, withFile: true)
+    try fixture.store.apply(.remove(withFile: true), to: .all)
     let folders = FailingFolders(0..<Int.max, fixture.store)
     _ = try await engine(folders.hook, maximumAttempts: 3).run(until: .idle)
     #expect(folders.states.count == 3)
@@ -158,7 +158,7 @@ struct DeletionSyncTests {
   @Test func `a record that is added again before the folder is synced is downloaded`() async throws
   {
     _ = try complete()
-    try fixture.store.remove(.all, withFile: true)
+    try fixture.store.apply(.remove(withFile: true), to: .all)
     let folders = FailingFolders(0..<1, fixture.store)
     let engine = try engine(folders.hook)
     try await fixture.running(engine) {
@@ -172,7 +172,7 @@ struct DeletionSyncTests {
 
   @Test func `a record whose folder was never created is deleted immediately`() async throws {
     #expect(!FileManager.default.fileExists(atPath: try fixture.layout("a").folderPath))
-    try fixture.store.remove(.all)
+    try fixture.store.apply(.remove(withFile: false), to: .all)
     let found = try await engine(EffectHook()).reconcileRecords()
     #expect(found.map(\.deletionFailure) == [nil])
     #expect(try fixture.store.records(DownloadRecord.all) == [])

@@ -87,7 +87,7 @@ struct DiskSpaceTests {
     let faultInjector = EffectHook { effect in
       switch effect {
       case .link, .rename:
-        _ = try? store.pause(.matching(url))
+        _ = try? store.apply(.pause, to: .matching(url))
         return ENOSPC
       default: return nil
       }

@@ -35,7 +35,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     store = try RecordStore(at: folder.path("store"))
-    try store.add([DownloadRequest(url: url)])
+    try store.addNow([DownloadRequest(url: url)])
   }
 
   private func layout() throws -> FileLayout {
@@ -84,7 +84,7 @@ import Testing
   {
     let layout = try layout()
     try folder.makeFile("store/files/\(layout.partialPath.split(separator: "/").last ?? "")", "abc")
-    try store.remove(.matching(url))
+    try store.apply(.remove(withFile: false), to: .matching(url))
     // The commit is not reached.
     let faultInjector = Recorder { $0 == .commit }
     await #expect(throws: CommitRefusal.self) {
@@ -103,7 +103,7 @@ import Testing
   {
     let folder = try layout().folderPath
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    try store.remove(.matching(url))
+    try store.apply(.remove(withFile: false), to: .matching(url))
     // The commit is not reached.
     let faultInjector = Recorder { $0 == .commit }
     await #expect(throws: CommitRefusal.self) {
@@ -123,7 +123,7 @@ import Testing
     #expect(record.state == .failedPermanent)
     #expect(record.attempts.last?.failure.code == .fileSystem)
     // The file is there, so resuming needs no network.
-    try store.resume(.all)
+    try store.apply(.resume(immediately: false), to: .all)
     #expect(try await engine(Recorder()).run(until: .idle) == RunSummary(completed: 1))
     #expect(FileIdentity(ofFileAt: try layout().finalPath) != nil)
   }
@@ -150,7 +150,7 @@ import Testing
     let summary = try await engine(broken, overlap: 300).run(until: .idle)
     #expect(summary == RunSummary(failed: 1))
     #expect(try Data(contentsOf: URL(filePath: layout.partialPath)) == Data(bytes))
-    try store.resume(.all)
+    try store.apply(.resume(immediately: false), to: .all)
     #expect(try await engine(Recorder()).run(until: .idle) == RunSummary(completed: 1))
   }
 }

@@ -84,7 +84,7 @@ struct EventTests {
   {
     let fixture = try EngineFixture()
     let transport = ManualTransport()
-    try fixture.store.add([DownloadRequest(url: "https://example.com/a")])
+    try fixture.store.addNow([DownloadRequest(url: "https://example.com/a")])
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let events = engine.events()
     let run = Task { try await engine.run(until: .idle) }
@@ -105,7 +105,7 @@ struct EventTests {
     let fixture = try EngineFixture()
     let transport = ManualTransport()
     let urls = ["a", "b"].map { "https://example.com/\($0)" }
-    try fixture.store.add(urls.map { DownloadRequest(url: $0) })
+    try fixture.store.addNow(urls.map { DownloadRequest(url: $0) })
     var options = EngineOptions()
     options.limits = ConcurrencyLimits(maximumRunning: 1)
     options.checkpointInterval = .milliseconds(50)
@@ -138,7 +138,8 @@ struct EventTests {
     let engine = try fixture.engine()
     let (results, tell) = AsyncStream<Result<FinishedDownload, any Error>>.makeStream()
     let seen = Mutex<[DownloadProgress]>([])
-    let observation = engine.handle(forURL: fixture.server.url("/a")).observe(
+    engine.follow(
+      engine.handle(forURL: fixture.server.url("/a")),
       every: .milliseconds(1),
       progress: { progress in seen.withLock { $0.append(progress) } },
       end: { result in
@@ -156,6 +157,5 @@ struct EventTests {
     }
     #expect(seen.withLock { $0.last?.state } == .completed)
     #expect(calls.withLock { $0 } == 0)
-    withExtendedLifetime(observation) {}
   }
 }

@@ -93,7 +93,7 @@ struct FailedSyncTests {
       fixture.transport.started[0].sink.finish(.cancelled)
       try await fixture.reached(.failedPermanent, "a")
       #expect(try fixture.record("a").received == 3)
-      try fixture.store.resume(.all)
+      try fixture.store.apply(.resume(immediately: false), to: .all)
       try await fixture.started(2)
       #expect(fixture.transport.started[1].request.offset == 3)
       // The bytes that may be lost are removed from the file and requested again.

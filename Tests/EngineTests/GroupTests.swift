@@ -16,7 +16,7 @@ struct GroupTests {
     try fixture.add("/c") { $0.tags = ["other"] }
     let transport = ManualTransport()
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
-    var changes = engine.group("models", every: .milliseconds(5)).makeAsyncIterator()
+    var changes = engine.progress(of: .group("models"), every: .milliseconds(5)).makeAsyncIterator()
     let first = try await changes.next()
     #expect(first?.members == 2 && first?.received == 0 && first?.unknownTotals == 2)
     let run = Task { try await engine.run(until: .idle) }
@@ -61,11 +61,11 @@ struct GroupTests {
     let transport = ManualTransport()
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let run = Task { try await engine.run(until: .stopped) }
-    var changes = engine.group("models", every: .milliseconds(5)).makeAsyncIterator()
+    var changes = engine.progress(of: .group("models"), every: .milliseconds(5)).makeAsyncIterator()
     #expect(try await changes.next()?.members == 0)
     var request = DownloadRequest(url: "https://example.com/a")
     request.tags = ["models"]
-    try engine.download(request)
+    try await engine.download(request)
     var progress = try await changes.next()
     while transport.started.isEmpty { await Task.yield() }
     transport.started[0].receive([1, 2, 3], of: 10)

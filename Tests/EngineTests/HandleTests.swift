@@ -27,7 +27,7 @@ struct HandleTests {
     fixture.server.route("/a.bin", Resource(body))
     let engine = try fixture.engine()
     let run = Task { try await engine.run(until: .stopped) }
-    let handle = try engine.download(DownloadRequest(url: fixture.server.url("/a.bin")))
+    let handle = try await engine.download(DownloadRequest(url: fixture.server.url("/a.bin")))
     let file = try await handle.value()
     #expect(file.filePath == fixture.file("a.bin"))
     #expect(body.matches(file: file.filePath))
@@ -88,7 +88,7 @@ struct HandleTests {
     let record = try fixture.add("/a") { $0.isPaused = true }
     let engine = try fixture.engine()
     let handle = engine.handle(forURL: record.url)
-    let progress = handle.progress(every: .milliseconds(1))
+    let progress = engine.progress(of: .download(handle), every: .milliseconds(1))
     let value = Task { try await handle.value() }
     let run = Task { try await engine.run(until: .stopped) }
     #expect(await progress.first { _ in true }?.state == .paused)
@@ -137,7 +137,7 @@ struct HandleTests {
     let handle = engine.handle(forURL: "https://example.com/none")
     let error = await #expect(throws: RecordStoreError.self) { try await handle.value() }
     #expect(error?.code == .unknownRecord)
-    #expect(await handle.progress().reduce(0) { count, _ in count + 1 } == 0)
+    #expect(await engine.progress(of: .download(handle)).reduce(0) { count, _ in count + 1 } == 0)
   }
 
   @Test func `a complete file that was moved away is reported missing`() async throws {
@@ -162,9 +162,8 @@ struct HandleTests {
     fixture.server.route("/a", resource)
     try fixture.add("/a")
     let engine = try fixture.engine()
-    let progress = engine.handle(forURL: fixture.server.url("/a")).progress(
-      every: .milliseconds(20)
-    )
+    let handle = engine.handle(forURL: fixture.server.url("/a"))
+    let progress = engine.progress(of: .download(handle), every: .milliseconds(20))
     var changes = progress.makeAsyncIterator()
     let first = await changes.next()
     #expect(first?.received == 0 && first?.isLive == false && first?.state == .waiting)
@@ -194,14 +193,13 @@ struct HandleTests {
     let handle = engine.handle(forURL: fixture.url("old"))
     let value = Task { try await handle.value() }
     let progress = Task {
-      await handle.progress(every: .milliseconds(1)).reduce(into: [DownloadProgress]()) {
-        $0.append($1)
-      }
+      await engine.progress(of: .download(handle), every: .milliseconds(1))
+        .reduce(into: [DownloadProgress]()) { $0.append($1) }
     }
     try await fixture.running(engine) {
       try await fixture.started(1)
       if isRunning { fixture.transport.started[0].receive([1], of: 3) }
-      try fixture.store.replaceURL(matching: fixture.url("old"), with: fixture.url("new"))
+      try fixture.store.replaceURLNow(matching: fixture.url("old"), with: fixture.url("new"))
       // Another download may have the old URL by then.
       try fixture.add("old", priority: -1)
       try await fixture.settle()

@@ -103,7 +103,7 @@ struct LateEventTests {
     try await fixture.running(engine) {
       try await fixture.started(1)
       transport.started[0].sink.report(held: 10, of: 60)
-      let progress = try await engine.progress(of: fixture.url("a"))
+      let progress = try await engine.currentProgress(ofURL: fixture.url("a"))
       #expect(progress?.received == 50 && progress?.expected == 100)
     }
   }
@@ -121,7 +121,7 @@ struct LateEventTests {
         guard !hasRestarted else { return nil }
         hasRestarted = true
         // The engine is about to commit that the file cannot be synced.
-        return (try? store.restart(.matching(url))) == nil ? 1 : 5
+        return (try? store.apply(.restart, to: .matching(url))) == nil ? 1 : 5
       }
     }
     try await fixture.running(try engine(faultInjector)) {
@@ -145,7 +145,7 @@ struct LateEventTests {
         defer { hasRestarted = true }
         return !hasRestarted
       }
-      if isFirst { _ = try? store.restart(.matching(url)) }
+      if isFirst { _ = try? store.apply(.restart, to: .matching(url)) }
       return nil
     }
   }
@@ -179,7 +179,7 @@ struct LateEventTests {
       try await fixture.started(1)
       let first = transport.started[0]
       first.receive([UInt8](repeating: 7, count: 40), of: 100)
-      try store.restart(.matching(fixture.url("a")))
+      try store.apply(.restart, to: .matching(fixture.url("a")))
       try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
       first.sink.finish(.cancelled)
       try await fixture.started(2)
@@ -200,7 +200,7 @@ struct LateEventTests {
     let (store, url) = (store, fixture.url("a"))
     let faultInjector = EffectHook { effect in
       if case .synchronizeFolder = effect, (try? store.record(matching: url).state) == .finalizing {
-        _ = try? store.cancel(.matching(url))
+        _ = try? store.apply(.cancel, to: .matching(url))
       }
       return nil
     }
@@ -213,7 +213,7 @@ struct LateEventTests {
     let (store, url) = (store, fixture.url("a"))
     let faultInjector = EffectHook { effect in
       if case .synchronizeFolder = effect, (try? store.record(matching: url).state) == .finalizing {
-        _ = try? store.cancel(.matching(url))
+        _ = try? store.apply(.cancel, to: .matching(url))
       }
       return nil
     }
@@ -234,8 +234,8 @@ struct LateEventTests {
       try await fixture.started(1)
       let first = transport.started[0]
       first.receive([UInt8](repeating: 7, count: 40), of: 100)
-      try store.replaceURL(matching: old, with: new)
-      try store.replaceURL(matching: new, with: old)
+      try store.replaceURLNow(matching: old, with: new)
+      try store.replaceURLNow(matching: new, with: old)
       try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
       first.sink.finish(.cancelled)
       try await fixture.started(2)

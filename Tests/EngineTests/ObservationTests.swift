@@ -105,7 +105,7 @@ struct ObservationTests {
     let other = try RecordStore(at: fixture.store.path)
     try await fixture.running(engine) {
       try await waitUntil("the failures") { source.beginnings.withLock { $0 } == failures + 1 }
-      try other.add([DownloadRequest(url: fixture.url("late"))])
+      try other.addNow([DownloadRequest(url: fixture.url("late"))])
       try await fixture.started(1)
     }
     let warnings = storage.lines.withLock { $0 }.filter { $0.level == .warning }

@@ -107,7 +107,7 @@ struct OwnershipTests {
     try fixture.add("/a")
     let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let run = Task { try await engine.run(until: .stopped) }
-    while await engine.progress().first.map({ $0.received < 500_000 }) ?? true {
+    while await engine.currentProgress().first.map({ $0.received < 500_000 }) ?? true {
       await Task.yield()
     }
     engine.stop()

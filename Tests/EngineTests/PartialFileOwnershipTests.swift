@@ -21,7 +21,7 @@ struct PartialFileOwnershipTests {
     var engines: [DownloadEngine] = []
     for fixture in fixtures {
       try fixture.store.setRoot(folder.path("shared"))
-      try fixture.store.add([DownloadRequest(url: url)])
+      try fixture.store.addNow([DownloadRequest(url: url)])
       engines.append(try fixture.engine())
     }
     try await fixtures[0].running(engines[0]) {
@@ -79,7 +79,7 @@ struct PartialFileOwnershipTests {
     try fixture.add("a")
     try fixture.change("a", partial: 5) { $0.received = 5 }
     let path = try fixture.layout("a").partialPath
-    try fixture.store.remove(.matching(fixture.url("a")))
+    try fixture.store.apply(.remove(withFile: false), to: .matching(fixture.url("a")))
     let lock = try LockedFile(path, for: .writing)
     let found = try await fixture.engine().reconcileRecords()
     #expect(found.map(\.isPartialInUse) == [true])
@@ -107,7 +107,7 @@ struct PartialFileOwnershipTests {
       record.expected = 5
       record.fileIdentity = fileIdentity
     }
-    try fixture.store.restart(.matching(fixture.url("a")))
+    try fixture.store.apply(.restart, to: .matching(fixture.url("a")))
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
       fixture.transport.started[0].receive([1], of: 3)

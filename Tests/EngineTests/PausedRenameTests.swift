@@ -25,7 +25,7 @@ struct PausedRenameTests {
       record.expected = 100
       record.fileIdentity = fileIdentity
     }
-    try fixture.store.pause(.all)
+    try fixture.store.apply(.pause, to: .all)
   }
 
   private func engine(_ faultInjector: EffectHook) throws -> DownloadEngine {
@@ -93,7 +93,7 @@ struct PausedRenameTests {
     #expect(record.attempts.map(\.failure.code) == [.fileUnavailable])
     #expect(events.map(\.word) == ["released"])
     // Once resumed, it needs no network.
-    try fixture.store.resume(.all)
+    try fixture.store.apply(.resume(immediately: false), to: .all)
     let summary = try await engine(EffectHook()).run(until: .idle)
     #expect(summary == RunSummary(completed: 1))
     #expect(fixture.transport.started.isEmpty)

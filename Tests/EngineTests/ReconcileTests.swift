@@ -26,7 +26,7 @@ struct ReconcileTests {
     _ change: @escaping @Sendable (inout DownloadRecord) -> Void
   ) throws -> FileLayout {
     let url = "https://example.com/\(name)"
-    let record = try store.add([DownloadRequest(url: url)])[0].record
+    let record = try store.addNow([DownloadRequest(url: url)])[0].record
     let layout = try store.roots().layout(of: record)
     if let partial {
       try FileManager.default.createDirectory(

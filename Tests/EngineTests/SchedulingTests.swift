@@ -67,7 +67,7 @@ struct SchedulingTests {
       try await fixture.started(1)
       var update = RecordUpdate()
       update.priority = 7
-      try await engine.update(matching: url("c"), with: update)
+      try await engine.store.update(matching: url("c"), with: update)
       try await fixture.settle()
       transport.started[0].complete()
       try await fixture.started(2)
@@ -81,7 +81,7 @@ struct SchedulingTests {
     let engine = try fixture.engine(2)
     try await fixture.running(engine) {
       try await fixture.started(2)
-      try await engine.resume(.matching(url("d")), immediately: true)
+      try await engine.store.resume(.matching(url("d")), immediately: true)
       try await waitUntil("a to end") { !transport.cancelled.isEmpty }
       #expect(transport.cancelled == [TaskID(rawValue: 1)])
       // No slot is free until the cancelled task has ended.
@@ -96,11 +96,11 @@ struct SchedulingTests {
       try await fixture.started(4)
       transport.started[2].complete()
       transport.started[3].complete()
-      try await waitUntil("all to end") { await engine.progress().isEmpty }
+      try await waitUntil("all to end") { await engine.currentProgress().isEmpty }
       #expect(started == ["a", "b", "d", "c"])
       #expect(try fixture.record("a").state == .waiting)
       // The user resumes it.
-      try await engine.resume(.matching(url("a")))
+      try await engine.store.resume(.matching(url("a")))
       try await fixture.started(5)
       #expect(started.last == "a")
     }
@@ -134,7 +134,7 @@ struct SchedulingTests {
       #expect(transport.cancelled.isEmpty && transport.started.count == 3)
       transport.started[0].complete()
       transport.started[1].complete()
-      try await waitUntil("two to end") { await engine.progress().count == 1 }
+      try await waitUntil("two to end") { await engine.currentProgress().count == 1 }
       #expect(transport.started.count == 3)
       transport.started[2].complete()
       try await fixture.started(4)
@@ -144,7 +144,7 @@ struct SchedulingTests {
 
   @Test func `one host gets no more than its share of the slots`() async throws {
     try fixture.add("a", "b", "c")
-    try store.add([DownloadRequest(url: "https://other.example/x")])
+    try store.addNow([DownloadRequest(url: "https://other.example/x")])
     let engine = try fixture.engine(10, perHost: 2)
     try await fixture.running(engine) {
       try await fixture.started(3)
@@ -168,8 +168,8 @@ struct SchedulingTests {
     }
     // The resume selects the first URL again, after the mirror's host was queued.
     let hook = CommitHook(beforeCommit: 2) { [store] in
-      _ = try? store.pause(.all)
-      _ = try? store.resume(.all)
+      _ = try? store.apply(.pause, to: .all)
+      _ = try? store.apply(.resume(immediately: false), to: .all)
     }
     var environment = EngineEnvironment.live
     environment.faultInjector = hook
@@ -192,7 +192,7 @@ struct SchedulingTests {
   }
 
   @Test func `every slot is used while queued downloads are removed`() async throws {
-    try store.add((0..<300).map { DownloadRequest(url: url("n\($0)")) })
+    try store.addNow((0..<300).map { DownloadRequest(url: url("n\($0)")) })
     let engine = try fixture.engine(7)
     try await fixture.running(engine) {
       var done = 0
@@ -200,7 +200,9 @@ struct SchedulingTests {
         try await fixture.started(min(300, done + 7))
         #expect(transport.started.count <= done + 7)
         // Remove downloads at the end of the queue.
-        if done < 100 { try store.remove(.matching(url("n\(299 - done)"))) }
+        if done < 100 {
+          try store.apply(.remove(withFile: false), to: .matching(url("n\(299 - done)")))
+        }
         transport.started[done].complete()
         done += 1
       }

@@ -58,10 +58,10 @@ struct SecretsTests {
     other.route("/b", Resource(body, faults: .status(403), then: .repeatLast))
     let url = try fixture.add("/a") { $0.headers = headers }.url
     try await fixture.run()
-    try fixture.store.replaceURL(matching: url, with: other.url("/b"))
+    try fixture.store.replaceURLNow(matching: url, with: other.url("/b"))
     try await fixture.run()
     #expect(secrets(other.requests) == [["1"]])
-    try fixture.store.replaceURL(matching: other.url("/b"), with: url)
+    try fixture.store.replaceURLNow(matching: other.url("/b"), with: url)
     try await fixture.run()
     #expect(secrets(fixture.server.requests).last == ["Bearer hush", "hush", "1"])
     #expect(try fixture.record("/a").state == .completed)

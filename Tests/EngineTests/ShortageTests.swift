@@ -37,7 +37,7 @@ struct ShortageTests {
   init() throws {
     folder = try TemporaryFolder()
     store = try RecordStore(at: folder.path("store"))
-    try store.add([DownloadRequest(url: url)])
+    try store.addNow([DownloadRequest(url: url)])
   }
 
   /// Creates an engine whose clock runs a hundred times as fast.
@@ -134,7 +134,7 @@ struct ShortageTests {
 
   @Test func `no other download starts while the machine is short of resources`() async throws {
     let transport = ManualTransport()
-    try store.add(["b", "c"].map { DownloadRequest(url: "https://example.com/\($0)") })
+    try store.addNow(["b", "c"].map { DownloadRequest(url: "https://example.com/\($0)") })
     var environment = EngineEnvironment.live
     let start = ContinuousClock.now
     let elapsed = Mutex(Duration.zero)
@@ -171,8 +171,8 @@ struct ShortageTests {
     let mark = "https://example.com/mark-\(UUID().uuidString)"
     var request = DownloadRequest(url: mark)
     request.isPaused = true
-    try store.add([request])
-    try store.remove(.matching(mark))
+    try store.addNow([request])
+    try store.apply(.remove(withFile: false), to: .matching(mark))
     try await waitUntil("the mark to be deleted") { (try? store.record(matching: mark)) == nil }
   }
 

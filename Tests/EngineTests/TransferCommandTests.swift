@@ -57,7 +57,7 @@ struct TransferCommandTests {
 
   private func received(_ engine: DownloadEngine, _ bytes: Int64) async throws {
     try await waitUntil("\(bytes) bytes") {
-      await engine.progress().first.map { $0.received >= bytes } ?? false
+      await engine.currentProgress().first.map { $0.received >= bytes } ?? false
     }
   }
 
@@ -65,30 +65,35 @@ struct TransferCommandTests {
     try FileManager.default.contentsOfDirectory(atPath: fixture.file("")).sorted()
   }
 
-  @Test func `get returns the record and the path of the file once it is complete`() async throws {
+  @Test
+  func `waiting for a download returns the record and the path of the file once it is complete`()
+    async throws
+  {
     fixture.server.route("/a", Resource(.text("abc")))
     try await running { engine in
-      let file = try await engine.get(DownloadRequest(url: url("/a")))
+      let file = try await engine.download(DownloadRequest(url: url("/a"))).value()
       #expect(file.record.state == .completed)
       #expect(try String(contentsOfFile: file.filePath, encoding: .utf8) == "abc")
       // A second call returns immediately.
-      #expect(try await engine.get(DownloadRequest(url: url("/a"))) == file)
+      #expect(try await engine.download(DownloadRequest(url: url("/a"))).value() == file)
     }
     #expect(fixture.server.requests.count == 1)
   }
 
   @Test(.requirements("ZF15"))
-  func `get throws the download's failure, or cancelled when the user cancels`() async throws {
+  func `waiting for a download throws its failure, or cancelled when the user cancels`()
+    async throws
+  {
     slow("/slow")
     try await running { engine in
       let failure = await #expect(throws: DownloadFailure.self) {
-        _ = try await engine.get(DownloadRequest(url: url("/none")))
+        _ = try await engine.download(DownloadRequest(url: url("/none"))).value()
       }
       #expect(failure?.code == .notFound)
       let request = DownloadRequest(url: url("/slow"))
-      let slow = Task { try await engine.get(request) }
+      let slow = Task { try await engine.download(request).value() }
       try await received(engine, 1)
-      try await engine.cancel(.matching(url("/slow")))
+      try await engine.store.cancel(.matching(url("/slow")))
       let error = await #expect(throws: EngineError.self) { _ = try await slow.value }
       #expect(error?.code == .cancelled)
     }
@@ -98,14 +103,14 @@ struct TransferCommandTests {
   func `pausing keeps the received bytes, and resuming continues after them`() async throws {
     slow("/a")
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 200_000)
-      #expect(try await engine.pause(.all).count == 1)
-      try await waitUntil("the end of the transfer") { await engine.progress().isEmpty }
+      #expect(try await engine.store.pause(.all).count == 1)
+      try await waitUntil("the end of the transfer") { await engine.currentProgress().isEmpty }
       let paused = try fixture.record("/a")
       #expect(paused.state == .paused && paused.received >= 200_000)
       fast("/a")
-      try await engine.resume(.matching(paused.id))
+      try await engine.store.resume(.matching(paused.id))
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
       #expect(fixture.ranges("/a") == [nil, "bytes=\(paused.received)-"])
     }
@@ -115,15 +120,15 @@ struct TransferCommandTests {
   @Test func `a pause followed immediately by a resume leaves one running transfer`() async throws {
     slow("/a")
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 1)
       for _ in 0..<20 {
-        try await engine.pause(.all)
-        try await engine.resume(.all)
+        try await engine.store.pause(.all)
+        try await engine.store.resume(.all)
       }
       fast("/a")
-      try await engine.pause(.all)
-      try await engine.resume(.all)
+      try await engine.store.pause(.all)
+      try await engine.store.resume(.all)
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
       #expect(try fixture.record("/a").attempts.isEmpty)
     }
@@ -134,16 +139,16 @@ struct TransferCommandTests {
   func `cancelling deletes the partial file, keeps the record and allows a restart`() async throws {
     slow("/a")
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 200_000)
-      try await engine.cancel(.matching(url("/a")))
+      try await engine.store.cancel(.matching(url("/a")))
       try await waitUntil("the cancelled state") {
         try fixture.record("/a").state == .cancelled
       }
       #expect(try files() == [])
       #expect(try fixture.record("/a").received == 0)
       fast("/a")
-      try await engine.restart(.matching(url("/a")))
+      try await engine.store.restart(.matching(url("/a")))
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(fixture.ranges("/a") == [nil, nil])
@@ -153,11 +158,11 @@ struct TransferCommandTests {
   @Test func `a restart during the transfer requests the first byte again`() async throws {
     slow("/a")
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 300_000)
       let before = try fixture.record("/a").generation
       fast("/a")
-      try await engine.restart(.matching(url("/a")))
+      try await engine.store.restart(.matching(url("/a")))
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
       #expect(try fixture.record("/a").generation == before + 2)
     }
@@ -168,14 +173,14 @@ struct TransferCommandTests {
   @Test func `a finished file stays until the restarted download replaces it`() async throws {
     fixture.server.route("/a", Resource(.text("old"), etag: "\"1\""))
     try await running { engine in
-      _ = try await engine.get(DownloadRequest(url: url("/a")))
+      _ = try await engine.download(DownloadRequest(url: url("/a"))).value()
       slow("/a", etag: "\"2\"")
-      try await engine.restart(.matching(url("/a")))
+      try await engine.store.restart(.matching(url("/a")))
       try await received(engine, 100_000)
       #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "old")
-      try await engine.pause(.all)
+      try await engine.store.pause(.all)
       fast("/a")
-      try await engine.resume(.all)
+      try await engine.store.resume(.all)
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(body.matches(file: fixture.file("a")))
@@ -185,10 +190,10 @@ struct TransferCommandTests {
   @Test func `a foreign file in place of the finished one is not replaced`() async throws {
     fixture.server.route("/a", Resource(.text("ours")))
     try await running { engine in
-      _ = try await engine.get(DownloadRequest(url: url("/a")))
+      _ = try await engine.download(DownloadRequest(url: url("/a"))).value()
       try FileManager.default.removeItem(atPath: fixture.file("a"))
       try Data("theirs".utf8).write(to: URL(filePath: fixture.file("a")))
-      try await engine.restart(.matching(url("/a")))
+      try await engine.store.restart(.matching(url("/a")))
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "theirs")
@@ -204,12 +209,12 @@ struct TransferCommandTests {
     fixture.server.route("/done", Resource(.text("abc")))
     slow("/slow")
     try await running { engine in
-      _ = try await engine.get(DownloadRequest(url: url("/done")))
-      try await engine.add([DownloadRequest(url: url("/slow"))])
+      _ = try await engine.download(DownloadRequest(url: url("/done"))).value()
+      try await engine.store.add([DownloadRequest(url: url("/slow"))])
       try await received(engine, 100_000)
-      try await engine.remove(.all, withFile: withFile)
-      try await waitUntil("the records to be deleted") { try await engine.records().isEmpty }
-      try await waitUntil("the transfer to end") { await engine.progress().isEmpty }
+      try await engine.store.remove(.all, withFile: withFile)
+      try await waitUntil("the records to be deleted") { try engine.store.records().isEmpty }
+      try await waitUntil("the transfer to end") { await engine.currentProgress().isEmpty }
       #expect(try files() == (withFile ? [] : ["done"]))
     }
   }
@@ -217,14 +222,14 @@ struct TransferCommandTests {
   @Test func `a download renamed during its transfer completes under the new name`() async throws {
     slow("/a")
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 100_000)
       var update = RecordUpdate()
       update.filename = "b.bin"
-      try await engine.update(matching: url("/a"), with: update)
-      try await engine.pause(.all)
+      try await engine.store.update(matching: url("/a"), with: update)
+      try await engine.store.pause(.all)
       fast("/a")
-      try await engine.resume(.all)
+      try await engine.store.resume(.all)
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(try files() == ["b.bin"])
@@ -238,11 +243,11 @@ struct TransferCommandTests {
     resource.bytesPerSecond = 8_000_000
     fixture.server.route("/a", resource)
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 1)
       var update = RecordUpdate()
       update.filename = "b.bin"
-      try await engine.update(matching: url("/a"), with: update)
+      try await engine.store.update(matching: url("/a"), with: update)
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(try files() == ["b.bin"])
@@ -263,14 +268,14 @@ struct TransferCommandTests {
     fixture.server.route("/signed-old", expired)
     fast("/signed-new")
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/signed-old"))])
+      try await engine.store.add([DownloadRequest(url: url("/signed-old"))])
       try await waitUntil("the failure") {
         try fixture.record("/signed-old").state == .failedPermanent
       }
       let failed = try fixture.record("/signed-old")
       #expect(failed.attempts.last?.failure.code == .needsURL)
       #expect(failed.received > 0)
-      try await engine.replaceURL(matching: failed.id, with: url("/signed-new"))
+      try await engine.store.replaceURL(matching: failed.id, with: url("/signed-new"))
       try await waitUntil("completion") {
         try fixture.record("/signed-new").state == .completed
       }
@@ -285,11 +290,11 @@ struct TransferCommandTests {
     slow("/old")
     fast("/new")
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/old"))])
+      try await engine.store.add([DownloadRequest(url: url("/old"))])
       try await received(engine, 500_000)
       try await waitUntil("a checkpoint") { try fixture.record("/old").received > 0 }
       let kept = try fixture.record("/old").received
-      try await engine.replaceURL(matching: url("/old"), with: url("/new"))
+      try await engine.store.replaceURL(matching: url("/old"), with: url("/new"))
       try await waitUntil("completion") { try fixture.record("/new").state == .completed }
       let range = try #require(fixture.ranges("/new").first ?? nil)
       let from = try #require(Int64(range.dropFirst("bytes=".count).dropLast()))
@@ -303,7 +308,7 @@ struct TransferCommandTests {
     fixture.server.route("/a", Resource(body, faults: .status(403), then: .repeatLast))
     try await running { engine in
       let failure = await #expect(throws: DownloadFailure.self) {
-        _ = try await engine.get(DownloadRequest(url: url("/a")))
+        _ = try await engine.download(DownloadRequest(url: url("/a"))).value()
       }
       #expect(failure?.code == .refused)
     }
@@ -320,7 +325,7 @@ struct TransferCommandTests {
     try await running { engine in
       var request = DownloadRequest(url: url("/a"))
       request.mirrors = [url("/m1"), url("/m2")]
-      let record = try await engine.get(request).record
+      let record = try await engine.download(request).value().record
       #expect(record.attempts.map(\.url) == [url("/a"), url("/m1"), url("/m2")])
     }
     #expect(fixture.server.requests.map(\.path) == ["/a", "/m1", "/m2", "/a"])
@@ -332,9 +337,9 @@ struct TransferCommandTests {
   @Test(.requirements("FK23")) func `the progress sequence ends with the run`() async throws {
     slow("/a")
     try await running { engine in
-      try await engine.add([DownloadRequest(url: url("/a"))])
+      try await engine.store.add([DownloadRequest(url: url("/a"))])
       var last: Int64 = 0
-      for await progress in engine.progress(every: .milliseconds(20)) {
+      for await progress in engine.progress(of: .active, every: .milliseconds(20)) {
         guard let download = progress.first else { continue }
         #expect(download.received >= last)
         last = download.received

@@ -12,7 +12,7 @@ struct DamageTests {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "damage-\(UUID().uuidString)").path
     let store = try RecordStore(at: folder)
-    try store.add((0..<1_000).map { DownloadRequest(url: "http://127.0.0.1:1/file-\($0)") })
+    try store.addNow((0..<1_000).map { DownloadRequest(url: "http://127.0.0.1:1/file-\($0)") })
     return (folder, URL(filePath: folder).appending(path: "data.mdb"))
   }
 

@@ -83,7 +83,7 @@ import Testing
         var request = DownloadRequest(url: server.url(path))
         request.root = root
         request.isPaused = path == "/paused"
-        try store.add([request])
+        try store.addNow([request])
       }
       let full = try store.root(at: disk.path)
       let other = try store.root(at: "\(folder)/other")

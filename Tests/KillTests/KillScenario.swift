@@ -63,7 +63,7 @@ final class KillScenario {
     .filter { $0.intent == .run }
     for _ in open.count..<max(open.count, Self.immediately) {
       let path = makePath()
-      try store.add([DownloadRequest(url: server.url(path))])
+      try store.addNow([DownloadRequest(url: server.url(path))])
       known.insert(path)
     }
   }

@@ -20,7 +20,7 @@ import Testing
         .appending(path: "permission-\(UUID().uuidString)").path
       defer { try? FileManager.default.removeItem(atPath: folder) }
       let store = try RecordStore(at: "\(folder)/store")
-      try store.add([DownloadRequest(url: "http://127.0.0.1:1/mine")])
+      try store.addNow([DownloadRequest(url: "http://127.0.0.1:1/mine")])
       // Other users may have no access to the build folder or its parents.
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
       let tool = "\(folder)/dlstore"

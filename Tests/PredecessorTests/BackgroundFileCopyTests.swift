@@ -87,7 +87,7 @@ import Testing
       for _ in 0..<6 { fixture.session.advance(first, atMost: 100) }
     }
     #expect(try !fixture.folder.names(in: "session-copies").isEmpty)
-    try fixture.store.remove(.all)
+    try fixture.store.apply(.remove(withFile: false), to: .all)
     try await fixture.running(try fixture.engine()) {
       try await waitUntil("the copies to be deleted") {
         try fixture.folder.names(in: "session-copies").isEmpty

@@ -39,7 +39,7 @@ struct BackgroundFixture {
     for name in names {
       session.network.serve(SimulatedResource(body, entityTag: "\"1\""), at: url(name))
     }
-    return try store.add(names.map { DownloadRequest(url: url($0)) })[0].record
+    return try store.addNow(names.map { DownloadRequest(url: url($0)) })[0].record
   }
 
   func record(_ name: String = "a") throws -> DownloadRecord {

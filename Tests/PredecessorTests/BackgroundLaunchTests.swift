@@ -26,7 +26,7 @@ import Testing
     let engine = try fixture.engine()
     try await fixture.running(engine) {
       try await waitUntil("the session's byte count") {
-        await engine.progress().map(\.received) == [500]
+        await engine.currentProgress().map(\.received) == [500]
       }
       fixture.finish(task)
       try await fixture.reached(.completed)
@@ -83,7 +83,7 @@ import Testing
     async throws
   {
     try fixture.add("a")
-    try fixture.store.pause(.all)
+    try fixture.store.apply(.pause, to: .all)
     let task = try fixture.leave(400, as: .paused)
     try await fixture.running(try fixture.engine()) {
       try await fixture.endCancelled(task)
@@ -118,7 +118,7 @@ import Testing
   func `a download removed without the app is deleted when its task has ended`() async throws {
     try fixture.add("a")
     let task = try fixture.leave(400, as: .running)
-    try fixture.store.remove(.all, withFile: true)
+    try fixture.store.apply(.remove(withFile: true), to: .all)
     try await fixture.running(try fixture.engine()) {
       #expect(throws: Never.self) { try fixture.record() }
       try await fixture.endCancelled(task)

@@ -24,7 +24,7 @@ import Testing
     fixture.session.leavesResumeData = false
     let offline = TaskFailure(code: .cannotFindHost, message: "there is no network")
     fixture.session.network.interrupt(fixture.url("a"), afterBytes: -1, with: offline)
-    try fixture.store.resume(.all)
+    try fixture.store.apply(.resume(immediately: false), to: .all)
     try await fixture.running(try fixture.engine(firstRetry: .seconds(3600))) {
       fixture.finish(try await fixture.task(2))
       try await waitUntil("the failure") { try fixture.record().attempts.count == 1 }
@@ -40,7 +40,7 @@ import Testing
     for name in try fixture.sessionFiles() {
       try FileManager.default.removeItem(atPath: fixture.folder.path("session/\(name)"))
     }
-    try fixture.store.resume(.all)
+    try fixture.store.apply(.resume(immediately: false), to: .all)
     try await fixture.running(try fixture.engine()) {
       // The second task fails to start.
       let third = try await fixture.task(3)
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `unreadable resume data is dropped and the download restarts`() async throws {
     try fixture.add("a")
-    try fixture.store.pause(.all)
+    try fixture.store.apply(.pause, to: .all)
     // The rules, which do not read the requests, accept this resume data; the system does not.
     let draft = URLSessionResumeData.Draft(
       url: fixture.url("a"),
@@ -94,7 +94,7 @@ import Testing
     try fixture.store.objects.writeNow { [url = fixture.url("a")] tx in
       _ = try tx.update(DownloadRecord.self, key: url) { $0.resumeData = blob }
     }
-    try fixture.store.resume(.all)
+    try fixture.store.apply(.resume(immediately: false), to: .all)
     try await fixture.running(try fixture.engine()) {
       fixture.finish(try await fixture.task(2))
       try await fixture.reached(.completed)
@@ -113,7 +113,7 @@ import Testing
     // A server that ignores the validator is detected because its file is too short.
     resource.heedsIfRange = status == 200
     fixture.session.network.serve(resource, at: fixture.url("a"))
-    try fixture.store.resume(.all)
+    try fixture.store.apply(.resume(immediately: false), to: .all)
     try await fixture.running(try fixture.engine()) {
       fixture.finish(try await fixture.task(2))
       if status == 416 { fixture.finish(try await fixture.task(3)) }
@@ -128,7 +128,7 @@ import Testing
     try await fixture.running(try fixture.engine()) {
       let first = try await fixture.task(1)
       fixture.receive(400, first)
-      try fixture.store.pause(.all)
+      try fixture.store.apply(.pause, to: .all)
       try await fixture.endCancelled(first)
       try await waitUntil("resume data") { try fixture.record().resumeData != nil }
     }

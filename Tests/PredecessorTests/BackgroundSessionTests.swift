@@ -23,7 +23,7 @@ import Testing
     try await fixture.running(try fixture.engine()) {
       let first = try await fixture.task(1)
       fixture.receive(400, first)
-      try fixture.store.pause(.all)
+      try fixture.store.apply(.pause, to: .all)
       try await fixture.endCancelled(first)
       try await waitUntil("resume data") { try fixture.record().resumeData != nil }
       let data = try #require(try fixture.resumeData())
@@ -32,7 +32,7 @@ import Testing
       #expect(data.temporaryFileName?.hasPrefix("CFNetworkDownload_") == true)
       #expect(try fixture.sessionFiles() == [data.temporaryFileName])
 
-      try fixture.store.resume(.all)
+      try fixture.store.apply(.resume(immediately: false), to: .all)
       let second = try await fixture.task(2)
       #expect(fixture.session.requests[1].resumeData != nil)
       #expect(fixture.session.network.requests[1].offset == 400)
@@ -52,11 +52,11 @@ import Testing
       let first = try await fixture.task(1)
       fixture.receive(400, first)
       try fixture.add("b")
-      try fixture.store.resume(.matching(try fixture.record("b").id), immediately: true)
+      try fixture.store.apply(.resume(immediately: true), to: .matching(try fixture.record("b").id))
       try await fixture.endCancelled(first)
       let second = try await fixture.task(2)
       #expect(try fixture.resumeData()?.received == 400)
-      try fixture.store.resume(.matching(try fixture.record().id))
+      try fixture.store.apply(.resume(immediately: false), to: .matching(try fixture.record().id))
       fixture.finish(second)
       let third = try await fixture.task(3)
       #expect(fixture.session.network.requests[2].offset == 400)

@@ -30,20 +30,20 @@ struct EngineCommandTests {
     try await fixture.running(try fixture.engine(1)) {
       try await fixture.started(1)
       #expect(try state("a") == .running && state("b") == .waiting)
-      try fixture.store.pause(.matching(fixture.url("a")))
+      try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
       try await fixture.endCancelled("a")
       try await fixture.reached(.paused, "a")
       #expect(try state("a") == .paused)
       try await fixture.started(2)
       try fixture.task("b").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
       try await fixture.reached(.failedPermanent, "b")
-      try fixture.store.resume(.matching(fixture.url("a")))
+      try fixture.store.apply(.resume(immediately: false), to: .matching(fixture.url("a")))
       try await fixture.started(3)
       try fixture.task("a").complete()
       try await fixture.reached(.completed, "a")
-      try fixture.store.cancel(.matching(fixture.url("b")))
+      try fixture.store.apply(.cancel, to: .matching(fixture.url("b")))
       try await fixture.reached(.cancelled, "b")
-      try fixture.store.remove(.matching(fixture.url("b")))
+      try fixture.store.apply(.remove(withFile: false), to: .matching(fixture.url("b")))
       try await waitUntil("b to be deleted") { (try? fixture.record("b")) == nil }
       #expect(try other.records(DownloadRecord.all).map(\.state) == [.completed])
     }
@@ -55,9 +55,10 @@ struct EngineCommandTests {
     let seen = Mutex<[DownloadProgress]>([])
     let (ends, end) = AsyncStream<Result<FinishedDownload, any Error>>.makeStream()
     try await fixture.running(engine) {
-      let handle = try engine.download(DownloadRequest(url: fixture.url("a")))
+      let handle = try await engine.download(DownloadRequest(url: fixture.url("a")))
       #expect(handle.url == fixture.url("a"))
-      let observation = handle.observe(
+      engine.follow(
+        handle,
         every: .milliseconds(1),
         progress: { progress in seen.withLock { $0.append(progress) } },
         end: { result in
@@ -69,18 +70,17 @@ struct EngineCommandTests {
       #expect(try fixture.record("a").state.isDownloading)
       try fixture.task("a").receive([1], of: 3)
       try await waitUntil("progress") { seen.withLock { $0.contains { $0.received == 1 } } }
-      try await engine.pause(.matching(handle.url))
+      try await engine.store.pause(.matching(handle.url))
       try await fixture.endCancelled("a")
       try await fixture.reached(.paused, "a")
       #expect(try !fixture.record("a").state.isDownloading)
-      try await engine.resume(.matching(handle.url))
+      try await engine.store.resume(.matching(handle.url))
       try await fixture.started(2)
       #expect(try fixture.record("a").state.isDownloading)
       try fixture.task("a").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
       for await result in ends {
         #expect(throws: DownloadFailure.self) { try result.get() }
       }
-      withExtendedLifetime(observation) {}
     }
   }
 
@@ -94,10 +94,10 @@ struct EngineCommandTests {
       try fixture.task("failed").receive([9, 9], of: 3)
       try fixture.task("failed").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
       try await fixture.reached(.failedPermanent, "failed")
-      try fixture.store.cancel(.matching(fixture.url("cancelled")))
+      try fixture.store.apply(.cancel, to: .matching(fixture.url("cancelled")))
       try await fixture.endCancelled("cancelled")
       try await fixture.reached(.cancelled, "cancelled")
-      try fixture.store.restart(.all)
+      try fixture.store.apply(.restart, to: .all)
       try await fixture.started(4)
       for name in ["cancelled", "failed"] {
         #expect(try fixture.task(name).request.offset == 0)
@@ -116,40 +116,40 @@ struct EngineCommandTests {
     for name in ["a", "b", "c"] {
       var request = DownloadRequest(url: fixture.url(name))
       request.tags = name == "c" ? [] : ["set"]
-      try fixture.store.add([request])
+      try fixture.store.addNow([request])
     }
     let engine = try fixture.engine()
     try await fixture.running(engine) {
       try await fixture.started(3)
-      try await engine.pause(.tagged("set"))
+      try await engine.store.pause(.tagged("set"))
       for name in ["a", "b"] {
         try await fixture.endCancelled(name)
         try await fixture.reached(.paused, name)
       }
       #expect(try fixture.record("c").state == .running)
-      try await engine.resume(.matching(fixture.url("a")))
+      try await engine.store.resume(.matching(fixture.url("a")))
       try await fixture.started(4)
       #expect(fixture.startedNames.last == "a")
       #expect(try fixture.record("b").state == .paused)
-      try await engine.pause(.all)
+      try await engine.store.pause(.all)
       for name in ["a", "c"] {
         try await fixture.endCancelled(name)
         try await fixture.reached(.paused, name)
       }
-      try await engine.resume(.all)
+      try await engine.store.resume(.all)
       try await fixture.started(7)
       #expect(Set(fixture.startedNames.suffix(3)) == ["a", "b", "c"])
-      try await engine.cancel(.all)
+      try await engine.store.cancel(.all)
       for name in ["a", "b", "c"] {
         try await fixture.endCancelled(name)
         try await fixture.reached(.cancelled, name)
         #expect(FileIdentity(ofFileAt: try fixture.layout(name).partialPath) == nil)
       }
-      async let file = engine.get(DownloadRequest(url: fixture.url("d")))
+      async let file = engine.download(DownloadRequest(url: fixture.url("d"))).value()
       try await fixture.started(8)
       try fixture.task("d").complete()
       #expect(try await file.filePath == fixture.layout("d").finalPath)
-      #expect(try await engine.records().count == 4)
+      #expect(try engine.store.records().count == 4)
     }
   }
 
@@ -182,8 +182,8 @@ struct EngineCommandTests {
       try fixture.add("first")
       try await fixture.started(1)
       try fixture.add("held", "removed", "last")
-      try fixture.store.pause(.matching(fixture.url("held")))
-      try fixture.store.remove(.matching(fixture.url("removed")))
+      try fixture.store.apply(.pause, to: .matching(fixture.url("held")))
+      try fixture.store.apply(.remove(withFile: false), to: .matching(fixture.url("removed")))
       try await fixture.reached(.paused, "held")
       try await waitUntil("the record to be deleted") { (try? fixture.record("removed")) == nil }
       #expect(fixture.startedNames == ["first"])
@@ -191,10 +191,10 @@ struct EngineCommandTests {
       try await fixture.started(2)
       #expect(fixture.startedNames == ["first", "last"])
       // A paused unfinished download waits again after a resume.
-      try fixture.store.pause(.matching(fixture.url("last")))
+      try fixture.store.apply(.pause, to: .matching(fixture.url("last")))
       try await fixture.endCancelled("last")
       try await fixture.reached(.paused, "last")
-      try fixture.store.resume(.matching(fixture.url("last")))
+      try fixture.store.apply(.resume(immediately: false), to: .matching(fixture.url("last")))
       try await fixture.started(3)
       try fixture.task("last").complete()
       try await fixture.reached(.completed, "last")

@@ -33,17 +33,17 @@ struct EngineReportingTests {
       try await fixture.started(4)
       try fixture.task("done").receive([1], of: 3)
       try await waitUntil("the progress") {
-        try await engine.progress(of: fixture.url("done"))?.received == 1
+        try await engine.currentProgress(ofURL: fixture.url("done"))?.received == 1
       }
-      let progress = try #require(try await engine.progress(of: fixture.url("done")))
+      let progress = try #require(try await engine.currentProgress(ofURL: fixture.url("done")))
       #expect(progress.state == .running && progress.expected == 3)
       // The speed is reported while bytes arrive.
       try fixture.task("fast").receive([], of: 1_000_000_000)
       try await waitUntil("a speed") {
         _ = try fixture.task("fast").sink.receive([UInt8](repeating: 1, count: 1_000).span)
-        return try await engine.progress(of: fixture.url("fast"))?.bytesPerSecond ?? 0 > 0
+        return try await engine.currentProgress(ofURL: fixture.url("fast"))?.bytesPerSecond ?? 0 > 0
       }
-      try fixture.store.pause(.matching(fixture.url("paused")))
+      try fixture.store.apply(.pause, to: .matching(fixture.url("paused")))
       try await fixture.endCancelled("paused")
       try await fixture.reached(.paused, "paused")
       try fixture.task("failed").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
@@ -123,10 +123,10 @@ struct EngineReportingTests {
     try fixture.add("a")
     let url = fixture.url("a")
     let engine = try fixture.engine()
-    let before = try #require(try await engine.progress(of: url))
+    let before = try #require(try await engine.currentProgress(ofURL: url))
     #expect(before.state == .waiting && before.received == 0 && !before.isLive)
     let seen = Mutex<[DownloadProgress]>([])
-    let observation = engine.handle(forURL: url).observe(every: .milliseconds(1)) { progress in
+    engine.follow(engine.handle(forURL: url), every: .milliseconds(1)) { progress in
       seen.withLock { $0.append(progress) }
     }
     // The engine does not run yet; the current state is reported nevertheless.
@@ -136,7 +136,7 @@ struct EngineReportingTests {
       try fixture.task("a").receive([1, 2], of: 3)
       try await waitUntil("the bytes") { seen.withLock { $0.last?.received } == 2 }
       // A single query, from another task.
-      let live = try await Task.detached { try await engine.progress(of: url) }.value
+      let live = try await Task.detached { try await engine.currentProgress(ofURL: url) }.value
       #expect(live?.received == 2 && live?.expected == 3 && live?.state == .running)
       #expect(live?.isLive == true)
       let byte: [UInt8] = [3]
@@ -148,7 +148,6 @@ struct EngineReportingTests {
     }
     let amounts = seen.withLock { $0.map(\.received) }
     #expect(amounts == amounts.sorted() && amounts.last == 3)
-    withExtendedLifetime(observation) {}
   }
 
   @Test(.requirements("FK20"))
@@ -159,7 +158,7 @@ struct EngineReportingTests {
     let engine = try fixture.engine()
     let handle = engine.handle(forURL: url)
     let seen = Mutex<[DownloadProgress]>([])
-    let observation = handle.observe(every: .milliseconds(1)) { progress in
+    engine.follow(handle, every: .milliseconds(1)) { progress in
       seen.withLock { $0.append(progress) }
     }
     let end = Task { try await handle.value() }
@@ -183,9 +182,8 @@ struct EngineReportingTests {
     #expect(seen.withLock { $0.first?.bytesPerSecond } == nil)
     let failure = await #expect(throws: DownloadFailure.self) { try await end.value }
     #expect(failure?.code == .insecure && failure?.message == "no trust")
-    let last = try #require(try await engine.progress(of: url))
+    let last = try #require(try await engine.currentProgress(ofURL: url))
     #expect(last.state == .failedPermanent && last.received == Int64(sent))
-    withExtendedLifetime(observation) {}
   }
 
   @Test(.requirements("FK23"), arguments: [Duration.milliseconds(60), .milliseconds(300)])
@@ -206,7 +204,7 @@ struct EngineReportingTests {
         }
       }
       var times: [ContinuousClock.Instant] = []
-      for await _ in engine.progress(every: interval) {
+      for await _ in engine.progress(of: .active, every: interval) {
         times.append(.now)
         if times.count == 4 { break }
       }

@@ -21,8 +21,8 @@ struct EngineServerTests {
   {
     fixture.server.route("/a", Resource(.text("abc")))
     let engine = try fixture.engine()
-    let handle = try engine.download(DownloadRequest(url: fixture.server.url("/a")))
-    try await engine.resume(.all, immediately: true)
+    let handle = try await engine.download(DownloadRequest(url: fixture.server.url("/a")))
+    try await engine.store.resume(.all, immediately: true)
     #expect(fixture.server.requests.isEmpty)
     #expect(try fixture.record("/a").state == .waiting)
     #expect(try await engine.run(until: .idle) == RunSummary(completed: 1))
@@ -45,7 +45,7 @@ struct EngineServerTests {
     let theirs = Data(repeating: 7, count: 10_000)
     try FileManager.default.removeItem(atPath: fixture.file("a"))
     try theirs.write(to: URL(filePath: fixture.file("a")))
-    try fixture.store.restart(.all)
+    try fixture.store.apply(.restart, to: .all)
     try await fixture.run()
     #expect(fixture.server.requests.count == 2)
     #expect(try Data(contentsOf: URL(filePath: fixture.file("a"))) == theirs)
@@ -74,7 +74,7 @@ struct EngineServerTests {
     let engine = try fixture.engine()
     let run = Task { try await engine.run(until: .idle) }
     var hasTimeLeft = false
-    for try await group in engine.group("set") {
+    for try await group in engine.progress(of: .group("set")) {
       if let seconds = group.estimate.remaining, group.bytesPerSecond != nil {
         hasTimeLeft = hasTimeLeft || seconds > .zero
       }

@@ -27,7 +27,7 @@ struct FKTests {
     #expect(request.allowsCellular && !request.prefersBackground)
     request.allowsCellular = allowsCellular
     request.prefersBackground = prefersBackground
-    try fixture.store.add([request])
+    try fixture.store.addNow([request])
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(1)
       let request = fixture.transport.started[0].request
@@ -39,8 +39,8 @@ struct FKTests {
   @Test(.requirements("FK6")) func `no task starts before the engine runs`() async throws {
     try fixture.add("a")
     let engine = try fixture.engine()
-    try await engine.add([DownloadRequest(url: fixture.url("b"))])
-    try await engine.resume(.all, immediately: true)
+    try await engine.store.add([DownloadRequest(url: fixture.url("b"))])
+    try await engine.store.resume(.all, immediately: true)
     #expect(fixture.transport.started.isEmpty)
     try await fixture.running(engine) { try await fixture.started(2) }
   }
@@ -70,14 +70,14 @@ struct FKTests {
     var join = RecordUpdate()
     join.addedTags = ["set"]
     for name in ["a", "b", "c"] {
-      try fixture.store.update(matching: fixture.url(name), with: join)
+      try fixture.store.updateNow(matching: fixture.url(name), with: join)
     }
     let group = fixture.store.group("set")
     #expect(try group.progress().received == 30)
     #expect(try group.progress().expected == 300)
     var leave = RecordUpdate()
     leave.removedTags = ["set"]
-    try fixture.store.update(matching: fixture.url("c"), with: leave)
+    try fixture.store.updateNow(matching: fixture.url("c"), with: leave)
     #expect(try group.progress().received == 10)
     #expect(
       try Set(fixture.store.records(group.query).map(\.url)) == [
@@ -85,7 +85,7 @@ struct FKTests {
       ]
     )
     // A group without members is empty, and its downloads remain.
-    for name in ["a", "b"] { try fixture.store.update(matching: fixture.url(name), with: leave) }
+    for name in ["a", "b"] { try fixture.store.updateNow(matching: fixture.url(name), with: leave) }
     #expect(try group.progress() == GroupProgress())
     #expect(try fixture.store.records(DownloadRecord.all).count == 3)
   }
@@ -132,7 +132,7 @@ struct FKTests {
   func `a URL is requested byte for byte as it was given`(
     url: String
   ) async throws {
-    try fixture.store.add(
+    try fixture.store.addNow(
       [DownloadRequest(url: url), DownloadRequest(url: "https://example.com/A/b")]
     )
     #expect(try fixture.store.records(DownloadRecord.all).count == 2)
@@ -144,7 +144,7 @@ struct FKTests {
 
   @Test(.requirements("FK35")) func `URLs that differ in spelling are separate downloads`() throws {
     let urls = ["a%2Fb", "a/b", "%61/b", "a%252Fb", "a//b", "a/./b"].map(fixture.url)
-    let added = try fixture.store.add(urls.map(DownloadRequest.init))
+    let added = try fixture.store.addNow(urls.map(DownloadRequest.init))
     #expect(added.allSatisfy { $0.isNew })
     #expect(Set(added.map(\.record.id)).count == urls.count)
   }

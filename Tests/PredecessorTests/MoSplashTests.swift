@@ -29,12 +29,12 @@ struct MoSplashTests {
   func `isDownloading follows start, pause, failure, resume and completion`() async throws {
     let engine = try fixture.engine(1)
     try await fixture.running(engine) {
-      let handle = try engine.download(DownloadRequest(url: fixture.url("a")))
+      let handle = try await engine.download(DownloadRequest(url: fixture.url("a")))
       try await isDownloading(true, "a")
       try await fixture.started(1)
       // Another download takes the slot that the pause frees.
-      try engine.download(DownloadRequest(url: fixture.url("b")))
-      try await engine.pause(.matching(fixture.url("a")))
+      try await engine.download(DownloadRequest(url: fixture.url("b")))
+      try await engine.store.pause(.matching(fixture.url("a")))
       try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
       fixture.transport.started[0].sink.finish(.cancelled)
       try await isDownloading(false, "a")
@@ -45,7 +45,7 @@ struct MoSplashTests {
         .failed(TaskFailure(code: .insecure, message: "no"))
       )
       try await isDownloading(false, "b")
-      try await engine.resume(.matching(fixture.url("a")))
+      try await engine.store.resume(.matching(fixture.url("a")))
       try await isDownloading(true, "a")
       try await fixture.started(3)
       fixture.transport.started[2].complete()
@@ -58,16 +58,16 @@ struct MoSplashTests {
   func `one download or all downloads are added, paused, resumed and listed`() async throws {
     let engine = try fixture.engine()
     let names = ["a", "b", "c"]
-    try await engine.add(names.map { DownloadRequest(url: fixture.url($0)) })
-    try await engine.pause(.matching(fixture.url("a")))
+    try await engine.store.add(names.map { DownloadRequest(url: fixture.url($0)) })
+    try await engine.store.pause(.matching(fixture.url("a")))
     #expect(try names.map { try fixture.record($0).state } == [.paused, .waiting, .waiting])
-    try await engine.pause(.all)
+    try await engine.store.pause(.all)
     #expect(try names.map { try fixture.record($0).state } == [.paused, .paused, .paused])
-    try await engine.resume(.matching(fixture.url("b")))
+    try await engine.store.resume(.matching(fixture.url("b")))
     #expect(try names.map { try fixture.record($0).state } == [.paused, .waiting, .paused])
-    try await engine.resume(.all)
+    try await engine.store.resume(.all)
     #expect(try names.map { try fixture.record($0).state } == [.waiting, .waiting, .waiting])
-    #expect(try await engine.records().count == 3)
+    #expect(try engine.store.records().count == 3)
   }
 
   @Test(.requirements("MO8", "FK32"))

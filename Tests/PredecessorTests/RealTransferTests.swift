@@ -31,7 +31,7 @@ struct RealTransferTests {
   private func rename(_ path: String, to name: String) throws {
     var update = RecordUpdate()
     update.filename = name
-    #expect(try fixture.store.update(matching: fixture.server.url(path), with: update).isDone)
+    #expect(try fixture.store.updateNow(matching: fixture.server.url(path), with: update).isDone)
   }
 
   // MARK: Names
@@ -71,7 +71,7 @@ struct RealTransferTests {
       FileInspection(of: record, in: try fixture.store.roots().layout(of: record)).final == .missing
     )
     #expect(try names().isEmpty)
-    #expect(try fixture.store.restart(.matching(record.url)).map(\.isDone) == [true])
+    #expect(try fixture.store.apply(.restart, to: .matching(record.url)).map(\.isDone) == [true])
     try await fixture.run()
     #expect(try names() == ["b.bin"] && body.matches(file: fixture.file("b.bin")))
     #expect(try fixture.store.localPath(of: fixture.record("/a.bin")) != nil)

@@ -27,7 +27,7 @@ struct SCTests {
       for task in tasks { task.receive([1, 2, 3], of: 6) }
       tasks[0].sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
       try await fixture.reached(.failedPermanent, "bad")
-      try await engine.pause(.matching(fixture.url("held")))
+      try await engine.store.pause(.matching(fixture.url("held")))
       try await waitUntil("one to end") { !fixture.transport.cancelled.isEmpty }
       #expect(fixture.transport.cancelled == [TaskID(rawValue: 3)])
       tasks[2].sink.finish(.cancelled)
@@ -44,7 +44,7 @@ struct SCTests {
 
   @Test(.requirements("SC5"))
   func `the folder is the request's or the store's, and is created when needed`() async throws {
-    try fixture.store.add([
+    try fixture.store.addNow([
       DownloadRequest(url: fixture.url("a")),
       {
         var request = DownloadRequest(url: fixture.url("b"))

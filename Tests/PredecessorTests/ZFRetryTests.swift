@@ -17,7 +17,8 @@ struct ZFRetryTests {
     fixture = try EngineFixture()
   }
 
-  @Test(.requirements("ZF2", "MO9")) func `progress and completion callbacks are optional`()
+  @Test(.requirements("ZF2", "MO9"))
+  func `following the progress and waiting for the end are optional`()
     async throws
   {
     fixture.server.route("/a", Resource(.text("abc")))
@@ -27,9 +28,9 @@ struct ZFRetryTests {
     let (ends, end) = AsyncStream.makeStream(of: String?.self)
     let (amounts, amount) = AsyncStream.makeStream(of: Int64.self)
     let observations = [
-      handle.observe(),
-      handle.observe(progress: { amount.yield($0.received) }),
-      handle.observe(end: { end.yield((try? $0.get())?.filePath) }),
+      engine.follow(handle),
+      engine.follow(handle, progress: { amount.yield($0.received) }),
+      engine.follow(handle, end: { end.yield((try? $0.get())?.filePath) }),
     ]
     _ = try await engine.run(until: .idle)
     #expect(await ends.first { _ in true } == fixture.file("a"))
@@ -160,7 +161,7 @@ struct ZFRetryTests {
     let file = try fixture.folder.makeFile("store/files/a", "theirs")
     var request = DownloadRequest(url: fixture.url("a"))
     request.collision = .replace
-    try fixture.store.add([request])
+    try fixture.store.addNow([request])
     let engine = try fixture.engine()
     async let summary = engine.run(until: .idle)
     try await fixture.started(1)
@@ -181,7 +182,7 @@ struct ZFRetryTests {
     let file = try fixture.folder.makeFile("store/files/a", "theirs")
     var request = DownloadRequest(url: fixture.url("a"))
     request.collision = .replace
-    try fixture.store.add([request])
+    try fixture.store.addNow([request])
     try Data("theirs, and more".utf8).write(to: URL(filePath: file))
     let engine = try fixture.engine()
     async let summary = engine.run(until: .idle)

@@ -16,7 +16,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     let store = try RecordStore(at: folder.path("store"))
-    record = try store.add([DownloadRequest(url: "https://example.com/a.mp4")])[0].record
+    record = try store.addNow([DownloadRequest(url: "https://example.com/a.mp4")])[0].record
   }
 
   private func decide(

@@ -23,7 +23,7 @@ struct ZYLTests {
       fixture.url("a"), fixture.url("a/b/c?d=/e"),
       fixture.url(String(repeating: "x", count: 9_000)),
     ]
-    let names = try store.add(urls.map(DownloadRequest.init)).map { added in
+    let names = try store.addNow(urls.map(DownloadRequest.init)).map { added in
       let layout = try store.roots().layout(of: added.record)
       #expect(added.record.filename.utf8.count <= 255)
       #expect(layout.partialPath.hasPrefix(layout.folderPath + "/"))
@@ -77,7 +77,7 @@ struct ZYLTests {
       try fixture.change(state.rawValue) { $0.state = state }
     }
     let engine = try fixture.engine()
-    #expect(try await engine.records().map(\.filename).sorted() == states.map(\.rawValue).sorted())
+    #expect(try engine.store.records().map(\.filename).sorted() == states.map(\.rawValue).sorted())
   }
 
   @Test(.requirements("ZY26", "ZY27"))
@@ -89,7 +89,7 @@ struct ZYLTests {
       try await fixture.started(1)
       let task = fixture.transport.started[0]
       task.receive([1, 2, 3], of: 100)
-      try await engine.remove(.matching(fixture.url("a")))
+      try await engine.store.remove(.matching(fixture.url("a")))
       try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
       _ = task.sink.receive([UInt8](repeating: 4, count: 50).span)
       task.sink.finish(.cancelled)
@@ -112,7 +112,7 @@ struct ZYLTests {
       record.resumeData = blob.map { Data($0) }
     }
     let partial = try fixture.layout("a").partialPath
-    try store.remove(.matching(fixture.url("a")))
+    try store.apply(.remove(withFile: false), to: .matching(fixture.url("a")))
     _ = try await fixture.engine().reconcileRecords()
     #expect(!FileManager.default.fileExists(atPath: partial))
     #expect(throws: RecordStoreError.self) { try fixture.record("a") }
@@ -133,10 +133,10 @@ struct ZYLTests {
     }
     try fixture.change("paused", partial: 40) { $0.state = .paused }
     try fixture.change("failed", partial: 40) { $0.state = .failedPermanent }
-    try store.remove(.all, withFile: true)
+    try store.apply(.remove(withFile: true), to: .all)
     let engine = try fixture.engine()
     _ = try await engine.reconcileRecords()
-    #expect(try await engine.records().isEmpty)
+    #expect(try engine.store.records().isEmpty)
     #expect(try fixture.folder.names(in: "store/files") == [])
   }
 
@@ -171,31 +171,34 @@ struct ZYLTests {
   func `resuming starts a download with no bytes and leaves a complete one unchanged`() async throws
   {
     try fixture.add("a")
-    try fixture.store.pause(.all)
+    try fixture.store.apply(.pause, to: .all)
     let engine = try fixture.engine()
     try await fixture.running(engine) {
       try await fixture.settle()
       #expect(fixture.transport.started.isEmpty)
-      try await engine.resume(.matching(fixture.url("a")))
+      try await engine.store.resume(.matching(fixture.url("a")))
       try await fixture.started(1)
       #expect(fixture.transport.started[0].request.offset == 0)
       // Resuming a running download starts nothing.
-      try await engine.resume(.matching(fixture.url("a")))
+      try await engine.store.resume(.matching(fixture.url("a")))
       // Without a network, the resume is stored and nothing is lost.
       fixture.transport.started[0].sink.finish(
         .failed(TaskFailure(code: .cannotFindHost, message: "offline"))
       )
       try await fixture.reached(.failedRetryable, "a")
-      try await engine.resume(.matching(fixture.url("a")), immediately: true)
+      try await engine.store.resume(.matching(fixture.url("a")), immediately: true)
       try await fixture.started(2)
       fixture.transport.started[1].complete()
       try await fixture.reached(.completed, "a")
       let complete = try fixture.record("a")
       for immediately in [false, true] {
-        let outcome = try await engine.resume(.matching(fixture.url("a")), immediately: immediately)
+        let outcome = try await engine.store.resume(
+          .matching(fixture.url("a")),
+          immediately: immediately
+        )
         #expect(outcome.map(\.isDone) == [false])
       }
-      try await engine.pause(.matching(fixture.url("a")))
+      try await engine.store.pause(.matching(fixture.url("a")))
       try await fixture.settle()
       #expect(try fixture.record("a") == complete)
     }
@@ -210,13 +213,13 @@ struct ZYLTests {
       try await fixture.started(1)
       fixture.transport.started[0].receive([UInt8](repeating: 7, count: 40), of: 100)
       try fixture.add("b")
-      try await engine.resume(.matching(fixture.url("b")), immediately: true)
+      try await engine.store.resume(.matching(fixture.url("b")), immediately: true)
       try await waitUntil("a to end") { !fixture.transport.cancelled.isEmpty }
       fixture.transport.started[0].sink.finish(.cancelled)
       try await fixture.started(2)
       #expect(fixture.transport.started[1].request.url == fixture.url("b"))
       // Resuming does not exceed the limit.
-      try await engine.resume(.matching(fixture.url("a")))
+      try await engine.store.resume(.matching(fixture.url("a")))
       try await fixture.settle()
       #expect(fixture.transport.started.count == 2)
       #expect(try fixture.record("a").state == .waiting)
@@ -254,7 +257,7 @@ struct ZYLTests {
       try await fixture.started(3)
       // Only the last task makes progress; the system delays the others.
       fixture.transport.started[2].complete()
-      try await waitUntil("one to end") { await engine.progress().count == 2 }
+      try await waitUntil("one to end") { await engine.currentProgress().count == 2 }
       try await fixture.settle()
       #expect(fixture.transport.cancelled.isEmpty)
       for task in fixture.transport.started[..<2] { task.complete() }

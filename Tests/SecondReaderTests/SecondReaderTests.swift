@@ -25,7 +25,9 @@ import Testing
       HeaderField(name: "Authorization", value: "Bearer \u{3C0}"),
       HeaderField(name: "X-Empty", value: ""),
     ]
-    try store.add([full] + (0..<300).map { DownloadRequest(url: "https://example.com/\($0).zip") })
+    try store.addNow(
+      [full] + (0..<300).map { DownloadRequest(url: "https://example.com/\($0).zip") }
+    )
     try store.objects.write { tx in
       try tx.update(DownloadRecord.self, key: full.url) { $0.fillAllFields() }
       for number in stride(from: 0, to: 300, by: 3) {
@@ -41,7 +43,7 @@ import Testing
         }
       }
     }
-    try store.add([DownloadRequest(url: "https://example.com/again.zip")])
+    try store.addNow([DownloadRequest(url: "https://example.com/again.zip")])
     return store
   }
 

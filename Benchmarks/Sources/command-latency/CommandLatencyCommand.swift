@@ -38,7 +38,7 @@ struct CommandLatencyCommand: AsyncParsableCommand {
   func run() async throws {
     switch role {
     case .engine: try await measure()
-    case .writer: try write()
+    case .writer: try await write()
     case .observer: try await observe()
     }
   }
@@ -61,7 +61,7 @@ struct CommandLatencyCommand: AsyncParsableCommand {
       .appending(path: "command-latency-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try RecordStore(at: path)
-    try store.add([DownloadRequest(url: "https://example.com/file")])
+    try await store.add([DownloadRequest(url: "https://example.com/file")])
     let transport = TimedTransport()
     let engine = try DownloadEngine(store: store, transport: transport)
     let run = Task { try await engine.run(until: .stopped) }
@@ -84,13 +84,17 @@ struct CommandLatencyCommand: AsyncParsableCommand {
     return delays
   }
 
-  private func write() throws {
+  private func write() async throws {
     let store = try RecordStore(at: store)
     for index in 0..<commands {
       guard readLine() != nil else { return }
       // Vary the phase, so that commands do not coincide with the engine's regular checks.
       usleep(.random(in: 0...20_000))
-      if index.isMultiple(of: 2) { try store.pause(.all) } else { try store.resume(.all) }
+      if index.isMultiple(of: 2) {
+        try await store.pause(.all)
+      } else {
+        try await store.resume(.all)
+      }
       print(DispatchTime.now().uptimeNanoseconds)
       fflush(nil)
     }

@@ -26,8 +26,8 @@ struct EngineCostCommand: AsyncParsableCommand {
     let place = URL(filePath: folder).appending(path: "engine-cost-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: place) }
-    let young = try SampleStore(at: place + "/young", finished: 0, active: active)
-    let old = try SampleStore(at: place + "/old", finished: finished, active: active)
+    let young = try await SampleStore(at: place + "/young", finished: 0, active: active)
+    let old = try await SampleStore(at: place + "/old", finished: finished, active: active)
 
     // Alternate, so that other load on the machine affects both alike.
     var times: (young: [Duration], old: [Duration]) = ([], [])

@@ -8,8 +8,8 @@ struct SampleStore {
   let path: String
   let active: Int
 
-  /// Fills a new store, in which the active downloads are the newest.
-  init(at path: String, finished: Int, active: Int) throws {
+  /// Fills a new store: the active downloads are the newest.
+  init(at path: String, finished: Int, active: Int) async throws {
     self.path = path
     self.active = active
     let store = try RecordStore(at: path)
@@ -17,7 +17,7 @@ struct SampleStore {
     var first = 0
     while first < finished {
       let batch = first..<min(first + 10_000, finished)
-      try store.add(batch.map(Self.request))
+      try await store.add(batch.map(Self.request))
       try store.objects.write { tx in
         let waiting = DownloadRecord.where { $0.state == .waiting }
         _ = try tx.update(waiting) { record in
@@ -29,7 +29,7 @@ struct SampleStore {
       }
       first = batch.upperBound
     }
-    try store.add((finished..<finished + active).map(Self.request))
+    try await store.add((finished..<finished + active).map(Self.request))
   }
 
   private static func request(_ number: Int) -> DownloadRequest {

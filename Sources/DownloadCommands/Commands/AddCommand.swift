@@ -24,7 +24,7 @@ struct AddCommand: AsyncParsableCommand {
     var (requests, isComplete) = try what.requests()
     if paused { for index in requests.indices { requests[index].isPaused = true } }
     let store = try RecordStore(at: location.resolved())
-    let added = try store.add(requests)
+    let added = try await store.add(requests)
     let lines = added.map { added in
       let news = added.isNew ? "new  " : "known"
       return "\(added.record.id)  \(news)  \(TerminalText.safe(added.record.filename))\n"

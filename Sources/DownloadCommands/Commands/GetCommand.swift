@@ -46,7 +46,7 @@ struct GetCommand: EngineCommand {
     let folder = try Folder.made(at: outputFolder ?? ".")
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     let urls = Set(requests.map(\.url))
-    try add(requests, folder, to: store)
+    try await add(requests, folder, to: store)
     let end: EngineSession.End
     do {
       let session = try EngineSession(store: store, limits: limits, scope: urls)
@@ -70,7 +70,7 @@ struct GetCommand: EngineCommand {
     _ requests: [DownloadRequest],
     _ folder: String,
     to store: RecordStore
-  ) throws {
+  ) async throws {
     var requests = requests
     if Worker.current?.isRestarted == true {
       // Adding a known download clears its failures: a server that crashes the process would be
@@ -82,7 +82,7 @@ struct GetCommand: EngineCommand {
     let root = try store.root(at: folder)
     for index in requests.indices { requests[index].root = root }
     let roots = try store.roots()
-    for added in try store.add(requests) where added.record.state == .completed {
+    for added in try await store.add(requests) where added.record.state == .completed {
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
       Output.current.say("already complete: \(place)")
     }

@@ -65,7 +65,7 @@ struct SetCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try RecordStore(at: location.resolved(), access: .readWrite)
-    let outcome = try store.update(matching: name, with: update)
+    let outcome = try await store.update(matching: name, with: update)
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
     try Output.current.report(CommandReport(verb: "changed", outcomes: [outcome]).text)
   }

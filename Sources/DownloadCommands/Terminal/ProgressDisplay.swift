@@ -33,7 +33,7 @@ actor ProgressDisplay {
 
   private nonisolated func draw(_ engine: DownloadEngine) async {
     while !Task.isCancelled {
-      await draw(await engine.progress(), in: Terminal.messages.size)
+      await draw(await engine.currentProgress(), in: Terminal.messages.size)
       try? await Task.sleep(for: .milliseconds(100))
     }
   }

@@ -9,7 +9,7 @@ public struct CommandOutcome: Sendable {
     /// No download has the name (`unknownRecord`), or several have (`ambiguousID`).
     ///
     /// A download that is being removed counts as unknown, except to
-    /// ``DownloadCommand/remove(withFile:)``.
+    /// ``RecordStore/remove(_:withFile:)``.
     case unknown(RecordStoreError)
   }
 

@@ -2,8 +2,8 @@
 ///
 /// Any process writes a command to the record as a new state or intent; the engine that runs the
 /// transfers carries it out. A command may be given at any time, in any state and repeatedly.
-/// ``DownloadRecord/applying(_:)`` defines its effect.
-public enum DownloadCommand: Sendable, Hashable {
+/// `DownloadRecord.applying(_:)` defines its effect.
+package enum DownloadCommand: Sendable, Hashable {
   /// Pauses the download; keeps the bytes on disk.
   case pause
   /// Resumes the download from the bytes on disk, and clears its failure count.
@@ -23,7 +23,7 @@ public enum DownloadCommand: Sendable, Hashable {
   case remove(withFile: Bool)
 
   /// The states in which the command may have an effect.
-  public var states: [DownloadState] {
+  package var states: [DownloadState] {
     switch self {
     case .pause: [.waiting, .running, .failedRetryable, .finalizing, .paused]
     case .resume, .cancel:

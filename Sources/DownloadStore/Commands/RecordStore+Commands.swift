@@ -6,22 +6,32 @@ internal import ObjectStore
   internal import Foundation
 #endif
 
+// The commands of the user. Each is one transaction, whose commit notifies the engine, in this or
+// another process, which carries the command out. Without an engine, cancelled records keep the
+// intent `cancel` and removed records the state `removed`, with their files, until an engine runs
+// or reconciles the store.
+
 extension RecordStore {
   /// Pauses downloads; keeps the bytes on disk.
   ///
-  /// Applies ``DownloadCommand/pause``; see ``apply(_:to:)``. Durable on return.
+  /// Works before, during and after an engine's run, in any process: the running engine acts within
+  /// milliseconds. The transaction runs on a background thread, and is durable on return.
+  ///
+  /// ```swift
+  /// try await store.pause(.tagged("models"))
+  /// ```
   ///
   /// - Parameter selection: The downloads.
   /// - Returns: The outcome for each download.
   /// - Throws: ``StoreError``.
   @discardableResult
-  public func pause(_ selection: RecordSelection) throws -> [CommandOutcome] {
-    try apply(.pause, to: selection)
+  public func pause(_ selection: RecordSelection) async throws -> [CommandOutcome] {
+    try await command(.pause, selection)
   }
 
   /// Resumes downloads from the bytes on disk, and clears their failure counts.
   ///
-  /// Applies ``DownloadCommand/resume(immediately:)``; see ``apply(_:to:)``. Durable on return.
+  /// Runs on a background thread, as ``pause(_:)``, and is durable on return.
   ///
   /// - Parameters:
   ///   - selection: The downloads.
@@ -33,41 +43,41 @@ extension RecordStore {
   public func resume(
     _ selection: RecordSelection,
     immediately: Bool = false
-  ) throws -> [CommandOutcome] {
-    try apply(.resume(immediately: immediately), to: selection)
+  ) async throws -> [CommandOutcome] {
+    try await command(.resume(immediately: immediately), selection)
   }
 
   /// Cancels downloads: deletes partial files, keeps the records.
   ///
-  /// Applies ``DownloadCommand/cancel``; see ``apply(_:to:)``. Durable on return; an engine deletes
-  /// the files afterwards.
+  /// Runs on a background thread, as ``pause(_:)``, and is durable on return. The running engine
+  /// deletes the files; without one, the next engine does.
   ///
   /// - Parameter selection: The downloads.
   /// - Returns: The outcome for each download.
   /// - Throws: ``StoreError``.
   @discardableResult
-  public func cancel(_ selection: RecordSelection) throws -> [CommandOutcome] {
-    try apply(.cancel, to: selection)
+  public func cancel(_ selection: RecordSelection) async throws -> [CommandOutcome] {
+    try await command(.cancel, selection)
   }
 
   /// Restarts downloads from the first byte, including completed ones.
   ///
-  /// Applies ``DownloadCommand/restart``; see ``apply(_:to:)``. A finished file stays until the new
-  /// one replaces it. Durable on return.
+  /// A finished file stays until the new one replaces it. Runs on a background thread, as
+  /// ``pause(_:)``, and is durable on return.
   ///
   /// - Parameter selection: The downloads.
   /// - Returns: The outcome for each download.
   /// - Throws: ``StoreError``.
   @discardableResult
-  public func restart(_ selection: RecordSelection) throws -> [CommandOutcome] {
-    try apply(.restart, to: selection)
+  public func restart(_ selection: RecordSelection) async throws -> [CommandOutcome] {
+    try await command(.restart, selection)
   }
 
   /// Removes downloads: deletes partial files and records.
   ///
-  /// Applies ``DownloadCommand/remove(withFile:)``; see ``apply(_:to:)``. Durable on return; an
-  /// engine deletes the files and the records afterwards. To delete them without an engine, use
-  /// ``purge(_:)``.
+  /// Runs on a background thread, as ``pause(_:)``, and is durable on return. The running engine
+  /// deletes the files and the records; without one, the next engine does. To delete them without
+  /// an engine, use ``purge(_:)``.
   ///
   /// - Parameters:
   ///   - selection: The downloads.
@@ -78,33 +88,27 @@ extension RecordStore {
   public func remove(
     _ selection: RecordSelection,
     withFile: Bool = false
-  ) throws -> [CommandOutcome] {
-    try apply(.remove(withFile: withFile), to: selection)
+  ) async throws -> [CommandOutcome] {
+    try await command(.remove(withFile: withFile), selection)
   }
 
-  /// Applies a command to the records of a selection, in one transaction.
+  private func command(
+    _ command: DownloadCommand,
+    _ selection: RecordSelection
+  ) async throws -> [CommandOutcome] {
+    try await inBackground { [self] in try apply(command, to: selection) }
+  }
+
+  /// Applies a command to the records of a selection, in one transaction on the calling thread.
   ///
-  /// The commit notifies the engine, in this or another process, which carries the command out.
-  /// Without an engine, cancelled records keep the intent `cancel` and removed records the state
-  /// `removed`, with their files, until an engine runs or reconciles the store. An unknown name
-  /// does not affect the others.
+  /// An unknown name does not affect the others. Durable on return.
   ///
-  /// Durable on return.
-  ///
-  /// ```swift
-  /// let outcomes = try store.apply(.resume(immediately: true), to: .tagged("models"))
-  /// print(outcomes.count(where: \.isDone), "downloads resumed")
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - command: The command.
-  ///   - selection: The downloads.
-  /// - Returns: The outcomes. For named downloads, one per name, in the order of the names;
+  /// - Returns: The outcomes. For downloads given by name, one per name, in the order of the names;
   ///   otherwise one per record in a state in which the command may have an effect.
   /// - Throws: ``StoreError``; nothing has changed then.
   /// - Complexity: O(k log n) for k selected records of n in the store.
   @discardableResult
-  public func apply(
+  package func apply(
     _ command: DownloadCommand,
     to selection: RecordSelection
   ) throws -> [CommandOutcome] {

@@ -14,7 +14,7 @@ extension RecordStore {
   /// that ``Redaction`` hides. To give the record header fields for the new origin, call
   /// ``add(_:)`` with the new URL.
   ///
-  /// Durable on return.
+  /// Runs on a background thread, and is durable on return.
   ///
   /// - Parameters:
   ///   - name: The current URL, the id, or a unique id prefix.
@@ -25,10 +25,19 @@ extension RecordStore {
   ///   changed then.
   /// - Complexity: O(log n) for n records.
   @discardableResult
-  public func replaceURL(matching name: String, with url: String) throws -> CommandOutcome {
+  public func replaceURL(
+    matching name: String,
+    with url: String
+  ) async throws -> CommandOutcome {
+    try await inBackground { [self] in try replaceURLNow(matching: name, with: url) }
+  }
+
+  /// Replaces the URL of a download as ``replaceURL(matching:with:)`` does, on the calling thread.
+  @discardableResult
+  package func replaceURLNow(matching name: String, with url: String) throws -> CommandOutcome {
     var update = RecordUpdate()
     update.url = url
-    return try self.update(matching: name, with: update)
+    return try updateNow(matching: name, with: update)
   }
 
   /// Stores the origin of the record's header fields, before its URL changes.

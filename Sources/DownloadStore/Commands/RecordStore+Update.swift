@@ -9,7 +9,7 @@ extension RecordStore {
   /// the new name when it completes. A finished file that is missing, or no longer the downloaded
   /// one, is not renamed; the record changes nevertheless.
   ///
-  /// Durable on return.
+  /// Runs on a background thread, and is durable on return.
   ///
   /// - Parameters:
   ///   - name: The URL, the id, or a unique id prefix.
@@ -21,7 +21,20 @@ extension RecordStore {
   ///   then.
   /// - Complexity: O(log n) for n records.
   @discardableResult
-  public func update(matching name: String, with update: RecordUpdate) throws -> CommandOutcome {
+  public func update(
+    matching name: String,
+    with update: RecordUpdate
+  ) async throws -> CommandOutcome {
+    try await inBackground { [self] in try updateNow(matching: name, with: update) }
+  }
+
+  /// Changes the properties of a download as ``update(matching:with:)`` does, on the calling
+  /// thread.
+  @discardableResult
+  package func updateNow(
+    matching name: String,
+    with update: RecordUpdate
+  ) throws -> CommandOutcome {
     if let url = update.url { try RecordIdentity.validate(url) }
     let roots = try roots()
     let moment = now()

@@ -6,7 +6,7 @@
 /// var update = RecordUpdate()
 /// update.filename = "model-v2.bin"
 /// update.addedTags = ["models"]
-/// try store.update(matching: "https://example.com/model.bin", with: update)
+/// try await store.update(matching: "https://example.com/model.bin", with: update)
 /// ```
 public struct RecordUpdate: Sendable, Hashable {
   /// The new name of the finished file, which ``SafeFilename`` sanitizes.

@@ -20,7 +20,7 @@ extension DownloadRecord {
   /// stays one that engines examine, so that after a kill the next engine deletes the files.
   ///
   /// Pure, and defined for every state and intent.
-  public func applying(_ command: DownloadCommand) -> Self {
+  package func applying(_ command: DownloadCommand) -> Self {
     var record = self
     switch command {
     case .pause: record.pause()

@@ -22,7 +22,13 @@ extension RecordStore {
   /// restarts if the file is missing. A new record reserves its file name in the same transaction.
   /// If another record or a file has the name, ``DownloadRequest/collision`` decides.
   ///
-  /// Durable on return.
+  /// Works with and without an engine; the running one, in this or another process, starts the
+  /// downloads. The transaction runs on a background thread, and is durable on return. To wait for
+  /// the file, use `DownloadEngine.download(_:)` instead.
+  ///
+  /// ```swift
+  /// try await store.add([DownloadRequest(url: "https://example.com/archive.zip")])
+  /// ```
   ///
   /// - Parameter requests: The requests.
   /// - Returns: The records, in the order of the requests.
@@ -31,7 +37,13 @@ extension RecordStore {
   ///   depending on ``DownloadRequest/collision``; ``StoreError``.
   /// - Complexity: O(k log n) for k requests and n records.
   @discardableResult
-  public func add(_ requests: [DownloadRequest]) throws -> [Added] {
+  public func add(_ requests: [DownloadRequest]) async throws -> [Added] {
+    try await inBackground { [self] in try addNow(requests) }
+  }
+
+  /// Adds downloads as ``add(_:)`` does, on the calling thread.
+  @discardableResult
+  package func addNow(_ requests: [DownloadRequest]) throws -> [Added] {
     for request in requests {
       try RecordIdentity.validate(request.url)
       for mirror in request.mirrors { try RecordIdentity.validate(mirror) }

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Migrations
 public import ObjectStore
 
@@ -15,7 +16,7 @@ public import ObjectStore
 ///
 /// ```swift
 /// let store = try RecordStore(at: "downloads")
-/// try store.add([DownloadRequest(url: "https://example.com/model.bin")])
+/// try await store.add([DownloadRequest(url: "https://example.com/model.bin")])
 /// let waiting = try store.records(DownloadRecord.where { $0.state == .waiting })
 /// ```
 public final class RecordStore: Sendable {
@@ -64,6 +65,13 @@ public final class RecordStore: Sendable {
     self.now = now
   }
 
+  /// Runs blocking work on a background thread.
+  func inBackground<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }
+    }
+  }
+
   // MARK: Reading
 
   /// Returns the record with a URL, an id or a unique id prefix.
@@ -74,10 +82,16 @@ public final class RecordStore: Sendable {
     try objects.read { tx in try tx.record(matching: name).get() }
   }
 
-  /// Returns the records of a query, from one snapshot.
+  /// Returns the records of a query, by default all records, from one snapshot.
+  ///
+  /// ```swift
+  /// let paused = try store.records(DownloadRecord.where { $0.state == .paused })
+  /// ```
   ///
   /// - Throws: ``StoreError``.
-  public func records(_ query: Query<DownloadRecord>) throws -> [DownloadRecord] {
+  public func records(
+    _ query: Query<DownloadRecord> = DownloadRecord.all
+  ) throws -> [DownloadRecord] {
     try objects.read { tx in try tx.fetch(query) }
   }
 

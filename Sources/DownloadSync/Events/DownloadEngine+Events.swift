@@ -23,22 +23,28 @@ extension DownloadEngine {
     DownloadHandle(url: url, recordID: store.recordID(ofURL: url), engine: self)
   }
 
-  /// Adds a download to the store, or resumes a known one, and returns a handle for it.
+  /// Adds a download to the store, or resumes a known one, and returns a handle to wait for it.
   ///
-  /// Only writes to the store: the download starts as soon as an engine runs and has a free slot.
-  /// See `RecordStore.add(_:)` for what happens to a known URL. The record is durable on return.
+  /// Only writes to the store, on a background thread: the download starts as soon as an engine
+  /// runs and has a free slot. See `RecordStore.add(_:)`, which adds many at once, for what happens
+  /// to a known URL. The record is durable on return.
+  ///
+  /// ```swift
+  /// let handle = try await engine.download(DownloadRequest(url: "https://example.com/a.zip"))
+  /// print(try await handle.value().filePath)
+  /// ```
   ///
   /// - Throws: `RecordStoreError`; `StoreError`.
   @discardableResult
-  public nonisolated func download(_ request: DownloadRequest) throws -> DownloadHandle {
-    let added = try store.add([request])
+  public nonisolated func download(_ request: DownloadRequest) async throws -> DownloadHandle {
+    let added = try await store.add([request])
     inbox.post(.storeChanged)
     return DownloadHandle(url: request.url, recordID: added.first?.record.id, engine: self)
   }
 
   /// The progress of the running downloads, in order of arrival.
-  public func progress() -> [DownloadProgress] {
-    active.measure(at: .now)
+  package func currentProgress() -> [DownloadProgress] {
+    measure()
     return active.values
       .sorted { $0.candidate.order < $1.candidate.order }
       .map(\.progress)
@@ -47,16 +53,18 @@ extension DownloadEngine {
   /// The progress of one download, running or not; `nil` if the store has no record with the URL.
   ///
   /// - Throws: `StoreError`.
-  public func progress(of url: String) async throws -> DownloadProgress? {
-    if active[url] != nil { active.measure(at: .now) }
+  package func currentProgress(ofURL url: String) async throws -> DownloadProgress? {
+    if active[url] != nil { measure() }
     if let download = active[url] { return download.progress }
     return try await current(url).map(DownloadProgress.init)
   }
 
   /// The progress of a record's download, whatever its current URL is.
-  func progress(ofRecord id: String) async throws -> DownloadProgress? {
-    if active.transfer(ofRecord: id) != nil { active.measure(at: .now) }
-    if let download = active.transfer(ofRecord: id) { return download.progress }
+  func currentProgress(ofRecord id: String) async throws -> DownloadProgress? {
+    if let url = active.values.first(where: { $0.record.id == id })?.record.url {
+      measure()
+      return active[url]?.progress
+    }
     return try await store.objects.read { tx in
       try tx.first(DownloadRecord.where { $0.id == id })
     }

@@ -7,7 +7,7 @@ internal import ObjectStore
 /// that had the URL when the handle was created, even if the record's URL is replaced later.
 ///
 /// ```swift
-/// let handle = try engine.download(DownloadRequest(url: "https://example.com/model.bin"))
+/// let handle = try await engine.download(DownloadRequest(url: "https://example.com/model.bin"))
 /// let file = try await handle.value()
 /// print(file.filePath)
 /// ```
@@ -33,16 +33,6 @@ public struct DownloadHandle: Sendable {
   public func events() -> DownloadEvents {
     let interest = interest(currentRecordID)
     return DownloadEvents(subscription: engine.hub.subscribe(to: interest, capacity: 64))
-  }
-
-  /// The progress of this download: the current one, then each change.
-  ///
-  /// The last element is that of the download's end; see ``ProgressChanges``.
-  ///
-  /// - Parameter interval: The minimum time between two elements. It does not delay the end.
-  /// - Returns: A sequence that ends with the download or with the engine's run.
-  public func progress(every interval: Duration = .milliseconds(200)) -> ProgressChanges {
-    ProgressChanges(handle: self, interval: interval)
   }
 
   /// Waits for the end of the download, and returns its file.

@@ -40,3 +40,13 @@ public protocol BackgroundTransport: Transport {
   /// this when the application enters the foreground. Tasks that make progress are not affected.
   func wake()
 }
+
+extension DownloadEngine {
+  /// Wakes tasks that stopped making progress while the application was in the background.
+  ///
+  /// Call this when the application comes to the foreground. It only affects a
+  /// ``BackgroundTransport``.
+  public nonisolated func wakeTasks() {
+    (transport as? any BackgroundTransport)?.wake()
+  }
+}

@@ -38,16 +38,16 @@ import Testing
 
   @Test func `each change of the URL starts a new generation, also a change back`() throws {
     let before = try fixture.store.record(matching: url).generation
-    try fixture.store.replaceURL(matching: url, with: new)
+    try fixture.store.replaceURLNow(matching: url, with: new)
     #expect(try fixture.store.record(matching: new).generation == before + 1)
-    try fixture.store.replaceURL(matching: new, with: url)
+    try fixture.store.replaceURLNow(matching: new, with: url)
     #expect(try fixture.store.record(matching: url).generation == before + 2)
   }
 
   @Test func `a download keeps its id, bytes and history under a new URL`() throws {
     let before = try fixture.store.record(matching: url)
     let partial = try fixture.layout(of: before).partialPath
-    #expect(try fixture.store.replaceURL(matching: url, with: new).isDone)
+    #expect(try fixture.store.replaceURLNow(matching: url, with: new).isDone)
     #expect(throws: RecordStoreError.self) { try fixture.store.record(matching: url) }
     let record = try fixture.store.record(matching: new)
     #expect(record.id == before.id)
@@ -75,7 +75,7 @@ import Testing
       record.state = state
       record.intent = state == .paused ? .pause : .run
     }
-    let record = try #require(try fixture.store.replaceURL(matching: url, with: new).record)
+    let record = try #require(try fixture.store.replaceURLNow(matching: url, with: new).record)
     #expect(record.state == then)
     #expect(record.failedAttempts == 0)
   }
@@ -83,24 +83,26 @@ import Testing
   @Test func `a URL of another download or an invalid URL is rejected`() throws {
     try fixture.add(new)
     let before = try fixture.store.records(DownloadRecord.all)
-    #expect(code { try fixture.store.replaceURL(matching: url, with: new) } == .urlTaken)
-    #expect(code { try fixture.store.replaceURL(matching: url, with: "ftp://x/y") } == .invalidURL)
+    #expect(code { try fixture.store.replaceURLNow(matching: url, with: new) } == .urlTaken)
     #expect(
-      code { try fixture.store.replaceURL(matching: "https://x.org/", with: new) }
+      code { try fixture.store.replaceURLNow(matching: url, with: "ftp://x/y") } == .invalidURL
+    )
+    #expect(
+      code { try fixture.store.replaceURLNow(matching: "https://x.org/", with: new) }
         == .unknownRecord
     )
     #expect(try fixture.store.records(DownloadRecord.all) == before)
-    #expect(try !fixture.store.replaceURL(matching: url, with: url).isDone)
+    #expect(try !fixture.store.replaceURLNow(matching: url, with: url).isDone)
   }
 
   @Test func `a URL cannot be replaced during the final rename`() throws {
     try fixture.change(url) { $0.state = .finalizing }
-    #expect(code { try fixture.store.replaceURL(matching: url, with: new) } == .busy)
+    #expect(code { try fixture.store.replaceURLNow(matching: url, with: new) } == .busy)
   }
 
   @Test func `the old URL can be added again with an id of its own`() throws {
     let first = try fixture.store.record(matching: url)
-    try fixture.store.replaceURL(matching: url, with: new)
+    try fixture.store.replaceURLNow(matching: url, with: new)
     let again = try fixture.add(url)
     #expect(again.isNew)
     #expect(again.record.id != first.id && again.record.id.count == 16)
@@ -108,7 +110,7 @@ import Testing
     #expect(PartialName(partial.text) == partial)
     #expect(again.record.destination != first.destination)
     // The new record's URL can be replaced, too.
-    try fixture.store.replaceURL(matching: url, with: "https://example.com/b")
+    try fixture.store.replaceURLNow(matching: url, with: "https://example.com/b")
     let third = try fixture.add(url).record
     #expect(Set([first.id, again.record.id, third.id]).count == 3)
   }
@@ -124,12 +126,12 @@ import Testing
 
   @Test func `header fields stay with the origin that they were given for`() throws {
     #expect(try sent(to: url) == ["x"])
-    try fixture.store.replaceURL(matching: url, with: elsewhere)
+    try fixture.store.replaceURLNow(matching: url, with: elsewhere)
     #expect(try sent(to: elsewhere) == [])
     // They are stored, and sent again to their own origin.
     let record = try fixture.store.record(matching: elsewhere)
     #expect(try fixture.store.headers(of: record).map(\.value) == ["x"])
-    try fixture.store.replaceURL(matching: elsewhere, with: new)
+    try fixture.store.replaceURLNow(matching: elsewhere, with: new)
     #expect(try sent(to: new) == ["x"])
   }
 
@@ -139,17 +141,17 @@ import Testing
       _ = try tx.update(RequestHeaders.self, key: id) { $0.origin = nil }
     }
     #expect(try sent(to: url) == ["x"])
-    try fixture.store.replaceURL(matching: url, with: elsewhere)
+    try fixture.store.replaceURLNow(matching: url, with: elsewhere)
     #expect(try sent(to: elsewhere) == [])
-    try fixture.store.replaceURL(matching: elsewhere, with: new)
+    try fixture.store.replaceURLNow(matching: elsewhere, with: new)
     #expect(try sent(to: new) == ["x"])
   }
 
   @Test func `header fields added with a new URL belong to its origin`() throws {
-    try fixture.store.replaceURL(matching: url, with: elsewhere)
+    try fixture.store.replaceURLNow(matching: url, with: elsewhere)
     try fixture.add(elsewhere) { $0.headers = [HeaderField(name: "Cookie", value: "y")] }
     #expect(try sent(to: elsewhere) == ["y"])
-    try fixture.store.replaceURL(matching: elsewhere, with: new)
+    try fixture.store.replaceURLNow(matching: elsewhere, with: new)
     #expect(try sent(to: new) == [])
   }
 }

@@ -35,7 +35,7 @@ import Testing
   func `each name has its own outcome, and an unknown name blocks no other`() throws {
     let id = try fixture.store.record(matching: url("b")).id
     let names = [url("a"), "https://example.com/none", String(id.prefix(6)), url("a"), ""]
-    let outcomes = try fixture.store.pause(.matching(names))
+    let outcomes = try fixture.store.apply(.pause, to: .matching(names))
     #expect(outcomes.map(\.name) == names)
     #expect(
       effects(outcomes) == ["done", "unknownRecord", "done", "unchanged", "unknownRecord"]
@@ -46,14 +46,24 @@ import Testing
 
   @Test(.requirements("FK16"))
   func `commands on a tag or on all records change every record that can change`() throws {
-    #expect(effects(try fixture.store.pause(.tagged("even"))) == ["done", "done"])
+    #expect(effects(try fixture.store.apply(.pause, to: .tagged("even"))) == ["done", "done"])
     #expect(try states() == [.paused, .paused, .waiting])
-    #expect(effects(try fixture.store.pause(.tagged("none"))) == [])
+    #expect(effects(try fixture.store.apply(.pause, to: .tagged("none"))) == [])
     try fixture.change(url("c")) { $0.state = .completed }
-    #expect(effects(try fixture.store.resume(.all)) == ["done", "done"])
+    #expect(
+      effects(try fixture.store.apply(.resume(immediately: false), to: .all)) == ["done", "done"]
+    )
     #expect(try states() == [.waiting, .waiting, .completed])
-    #expect(effects(try fixture.store.remove(.all)) == ["done", "done", "done"])
-    #expect(effects(try fixture.store.remove(.all)) == ["unchanged", "unchanged", "unchanged"])
+    #expect(
+      effects(try fixture.store.apply(.remove(withFile: false), to: .all)) == [
+        "done", "done", "done",
+      ]
+    )
+    #expect(
+      effects(try fixture.store.apply(.remove(withFile: false), to: .all)) == [
+        "unchanged", "unchanged", "unchanged",
+      ]
+    )
   }
 
   @Test func `a changed record has a new modification date, and an unchanged one keeps its own`()
@@ -61,27 +71,33 @@ import Testing
   {
     let before = try fixture.store.record(matching: url("a")).updatedAt
     fixture.now += 60
-    try fixture.store.resume(.matching(url("a")))
+    try fixture.store.apply(.resume(immediately: false), to: .matching(url("a")))
     #expect(try fixture.store.record(matching: url("a")).updatedAt == before)
-    try fixture.store.resume(.matching(url("a")), immediately: true)
+    try fixture.store.apply(.resume(immediately: true), to: .matching(url("a")))
     #expect(try fixture.store.record(matching: url("a")).updatedAt == before + 60)
     #expect(try fixture.store.record(matching: url("a")).startsImmediately)
   }
 
   @Test func `a removed record accepts no command except another removal`() throws {
-    try fixture.store.remove(.matching(url("a")))
+    try fixture.store.apply(.remove(withFile: false), to: .matching(url("a")))
     for command in [DownloadCommand.pause, .resume(immediately: true), .cancel, .restart] {
       let outcomes = try fixture.store.apply(command, to: .matching(url("a")))
       #expect(effects(outcomes) == ["unknownRecord"])
     }
-    #expect(effects(try fixture.store.remove(.matching(url("a")))) == ["unchanged"])
-    #expect(effects(try fixture.store.remove(.matching(url("a")), withFile: true)) == ["done"])
+    #expect(
+      effects(try fixture.store.apply(.remove(withFile: false), to: .matching(url("a")))) == [
+        "unchanged"
+      ]
+    )
+    #expect(
+      effects(try fixture.store.apply(.remove(withFile: true), to: .matching(url("a")))) == ["done"]
+    )
   }
 
   @Test func `a removed URL that is added again begins at the first byte`() throws {
     try fixture.change(url("a")) { $0.received = 10 }
     let before = try fixture.store.record(matching: url("a")).generation
-    try fixture.store.remove(.matching(url("a")), withFile: true)
+    try fixture.store.apply(.remove(withFile: true), to: .matching(url("a")))
     let added = try fixture.add(url("a"))
     #expect(!added.isNew)
     #expect(added.record.state == .waiting && added.record.intent == .run)
@@ -90,8 +106,8 @@ import Testing
   }
 
   @Test func `commands are stored durably`() throws {
-    try fixture.store.cancel(.matching(url("a")))
-    try fixture.store.resume(.matching(url("b")), immediately: true)
+    try fixture.store.apply(.cancel, to: .matching(url("a")))
+    try fixture.store.apply(.resume(immediately: true), to: .matching(url("b")))
     let again = try RecordStore(at: fixture.folder.path("store"), access: .readOnly)
     #expect(try again.record(matching: url("a")).intent == .cancel)
     #expect(try again.record(matching: url("b")).startsImmediately)

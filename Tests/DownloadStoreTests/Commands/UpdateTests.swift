@@ -21,7 +21,7 @@ import Testing
   ) throws -> CommandOutcome {
     var update = RecordUpdate()
     change(&update)
-    return try fixture.store.update(matching: url, with: update)
+    return try fixture.store.updateNow(matching: url, with: update)
   }
 
   private func rename(to filename: String) throws -> CommandOutcome {
@@ -147,10 +147,12 @@ import Testing
     throws
   {
     #expect(
-      code { try fixture.store.update(matching: "https://example.com/none", with: RecordUpdate()) }
+      code {
+        try fixture.store.updateNow(matching: "https://example.com/none", with: RecordUpdate())
+      }
         == .unknownRecord
     )
-    try fixture.store.remove(.matching(url))
+    try fixture.store.apply(.remove(withFile: false), to: .matching(url))
     #expect(code { try update { $0.priority = 1 } } == .unknownRecord)
   }
 

@@ -13,15 +13,15 @@ struct GroupMembersTests {
   {
     let folder = try TemporaryFolder()
     let store = try RecordStore(at: folder.path("store"))
-    try store.add([DownloadRequest(url: url)])
+    try store.addNow([DownloadRequest(url: url)])
     var update = RecordUpdate()
     update.addedTags = ["first"]
     update.url = "https://example.com/b"
-    let first = try #require(try store.update(matching: url, with: update).record)
+    let first = try #require(try store.updateNow(matching: url, with: update).record)
     // Another download gets the previous URL of the first one.
     var request = DownloadRequest(url: url)
     request.tags = ["second"]
-    let second = try store.add([request])[0].record
+    let second = try store.addNow([request])[0].record
     let live = [first, second].map { record in
       let received: Int64 = record == first ? 10 : 3
       return DownloadProgress(

@@ -42,7 +42,7 @@ package final class EngineFixture {
   {
     var request = DownloadRequest(url: server.url(path))
     change(&request)
-    return try store.add([request])[0].record
+    return try store.addNow([request])[0].record
   }
 
   /// Adds a record whose first bytes are on disk and synced.

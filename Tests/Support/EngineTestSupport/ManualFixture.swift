@@ -27,7 +27,7 @@ package struct ManualFixture {
   }
 
   package func add(_ names: String..., priority: Int32 = 0) throws {
-    try store.add(
+    try store.addNow(
       names.map { name in
         var request = DownloadRequest(url: url(name))
         request.priority = priority
@@ -89,8 +89,8 @@ package struct ManualFixture {
     let mark = "mark-\(UUID().uuidString)"
     var request = DownloadRequest(url: url(mark))
     request.isPaused = true
-    try store.add([request])
-    try store.remove(.matching(url(mark)))
+    try store.addNow([request])
+    try store.apply(.remove(withFile: false), to: .matching(url(mark)))
     try await waitUntil("the mark to go") { (try? record(mark)) == nil }
   }
 }

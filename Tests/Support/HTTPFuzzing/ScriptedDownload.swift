@@ -37,7 +37,7 @@ final class ScriptedDownload {
     var request = DownloadRequest(url: url)
     request.headers = Secrets.headers
     if script.has("digest") { request.digest = server.healthyDigest }
-    try store.add([request])
+    try store.addNow([request])
     let transport = ScriptedTransport(server, url: url)
     var words: [String] = []
     var isStopped = true

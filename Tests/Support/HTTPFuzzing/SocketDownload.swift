@@ -57,7 +57,7 @@ final class SocketDownload {
     var request = DownloadRequest(url: url)
     request.headers = Secrets.headers
     if script.has("digest") { request.digest = scripted.healthyDigest }
-    try store.add([request])
+    try store.addNow([request])
     _ = try await engine(script).run(until: .idle)
     if let violation = scripted.violation { throw violation }
     let record = try store.record(matching: url)

@@ -16,7 +16,7 @@ extension Simulation {
       request.digest = hasher.digest
     }
     unwantedFiles = [:]
-    try store.add([request])
+    try store.addNow([request])
   }
 
   /// Writes to the store as another process would.
@@ -28,24 +28,24 @@ extension Simulation {
     events.forget(selection == .all ? nil : record.id)
     trace.note("command", "\(kind) \(selection == .all ? "all" : record.id)")
     switch kind {
-    case 0, 1: try store.pause(selection)
-    case 2, 3: try store.resume(selection)
-    case 4: try store.resume(.matching(record.id), immediately: true)
+    case 0, 1: try store.apply(.pause, to: selection)
+    case 2, 3: try store.apply(.resume(immediately: false), to: selection)
+    case 4: try store.apply(.resume(immediately: true), to: .matching(record.id))
     case 5:
       // The bytes are deleted before the record counts none. If a command reverts the cancel, the
       // record counts them until the next reconciliation.
       uncertain.insert(record.id)
-      try store.cancel(.matching(record.id))
+      try store.apply(.cancel, to: .matching(record.id))
     case 6:
       unwantedFiles = [:]
-      try store.restart(.matching(record.id))
+      try store.apply(.restart, to: .matching(record.id))
     case 7: try remove(record, withFile: chance.happens(0.5))
     case 8: try replaceURL(of: record)
     case 9: try purge(record)
     case 10:
       // Both commands in quick succession: the engine may see only the second.
-      try store.pause(selection)
-      try store.resume(selection)
+      try store.apply(.pause, to: selection)
+      try store.apply(.resume(immediately: false), to: selection)
     case 11: try rename(record)
     case 12: try purgeOrphans()
     default: try addSome()
@@ -64,14 +64,14 @@ extension Simulation {
     if withFile, record.state == .completed, let file = FileCalls.identity(of: path) {
       unwantedFiles[path] = file.inode
     }
-    try store.remove(.matching(record.id), withFile: withFile)
+    try store.apply(.remove(withFile: withFile), to: .matching(record.id))
   }
 
   private func rename(_ record: DownloadRecord) throws {
     var update = RecordUpdate()
     update.filename = "name\(chance.number(in: 0...3))"
     do {
-      try store.update(matching: record.id, with: update)
+      try store.updateNow(matching: record.id, with: update)
     } catch let error as RecordStoreError {
       // The name is taken, or the record is about to be deleted or completed.
       trace.note("refused", "\(error.code)")
@@ -108,7 +108,7 @@ extension Simulation {
       for url in website.urls(index) { serve(index, at: url) }
     }
     do {
-      try store.replaceURL(matching: record.id, with: url)
+      try store.replaceURLNow(matching: record.id, with: url)
     } catch let error as RecordStoreError {
       // Another record has the URL, or this one is about to be deleted or completed.
       trace.note("refused", "\(error.code)")

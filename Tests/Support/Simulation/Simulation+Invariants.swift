@@ -115,7 +115,7 @@ extension Simulation {
     // A permanent failure can occur once more: a wrong file is detected when it is complete.
     for _ in 0..<4 {
       events.forget(nil)
-      try store.resume(.all)
+      try store.apply(.resume(immediately: false), to: .all)
       try awaitRest()
       if try unfinished().isEmpty { break }
     }

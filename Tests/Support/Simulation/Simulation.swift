@@ -163,7 +163,7 @@ public final class Simulation {
   private func addOtherStore() throws {
     try otherStore.setRoot(disk.folder)
     let roots = try otherStore.roots()
-    for added in try otherStore.add(website.pages.map { DownloadRequest(url: $0.urls[0]) }) {
+    for added in try otherStore.addNow(website.pages.map { DownloadRequest(url: $0.urls[0]) }) {
       let path = try roots.layout(of: added.record).partialPath
       let bytes = Array(added.record.id.utf8)
       foreignFiles[path] = bytes
