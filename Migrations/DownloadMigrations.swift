@@ -2,10 +2,10 @@
 ///
 /// This module depends on no type of the application, so that a released step never changes its
 /// effect.
-public enum DownloadMigrations {
+package enum DownloadMigrations {
   /// The schema version that this code writes: the number of the newest file in `Schemas/`.
-  public static let currentVersion: UInt32 = 1
+  package static let currentVersion: UInt32 = 1
 
   /// By model name, the ids of dropped fields, which must never be reused.
-  public static let retiredIDs: [String: [UInt32]] = [:]
+  package static let retiredIDs: [String: [UInt32]] = [:]
 }

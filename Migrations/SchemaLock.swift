@@ -1,42 +1,42 @@
-public import ObjectStore
+package import ObjectStore
 
 /// The schema of a set of models, for a file under version control.
 ///
 /// The file assigns each field its id for ever. A test compares it with the current models, so that
 /// no id changes its meaning unnoticed.
-public struct SchemaLock: Codable, Sendable, Hashable {
+package struct SchemaLock: Codable, Sendable, Hashable {
   /// One model.
-  public struct ModelEntry: Codable, Sendable, Hashable {
+  package struct ModelEntry: Codable, Sendable, Hashable {
     /// The model's name in the store.
-    public var name: String
+    package var name: String
     /// The fields, in the order of their ids.
-    public var fields: [FieldEntry]
+    package var fields: [FieldEntry]
     /// The ids of dropped fields, in ascending order; they are never reused.
-    public var retiredIDs: [UInt32]
+    package var retiredIDs: [UInt32]
   }
 
   /// One field of a model.
-  public struct FieldEntry: Codable, Sendable, Hashable {
+  package struct FieldEntry: Codable, Sendable, Hashable {
     /// The id, which identifies the field on disk.
-    public var id: UInt32
+    package var id: UInt32
     /// The name in the code.
-    public var name: String
+    package var name: String
     /// The type on disk, as in ``FieldType/description``.
-    public var type: String
+    package var type: String
     /// Whether the field may be `nil`.
-    public var optional: Bool
+    package var optional: Bool
     /// Whether the field is the primary key.
-    public var primaryKey: Bool
+    package var primaryKey: Bool
     /// Whether the field has an index of its own.
-    public var indexed: Bool
+    package var indexed: Bool
     /// Whether the field is stored apart from the others, because it changes often.
-    public var hot: Bool
+    package var hot: Bool
   }
 
   /// The version of the schema, counted from 1.
-  public var version: UInt32
+  package var version: UInt32
   /// The models, in the order of their names.
-  public var models: [ModelEntry]
+  package var models: [ModelEntry]
 
   /// Creates the description of a set of models.
   ///
@@ -44,7 +44,7 @@ public struct SchemaLock: Codable, Sendable, Hashable {
   ///   - version: The version of the schema.
   ///   - schemas: The models.
   ///   - retiredIDs: By model name, the ids of dropped fields.
-  public init(version: UInt32, schemas: [ModelSchema], retiredIDs: [String: [UInt32]] = [:]) {
+  package init(version: UInt32, schemas: [ModelSchema], retiredIDs: [String: [UInt32]] = [:]) {
     self.version = version
     models =
       schemas

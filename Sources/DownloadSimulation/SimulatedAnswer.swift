@@ -1,10 +1,10 @@
 internal import DownloadStore
-public import DownloadSync
+package import DownloadSync
 
 /// The response of a simulated server.
-public struct SimulatedAnswer: Sendable, Hashable {
+package struct SimulatedAnswer: Sendable, Hashable {
   /// The body of a response.
-  public enum Content: Sendable, Hashable {
+  package enum Content: Sendable, Hashable {
     /// A range of the file.
     case entity(SimulatedBody, Range<Int64>)
     /// An error page.
@@ -12,14 +12,14 @@ public struct SimulatedAnswer: Sendable, Hashable {
   }
 
   /// The head.
-  public var head: ResponseHead
+  package var head: ResponseHead
   /// The body.
-  public var content: Content
+  package var content: Content
 
   /// Computes the response to a request; 404 without a resource.
   ///
   /// Pure; follows RFC 9110, sections 13 to 15.
-  public init(to request: TaskRequest, from resource: SimulatedResource?) {
+  package init(to request: TaskRequest, from resource: SimulatedResource?) {
     guard let resource, resource.status == 200 else {
       var fields = [HeaderField(name: "Content-Length", value: "\(Self.page.count)")]
       if let wait = resource?.retryAfter {

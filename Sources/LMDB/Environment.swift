@@ -52,7 +52,7 @@ public final class Environment: Sendable {
 
   /// Returns whether this process has the environment in the folder `path` open read-only, so that
   /// it cannot open it for writing.
-  public static func isOpenReadOnly(_ path: String) -> Bool {
+  package static func isOpenReadOnly(_ path: String) -> Bool {
     EnvironmentRegistry.isReadOnly(path)
   }
 
@@ -445,5 +445,5 @@ public final class Environment: Sendable {
   }
 
   /// The number of slots of dead readers that this environment has freed so far.
-  public var clearedReaderCount: Int { clearedReaders.load(ordering: .relaxed) }
+  package var clearedReaderCount: Int { clearedReaders.load(ordering: .relaxed) }
 }

@@ -38,7 +38,7 @@ public struct ResumeDataError: Error, Sendable, Hashable {
   public var offset: Int?
 
   /// Creates an error.
-  public init(_ code: Code, _ message: String, at offset: Int? = nil) {
+  package init(_ code: Code, _ message: String, at offset: Int? = nil) {
     self.code = code
     self.message = message
     self.offset = offset

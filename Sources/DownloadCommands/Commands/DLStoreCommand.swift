@@ -1,4 +1,4 @@
-public import ArgumentParser
+package import ArgumentParser
 internal import Foundation
 internal import ObjectStore
 
@@ -11,9 +11,9 @@ internal import ObjectStore
 #endif
 
 /// The command-line tool `dlstore`: a durable store of downloads, and the engine that runs them.
-public struct DLStoreCommand: AsyncParsableCommand {
+package struct DLStoreCommand: AsyncParsableCommand {
   /// The name, the version and the commands.
-  public static let configuration = CommandConfiguration(
+  package static let configuration = CommandConfiguration(
     commandName: "dlstore",
     abstract: "Stores downloads durably, runs them, and resumes them after a crash.",
     discussion: """
@@ -33,10 +33,10 @@ public struct DLStoreCommand: AsyncParsableCommand {
   @OptionGroup var location: StoreLocation
 
   /// Creates the command; required by the parser.
-  public init() {}
+  package init() {}
 
   /// Runs the command of this process's arguments, and ends the process.
-  public static func start() async -> Never {
+  package static func start() async -> Never {
     // First, before any file is opened.
     StandardDescriptors.openMissing()
     // A write to a closed pipe then fails with EPIPE, which is handled.

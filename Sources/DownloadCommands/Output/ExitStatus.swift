@@ -7,7 +7,7 @@ internal import ResumeData
 /// The exit code of a command.
 ///
 /// The numbers are stable.
-public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
+package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   /// Success.
   case done = 0
   /// The command ran, and a part of it failed.

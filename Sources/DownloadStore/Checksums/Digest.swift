@@ -16,7 +16,7 @@ public struct Digest: Sendable, Hashable {
     case sha512
 
     /// The number of hexadecimal digits of a digest.
-    public var digitCount: Int {
+    package var digitCount: Int {
       switch self {
       case .md5: 32
       case .sha1: 40
@@ -70,7 +70,7 @@ public struct Digest: Sendable, Hashable {
   /// Reads the whole file, one mebibyte at a time.
   ///
   /// - Throws: The file system's error.
-  public static func ofFile(at path: String, _ algorithm: Algorithm = .sha256) throws -> Digest {
+  package static func ofFile(at path: String, _ algorithm: Algorithm = .sha256) throws -> Digest {
     let handle = try FileHandle(forReadingFrom: URL(filePath: path))
     defer { try? handle.close() }
     var hasher = DigestHasher(algorithm)

@@ -3,15 +3,15 @@ internal import Crypto
 /// An incremental digest.
 ///
 /// Its state cannot be saved, so a later process has to read the bytes again.
-public struct DigestHasher: Sendable {
+package struct DigestHasher: Sendable {
   /// The algorithm.
-  public let algorithm: Digest.Algorithm
+  package let algorithm: Digest.Algorithm
   /// The number of bytes added so far.
-  public private(set) var byteCount: Int64 = 0
+  package private(set) var byteCount: Int64 = 0
   private var function: any (HashFunction & Sendable)
 
   /// Creates a digest of no bytes.
-  public init(_ algorithm: Digest.Algorithm) {
+  package init(_ algorithm: Digest.Algorithm) {
     self.algorithm = algorithm
     function =
       switch algorithm {
@@ -23,13 +23,13 @@ public struct DigestHasher: Sendable {
   }
 
   /// Adds the next bytes.
-  public mutating func update(_ bytes: Span<UInt8>) {
+  package mutating func update(_ bytes: Span<UInt8>) {
     byteCount += Int64(bytes.count)
     unsafe bytes.withUnsafeBytes { unsafe function.update(bufferPointer: $0) }
   }
 
   /// The digest of the bytes added so far; more may be added.
-  public var digest: Digest {
+  package var digest: Digest {
     Digest(algorithm, hexadecimal: function.hexadecimal)
   }
 }

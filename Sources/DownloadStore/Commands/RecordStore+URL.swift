@@ -11,7 +11,7 @@ extension RecordStore {
   /// URL.
   ///
   /// Header fields stay with the origin that they were given for: a URL at another origin gets none
-  /// that ``Redaction`` hides. To give the record header fields for the new origin, call
+  /// that may contain a secret. To give the record header fields for the new origin, call
   /// ``add(_:)`` with the new URL.
   ///
   /// Runs on a background thread, and is durable on return.

@@ -37,13 +37,13 @@ extension FileIdentity {
   /// examined.
   ///
   /// Symbolic links are not followed.
-  public init?(ofFileAt path: String) {
+  package init?(ofFileAt path: String) {
     guard case .file(let fileIdentity) = PathExamination(path) else { return nil }
     self = fileIdentity
   }
 
   /// The identity of an open file; `nil` if the descriptor is invalid.
-  public init?(ofDescriptor descriptor: Int32) {
+  package init?(ofDescriptor descriptor: Int32) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)

@@ -1,7 +1,7 @@
 /// The state of a record's files on disk, an input of reconciliation.
-public struct FileInspection: Sendable, Hashable {
+package struct FileInspection: Sendable, Hashable {
   /// The finished file.
-  public enum Final: String, Sendable, Hashable, CaseIterable {
+  package enum Final: String, Sendable, Hashable, CaseIterable {
     /// The path does not exist.
     case missing
     /// The file is the downloaded one: its identity is the recorded one.
@@ -12,11 +12,11 @@ public struct FileInspection: Sendable, Hashable {
     case mismatch
 
     /// Whether the path exists and is not the downloaded file, so that it must not be touched.
-    public var isForeign: Bool { self == .sizeOnly || self == .mismatch }
+    package var isForeign: Bool { self == .sizeOnly || self == .mismatch }
   }
 
   /// The size of the partial file, compared with the committed count and the total size.
-  public enum Partial: String, Sendable, Hashable, CaseIterable {
+  package enum Partial: String, Sendable, Hashable, CaseIterable {
     /// The file does not exist.
     case missing
     /// As long as the committed count.
@@ -32,22 +32,14 @@ public struct FileInspection: Sendable, Hashable {
   }
 
   /// The finished file.
-  public var final: Final
+  package var final: Final
   /// The partial file.
-  public var partial: Partial
+  package var partial: Partial
   /// The size of the partial file in bytes; zero if there is none.
-  public var partialSize: Int64
-  /// Whether the final path contains the previous file of a restarted download, which the new file
-  /// replaces.
-  public var isReplaced: Bool
+  package var partialSize: Int64
 
   /// Creates an inspection with known results.
-  public init(
-    final: Final,
-    partial: Partial,
-    partialSize: Int64 = 0,
-    isReplaced: Bool = false
-  ) {
+  package init(final: Final, partial: Partial, partialSize: Int64 = 0) {
     self.final = final
     self.partial = partial
     self.partialSize = partialSize
@@ -62,8 +54,7 @@ public struct FileInspection: Sendable, Hashable {
   /// error again. A final path that cannot be examined counts as occupied.
   ///
   /// Costs two `lstat`.
-  public init(of record: DownloadRecord, in layout: FileLayout) {
-    isReplaced = false
+  package init(of record: DownloadRecord, in layout: FileLayout) {
     switch PathExamination(layout.finalPath) {
     case .file(let fileIdentity):
       isReplaced = fileIdentity == record.replacedFileIdentity
@@ -87,7 +78,7 @@ public struct FileInspection: Sendable, Hashable {
   }
 
   /// Compares the size of a partial file with the committed count and the total.
-  public static func compare(_ size: Int64, committed: Int64, whole: Int64?) -> Partial {
+  package static func compare(_ size: Int64, committed: Int64, whole: Int64?) -> Partial {
     if let whole, size > whole { return .over }
     if size < committed { return .shorter }
     if size > committed { return .longer }
@@ -96,7 +87,7 @@ public struct FileInspection: Sendable, Hashable {
 }
 
 /// The state of a record's file as shown in lists.
-public enum FileStatus: String, Sendable, Hashable, CaseIterable {
+package enum FileStatus: String, Sendable, Hashable, CaseIterable {
   /// Nothing was downloaded yet.
   case absent
   /// A partial file exists.
@@ -109,7 +100,7 @@ public enum FileStatus: String, Sendable, Hashable, CaseIterable {
   case modified
 
   /// The status of a record with the given files.
-  public init(of record: DownloadRecord, files: FileInspection) {
+  package init(of record: DownloadRecord, files: FileInspection) {
     switch (record.state, files.final) {
     case (.completed, .ours): self = .present
     case (.completed, .missing): self = .missing

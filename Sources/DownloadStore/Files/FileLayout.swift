@@ -1,16 +1,16 @@
 /// The paths of a record's files.
-public struct FileLayout: Sendable, Hashable {
+package struct FileLayout: Sendable, Hashable {
   /// The path of the root.
-  public let rootPath: String
+  package let rootPath: String
   /// The folder that contains both files.
-  public let folderPath: String
+  package let folderPath: String
   /// The finished file.
-  public let finalPath: String
+  package let finalPath: String
   /// The partial file.
   ///
   /// It is beside the finished file, so that the last step is a rename. Its ``PartialName`` is
   /// unique to the record and the store, and does not change with the record's file name.
-  public let partialPath: String
+  package let partialPath: String
   /// The partial file as named by earlier builds, in which stores had no id.
   package let earlierPartialPath: String
 
@@ -20,7 +20,7 @@ public struct FileLayout: Sendable, Hashable {
   ///   - record: The record.
   ///   - storeID: The id of the record's store.
   ///   - rootPath: The path of the record's root.
-  public init(record: DownloadRecord, storeID: String, rootPath: String) {
+  package init(record: DownloadRecord, storeID: String, rootPath: String) {
     self.rootPath = rootPath
     folderPath = record.folder.isEmpty ? rootPath : "\(rootPath)/\(record.folder)"
     finalPath = "\(folderPath)/\(record.filename)"
@@ -30,7 +30,7 @@ public struct FileLayout: Sendable, Hashable {
   }
 
   /// The value of ``DownloadRecord/destination`` for a location.
-  public static func destination(root: String, folder: String, filename: String) -> String {
+  package static func destination(root: String, folder: String, filename: String) -> String {
     folder.isEmpty ? "\(root)/\(filename)" : "\(root)/\(folder)/\(filename)"
   }
 
@@ -38,7 +38,7 @@ public struct FileLayout: Sendable, Hashable {
   ///
   /// - Throws: ``RecordStoreError`` with `invalidName` for an absolute path, for `..`, and for
   ///   control characters.
-  public static func validatedFolder(_ folder: String) throws(RecordStoreError) -> String {
+  package static func validatedFolder(_ folder: String) throws(RecordStoreError) -> String {
     // Compares scalars: a slash with a combining mark is one Character, but a slash to the file
     // system.
     let scalars = folder.unicodeScalars

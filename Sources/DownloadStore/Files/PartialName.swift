@@ -2,25 +2,25 @@
 ///
 /// Several stores may share a folder and contain the same URL, so the record's id alone is not
 /// enough.
-public struct PartialName: Sendable, Hashable {
+package struct PartialName: Sendable, Hashable {
   /// The suffix of all such names.
-  public static let suffix = ".dlstore-part"
+  package static let suffix = ".dlstore-part"
   /// The number of hexadecimal digits of an id.
   private static let idLength = 16
 
   /// The id of the record.
-  public var recordID: String
+  package var recordID: String
   /// The id of the store; `nil` in names given by earlier builds, whose owner is not certain.
-  public var storeID: String?
+  package var storeID: String?
 
   /// Creates the name of a record's partial file.
-  public init(recordID: String, storeID: String?) {
+  package init(recordID: String, storeID: String?) {
     self.recordID = recordID
     self.storeID = storeID
   }
 
   /// Parses a file name; `nil` if it does not name a partial file.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.utf8.count > Self.suffix.utf8.count, text.utf8.allSatisfy({ $0 < 0x80 }),
       text.hasSuffix(Self.suffix)
     else { return nil }
@@ -32,7 +32,7 @@ public struct PartialName: Sendable, Hashable {
   }
 
   /// The name.
-  public var text: String {
+  package var text: String {
     (storeID.map { "\(recordID)-\($0)" } ?? recordID) + Self.suffix
   }
 

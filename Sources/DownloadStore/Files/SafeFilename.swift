@@ -1,14 +1,14 @@
 internal import Foundation
 
 /// Converts any text to a safe file name.
-public enum SafeFilename {
+package enum SafeFilename {
   /// The maximum length of a name on common file systems, in bytes.
-  public static let longest = 255
+  package static let longest = 255
   /// The name used if nothing else is left.
-  public static let fallback = "download"
+  package static let fallback = "download"
 
   /// The file name from a URL: the last component of its path, percent-decoded.
-  public static func suggested(byURL url: String) -> String {
+  package static func suggested(byURL url: String) -> String {
     let path = URL(string: url)?.path(percentEncoded: true) ?? ""
     let last = path.split(separator: "/").last.map(String.init) ?? ""
     return sanitized(last.removingPercentEncoding ?? last)
@@ -20,7 +20,7 @@ public enum SafeFilename {
   /// The result is never `.`, `..`, hidden, or the name of a partial file.
   ///
   /// Idempotent. Names that are reserved only on Windows are allowed.
-  public static func sanitized(_ name: String, limit: Int = longest) -> String {
+  package static func sanitized(_ name: String, limit: Int = longest) -> String {
     // Compares scalars: a slash with a combining mark is one Character, but a slash to the file
     // system.
     let last =
@@ -57,7 +57,7 @@ public enum SafeFilename {
   }
 
   /// Truncates the name to `limit` bytes at a character boundary, keeping its extension.
-  public static func shortened(_ name: String, to limit: Int) -> String {
+  package static func shortened(_ name: String, to limit: Int) -> String {
     guard name.utf8.count > limit else { return name }
     let (stem, ext) = split(name)
     guard ext.utf8.count < limit else { return prefix(of: name, bytes: limit) }
@@ -65,7 +65,7 @@ public enum SafeFilename {
   }
 
   /// Inserts or replaces a number before the extension: `a (2).zip`.
-  public static func numbered(_ name: String, _ number: Int) -> String {
+  package static func numbered(_ name: String, _ number: Int) -> String {
     let (stem, ext) = split(name)
     let suffix = " (\(number))\(ext)"
     return prefix(of: unnumbered(stem), bytes: longest - suffix.utf8.count) + suffix

@@ -9,7 +9,7 @@ public import ObjectStore
 /// A failed attempt.
 public struct Attempt: Sendable, Hashable {
   /// The number of attempts that a record keeps.
-  public static let limit = 16
+  package static let limit = 16
 
   /// The time of the failure.
   public var at: Date
@@ -21,7 +21,7 @@ public struct Attempt: Sendable, Hashable {
   public var received: Int64
 
   /// Creates an attempt.
-  public init(at: Date, url: String, failure: DownloadFailure, received: Int64) {
+  package init(at: Date, url: String, failure: DownloadFailure, received: Int64) {
     self.at = at
     self.url = url
     self.failure = failure

@@ -67,7 +67,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The number of failed attempts since the last progress, or since a command queued the download
   /// again.
   public var failedAttempts: Int32 = 0
-  /// The last failed attempts, oldest first; at most ``Attempt/limit``.
+  /// The last failed attempts, oldest first; at most 16.
   public var attempts: [Attempt] = []
   /// The earliest time of the next attempt; `nil` if the download need not wait.
   public var nextRetryAt: Date?

@@ -22,7 +22,7 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
   case removed
 
   /// The states that an engine examines at launch.
-  public static let active: [DownloadState] = [
+  package static let active: [DownloadState] = [
     .waiting, .running, .failedRetryable, .finalizing, .removed,
   ]
 
@@ -30,7 +30,7 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
   public var isDownloading: Bool { self == .running || self == .finalizing }
 
   /// The state's name in output and filters; both kinds of failure are `failed`.
-  public var word: String {
+  package var word: String {
     switch self {
     case .failedRetryable, .failedPermanent: "failed"
     default: rawValue
@@ -38,12 +38,12 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
   }
 
   /// The names of all visible states, in the order in which a download passes through them.
-  public static let words = [
+  package static let words = [
     "waiting", "running", "paused", "failed", "finalizing", "completed", "cancelled",
   ]
 
   /// The states with a name; empty for an unknown name.
-  public static func states(named word: String) -> [DownloadState] {
+  package static func states(named word: String) -> [DownloadState] {
     allCases.filter { $0.word == word && $0 != .removed }
   }
 }

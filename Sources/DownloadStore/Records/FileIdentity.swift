@@ -15,7 +15,7 @@ public struct FileIdentity: Sendable, Hashable {
   public var modified: Int64
 
   /// Creates a file identity.
-  public init(size: Int64, inode: UInt64, modified: Int64) {
+  package init(size: Int64, inode: UInt64, modified: Int64) {
     self.size = size
     self.inode = inode
     self.modified = modified

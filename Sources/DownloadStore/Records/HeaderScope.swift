@@ -6,7 +6,7 @@
 /// interceptors, and covers a change from https to http.
 ///
 /// Fields for a proxy follow the same rule. Credentials for a proxy belong in the proxy's URL.
-public enum HeaderScope {
+package enum HeaderScope {
   /// Returns the fields that a request may carry.
   ///
   /// - Parameters:
@@ -14,7 +14,7 @@ public enum HeaderScope {
   ///   - source: A URL of the origin that they were given for, or the origin itself.
   ///   - target: The URL of the request.
   /// - Returns: All fields for the same origin, and for any other those that redaction shows.
-  public static func fields(
+  package static func fields(
     _ fields: [HeaderField],
     givenFor source: String,
     sentTo target: String

@@ -7,9 +7,9 @@ internal import Crypto
 #endif
 
 /// The ids of records and stores, and the validation of URLs.
-public enum RecordIdentity {
+package enum RecordIdentity {
   /// The id of the record for a URL: the first 16 hexadecimal digits of the SHA-256 of its text.
-  public static func id(forURL url: String) -> String {
+  package static func id(forURL url: String) -> String {
     SHA256.hash(data: Data(url.utf8)).prefix(8).map { byte in
       let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits
@@ -33,7 +33,7 @@ public enum RecordIdentity {
   /// Throws unless the URL is an absolute `http` or `https` URL with a host.
   ///
   /// - Throws: ``RecordStoreError`` with `invalidURL`.
-  public static func validate(_ url: String) throws(RecordStoreError) {
+  package static func validate(_ url: String) throws(RecordStoreError) {
     func refuse(_ why: String) -> RecordStoreError {
       RecordStoreError(.invalidURL, "'\(Redaction.url(url))' cannot be downloaded: \(why)")
     }
@@ -71,7 +71,7 @@ public enum RecordIdentity {
   private static let longestURL = 65_536
 
   /// The origin of a URL: scheme, host and port.
-  public static func origin(of url: String) -> String {
+  package static func origin(of url: String) -> String {
     guard let parsed = URL(string: url) else { return url }
     let scheme = parsed.scheme?.lowercased() ?? ""
     let port = parsed.port ?? (scheme == "https" ? 443 : 80)

@@ -1,9 +1,9 @@
 internal import Foundation
 
 /// Redacts secrets for display.
-public enum Redaction {
+package enum Redaction {
   /// The replacement of a secret.
-  public static let mark = "•••"
+  package static let mark = "•••"
 
   /// Words in the names of query parameters whose values grant access.
   private static let secretWords = [
@@ -14,7 +14,7 @@ public enum Redaction {
   ]
 
   /// Returns the URL with user info and values that look like signatures or tokens redacted.
-  public static func url(_ url: String) -> String {
+  package static func url(_ url: String) -> String {
     let text = hidingUserInfo(url)
     let scalars = text.unicodeScalars
     guard let start = scalars.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return text }
@@ -75,7 +75,7 @@ public enum Redaction {
   /// Returns the text with the secrets of all URLs in it redacted.
   ///
   /// A URL is the text around `://`, up to white space, a quotation mark or an angle bracket.
-  public static func text(_ text: String) -> String {
+  package static func text(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     var rest = text.unicodeScalars[...]
     while let separator = rest.firstRange(of: "://".unicodeScalars) {
@@ -112,7 +112,7 @@ public enum Redaction {
   }
 
   /// Returns the field with a secret value, or the secrets of a URL in its value, redacted.
-  public static func field(_ field: HeaderField) -> HeaderField {
+  package static func field(_ field: HeaderField) -> HeaderField {
     HeaderField(name: field.name, value: isSecretField(field.name) ? mark : text(field.value))
   }
 

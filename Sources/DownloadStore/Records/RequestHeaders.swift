@@ -1,38 +1,38 @@
 // Expanded from RequestHeaders.model by the @Model macro. Do not edit: change the template and run `make models`.
-public import ObjectStore
+package import ObjectStore
 
 /// The header fields to send with the requests of one download.
 ///
 /// They may contain secrets, so they are stored apart from the record, and every output redacts
 /// them.
-public struct RequestHeaders: Sendable, Hashable {
+package struct RequestHeaders: Sendable, Hashable {
   /// The id of the record.
-  public var recordID: String
+  package var recordID: String
   /// The fields, in order.
-  public var fields: [HeaderField]
+  package var fields: [HeaderField]
   /// The origin that the fields were given for, such as `https://example.com:443`.
   ///
   /// `nil` in records of earlier builds, which means the origin of the record's URL.
-  /// ``HeaderScope`` decides which fields a request to another origin carries.
-  public var origin: String?
+  /// `HeaderScope` decides which fields a request to another origin carries.
+  package var origin: String?
 }
 
 nonisolated extension RequestHeaders: Model {
   /// The stored fields, each under its name.
-  public nonisolated struct Columns: Sendable {
+  package nonisolated struct Columns: Sendable {
     /// The field `recordID`.
-    public let recordID = Column<RequestHeaders, String>(position: 0)
+    package let recordID = Column<RequestHeaders, String>(position: 0)
     /// The field `fields`.
-    public let fields = Column<RequestHeaders, [HeaderField]>(position: 1)
+    package let fields = Column<RequestHeaders, [HeaderField]>(position: 1)
     /// The field `origin`.
-    public let origin = Column<RequestHeaders, String?>(position: 2)
+    package let origin = Column<RequestHeaders, String?>(position: 2)
   }
 
   /// The stored fields, for use in queries.
-  public static let columns = Columns()
+  package static let columns = Columns()
 
   /// The name and the fields under which objects are stored.
-  public static let schema = ModelSchema(
+  package static let schema = ModelSchema(
     name: "RequestHeaders",
     fields: [
       FieldSchema("recordID", String.self, id: 1, isPrimaryKey: true),
@@ -42,24 +42,24 @@ nonisolated extension RequestHeaders: Model {
   )
 
   /// The value of `recordID`, which tells one object from another.
-  public var primaryKey: String { recordID }
+  package var primaryKey: String { recordID }
 
   /// Reads every stored field.
-  public init(from record: borrowing RecordView) throws(RecordError) {
+  package init(from record: borrowing RecordView) throws(RecordError) {
     recordID = try record.value(at: 0)
     fields = try record.value(at: 1)
     origin = try record.optional(at: 2)
   }
 
   /// Writes every stored field.
-  public func encode(to record: inout RecordEncoder) {
+  package func encode(to record: inout RecordEncoder) {
     record.encode(recordID)
     record.encode(fields)
     record.encode(origin)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
-  public static func fieldPosition(of property: PartialKeyPath<RequestHeaders>) -> Int? {
+  package static func fieldPosition(of property: PartialKeyPath<RequestHeaders>) -> Int? {
     let properties: [PartialKeyPath<RequestHeaders>] = [
       \.recordID,
       \.fields,

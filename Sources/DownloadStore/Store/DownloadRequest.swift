@@ -2,8 +2,8 @@
 public struct DownloadRequest: Sendable, Hashable {
   /// The URL, which is also the record's key.
   public var url: String
-  /// The file name, which ``SafeFilename`` sanitizes; by default a name derived from the URL, which
-  /// a name that the server suggests may replace.
+  /// The file name, which is made safe; by default a name derived from the URL, which a name that
+  /// the server suggests may replace.
   public var filename: String?
   /// The action to take if another download or a file already has the name.
   ///
@@ -25,8 +25,9 @@ public struct DownloadRequest: Sendable, Hashable {
   public var digest: Digest?
   /// Header fields to send.
   ///
-  /// They belong to the origin of ``url``. Fields that ``Redaction`` hides are not sent to a
-  /// mirror, a redirect target or a new URL at another origin; see ``HeaderScope``.
+  /// They belong to the origin of ``url``. Fields that may contain a secret, such as
+  /// `Authorization` and `Cookie`, are not sent to a mirror, a redirect target or a new URL at
+  /// another origin.
   public var headers: [HeaderField] = []
   /// Whether a cellular network may be used.
   ///

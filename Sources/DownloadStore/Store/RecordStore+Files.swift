@@ -2,8 +2,8 @@ extension RecordStore {
   /// The current path of the finished file; `nil` if the download is not complete or the file does
   /// not exist.
   ///
-  /// Roots may move, so do not store the path. ``FileStatus`` says whether the file is still the
-  /// downloaded one. Costs two `lstat`.
+  /// Roots may move, so do not store the path. The file may have been changed since it was
+  /// downloaded. Costs two `lstat`.
   ///
   /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`.
   public func localPath(of record: DownloadRecord) throws -> String? {

@@ -1,4 +1,4 @@
-public import ObjectStore
+package import ObjectStore
 
 extension RecordStore {
   /// Gives the record a name that no other record and no file has, numbered if necessary.
@@ -9,7 +9,7 @@ extension RecordStore {
   ///   - tx: The transaction in which the record is stored, which makes the reservation.
   /// - Throws: ``StoreError``; ``RecordStoreError`` with `missingRoot`.
   /// - Complexity: O(log n) lookups of records and files, for n taken numbers.
-  public func reserveName(
+  package func reserveName(
     for record: inout DownloadRecord,
     _ roots: Roots,
     in tx: inout StoreTransaction
@@ -78,7 +78,7 @@ extension RecordStore {
   ///   - roots: The store's roots.
   ///   - tx: The transaction in which the record was read.
   /// - Throws: ``StoreError``; ``RecordStoreError`` with `missingRoot`.
-  public func adoptName(
+  package func adoptName(
     _ name: String,
     for record: inout DownloadRecord,
     _ roots: Roots,

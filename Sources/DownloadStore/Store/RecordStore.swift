@@ -20,20 +20,20 @@ public import ObjectStore
 /// let waiting = try store.records(DownloadRecord.where { $0.state == .waiting })
 /// ```
 public final class RecordStore: Sendable {
-  /// The underlying object store, with ``DownloadRecord``, ``Root`` and ``RequestHeaders``.
+  /// The underlying object store, to query and to observe the records.
   public let objects: Store
   /// The store's id: 16 hexadecimal digits, part of the name of every partial file.
   ///
   /// Chosen at random when the store is created, and never changed. A backup or another copy of the
   /// store has the same id, so it can continue the downloads of the original.
-  public let id: String
+  package let id: String
   let now: @Sendable () -> Date
 
   /// The folder of the store.
   public var path: String { objects.path }
 
   /// The models of a download store, as described by the schema lock.
-  public static let models: [any Model.Type] = [
+  package static let models: [any Model.Type] = [
     DownloadRecord.self, Root.self, RequestHeaders.self,
   ]
 
@@ -98,7 +98,7 @@ public final class RecordStore: Sendable {
   /// Returns the header fields that were given for a record, including secrets.
   ///
   /// - Throws: ``StoreError``.
-  public func headers(of record: DownloadRecord) throws -> [HeaderField] {
+  package func headers(of record: DownloadRecord) throws -> [HeaderField] {
     guard record.hasHeaders else { return [] }
     return try objects.read { tx in try tx.find(RequestHeaders.self, key: record.id)?.fields ?? [] }
   }
@@ -107,7 +107,7 @@ public final class RecordStore: Sendable {
   /// were given for, and only those that ``Redaction`` shows for any other.
   ///
   /// - Throws: ``StoreError``.
-  public func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
+  package func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
     guard record.hasHeaders else { return [] }
     return try objects.read { tx in
       try tx.find(RequestHeaders.self, key: record.id)?.fields(of: record, sentTo: url) ?? []
@@ -119,7 +119,7 @@ public final class RecordStore: Sendable {
   /// Returns the paths of all roots.
   ///
   /// - Throws: ``StoreError``.
-  public func roots() throws -> Roots {
+  package func roots() throws -> Roots {
     let roots = try objects.read { tx in try tx.fetch(Root.all) }
     return Roots(
       // Canonically equivalent names count as the same root.
@@ -173,25 +173,25 @@ public final class RecordStore: Sendable {
 }
 
 /// A snapshot of the paths of a store's roots.
-public struct Roots: Sendable, Hashable {
+package struct Roots: Sendable, Hashable {
   let paths: [String: String]
   let standardPath: String
   let storeID: String
 
   /// The path of a root; `nil` if the name is unknown.
-  public func path(of name: String) -> String? {
+  package func path(of name: String) -> String? {
     paths[name] ?? (name == RootName.standard ? standardPath : nil)
   }
 
   /// The name of the root with a path.
-  public func name(of path: String) -> String? {
+  package func name(of path: String) -> String? {
     paths.filter { $0.value == path }.map(\.key).min()
   }
 
   /// Returns the paths of a record's files.
   ///
   /// - Throws: ``RecordStoreError`` with `missingRoot`.
-  public func layout(of record: DownloadRecord) throws(RecordStoreError) -> FileLayout {
+  package func layout(of record: DownloadRecord) throws(RecordStoreError) -> FileLayout {
     guard let path = path(of: record.root) else {
       throw RecordStoreError(
         .missingRoot,

@@ -41,7 +41,7 @@ public struct RecordStoreError: Error, Sendable {
   public var message: String
 
   /// Creates an error with a code and a message.
-  public init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }

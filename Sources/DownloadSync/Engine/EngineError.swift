@@ -36,7 +36,7 @@ public struct EngineError: Error, Sendable {
   public var message: String
 
   /// Creates an error.
-  public init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }

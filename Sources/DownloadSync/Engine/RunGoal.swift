@@ -17,7 +17,7 @@ public struct RunSummary: Sendable, Hashable {
   public var failed = 0
 
   /// Creates a summary.
-  public init(completed: Int = 0, failed: Int = 0) {
+  package init(completed: Int = 0, failed: Int = 0) {
     self.completed = completed
     self.failed = failed
   }

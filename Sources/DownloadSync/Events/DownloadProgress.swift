@@ -22,7 +22,7 @@ public struct DownloadProgress: Sendable, Hashable {
   public var isLive: Bool
 
   /// Creates progress.
-  public init(
+  package init(
     recordID: String,
     url: String,
     filename: String,

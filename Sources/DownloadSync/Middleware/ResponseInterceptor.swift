@@ -77,7 +77,7 @@ public struct InterceptorFailure: Error, Sendable, Hashable {
   /// Creates a failure.
   ///
   /// Hides the secrets of URLs in the message.
-  public init(interceptor: String, message: String) {
+  package init(interceptor: String, message: String) {
     self.interceptor = interceptor
     self.message = Redaction.text(message)
   }

@@ -39,7 +39,7 @@ public struct RetryPolicy: Sendable, Hashable {
   ///   - retryAfter: The wait that the server asked for.
   ///   - random: A random number in 0..<1.
   /// - Returns: The wait before the next attempt; `nil` if the download has failed permanently.
-  public func wait(
+  package func wait(
     afterFailures failedAttempts: Int32,
     _ code: DownloadFailure.Code,
     retryAfter: Duration? = nil,

@@ -63,8 +63,8 @@ public struct StoreStatistics: Sendable, Hashable {
     /// The mean duration; zero before the first operation.
     public var mean: Duration { count == 0 ? .zero : total / count }
 
-    /// Creates a timing in which the count and all durations are zero.
-    public init() {}
+    /// Creates a timing of no operations.
+    package init() {}
   }
 
   /// The transactions of one ``Store`` value since it was opened.
@@ -82,8 +82,8 @@ public struct StoreStatistics: Sendable, Hashable {
     /// The commits that changed something, including the time to sync.
     public var commits = Timing()
 
-    /// Creates statistics in which all counts and times are zero.
-    public init() {}
+    /// Creates counts of no transactions.
+    package init() {}
   }
 
   /// The address space reserved for the file, in bytes.

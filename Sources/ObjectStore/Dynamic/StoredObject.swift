@@ -14,7 +14,7 @@ public struct StoredObject: Sendable, Hashable {
     public var value: StoredValue
 
     /// Creates a field.
-    public init(id: UInt32, name: String, type: FieldType, value: StoredValue) {
+    package init(id: UInt32, name: String, type: FieldType, value: StoredValue) {
       self.id = id
       self.name = name
       self.type = type
@@ -32,7 +32,7 @@ public struct StoredObject: Sendable, Hashable {
   public var fields: [Field]
 
   /// Creates an object.
-  public init(model: String, id: UInt64 = 0, fields: [Field]) {
+  package init(model: String, id: UInt64 = 0, fields: [Field]) {
     self.model = model
     self.id = id
     self.fields = fields

@@ -17,7 +17,7 @@ public indirect enum StoredValue: Sendable, Hashable {
     public var value: StoredValue
 
     /// Creates an entry.
-    public init(key: StoredValue, value: StoredValue) {
+    package init(key: StoredValue, value: StoredValue) {
       self.key = key
       self.value = value
     }

@@ -130,7 +130,7 @@ public struct RepairReport: Sendable, Hashable {
     public var lost: [UInt64] = []
 
     /// Creates an empty report.
-    public init() {}
+    package init() {}
   }
 
   /// A readable object that was not copied to the new store.

@@ -162,7 +162,7 @@ public struct VerificationReport: Sendable, Hashable {
     public var message: String
 
     /// Creates a problem.
-    public init(kind: Kind, model: String?, objectID: UInt64?, message: String) {
+    package init(kind: Kind, model: String?, objectID: UInt64?, message: String) {
       self.kind = kind
       self.model = model
       self.objectID = objectID
@@ -182,7 +182,7 @@ public struct VerificationReport: Sendable, Hashable {
     public var indexEntries = 0
 
     /// Creates counts of zero.
-    public init() {}
+    package init() {}
   }
 
   /// The first problems found, up to the limit that was passed to the verification.

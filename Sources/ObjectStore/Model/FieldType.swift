@@ -84,7 +84,7 @@ extension FieldType: CustomStringConvertible {
   }
 
   /// Parses the name of a type; the result is `nil` if it is not valid.
-  public init?(_ description: some StringProtocol) {
+  package init?(_ description: some StringProtocol) {
     let scalars: [String: FieldType] = [
       "bool": .bool, "int8": .signed(bits: 8), "int16": .signed(bits: 16),
       "int32": .signed(bits: 32), "int64": .signed(bits: 64), "uint8": .unsigned(bits: 8),

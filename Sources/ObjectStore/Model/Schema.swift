@@ -73,12 +73,12 @@ public struct ModelSchema: Sendable, Hashable {
   }
 
   /// The position of the primary key in ``fields``.
-  public var primaryKeyPosition: Int {
+  package var primaryKeyPosition: Int {
     fields.firstIndex { $0.isPrimaryKey } ?? 0
   }
 
   /// Whether the model has hot fields, which are stored apart from the others.
-  public var hasHotFields: Bool {
+  package var hasHotFields: Bool {
     fields.contains { $0.isHot }
   }
 }

@@ -55,7 +55,7 @@ public struct CompactionRule: Sendable, Hashable {
   /// Returns whether a file of `fileSize` bytes, `freeBytes` of them free, is to be compacted.
   ///
   /// A file without free bytes never is.
-  public func applies(fileSize: Int64, freeBytes: Int64) -> Bool {
+  package func applies(fileSize: Int64, freeBytes: Int64) -> Bool {
     guard freeBytes > 0, fileSize >= minimumFileSize else { return false }
     return Double(freeBytes) >= minimumFreeFraction * Double(fileSize)
   }

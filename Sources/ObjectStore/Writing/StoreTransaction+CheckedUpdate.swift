@@ -114,7 +114,7 @@ public struct UpdateConflict: Error, Sendable, Hashable {
   public var isDeleted: Bool
 
   /// Creates a conflict.
-  public init(model: String, key: String, fields: [String], isDeleted: Bool) {
+  package init(model: String, key: String, fields: [String], isDeleted: Bool) {
     self.model = model
     self.key = key
     self.fields = fields

@@ -1,6 +1,6 @@
 extension URLSessionResumeData {
   /// The known members of resume data.
-  public enum Key: String, Sendable, Hashable, CaseIterable {
+  package enum Key: String, Sendable, Hashable, CaseIterable {
     /// The URL, as text.
     case downloadURL = "NSURLSessionDownloadURL"
     /// The count of received bytes; if missing, the size of the partial file counts.
@@ -41,7 +41,7 @@ extension URLSessionResumeData {
     case xmlKeyedArchive
 
     /// The format of the property list.
-    public var format: PropertyListFormat {
+    package var format: PropertyListFormat {
       switch self {
       case .xml, .xmlKeyedArchive: .xml
       case .binary, .keyedArchive: .binary
@@ -49,7 +49,7 @@ extension URLSessionResumeData {
     }
 
     /// Whether the dictionary is an object of a keyed archive.
-    public var isKeyedArchive: Bool {
+    package var isKeyedArchive: Bool {
       switch self {
       case .keyedArchive, .xmlKeyedArchive: true
       case .xml, .binary: false

@@ -7,7 +7,7 @@ extension KeyedArchive {
   /// Returns the object that a value refers to, or the value itself.
   ///
   /// - Throws: ``ResumeDataError`` with `malformed` if the object does not exist.
-  public func object(_ value: PropertyList) throws(ResumeDataError) -> PropertyList? {
+  package func object(_ value: PropertyList) throws(ResumeDataError) -> PropertyList? {
     guard case .uid(let uid) = value else { return value }
     guard uid < objects.count else {
       throw ResumeDataError(.malformed, "the archive has no object \(uid)")
@@ -19,7 +19,7 @@ extension KeyedArchive {
   /// The text of a string or of an NSString.
   ///
   /// - Throws: ``ResumeDataError`` with `malformed` when it is something else.
-  public func text(_ value: PropertyList) throws(ResumeDataError) -> String? {
+  package func text(_ value: PropertyList) throws(ResumeDataError) -> String? {
     guard let object = try object(value) else { return nil }
     if let text = object.string ?? object.dictionary?["NS.string"]?.string { return text }
     throw unexpected("text", object)
@@ -28,7 +28,7 @@ extension KeyedArchive {
   /// The number of an integer.
   ///
   /// - Throws: ``ResumeDataError`` with `malformed` when it is something else.
-  public func integer(_ value: PropertyList) throws(ResumeDataError) -> Int64? {
+  package func integer(_ value: PropertyList) throws(ResumeDataError) -> Int64? {
     guard let object = try object(value) else { return nil }
     if let number = object.integer { return number }
     throw unexpected("an integer", object)
@@ -37,7 +37,7 @@ extension KeyedArchive {
   /// The number of an integer or of a real number.
   ///
   /// - Throws: ``ResumeDataError`` with `malformed` when it is something else.
-  public func number(_ value: PropertyList) throws(ResumeDataError) -> Double? {
+  package func number(_ value: PropertyList) throws(ResumeDataError) -> Double? {
     guard let object = try object(value) else { return nil }
     switch object {
     case .integer(let number): return Double(number)
@@ -49,7 +49,7 @@ extension KeyedArchive {
   /// The bytes of data or of an NSData.
   ///
   /// - Throws: ``ResumeDataError`` with `malformed` when it is something else.
-  public func data(_ value: PropertyList) throws(ResumeDataError) -> [UInt8]? {
+  package func data(_ value: PropertyList) throws(ResumeDataError) -> [UInt8]? {
     guard let object = try object(value) else { return nil }
     if let data = object.data ?? object.dictionary?["NS.data"]?.data { return data }
     throw unexpected("data", object)
@@ -59,7 +59,7 @@ extension KeyedArchive {
   ///
   /// - Throws: ``ResumeDataError`` with `malformed` when it is something else, or when its names are
   ///   no texts or occur twice.
-  public func dictionary(
+  package func dictionary(
     _ value: PropertyList
   ) throws(ResumeDataError) -> PropertyListDictionary? {
     guard let object = try object(value) else { return nil }
@@ -79,7 +79,7 @@ extension KeyedArchive {
   ///
   /// - Throws: ``ResumeDataError`` with `malformed` when it is something else, and `tooLarge` when
   ///   the bases have no end.
-  public func urlText(_ value: PropertyList) throws(ResumeDataError) -> String? {
+  package func urlText(_ value: PropertyList) throws(ResumeDataError) -> String? {
     guard let first = try object(value) else { return nil }
     var url = first
     var texts: [String] = []
@@ -98,7 +98,7 @@ extension KeyedArchive {
   }
 
   /// The name of an object's class; `nil` if it has none.
-  public func className(of object: PropertyList) -> String? {
+  package func className(of object: PropertyList) -> String? {
     guard let reference = object.dictionary?["$class"], case .uid(let uid) = reference,
       uid < objects.count
     else { return nil }

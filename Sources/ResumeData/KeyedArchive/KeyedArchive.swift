@@ -2,9 +2,9 @@
 ///
 /// Archives are read and edited as data. No class that an archive names is ever instantiated; doing so
 /// is what makes unarchiving untrusted data dangerous.
-public struct KeyedArchive: Sendable, Equatable {
+package struct KeyedArchive: Sendable, Equatable {
   /// The name of the root object in `$top`.
-  public enum RootKey: String, Sendable, Hashable, CaseIterable {
+  package enum RootKey: String, Sendable, Hashable, CaseIterable {
     /// The name used by plain archiving.
     case plain = "root"
     /// The name used by secure coding in CFNetwork: the constant's own name.
@@ -12,7 +12,7 @@ public struct KeyedArchive: Sendable, Equatable {
   }
 
   /// The object at position 0, which stands for nil.
-  public static let nullText = "$null"
+  package static let nullText = "$null"
 
   private static let archiverName = "NSKeyedArchiver"
   private static let archiverKey = "$archiver"
@@ -24,14 +24,14 @@ public struct KeyedArchive: Sendable, Equatable {
   /// The members of the property list, with `$objects` empty.
   private var members: PropertyListDictionary
   /// The table of objects.
-  public internal(set) var objects: [PropertyList]
+  package internal(set) var objects: [PropertyList]
   /// Named objects, such as the root.
-  public internal(set) var top: PropertyListDictionary
+  package internal(set) var top: PropertyListDictionary
 
   /// Interprets a property list as an archive.
   ///
   /// - Throws: ``ResumeDataError`` with `notKeyedArchive`.
-  public init(_ propertyList: PropertyList) throws(ResumeDataError) {
+  package init(_ propertyList: PropertyList) throws(ResumeDataError) {
     guard let members = propertyList.dictionary, Self.isArchive(members),
       let objects = members[Self.objectsKey]?.array,
       let top = members[Self.topKey]?.dictionary
@@ -58,7 +58,7 @@ public struct KeyedArchive: Sendable, Equatable {
   }
 
   /// The archive as a property list, with its other members.
-  public var propertyList: PropertyList {
+  package var propertyList: PropertyList {
     var members = members
     members[Self.objectsKey] = .array(objects)
     members[Self.topKey] = .dictionary(top)
@@ -66,12 +66,12 @@ public struct KeyedArchive: Sendable, Equatable {
   }
 
   /// The names under which a root object exists: none, one or both.
-  public var rootKeys: [RootKey] {
+  package var rootKeys: [RootKey] {
     RootKey.allCases.filter { top[$0.rawValue] != nil }
   }
 
   /// The position of the root object; `nil` if there is no reference or two different ones.
-  public var root: UInt32? {
+  package var root: UInt32? {
     let roots = Set(rootKeys.compactMap { top[$0.rawValue]?.uid })
     return roots.count == 1 ? roots.first : nil
   }

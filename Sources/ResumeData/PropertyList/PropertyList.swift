@@ -2,7 +2,7 @@
 ///
 /// A decoded value is a tree of bounded size and depth (``PropertyListLimits``). No class is ever
 /// instantiated.
-public enum PropertyList: Sendable, Equatable {
+package enum PropertyList: Sendable, Equatable {
   /// Null, which XML cannot represent.
   case null
   /// A Boolean.
@@ -29,37 +29,37 @@ public enum PropertyList: Sendable, Equatable {
 
 extension PropertyList {
   /// The string; `nil` for any other value.
-  public var string: String? {
+  package var string: String? {
     guard case .string(let value) = self else { return nil }
     return value
   }
 
   /// The integer; `nil` for any other value and for more than 64 bits.
-  public var integer: Int64? {
+  package var integer: Int64? {
     guard case .integer(let value) = self else { return nil }
     return Int64(exactly: value)
   }
 
   /// The data; `nil` for any other value.
-  public var data: [UInt8]? {
+  package var data: [UInt8]? {
     guard case .data(let value) = self else { return nil }
     return value
   }
 
   /// The position of a reference; `nil` for any other value.
-  public var uid: UInt32? {
+  package var uid: UInt32? {
     guard case .uid(let value) = self else { return nil }
     return value
   }
 
   /// The elements of an array; `nil` for any other value.
-  public var array: [PropertyList]? {
+  package var array: [PropertyList]? {
     guard case .array(let values) = self else { return nil }
     return values
   }
 
   /// The members of a dictionary; `nil` for any other value.
-  public var dictionary: PropertyListDictionary? {
+  package var dictionary: PropertyListDictionary? {
     guard case .dictionary(let value) = self else { return nil }
     return value
   }

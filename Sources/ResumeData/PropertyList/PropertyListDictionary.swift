@@ -2,28 +2,28 @@
 ///
 /// The order means nothing, and equality ignores it; it is kept so that a change of one member
 /// leaves the others where they were.
-public struct PropertyListDictionary: Sendable {
+package struct PropertyListDictionary: Sendable {
   /// A member.
-  public struct Entry: Sendable, Equatable {
-    /// The key.
-    public var key: String
-    /// The value.
-    public var value: PropertyList
+  package struct Entry: Sendable, Equatable {
+    /// The name.
+    package var key: String
+    /// What it names.
+    package var value: PropertyList
   }
 
   /// The members in their order.
-  public private(set) var entries: [Entry] = []
+  package private(set) var entries: [Entry] = []
   private var positions: [String: Int] = [:]
 
   /// Makes one without members.
-  public init() {}
+  package init() {}
 
   /// The member of that name; `nil` removes it.
   ///
   /// A new one comes last.
   ///
   /// - Complexity: O(1), and O(*n*) to remove one.
-  public subscript(key: String) -> PropertyList? {
+  package subscript(key: String) -> PropertyList? {
     get { positions[key].map { entries[$0].value } }
     set {
       switch (positions[key], newValue) {
@@ -42,7 +42,7 @@ public struct PropertyListDictionary: Sendable {
   ///
   /// - Returns: Whether it was added.
   @discardableResult
-  public mutating func append(_ value: PropertyList, for key: String) -> Bool {
+  package mutating func append(_ value: PropertyList, for key: String) -> Bool {
     guard positions[key] == nil else { return false }
     positions[key] = entries.count
     entries.append(Entry(key: key, value: value))
@@ -54,7 +54,7 @@ public struct PropertyListDictionary: Sendable {
   /// - Returns: Whether it was done: not when there is no such member, nor when the new name is
   ///   taken.
   @discardableResult
-  public mutating func rename(_ key: String, to newKey: String) -> Bool {
+  package mutating func rename(_ key: String, to newKey: String) -> Bool {
     guard let position = positions[key], positions[newKey] == nil else { return false }
     positions[key] = nil
     positions[newKey] = position
@@ -65,7 +65,7 @@ public struct PropertyListDictionary: Sendable {
 
 extension PropertyListDictionary: Equatable {
   /// Whether both have the same members, in whatever order.
-  public static func == (left: Self, right: Self) -> Bool {
+  package static func == (left: Self, right: Self) -> Bool {
     left.entries.count == right.entries.count
       && left.entries.allSatisfy { right[$0.key] == $0.value }
   }
@@ -73,7 +73,7 @@ extension PropertyListDictionary: Equatable {
 
 extension PropertyListDictionary: ExpressibleByDictionaryLiteral {
   /// Makes one with those members, whose names must differ.
-  public init(dictionaryLiteral elements: (String, PropertyList)...) {
+  package init(dictionaryLiteral elements: (String, PropertyList)...) {
     for (key, value) in elements {
       let isNew = append(value, for: key)
       precondition(isNew, "two members of a property list have the name \(key)")

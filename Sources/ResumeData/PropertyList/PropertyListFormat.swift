@@ -1,5 +1,5 @@
 /// How a property list is written.
-public enum PropertyListFormat: String, Sendable, Hashable, CaseIterable {
+package enum PropertyListFormat: String, Sendable, Hashable, CaseIterable {
   /// XML, after Apple's DTD of version 1.0.
   case xml
   /// The binary format `bplist00`.
@@ -8,7 +8,7 @@ public enum PropertyListFormat: String, Sendable, Hashable, CaseIterable {
   /// Recognises a format by the first bytes.
   ///
   /// `nil` when they are of neither.
-  public init?(of bytes: [UInt8]) {
+  package init?(of bytes: [UInt8]) {
     if bytes.starts(with: Self.binaryMagic) {
       self = .binary
       return
@@ -28,7 +28,7 @@ extension PropertyList {
   ///
   /// - Throws: ``ResumeDataError`` with `notPropertyList`, `malformed` or `tooLarge`.
   /// - Complexity: O(*n*) in the bytes and in the size that the limits allow.
-  public init(
+  package init(
     _ bytes: [UInt8],
     limits: PropertyListLimits = .standard
   ) throws(ResumeDataError) {
@@ -48,7 +48,7 @@ extension PropertyList {
   ///
   /// - Throws: ``ResumeDataError`` with `notRepresentable` for a value that the format cannot hold,
   ///   or `tooLarge` beyond the limits of depth and size.
-  public func encoded(
+  package func encoded(
     as format: PropertyListFormat,
     limits: PropertyListLimits = .standard
   ) throws(ResumeDataError) -> [UInt8] {

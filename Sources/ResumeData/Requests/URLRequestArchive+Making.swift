@@ -8,7 +8,7 @@ extension URLRequestArchive {
   ///   - method: The method; required for the other HTTP properties.
   ///   - headers: The header fields, with distinct names. They require a method.
   /// - Throws: ``ResumeDataError`` with `invalidArgument`.
-  public init(
+  package init(
     url: String,
     method: String? = nil,
     headers: [HeaderField] = []

@@ -7,7 +7,7 @@ extension URLRequestArchive {
   ///
   /// - Throws: ``ResumeDataError`` with `notRepairable` if the archive does not pass ``checkNames()``, so
   ///   that renaming would be a guess.
-  public func respelled(as target: Spelling) throws(ResumeDataError) -> URLRequestArchive {
+  package func respelled(as target: Spelling) throws(ResumeDataError) -> URLRequestArchive {
     let rootKey: KeyedArchive.RootKey = target == .unkeyed ? .plain : .secure
     guard spelling != target || archive.rootKeys != [rootKey] else { return self }
     let count = try checkNames()
@@ -41,7 +41,7 @@ extension URLRequestArchive {
   /// - Throws: ``ResumeDataError`` with `notRepairable` unless the root is object 1, `$2` equals the
   ///   number of objects, and only `$0`, `$1` and `$2` precede them.
   @discardableResult
-  public func checkNames() throws(ResumeDataError) -> Int {
+  package func checkNames() throws(ResumeDataError) -> Int {
     guard root == 1 else {
       throw Self.notRepairable("the root of the archive is object \(root) instead of 1")
     }

@@ -15,7 +15,7 @@ public struct URLRequestArchive: Sendable, Equatable {
   }
 
   /// The index of each known property among the objects.
-  public enum Property: Int, Sendable, Hashable, CaseIterable {
+  package enum Property: Int, Sendable, Hashable, CaseIterable {
     /// An NSURL.
     case url = 1
     /// Seconds.
@@ -47,7 +47,7 @@ public struct URLRequestArchive: Sendable, Equatable {
   }
 
   /// The archive.
-  public let archive: KeyedArchive
+  package let archive: KeyedArchive
   /// The spelling of its names.
   public let spelling: Spelling
   /// The URL.
@@ -85,7 +85,7 @@ public struct URLRequestArchive: Sendable, Equatable {
   ///
   /// - Throws: ``ResumeDataError`` with `notKeyedArchive`, or `malformed` if a property has the wrong
   ///   type.
-  public init(_ archive: KeyedArchive) throws(ResumeDataError) {
+  package init(_ archive: KeyedArchive) throws(ResumeDataError) {
     guard let root = archive.root, root < archive.objects.count,
       let members = archive.objects[Int(root)].dictionary
     else { throw ResumeDataError(.notKeyedArchive, "the archive has no root object") }
@@ -136,19 +136,19 @@ public struct URLRequestArchive: Sendable, Equatable {
   }
 
   /// The number of objects that the archive declares: 22 with the HTTP properties, 16 without.
-  public var objectCount: Int? {
+  package var objectCount: Int? {
     members[RequestKey.count]?.integer.flatMap { Int(exactly: $0) }
   }
 
   /// An object by its index, usually a reference; `nil` if there is none.
-  public func object(at index: Int) -> PropertyList? {
+  package func object(at index: Int) -> PropertyList? {
     members[RequestKey.name(of: index, spelling)]
   }
 
   /// The archive's bytes, as a binary property list.
   ///
   /// - Throws: ``ResumeDataError`` with `tooLarge`.
-  public func encoded(
+  package func encoded(
     limits: PropertyListLimits = .standard
   ) throws(ResumeDataError) -> [UInt8] {
     try archive.propertyList.encoded(as: .binary, limits: limits)

@@ -179,7 +179,7 @@ public struct ImportReport: Sendable, Hashable {
   }
 
   /// Creates an empty report.
-  public init() {}
+  package init() {}
 }
 
 /// The line of a JSON Lines file that cannot be imported, and the reason.
@@ -192,7 +192,7 @@ public struct JSONLinesError: Error, Sendable, Hashable {
   public var storedLines: Int
 
   /// Creates an error for a line.
-  public init(line: Int, reason: String, storedLines: Int = 0) {
+  package init(line: Int, reason: String, storedLines: Int = 0) {
     self.line = line
     self.reason = reason
     self.storedLines = storedLines
