@@ -95,7 +95,7 @@ import Testing
     _ = try store.add([DownloadRequest(url: url("b")), DownloadRequest(url: url("c"))])
     #expect(try changes(&follower) == "b c")
     #expect(try changes(&follower) == "none")
-    try store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, url("a")) }
+    try store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, key: url("a")) }
     #expect(try changes(&follower) == "-a")
   }
 
@@ -107,7 +107,7 @@ import Testing
       for priority in 1...8 {
         group.addTask {
           try? commits.write(to: store.objects) { tx in
-            guard var record = try tx.get(DownloadRecord.self, url) else { return }
+            guard var record = try tx.find(DownloadRecord.self, key: url) else { return }
             record.priority = Int32(priority)
             try tx.upsert(record)
           }
@@ -123,7 +123,7 @@ import Testing
     _ = try store.add([DownloadRequest(url: url("a"))])
     var follower = try StoreFollower(store.objects, commits)
     try store.objects.write { tx in
-      guard var record = try tx.get(DownloadRecord.self, url("a")) else { return }
+      guard var record = try tx.find(DownloadRecord.self, key: url("a")) else { return }
       record.updatedAt = Date(timeIntervalSince1970: 1)
       try tx.upsert(record)
     }
