@@ -188,7 +188,8 @@ let package = Package(
     .target(
       name: "TransportTesting",
       dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "DownloadURLSession",
+        "AsyncHTTPClientTransport", "DownloadStore", "DownloadSync", "FaultServer",
+        "URLSessionTransport",
       ],
       path: "Tests/Support/TransportTesting"
     ),
@@ -203,14 +204,16 @@ let package = Package(
     .testTarget(
       name: "URLSessionTransportTests",
       dependencies: [
-        "DownloadSync", "FaultServer", "TestTraits", "TransportTesting", "DownloadURLSession",
+        "DownloadStore", "DownloadSync", "FaultServer", "TestTraits", "TransportTesting",
+        "URLSessionTransport",
       ]
     ),
     // Failures of AsyncHTTPClient, and responses that crash URLSession.
     .testTarget(
       name: "AsyncHTTPClientTransportTests",
       dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "TransportTesting",
+        "AsyncHTTPClientTransport", "DownloadStore", "DownloadSync", "FaultServer",
+        "TransportTesting",
       ] + asyncHTTPClient
     ),
     // Records, their transitions and commands, file names, identities, groups and progress.

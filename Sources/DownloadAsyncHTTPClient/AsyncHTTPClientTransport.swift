@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
   internal import AsyncHTTPClient
   internal import Dispatch
+  internal import DownloadStore
   public import DownloadSync
   internal import Foundation
   internal import NIOCore
@@ -97,7 +98,7 @@
     /// `unknown`. The sink receives both on another thread.
     public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
       let fetch = fetches.add(recordID: request.recordID, sink: sink) { Fetch(gate: $0) }
-      do throws(TaskFailure) {
+      do throws(DownloadFailure) {
         let prepared = try PreparedRequest(request)
         fetch.begin(
           on: executor,

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
   internal import AsyncHTTPClient
+  internal import DownloadStore
   internal import DownloadSync
   internal import NIOCore
   internal import NIOHTTP1
@@ -21,13 +22,13 @@
       if error is CancellationError || error as? HTTPClientError == .cancelled {
         self = .cancelled
       } else {
-        let code = TaskFailure.Code(error)
-        self = .failed(TaskFailure(code: code, message: String(describing: error)))
+        let code = DownloadFailure.Code(error)
+        self = .failed(DownloadFailure(code, String(describing: error)))
       }
     }
   }
 
-  extension TaskFailure.Code {
+  extension DownloadFailure.Code {
     /// Maps an error of AsyncHTTPClient, SwiftNIO or NIOSSL to a failure.
     init(_ error: any Error) {
       self =

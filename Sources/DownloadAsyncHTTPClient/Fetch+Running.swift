@@ -24,7 +24,7 @@
       let outcome: TaskOutcome
       do {
         outcome = try await fetch(first, client: client, limiter: limiter) ? .completed : .cancelled
-      } catch let failure as TaskFailure {
+      } catch let failure as DownloadFailure {
         outcome = .failed(failure)
       } catch {
         outcome = TaskOutcome(failedWith: error)
@@ -44,9 +44,9 @@
         let response = try await Self.response(to: prepared.clientRequest, from: client)
         noteActivity()
         guard response.status.code >= 200 else {
-          throw TaskFailure(
-            code: .badResponse,
-            message: "no final response (\(response.status.code))"
+          throw DownloadFailure(
+            .badResponse,
+            "no final response (\(response.status.code))"
           )
         }
         guard let location = response.redirectLocation else {
@@ -55,7 +55,7 @@
         }
         switch RedirectDecision(prepared, to: location) {
         case .follow(let next): prepared = next
-        case .refuse(let reason): throw TaskFailure(code: .badRedirect, message: reason)
+        case .refuse(let reason): throw DownloadFailure(.badRedirect, reason)
         }
         try await discard(response)
       }

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
   internal import Dispatch
+  internal import DownloadStore
   internal import DownloadSync
   internal import Synchronization
 
@@ -68,7 +69,7 @@
         let silentSince = state.withLock { $0.silentSince }
         let end = (silentSince ?? .now) + limit
         if silentSince != nil, end <= .now {
-          let failure = TaskFailure(code: .timedOut, message: "nothing arrived in time")
+          let failure = DownloadFailure(.timedOut, "nothing arrived in time")
           return self.end(.failed(failure))
         }
         // A cancelled sleep ends the loop.

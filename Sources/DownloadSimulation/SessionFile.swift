@@ -13,14 +13,14 @@ struct SessionFile: Sendable {
 
   /// Creates the file of a new task, or opens that of a resumed one.
   ///
-  /// - Throws: `TaskFailure` with `unknown` if the system cannot read the resume data, if it has no
-  ///   validator, or if its file is missing or too short.
+  /// - Throws: `DownloadFailure` with `unknown` if the system cannot read the resume data, if it has
+  ///   no validator, or if its file is missing or too short.
   init(
     for request: TaskRequest,
     number: UInt64,
     in folder: String,
-    of system: URLSessionResumeData.Consumer
-  ) throws(TaskFailure) {
+    of system: ResumeData.Consumer
+  ) throws(DownloadFailure) {
     guard let resumeData = request.resumeData else {
       let digits = String(number, radix: 36, uppercase: true)
       let name = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
@@ -28,30 +28,29 @@ struct SessionFile: Sendable {
       kept = 0
       validator = nil
       guard FileManager.default.createFile(atPath: path, contents: nil) else {
-        throw TaskFailure(code: .unknown, message: "the file cannot be created")
+        throw DownloadFailure(.unknown, "the file cannot be created")
       }
       return
     }
-    guard let data = try? URLSessionResumeData(Array(resumeData)), let name = data.partialFileName
-    else {
-      throw TaskFailure(code: .unknown, message: "the resume data cannot be used")
+    guard let data = try? ResumeData(Array(resumeData)), let name = data.partialFileName else {
+      throw DownloadFailure(.unknown, "the resume data cannot be used")
     }
     guard (try? data.needsRepair(for: system)) == false else {
-      throw TaskFailure(code: .unknown, message: "Invalid resume data for background download.")
+      throw DownloadFailure(.unknown, "Invalid resume data for background download.")
     }
     path = "\(folder)/\(name)"
     validator = Validator(entityTag: data.entityTag, lastModified: data.lastModified)
     guard validator != nil || data.received == 0 else {
-      throw TaskFailure(code: .unknown, message: "the resume data has no validator")
+      throw DownloadFailure(.unknown, "the resume data has no validator")
     }
     guard let size = FileIdentity(ofFileAt: path)?.size, size >= data.received ?? 0 else {
-      throw TaskFailure(code: .unknown, message: "the resume data's file is missing or too short")
+      throw DownloadFailure(.unknown, "the resume data's file is missing or too short")
     }
     kept = data.received ?? size
     do {
       try cut(to: kept)
     } catch {
-      throw TaskFailure(code: .unknown, message: "the file cannot be truncated: \(error)")
+      throw DownloadFailure(.unknown, "the file cannot be truncated: \(error)")
     }
   }
 

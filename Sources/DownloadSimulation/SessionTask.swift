@@ -15,7 +15,7 @@ final class SessionTask: TaskSink {
     /// The offset of the response's body in the file.
     var start: Int64 = 0
     /// The failure that prevents the task from continuing.
-    var failure: TaskFailure?
+    var failure: DownloadFailure?
     var outcome: TaskOutcome?
     var resumeData: Data?
     var isSuspended = false
@@ -203,7 +203,7 @@ final class SessionTask: TaskSink {
   // MARK: -
 
   private func fail(_ message: String) -> BodyDisposition {
-    state.withLock { $0.failure = TaskFailure(code: .unknown, message: message) }
+    state.withLock { $0.failure = DownloadFailure(.unknown, message) }
     return .cancel
   }
 

@@ -168,7 +168,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
       state.requests.append(request)
       return (TaskID(rawValue: state.lastID), state.lastID)
     }
-    do throws(TaskFailure) {
+    do throws(DownloadFailure) {
       var request = request
       if let resumeData = request.resumeData {
         request.resumeData = try prepared(resumeData, of: request.recordID)
@@ -183,7 +183,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   }
 
   /// Prepares resume data for the system and restores its file.
-  private func prepared(_ resumeData: Data, of recordID: String) throws(TaskFailure) -> Data {
+  private func prepared(_ resumeData: Data, of recordID: String) throws(DownloadFailure) -> Data {
     let prepared = try ResumeDataPreparation.prepared(resumeData, for: system)
     copies?.restore(prepared, of: recordID)
     copies?.note(prepared, of: recordID)
@@ -195,7 +195,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
     _ id: TaskID,
     number: UInt64,
     sink: (any TaskSink)?
-  ) throws(TaskFailure) -> SessionTask {
+  ) throws(DownloadFailure) -> SessionTask {
     let task = SessionTask(
       id: id,
       request: request,
@@ -332,8 +332,8 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
   private func continueTask(_ task: SessionTask) {
     guard let end = task.takeEnd() else { return }
     var request = task.request
-    do throws(TaskFailure) {
-      request.resumeData = try end.resumeData.map { data throws(TaskFailure) in
+    do throws(DownloadFailure) {
+      request.resumeData = try end.resumeData.map { data throws(DownloadFailure) in
         try prepared(data, of: request.recordID)
       }
       // Without resume data the task restarts from the first byte.
@@ -369,7 +369,7 @@ public final class SimulatedBackgroundTransport: BackgroundTransport {
         end.snapshot.isDelivered = true
       } catch {
         let message = "the delivered file cannot be stored: \(error)"
-        end.outcome = .failed(TaskFailure(code: .unknown, message: message))
+        end.outcome = .failed(DownloadFailure(.unknown, message))
       }
     } else if resumeData == nil, task.request.offset == 0 {
       end.resumeData = copies?.resumeData(of: task.request.recordID)

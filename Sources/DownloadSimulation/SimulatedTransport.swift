@@ -1,4 +1,5 @@
 internal import Dispatch
+public import DownloadStore
 public import DownloadSync
 internal import Synchronization
 
@@ -26,7 +27,7 @@ public final class SimulatedTransport: Transport {
 
   private struct Interruption: Sendable {
     var byteCount: Int64
-    var failure: TaskFailure
+    var failure: DownloadFailure
   }
 
   private struct Entry: Sendable {
@@ -79,7 +80,7 @@ public final class SimulatedTransport: Transport {
   ///   - byteCount: The number of body bytes that arrive first; a negative number fails the task
   ///     before the head.
   ///   - failure: The failure.
-  public func interrupt(_ url: String, afterBytes byteCount: Int64, with failure: TaskFailure) {
+  public func interrupt(_ url: String, afterBytes byteCount: Int64, with failure: DownloadFailure) {
     state.withLock { state in
       state.interruptions[url, default: []]
         .append(Interruption(byteCount: byteCount, failure: failure))

@@ -1,3 +1,4 @@
+internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 
@@ -8,7 +9,7 @@ internal import Foundation
 /// The outcome of a task that the session ended with an error.
 func outcome(of error: any Error) -> TaskOutcome {
   guard let error = error as? URLError else {
-    return .failed(TaskFailure(code: .unknown, message: String(describing: error)))
+    return .failed(DownloadFailure(.unknown, String(describing: error)))
   }
   guard error.code != .cancelled else { return .cancelled }
   // On Linux a time-out has no text.
@@ -21,13 +22,13 @@ func outcome(of error: any Error) -> TaskOutcome {
 /// On Linux most errors of libcurl arrive as -1 (`unknown`) and differ only in libcurl's text; the
 /// texts below are those of libcurl 7.88 to 8. Any other text remains `unknown`, which the engine
 /// retries.
-func failure(for code: URLError.Code, text: String) -> TaskFailure {
+func failure(for code: URLError.Code, text: String) -> DownloadFailure {
   let kind = byCode[code] ?? textRules.first { $0.applies(to: text) }?.kind ?? .unknown
-  return TaskFailure(code: kind, message: text.isEmpty ? plainText(kind, code) : text)
+  return DownloadFailure(kind, text.isEmpty ? plainText(kind, code) : text)
 }
 
 /// The codes whose meaning does not depend on the text.
-private let byCode: [URLError.Code: TaskFailure.Code] = [
+private let byCode: [URLError.Code: DownloadFailure.Code] = [
   .timedOut: .timedOut,
   .cannotConnectToHost: .cannotConnect,
   .cannotFindHost: .cannotFindHost,
@@ -55,7 +56,7 @@ private let byCode: [URLError.Code: TaskFailure.Code] = [
 /// Maps a text of libcurl to a failure; the first matching rule applies.
 private struct TextRule {
   var words: String
-  var kind: TaskFailure.Code
+  var kind: DownloadFailure.Code
   var isPrefix = true
 
   func applies(to text: String) -> Bool {
@@ -95,6 +96,6 @@ private let textRules = [
   TextRule(words: "Protocol \"", kind: .unsupportedURL),
 ]
 
-private func plainText(_ kind: TaskFailure.Code, _ code: URLError.Code) -> String {
+private func plainText(_ kind: DownloadFailure.Code, _ code: URLError.Code) -> String {
   kind == .timedOut ? "nothing arrived in time" : "URL error \(code.rawValue)"
 }

@@ -56,7 +56,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         guard task.receive(ResponseHead(response)) else { return }
       } else {
         outcome = .failed(
-          TaskFailure(code: .badResponse, message: "no final response (\(response.statusCode))")
+          DownloadFailure(.badResponse, "no final response (\(response.statusCode))")
         )
       }
     }
@@ -92,7 +92,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
       sessionTasks.cancel(sessionTask)
       sessionTasks.open(next, for: task, in: session)
     case .refuse(let reason):
-      sessionTasks.end(task, .failed(TaskFailure(code: .badRedirect, message: reason)))
+      sessionTasks.end(task, .failed(DownloadFailure(.badRedirect, reason)))
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import DownloadStore
 public import DownloadSync
 internal import Foundation
 
@@ -128,7 +129,7 @@ public final class URLSessionTransport: Transport {
   /// `unknown`. The sink receives both on another thread.
   public func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     let task = table.add(recordID: request.recordID, sink: sink)
-    do throws(TaskFailure) {
+    do throws(DownloadFailure) {
       sessionTasks.open(try PreparedRequest(request), for: task, in: session)
       watchdog.wake()
     } catch {

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import DownloadStore
 internal import DownloadSync
 internal import Synchronization
 
@@ -95,7 +96,7 @@ final class Watchdog: Sendable {
       onHang()
     }
     for task in table.all where task.isIdle(after: elapsed, heldUp: heldUp, limit: limit) {
-      let failure = TaskFailure(code: .timedOut, message: "the session reported nothing in time")
+      let failure = DownloadFailure(.timedOut, "the session reported nothing in time")
       sessionTasks.end(task, .failed(failure))
     }
     let isActive = state.withLock { state in

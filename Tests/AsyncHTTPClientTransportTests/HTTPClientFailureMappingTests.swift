@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
   import AsyncHTTPClient
+  import DownloadStore
   import DownloadSync
   import Foundation
   import NIOCore
@@ -43,10 +44,12 @@
         ),
         (NIOHTTP2Errors.unableToParseFrame(), .badResponse),
         (CocoaError(.fileNoSuchFile), .unknown),
-      ] as [(any Error, TaskFailure.Code)]
+      ] as [(any Error, DownloadFailure.Code)]
     )
-    func `each client error maps to one failure code`(_ error: any Error, _ code: TaskFailure.Code)
-    {
+    func `each client error maps to one failure code`(
+      _ error: any Error,
+      _ code: DownloadFailure.Code
+    ) {
       let outcome = TaskOutcome(failedWith: error)
       #expect(outcome.failureCode == code)
     }

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
-  import DownloadAsyncHTTPClient
+  import AsyncHTTPClientTransport
+  import DownloadStore
   import DownloadSync
   import FaultServer
   import Foundation

@@ -95,7 +95,7 @@ import Testing
 
   @Test func `an unsupported URL is named without its secrets`() {
     let request = TaskRequest(url: "ftp://me:hush@h/?token=hush", recordID: "r")
-    let failure = #expect(throws: TaskFailure.self) { _ = try PreparedRequest(request) }
+    let failure = #expect(throws: DownloadFailure.self) { _ = try PreparedRequest(request) }
     #expect(failure?.message.contains("hush") == false)
   }
 }

@@ -1,3 +1,4 @@
+import DownloadStore
 import Synchronization
 import Testing
 
@@ -62,7 +63,7 @@ import Testing
   @Test func `an end that arrives during a sink call is delivered after the call`() {
     let sink = RecordingSink()
     let gate = gate(sink)
-    let failure = TaskFailure(code: .timedOut, message: "late")
+    let failure = DownloadFailure(.timedOut, "late")
     sink.during.withLock {
       $0 = {
         guard gate.isInSink, !gate.hasEnded else { return }

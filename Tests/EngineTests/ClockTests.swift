@@ -74,7 +74,7 @@ struct ClockTests {
   ) async throws {
     try await fixture.running(try engine()) {
       try await fixture.started(1)
-      fixture.transport.started[0].sink.finish(.failed(TaskFailure(code: .timedOut, message: "")))
+      fixture.transport.started[0].sink.finish(.failed(DownloadFailure(.timedOut, "")))
       try await fixture.reached(.failedRetryable, "a")
       clocks.set(by: seconds)
       // The engine reads the record again and must keep the deadline.
@@ -93,7 +93,7 @@ struct ClockTests {
   @Test func `a retry that is due stays due when the clock is set back`() async throws {
     try await fixture.running(try engine()) {
       try await fixture.started(1)
-      fixture.transport.started[0].sink.finish(.failed(TaskFailure(code: .timedOut, message: "")))
+      fixture.transport.started[0].sink.finish(.failed(DownloadFailure(.timedOut, "")))
       try await fixture.reached(.failedRetryable, "a")
       // The engine has queued the retry.
       try await fixture.settle()

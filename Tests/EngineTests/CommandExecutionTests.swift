@@ -144,8 +144,8 @@ struct CommandExecutionTests {
     let events = try await during { task, engine in
       try write { $0.intent = .pause }
       await cancelled()
-      task.sink.finish(.failed(TaskFailure(code: .connectionLost, message: "gone")))
-      while await !engine.currentProgress().isEmpty { await Task.yield() }
+      task.sink.finish(.failed(DownloadFailure(.connectionLost, "gone")))
+      while await !engine.progress().isEmpty { await Task.yield() }
     }
     let record = try store.record(matching: url)
     #expect(record.state == .paused)

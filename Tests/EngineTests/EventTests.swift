@@ -93,7 +93,7 @@ struct EventTests {
     task.receive([1, 2, 3], of: 3)
     task.sink.finish(.completed)
     task.sink.finish(.completed)
-    task.sink.finish(.failed(TaskFailure(code: .timedOut, message: "late")))
+    task.sink.finish(.failed(DownloadFailure(.timedOut, "late")))
     _ = try await run.value
     #expect(await events.filter(\.isEnd).reduce(0) { count, _ in count + 1 } == 1)
   }

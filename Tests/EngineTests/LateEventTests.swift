@@ -57,7 +57,7 @@ struct LateEventTests {
       let date = "Mon, 01 Jan 2024 00:00:00 GMT"
       _ = first.sink.receive(head(200, ["Content-Length": "50", "Last-Modified": date]))
       _ = first.sink.receive([UInt8](repeating: 8, count: 20).span)
-      first.sink.finish(.failed(TaskFailure(code: .connectionLost, message: "gone")))
+      first.sink.finish(.failed(DownloadFailure(.connectionLost, "gone")))
       try await fixture.started(2)
       let second = transport.started[1].request
       #expect(second.offset == 20 && second.validator == date)

@@ -176,9 +176,9 @@ struct ShortageTests {
     try await waitUntil("the mark to be deleted") { (try? store.record(matching: mark)) == nil }
   }
 
-  @Test(arguments: [TaskFailure.Code.cannotConnect, .cannotFindHost, .unknown], [true, false])
+  @Test(arguments: [DownloadFailure.Code.cannotConnect, .cannotFindHost, .unknown], [true, false])
   func `a connection that fails for lack of descriptors is no failure of the server`(
-    code: TaskFailure.Code,
+    code: DownloadFailure.Code,
     lacksDescriptors: Bool
   ) async throws {
     let transport = ManualTransport()
@@ -186,7 +186,7 @@ struct ShortageTests {
     let events = engine.events()
     try await running(engine) {
       try await waitUntil("the start") { transport.started.count == 1 }
-      transport.started[0].sink.finish(.failed(TaskFailure(code: code, message: "no")))
+      transport.started[0].sink.finish(.failed(DownloadFailure(code, "no")))
       try await waitUntil("the next start") { transport.started.count == 2 }
       let record = try store.record(matching: url)
       #expect(record.failedAttempts == (lacksDescriptors ? 0 : 1))

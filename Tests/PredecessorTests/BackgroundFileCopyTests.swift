@@ -15,7 +15,7 @@ import Testing
   {
     let fixture = try BackgroundFixture(copyInterval: 100)
     try fixture.add("a")
-    let lost = TaskFailure(code: .connectionLost, message: "no resume data")
+    let lost = DownloadFailure(.connectionLost, "no resume data")
     try await fixture.running(try fixture.engine()) {
       let first = try await fixture.task(1)
       fixture.receive(50, first)
@@ -58,14 +58,14 @@ import Testing
     #expect(fixture.session.tasks.map(\.bytesReceived) == [copied])
     fixture.session.crash()
     fixture.session.leavesResumeData = false
-    let lost = TaskFailure(code: .connectionLost, message: "no resume data")
+    let lost = DownloadFailure(.connectionLost, "no resume data")
     fixture.session.network.end(
       try #require(fixture.session.network.tasks.first?.id),
       .failed(lost)
     )
     #expect(try fixture.sessionFiles().isEmpty)
     if isOfflineAtLaunch {
-      let offline = TaskFailure(code: .cannotFindHost, message: "there is no network")
+      let offline = DownloadFailure(.cannotFindHost, "there is no network")
       fixture.session.network.interrupt(fixture.url("a"), afterBytes: -1, with: offline)
     }
     try await fixture.running(try fixture.engine()) {

@@ -54,7 +54,7 @@ import Testing
   func `resume data delivered at launch is stored and continues the download`() async throws {
     try fixture.add("a", "b")
     for name in ["a", "b"] {
-      let lost = TaskFailure(code: .connectionLost, message: "the system ended the task")
+      let lost = DownloadFailure(.connectionLost, "the system ended the task")
       fixture.session.network.interrupt(fixture.url(name), afterBytes: 400, with: lost)
     }
     let held = fixture.url("b")

@@ -22,7 +22,7 @@ import Testing
     try await pauseWithResumeData()
     let blob = try fixture.record().resumeData
     fixture.session.leavesResumeData = false
-    let offline = TaskFailure(code: .cannotFindHost, message: "there is no network")
+    let offline = DownloadFailure(.cannotFindHost, "there is no network")
     fixture.session.network.interrupt(fixture.url("a"), afterBytes: -1, with: offline)
     try fixture.store.apply(.resume(immediately: false), to: .all)
     try await fixture.running(try fixture.engine(firstRetry: .seconds(3600))) {

@@ -35,7 +35,7 @@ struct EngineCommandTests {
       try await fixture.reached(.paused, "a")
       #expect(try state("a") == .paused)
       try await fixture.started(2)
-      try fixture.task("b").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
+      try fixture.task("b").sink.finish(.failed(DownloadFailure(.insecure, "no")))
       try await fixture.reached(.failedPermanent, "b")
       try fixture.store.apply(.resume(immediately: false), to: .matching(fixture.url("a")))
       try await fixture.started(3)
@@ -77,7 +77,7 @@ struct EngineCommandTests {
       try await engine.store.resume(.matching(handle.url))
       try await fixture.started(2)
       #expect(try fixture.record("a").state.isDownloading)
-      try fixture.task("a").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
+      try fixture.task("a").sink.finish(.failed(DownloadFailure(.insecure, "no")))
       for await result in ends {
         #expect(throws: DownloadFailure.self) { try result.get() }
       }
@@ -92,7 +92,7 @@ struct EngineCommandTests {
     try await fixture.running(try fixture.engine()) {
       try await fixture.started(2)
       try fixture.task("failed").receive([9, 9], of: 3)
-      try fixture.task("failed").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
+      try fixture.task("failed").sink.finish(.failed(DownloadFailure(.insecure, "no")))
       try await fixture.reached(.failedPermanent, "failed")
       try fixture.store.apply(.cancel, to: .matching(fixture.url("cancelled")))
       try await fixture.endCancelled("cancelled")

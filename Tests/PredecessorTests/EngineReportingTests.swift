@@ -46,7 +46,7 @@ struct EngineReportingTests {
       try fixture.store.apply(.pause, to: .matching(fixture.url("paused")))
       try await fixture.endCancelled("paused")
       try await fixture.reached(.paused, "paused")
-      try fixture.task("failed").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
+      try fixture.task("failed").sink.finish(.failed(DownloadFailure(.insecure, "no")))
       try await fixture.reached(.failedPermanent, "failed")
       let bytes: [UInt8] = [2, 3]
       _ = try fixture.task("done").sink.receive(bytes.span)
@@ -74,7 +74,7 @@ struct EngineReportingTests {
     try await fixture.running(engine) {
       try await fixture.started(2)
       try fixture.task("a").complete()
-      try fixture.task("b").sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
+      try fixture.task("b").sink.finish(.failed(DownloadFailure(.insecure, "no")))
       try await fixture.reached(.completed, "a")
       try await fixture.reached(.failedPermanent, "b")
     }
@@ -174,7 +174,7 @@ struct EngineReportingTests {
       let speed = try #require(seen.withLock { $0.last?.bytesPerSecond })
       // The speed is measured over at least 200 ms.
       #expect(speed <= Double(sent) / 0.2, "\(speed) of \(sent)")
-      try fixture.task("a").sink.finish(.failed(TaskFailure(code: .insecure, message: "no trust")))
+      try fixture.task("a").sink.finish(.failed(DownloadFailure(.insecure, "no trust")))
       try await waitUntil("the end of the transfer") {
         seen.withLock { $0.last?.state } == .failedPermanent
       }

@@ -42,7 +42,7 @@ struct MoSplashTests {
       try await isDownloading(true, "b")
       // A failure ends the download, too.
       fixture.transport.started[1].sink.finish(
-        .failed(TaskFailure(code: .insecure, message: "no"))
+        .failed(DownloadFailure(.insecure, "no"))
       )
       try await isDownloading(false, "b")
       try await engine.store.resume(.matching(fixture.url("a")))
@@ -78,7 +78,7 @@ struct MoSplashTests {
     async let summary = engine.run(until: .idle)
     try await fixture.started(1)
     fixture.transport.started[0].sink.finish(
-      .failed(TaskFailure(code: .unsupportedURL, message: "the session is invalid"))
+      .failed(DownloadFailure(.unsupportedURL, "the session is invalid"))
     )
     #expect(try await summary == RunSummary(failed: 1))
     let failure = await #expect(throws: DownloadFailure.self) { try await handle.value() }

@@ -25,7 +25,7 @@ struct SCTests {
       try await fixture.started(3)
       let tasks = fixture.transport.started
       for task in tasks { task.receive([1, 2, 3], of: 6) }
-      tasks[0].sink.finish(.failed(TaskFailure(code: .insecure, message: "no")))
+      tasks[0].sink.finish(.failed(DownloadFailure(.insecure, "no")))
       try await fixture.reached(.failedPermanent, "bad")
       try await engine.store.pause(.matching(fixture.url("held")))
       try await waitUntil("one to end") { !fixture.transport.cancelled.isEmpty }

@@ -155,7 +155,7 @@ struct ZYLTests {
       try await fixture.started(1)
       let task = fixture.transport.started[0]
       #expect(task.request.offset == 40)
-      task.sink.finish(.failed(TaskFailure(code: .cannotFindHost, message: "offline")))
+      task.sink.finish(.failed(DownloadFailure(.cannotFindHost, "offline")))
       try await waitUntil("the failure") { try !fixture.record("a").attempts.isEmpty }
       let record = try fixture.record("a")
       #expect(record.received == 40)
@@ -183,7 +183,7 @@ struct ZYLTests {
       try await engine.store.resume(.matching(fixture.url("a")))
       // Without a network, the resume is stored and nothing is lost.
       fixture.transport.started[0].sink.finish(
-        .failed(TaskFailure(code: .cannotFindHost, message: "offline"))
+        .failed(DownloadFailure(.cannotFindHost, "offline"))
       )
       try await fixture.reached(.failedRetryable, "a")
       try await engine.store.resume(.matching(fixture.url("a")), immediately: true)

@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `a task fails once at the injected interruption`() {
-    let lost = TaskFailure(code: .connectionLost, message: "lost")
+    let lost = DownloadFailure(.connectionLost, "lost")
     transport.interrupt(url, afterBytes: 250, with: lost)
     transport.interrupt(url, afterBytes: -1, with: lost)
     #expect(received(request()).bytes == body[0..<250])

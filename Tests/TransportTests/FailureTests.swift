@@ -26,7 +26,7 @@ struct FailureTests {
   }
 
   @Test(arguments: [
-    (Fault.closeAfter(bytes: 100_000), TaskFailure.Code.connectionLost, Int64(100_000)),
+    (Fault.closeAfter(bytes: 100_000), DownloadFailure.Code.connectionLost, Int64(100_000)),
     (.resetAfter(bytes: 100_000), .connectionLost, 100_000),
     (.closeAfter(bytes: 0), .connectionLost, 0),
     (.emptyReply, .connectionLost, 0),
@@ -34,7 +34,7 @@ struct FailureTests {
   ])
   func `a broken transfer fails and keeps the received bytes`(
     _ fault: Fault,
-    _ code: TaskFailure.Code,
+    _ code: DownloadFailure.Code,
     _ byteCount: Int64
   ) async {
     // A request whose connection closed without a response may be sent again.

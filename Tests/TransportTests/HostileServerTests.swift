@@ -1,3 +1,4 @@
+import DownloadStore
 import DownloadSync
 import FaultServer
 import Testing

@@ -1,3 +1,4 @@
+import DownloadStore
 import DownloadSync
 import Foundation
 import TestTraits
@@ -14,7 +15,7 @@ struct URLSessionFailureMappingTests {
   @Test(
     .requirements("FK37", "SC11", "SC15"),
     arguments: [
-      (URLError.Code.timedOut, "", TaskFailure.Code.timedOut),
+      (URLError.Code.timedOut, "", DownloadFailure.Code.timedOut),
       (.cannotConnectToHost, "Failed to connect to 127.0.0.1 port 1", .cannotConnect),
       (.cannotFindHost, "Could not resolve host: x", .cannotFindHost),
       (.notConnectedToInternet, "", .cannotFindHost),
@@ -53,7 +54,7 @@ struct URLSessionFailureMappingTests {
   func `each URLSession error maps to one failure code`(
     _ code: URLError.Code,
     _ text: String,
-    _ expected: TaskFailure.Code
+    _ expected: DownloadFailure.Code
   ) {
     let failure = failure(for: code, text: text)
     #expect(failure.code == expected)

@@ -1,22 +1,23 @@
-/// The failure of an attempt.
+/// The failure of an attempt, as a transport reports it or the engine determines it.
 public struct DownloadFailure: Error, Sendable, Hashable {
   /// The failure codes, by their stored and displayed names.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Nothing arrived within the idle time-out.
+    /// No data arrived within the idle time-out.
     case timedOut
-    /// The host refused the connection or cannot be reached.
+    /// The host was found, but no connection could be established.
     case cannotConnect
-    /// The host name cannot be resolved.
+    /// The host name could not be resolved. Also reported when the machine is offline.
     case cannotFindHost
-    /// The connection ended before the response did.
+    /// The connection was closed before the response was complete.
     case connectionLost
-    /// The certificate or the handshake was refused.
+    /// The TLS handshake failed or the server's certificate was rejected. Never retried
+    /// automatically.
     case insecure
     /// The response is not valid HTTP.
     case badResponse
-    /// Too many redirects, or a redirect that is not followed.
+    /// Too many redirects, or a redirect to a URL that the transport does not fetch.
     case badRedirect
-    /// The URL is not supported.
+    /// The transport cannot fetch the URL.
     case unsupportedURL
     /// The server denied access: 401 or 403.
     case refused
@@ -47,7 +48,7 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case quarantined
     /// A request interceptor failed.
     case interceptorFailed
-    /// This machine is short of file descriptors or memory; not counted as a failed attempt.
+    /// This machine lacks file descriptors, memory or buffers; not counted as a failed attempt.
     case outOfResources
     /// The file cannot be reached at the moment, for example on a network volume.
     case fileUnavailable

@@ -45,10 +45,7 @@ enum TransferResult: Sendable, Hashable {
     case .cancelled:
       self = .cancelled
     case .failed(let failure):
-      self = .failed(
-        DownloadFailure(DownloadFailure.Code(failure.code), failure.message),
-        retryAfter: nil
-      )
+      self = .failed(failure.reportedByTransport, retryAfter: nil)
     case .completed:
       if let total, position != total {
         self = .failed(
@@ -62,20 +59,21 @@ enum TransferResult: Sendable, Hashable {
   }
 }
 
-extension DownloadFailure.Code {
-  init(_ code: TaskFailure.Code) {
-    self =
-      switch code {
-      case .timedOut: .timedOut
-      case .cannotConnect: .cannotConnect
-      case .cannotFindHost: .cannotFindHost
-      case .connectionLost: .connectionLost
-      case .insecure: .insecure
-      case .badResponse: .badResponse
-      case .badRedirect: .badRedirect
-      case .unsupportedURL: .unsupportedURL
-      case .outOfResources: .outOfResources
-      case .unknown: .unknown
-      }
+extension DownloadFailure {
+  /// The failure as the engine accepts it from a transport.
+  ///
+  /// The other codes follow from what the engine knows: the status, the file and the record.
+  /// `diskFull`, for example, stops every start on a volume, and `needsURL` asks the user for
+  /// another link.
+  var reportedByTransport: DownloadFailure {
+    switch code {
+    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .insecure, .badResponse,
+      .badRedirect, .unsupportedURL, .outOfResources, .unknown:
+      self
+    case .refused, .needsURL, .notFound, .rejected, .serverBusy, .wrongLength, .entityChanged,
+      .unexpectedCoding, .digestMismatch, .diskFull, .fileSystem, .fileInUse, .quarantined,
+      .interceptorFailed, .fileUnavailable:
+      DownloadFailure(.unknown, message)
+    }
   }
 }

@@ -67,7 +67,7 @@ package final class DeliveryInbox: Sendable {
         return .completed
       } catch {
         let message = "the delivered file cannot be read: \(error.localizedDescription)"
-        return .failed(TaskFailure(code: .unknown, message: message))
+        return .failed(DownloadFailure(.unknown, message))
       }
     }
   }

@@ -21,17 +21,17 @@ package struct PreparedRequest: Sendable, Hashable {
   ///
   /// - Throws: `unsupportedURL` for a URL that cannot be fetched; `unknown` for a header field that
   ///   is invalid on the wire, such as one with a line break.
-  package init(_ request: TaskRequest) throws(TaskFailure) {
+  package init(_ request: TaskRequest) throws(DownloadFailure) {
     guard let url = URL(string: request.url), Self.isFetchable(url) else {
-      throw TaskFailure(
-        code: .unsupportedURL,
-        message: "not an http or https URL with a host: \(Redaction.url(request.url))"
+      throw DownloadFailure(
+        .unsupportedURL,
+        "not an http or https URL with a host: \(Redaction.url(request.url))"
       )
     }
     if let field = request.headers.first(where: { !Self.isSendable($0) }) {
-      throw TaskFailure(
-        code: .unknown,
-        message: "not a valid header field: \(field.name.debugDescription)"
+      throw DownloadFailure(
+        .unknown,
+        "not a valid header field: \(field.name.debugDescription)"
       )
     }
     self.url = url

@@ -1,3 +1,4 @@
+package import DownloadStore
 package import Foundation
 package import ResumeData
 
@@ -7,16 +8,16 @@ package enum ResumeDataPreparation {
   ///
   /// Store the original data, not the result: a later system accepts the original bytes.
   ///
-  /// - Throws: `TaskFailure` with `unknown` if the data cannot be read or repaired. The engine then
-  ///   drops it and restarts the download from the first byte.
+  /// - Throws: `DownloadFailure` with `unknown` if the data cannot be read or repaired. The engine
+  ///   then drops it and restarts the download from the first byte.
   package static func prepared(
     _ resumeData: Data,
-    for consumer: URLSessionResumeData.Consumer
-  ) throws(TaskFailure) -> Data {
+    for consumer: ResumeData.Consumer
+  ) throws(DownloadFailure) -> Data {
     do {
       return Data(try URLSessionResumeData(Array(resumeData)).prepared(for: consumer).bytes)
     } catch {
-      throw TaskFailure(code: .unknown, message: "the resume data cannot be used: \(error)")
+      throw DownloadFailure(.unknown, "the resume data cannot be used: \(error)")
     }
   }
 }

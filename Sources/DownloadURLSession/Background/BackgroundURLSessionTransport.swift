@@ -1,5 +1,6 @@
 // Linux has no background sessions; `SimulatedBackgroundTransport` simulates one.
 #if canImport(Darwin)
+  internal import DownloadStore
   public import DownloadSync
   public import Foundation
   internal import ResumeData
@@ -109,14 +110,14 @@
           let prepared = try prepare(resumeData, request.recordID)
           task = session.downloadTask(withResumeData: prepared)
         } catch {
-          let failure = error as? TaskFailure
-          sink.finish(.failed(failure ?? TaskFailure(code: .unknown, message: "\(error)")))
+          let failure = error as? DownloadFailure
+          sink.finish(.failed(failure ?? DownloadFailure(.unknown, "\(error)")))
           return table.unusedID()
         }
       } else {
         copies?.forget(request.recordID)
         let prepared: PreparedRequest
-        do throws(TaskFailure) {
+        do throws(DownloadFailure) {
           prepared = try PreparedRequest(request)
         } catch {
           sink.finish(.failed(error))

@@ -1,4 +1,5 @@
 #if canImport(Darwin)
+  internal import DownloadStore
   internal import DownloadSync
   internal import Foundation
 
@@ -39,7 +40,7 @@
       }
       guard let file else {
         let message = "the session delivered no file"
-        return sink.finish(.failed(TaskFailure(code: .unknown, message: message)))
+        return sink.finish(.failed(DownloadFailure(.unknown, message)))
       }
       sink.finish(file.send(to: sink))
     }

@@ -35,7 +35,7 @@ import Testing
     #expect(
       TransferResult(.cancelled, finding: nil, position: 10, total: 10) == .cancelled
     )
-    let failure = TaskFailure(code: .connectionLost, message: "gone")
+    let failure = DownloadFailure(.connectionLost, "gone")
     #expect(
       TransferResult(.failed(failure), finding: nil, position: 10, total: 10)
         == .failed(DownloadFailure(.connectionLost, "gone"), retryAfter: nil)
@@ -48,7 +48,7 @@ import Testing
       .failed(DownloadFailure(.refused, ""), retryAfter: .seconds(1)),
     ]
     let outcomes: [TaskOutcome] = [
-      .completed, .cancelled, .failed(TaskFailure(code: .timedOut, message: "")),
+      .completed, .cancelled, .failed(DownloadFailure(.timedOut, "")),
     ]
     for finding in findings {
       for outcome in outcomes {
@@ -57,9 +57,21 @@ import Testing
     }
   }
 
-  @Test func `every failure code of a transport maps to the failure code of the same name`() {
-    for code in TaskFailure.Code.allCases {
-      #expect(DownloadFailure.Code(code).rawValue == code.rawValue)
+  @Test func `a transport cannot report a failure that only the engine can determine`() {
+    let reportable: Set<DownloadFailure.Code> = [
+      .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .insecure, .badResponse,
+      .badRedirect, .unsupportedURL, .outOfResources, .unknown,
+    ]
+    for code in DownloadFailure.Code.allCases {
+      let expected = DownloadFailure(reportable.contains(code) ? code : .unknown, "no")
+      #expect(
+        TransferResult(
+          .failed(DownloadFailure(code, "no")),
+          finding: nil,
+          position: 1,
+          total: nil
+        ) == .failed(expected, retryAfter: nil)
+      )
     }
   }
 }

@@ -40,7 +40,7 @@ final class ScriptedTransport: Transport {
 
   func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
     let phase: Phase
-    do throws(TaskFailure) {
+    do throws(DownloadFailure) {
       phase = .request(try PreparedRequest(request))
     } catch {
       phase = .end(.failed(error))
@@ -104,13 +104,13 @@ final class ScriptedTransport: Transport {
     if let violation = Secrets.violation(in: hop.fields, to: target, from: url) { throw violation }
     let answer = server.answer(offset: entry.request.offset, validator: entry.request.validator)
     guard let status = answer.head.status, status >= 200 else {
-      return .end(.failed(TaskFailure(code: .badResponse, message: "not a final response")))
+      return .end(.failed(DownloadFailure(.badResponse, "not a final response")))
     }
     if RedirectDecision.statuses.contains(status), let location = answer.head["Location"] {
       switch RedirectDecision(hop, to: location) {
       case .follow(let next): return .request(next)
       case .refuse(let reason):
-        return .end(.failed(TaskFailure(code: .badRedirect, message: reason)))
+        return .end(.failed(DownloadFailure(.badRedirect, reason)))
       }
     }
     let head = ResponseHead(status: status, fields: answer.head.fields, url: target)
@@ -134,9 +134,9 @@ final class ScriptedTransport: Transport {
       case .complete: return .end(.completed)
       case .fitting where length.map({ $0 <= Int64(plan.byteCount) }) ?? true:
         return .end(.completed)
-      case .silent: return .end(.failed(TaskFailure(code: .timedOut, message: "silence")))
+      case .silent: return .end(.failed(DownloadFailure(.timedOut, "silence")))
       case .fitting, .lost, .stop:
-        return .end(.failed(TaskFailure(code: .connectionLost, message: "lost")))
+        return .end(.failed(DownloadFailure(.connectionLost, "lost")))
       }
     }
     let count = min(plan.pieceSize, end - sent)

@@ -1,4 +1,4 @@
-internal import DownloadSimulation
+internal import DownloadStore
 internal import DownloadSync
 
 /// Advances the tasks of a simulation, one event of one task at a time.
@@ -67,11 +67,11 @@ final class SimulatedNetwork: Sendable {
       trace.note("late", "\(id.rawValue)")
       if chance.happens(0.5) { proceed(task, true) }
     } else if chance.happens(profile.brokenTasks) {
-      let codes = [TaskFailure.Code.timedOut, .connectionLost, .cannotConnect]
+      let codes = [DownloadFailure.Code.timedOut, .connectionLost, .cannotConnect]
       let code = codes[chance.number(in: 0...codes.count - 1)]
       trace.note("break", "\(id.rawValue) \(code)")
       session?.leavesResumeData = chance.happens(0.7)
-      transport.end(id, .failed(TaskFailure(code: code, message: "simulated")))
+      transport.end(id, .failed(DownloadFailure(code, "simulated")))
       session?.leavesResumeData = true
     } else {
       proceed(task, false)

@@ -1,3 +1,4 @@
+public import DownloadStore
 public import DownloadSync
 public import FaultServer
 internal import Synchronization
@@ -118,7 +119,7 @@ public final class RecordingSink: TaskSink {
 
 extension TaskOutcome {
   /// The code of a failure.
-  public var failureCode: TaskFailure.Code? {
+  public var failureCode: DownloadFailure.Code? {
     guard case .failed(let failure) = self else { return nil }
     return failure.code
   }
