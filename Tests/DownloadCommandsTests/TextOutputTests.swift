@@ -1,3 +1,4 @@
+import ObjectStore
 import Testing
 
 @testable import DownloadCommands
@@ -49,11 +50,12 @@ struct TextOutputTests {
 
   @Test func `JSON text is escaped`() {
     #expect(JSONValue.string("a\"\\\n\u{1}é\u{7F}").text == #""a\"\\\n\u0001é\u007f""#)
+    #expect(JSONValue.string("\r\t\u{85}\u{202E}").text == #""\r\t\u0085\u202e""#)
     #expect(
-      (["a": .array([.null, .bool(true)]), "b": .number(0.5)] as JSONValue).text
+      (["a": .array([.null, .bool(true)]), "b": .double(0.5)] as JSONValue).text
         == #"{"a":[null,true],"b":0.5}"#
     )
     #expect((["a": .array([])] as JSONValue).prettyText == "{\n  \"a\": []\n}")
-    #expect(JSONValue.number(.nan).text == "null")
+    #expect(JSONValue.double(.nan).text == "null")
   }
 }

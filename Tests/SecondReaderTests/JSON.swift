@@ -2,6 +2,9 @@ import Foundation
 import ObjectStore
 
 /// A JSON value, whose strings are compared by their bytes.
+///
+/// It is decoded by Foundation and not by the store's own parser, because these tests check the
+/// store with independent code.
 enum JSON: Decodable, Equatable {
   case null
   case bool(Bool)

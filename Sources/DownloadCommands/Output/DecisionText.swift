@@ -1,5 +1,6 @@
 internal import DownloadStore
 internal import DownloadSync
+internal import ObjectStore
 
 /// A reconciliation decision as text for people.
 enum DecisionText {
@@ -70,11 +71,11 @@ enum DecisionJSON {
     _ decision: ReconcileDecision
   ) -> [JSONValue.Member] {
     [
-      JSONValue.Member(key: "actions", value: words(decision.actions.map(\.rawValue))),
-      JSONValue.Member(key: "case", value: value(of: reconcileCase)),
-      JSONValue.Member(key: "plan", value: decision.plan.map(value(of:)) ?? .null),
-      JSONValue.Member(key: "result", value: .string(decision.result.description)),
-      JSONValue.Member(key: "rules", value: words(decision.rules.map(\.rawValue))),
+      JSONValue.Member(name: "actions", value: words(decision.actions.map(\.rawValue))),
+      JSONValue.Member(name: "case", value: value(of: reconcileCase)),
+      JSONValue.Member(name: "plan", value: decision.plan.map(value(of:)) ?? .null),
+      JSONValue.Member(name: "result", value: .string(decision.result.description)),
+      JSONValue.Member(name: "rules", value: words(decision.rules.map(\.rawValue))),
     ]
   }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DownloadStore
+internal import ObjectStore
 
 /// The format of a list of downloads.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {

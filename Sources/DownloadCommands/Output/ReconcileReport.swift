@@ -1,5 +1,6 @@
 internal import DownloadStore
 internal import DownloadSync
+internal import ObjectStore
 
 /// The output of `dlstore reconcile`.
 struct ReconcileReport {
@@ -53,13 +54,13 @@ struct ReconcileReport {
 
   private static func value(of found: Reconciliation) -> JSONValue {
     let record: [JSONValue.Member] = [
-      JSONValue.Member(key: "displayURL", value: .string(Redaction.url(found.record.url))),
-      JSONValue.Member(key: "filename", value: .string(found.record.filename)),
-      JSONValue.Member(key: "id", value: .string(found.record.id)),
-      JSONValue.Member(key: "url", value: .string(found.record.url)),
+      JSONValue.Member(name: "displayURL", value: .string(Redaction.url(found.record.url))),
+      JSONValue.Member(name: "filename", value: .string(found.record.filename)),
+      JSONValue.Member(name: "id", value: .string(found.record.id)),
+      JSONValue.Member(name: "url", value: .string(found.record.url)),
     ]
     let members = DecisionJSON.members(of: found.reconcileCase, found.decision) + record
-    return .object(members.sorted { $0.key < $1.key })
+    return .object(members.sorted { $0.name < $1.name })
   }
 
   /// The decision for a partial file without a record.

@@ -1,6 +1,7 @@
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
+internal import ObjectStore
 internal import ResumeData
 
 /// A record as JSON.
@@ -22,31 +23,31 @@ enum RecordJSON {
     let shown = revealsSecrets ? headers : headers.map(Redaction.field)
     var members = members(of: entry, revealsSecrets: revealsSecrets)
     members += [
-      JSONValue.Member(key: "files", value: files(of: entry)),
+      JSONValue.Member(name: "files", value: files(of: entry)),
       JSONValue.Member(
-        key: "headers",
+        name: "headers",
         value: .array(shown.map { ["name": .string($0.name), "value": .string($0.value)] })
       ),
       JSONValue.Member(
-        key: "history",
+        name: "history",
         value: .array(record.attempts.map { attempt(of: entry, $0, revealsSecrets) })
       ),
-      JSONValue.Member(key: "next", value: next(of: entry)),
+      JSONValue.Member(name: "next", value: next(of: entry)),
       JSONValue.Member(
-        key: "nextRetryAt",
+        name: "nextRetryAt",
         value: JSONValue(record.nextRetryAt.map(Timestamp.text))
       ),
-      JSONValue.Member(key: "root", value: .string(record.root)),
+      JSONValue.Member(name: "root", value: .string(record.root)),
       JSONValue.Member(
-        key: "turn",
+        name: "turn",
         value: JSONValue(QueuePositionText.text(of: record, revealsSecrets: revealsSecrets))
       ),
       JSONValue.Member(
-        key: "resumeData",
+        name: "resumeData",
         value: record.resumeData.map { resumeData($0, revealsSecrets) } ?? .null
       ),
     ]
-    return .object(members.sorted { $0.key < $1.key })
+    return .object(members.sorted { $0.name < $1.name })
   }
 
   private static func members(

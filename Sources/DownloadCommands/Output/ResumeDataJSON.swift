@@ -1,4 +1,5 @@
 internal import DownloadStore
+internal import ObjectStore
 internal import ResumeData
 
 /// Resume data as JSON.
@@ -45,7 +46,7 @@ enum ResumeDataJSON {
     return [
       "url": JSONValue(request.url.map(shown.url)),
       "method": .string(request.method ?? "GET"),
-      "headers": .object(fields.map { .init(key: $0.name, value: .string($0.value)) }),
+      "headers": .object(fields.map { .init(name: $0.name, value: .string($0.value)) }),
     ]
   }
 }

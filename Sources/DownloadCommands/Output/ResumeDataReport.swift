@@ -1,3 +1,4 @@
+internal import ObjectStore
 package import ResumeData
 
 /// The output of `dlstore resume-data`.

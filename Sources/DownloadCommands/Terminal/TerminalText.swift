@@ -1,3 +1,5 @@
+internal import ObjectStore
+
 /// Text for a terminal: its width in columns, and the removal of control characters.
 enum TerminalText {
   /// Returns the text on one line, with harmful characters replaced by U+FFFD.
@@ -78,4 +80,26 @@ enum TerminalText {
     0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F7E0...0x1F7EB,
     0x1F900...0x1F9FF, 0x1FA70...0x1FAFF, 0x20000...0x3FFFD,
   ]
+}
+
+extension JSONValue {
+  /// The JSON text on one line.
+  var text: String { text(indent: nil) }
+
+  /// The JSON text with one member per line.
+  var prettyText: String { text(indent: 0) }
+
+  /// Returns the JSON text with harmful characters escaped; a parser reads the same string.
+  private func text(indent: Int?) -> String {
+    var text: [UInt8] = []
+    write(to: &text, indent: indent) { scalar in
+      switch scalar {
+      case "\r": "\\r"
+      case "\t": "\\t"
+      default:
+        Self.escape(scalar) ?? (TerminalText.isHarmful(scalar) ? Self.escapeByCode(scalar) : nil)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
 }

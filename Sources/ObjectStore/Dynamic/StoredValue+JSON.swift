@@ -25,7 +25,7 @@ extension StoredValue {
   private static let greatestExactInteger: UInt64 = 1 << 53
 
   /// The value as JSON.
-  var json: JSONText {
+  var json: JSONValue {
     switch self {
     case .null: .null
     case .bool(let value): .bool(value)
@@ -50,19 +50,19 @@ extension StoredValue {
     _ value: Number,
     _ digits: String,
     bits: some FixedWidthInteger
-  ) -> JSONText {
+  ) -> JSONValue {
     if value.isFinite { return .number(digits) }
     if value.isNaN { return .string("nan:" + String(bits, radix: 16)) }
     return .string(value < 0 ? "-inf" : "inf")
   }
 
-  private static func json(_ entries: [Entry]) -> JSONText {
-    var members: [JSONText.Member] = []
+  private static func json(_ entries: [Entry]) -> JSONValue {
+    var members: [JSONValue.Member] = []
     for entry in entries {
       guard case .string(let name) = entry.key else {
         return .array(entries.map { .array([$0.key.json, $0.value.json]) })
       }
-      members.append(JSONText.Member(name: name, value: entry.value.json))
+      members.append(JSONValue.Member(name: name, value: entry.value.json))
     }
     // The keys of an empty dictionary can have any type: decoding accepts both forms.
     return .object(members)
@@ -71,7 +71,7 @@ extension StoredValue {
   /// Decodes what ``json`` encodes, for a field of `type`.
   ///
   /// The result is `nil` if the JSON does not represent a value of that type.
-  init?(json: JSONText, type: FieldType) {
+  init?(json: JSONValue, type: FieldType) {
     switch (type, json) {
     case (_, .null): self = .null
     case (.bool, .bool(let value)): self = .bool(value)
@@ -116,7 +116,7 @@ extension StoredValue {
     }
   }
 
-  private static func float(_ json: JSONText) -> Float? {
+  private static func float(_ json: JSONValue) -> Float? {
     switch json {
     case .number(let digits): return Float(digits).flatMap { $0.isFinite ? $0 : nil }
     case .string("inf"): return .infinity
@@ -131,7 +131,7 @@ extension StoredValue {
     }
   }
 
-  private static func double(_ json: JSONText) -> Double? {
+  private static func double(_ json: JSONValue) -> Double? {
     switch json {
     case .number(let digits): return Double(digits).flatMap { $0.isFinite ? $0 : nil }
     case .string("inf"): return .infinity
@@ -146,7 +146,7 @@ extension StoredValue {
     }
   }
 
-  private static func json(_ value: Decimal) -> JSONText {
+  private static func json(_ value: Decimal) -> JSONValue {
     let digits = DecimalDigits(value)
     guard digits.sign != .notANumber, let (mantissa, exponent) = digits.mantissa else {
       return .string("nan")
@@ -156,7 +156,7 @@ extension StoredValue {
   }
 
   /// Returns the exact value, or `nil` when a `Decimal` cannot hold all digits.
-  private static func decimal(_ json: JSONText) -> Decimal? {
+  private static func decimal(_ json: JSONValue) -> Decimal? {
     guard case .number(let text) = json else { return json == .string("nan") ? .nan : nil }
     let parts = text.split { $0 == "e" || $0 == "E" }
     // A range and not `abs`, which overflows for `Int.min`.
@@ -178,7 +178,7 @@ extension StoredValue {
   }
 
   /// Decodes elements, none of which may be null.
-  private static func values(_ elements: [JSONText], _ type: FieldType) -> [StoredValue]? {
+  private static func values(_ elements: [JSONValue], _ type: FieldType) -> [StoredValue]? {
     var values: [StoredValue] = []
     for element in elements {
       guard element != .null, let value = StoredValue(json: element, type: type) else { return nil }
@@ -188,11 +188,11 @@ extension StoredValue {
   }
 
   private static func entries(
-    _ json: JSONText,
+    _ json: JSONValue,
     _ keyType: FieldType,
     _ valueType: FieldType
   ) -> [Entry]? {
-    var pairs: [[JSONText]] = []
+    var pairs: [[JSONValue]] = []
     switch json {
     case .object(let members): pairs = members.map { [.string($0.name), $0.value] }
     case .array(let elements):

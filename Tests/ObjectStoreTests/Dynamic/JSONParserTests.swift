@@ -4,7 +4,7 @@ import Testing
 @testable import ObjectStore
 
 @Suite struct JSONParserTests {
-  private func parse(_ text: String) throws -> JSONText { try JSONParser.parse(Array(text.utf8)) }
+  private func parse(_ text: String) throws -> JSONValue { try JSONParser.parse(Array(text.utf8)) }
 
   @Test func `every kind of value is parsed, with and without whitespace`() throws {
     let text = """
@@ -54,6 +54,20 @@ import Testing
     #expect(try parse(deep) != .null)
     #expect(throws: JSONSyntaxError.self) { try parse("[\(deep)]") }
     #expect(throws: JSONSyntaxError.self) { try parse(String(repeating: "[", count: 1_000_000)) }
+  }
+
+  @Test func `the compact text escapes control characters, quotation marks and backslashes`() {
+    let value: JSONValue = [
+      "a\"\\": .string("\0\t\n\r\u{1F}\u{7F}\u{80}\u{2028}é\u{1F600}"),
+      "b": [:], "c": .array([]), "d": .array([.integer(.min), .double(0.1), .double(.infinity)]),
+    ]
+    var text: [UInt8] = []
+    value.write(to: &text)
+    #expect(
+      String(decoding: text, as: UTF8.self)
+        == #"{"a\"\\":"\u0000\u0009\n\u000d\u001f\u007f"# + "\u{80}\u{2028}é\u{1F600}"
+        + #"","b":{},"c":[],"d":[-9223372036854775808,0.1,null]}"#
+    )
   }
 
   @Test func `random input is parsed or refused, and a parsed value round-trips`() throws {

@@ -54,7 +54,7 @@ struct JSONLinesImport {
     report.lines += 1
     // Skip blank lines, which some editors leave at the end.
     guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) else { return }
-    let json: JSONText
+    let json: JSONValue
     do {
       json = try JSONParser.parse(line)
     } catch {
@@ -211,7 +211,7 @@ struct JSONLinesImport {
 
 extension JSONLinesImport {
   /// Decodes the first line.
-  func header(_ json: JSONText) throws -> JSONLinesSchema {
+  func header(_ json: JSONValue) throws -> JSONLinesSchema {
     do {
       return try JSONLinesSchema(json: json)
     } catch let error as JSONLinesError {
@@ -321,7 +321,7 @@ extension JSONLinesSchema.Model {
 
 extension JSONLinesImport {
   /// Decodes the object of a line, or returns `nil` if its model is skipped.
-  mutating func object(_ json: JSONText) throws -> StoredObject? {
+  mutating func object(_ json: JSONValue) throws -> StoredObject? {
     guard case .string(let name) = json["model"], case .object(let members) = json["fields"] else {
       throw failure("'model' or 'fields' is missing")
     }

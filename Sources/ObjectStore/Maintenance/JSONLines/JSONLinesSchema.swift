@@ -54,7 +54,7 @@ struct JSONLinesSchema {
   // MARK: JSON
 
   /// The first line of a file.
-  var json: JSONText {
+  var json: JSONValue {
     .object([
       .init(name: "format", value: .string(Self.name)),
       .init(name: "version", value: .number("\(Self.version)")),
@@ -64,12 +64,12 @@ struct JSONLinesSchema {
   }
 
   /// Whether a line is a header and not an object.
-  static func isHeader(_ json: JSONText) -> Bool { json["format"] == .string(name) }
+  static func isHeader(_ json: JSONValue) -> Bool { json["format"] == .string(name) }
 
   /// Decodes the first line of a file.
   ///
   /// - Throws: ``JSONLinesError`` for line 1.
-  init(json: JSONText) throws {
+  init(json: JSONValue) throws {
     guard json["version"] == .number("\(Self.version)") else {
       throw JSONLinesError(line: 1, reason: "unsupported version of the format")
     }
@@ -95,7 +95,7 @@ struct JSONLinesSchema {
 }
 
 extension JSONLinesSchema.Model {
-  fileprivate var json: JSONText {
+  fileprivate var json: JSONValue {
     .object([
       .init(name: "name", value: .string(name)),
       .init(
@@ -143,7 +143,7 @@ extension JSONLinesSchema.Model {
     ])
   }
 
-  fileprivate init(json: JSONText) throws {
+  fileprivate init(json: JSONValue) throws {
     guard case .string(let name) = json["name"], case .array(let fields) = json["fields"] else {
       throw JSONLinesError(line: 1, reason: "a model has no name or no fields")
     }
@@ -195,7 +195,7 @@ extension JSONLinesSchema.Model {
     }
   }
 
-  private func rule(_ json: JSONText) -> ReferenceRule? {
+  private func rule(_ json: JSONValue) -> ReferenceRule? {
     guard case .number(let digits) = json["field"], let id = UInt32(digits),
       case .string(let target) = json["target"], case .string(let name) = json["onDelete"],
       let onDelete = DeleteRule.allCases.first(where: { "\($0)" == name })
@@ -203,7 +203,7 @@ extension JSONLinesSchema.Model {
     return ReferenceRule(model: self.name, fieldID: id, target: target, onDelete: onDelete)
   }
 
-  private func index(_ json: JSONText) -> IndexDescription? {
+  private func index(_ json: JSONValue) -> IndexDescription? {
     guard case .array(let ids) = json["fields"] else { return nil }
     var parts: [IndexDescription.Part] = []
     for id in ids {

@@ -72,15 +72,15 @@ extension Store {
 
 extension StoredObject {
   /// Returns the object's line.
-  func json(keys: [UInt32: String]) throws -> JSONText {
-    var members: [JSONText.Member] = []
+  func json(keys: [UInt32: String]) throws -> JSONValue {
+    var members: [JSONValue.Member] = []
     for field in fields {
       guard let key = keys[field.id] else {
         // Every field of a valid record is described by a layout: a field that a program carries
         // along without knowing it was read from a record with such a layout.
         throw StoreError(.damaged, "object \(id) of \(model) has a field that no layout describes")
       }
-      members.append(JSONText.Member(name: key, value: field.value.json))
+      members.append(JSONValue.Member(name: key, value: field.value.json))
     }
     return .object([
       .init(name: "model", value: .string(model)),

@@ -1,74 +1,3 @@
-/// A JSON value (RFC 8259).
-///
-/// A number keeps its digits as a string, so that nothing is rounded before its type is known.
-enum JSONText: Sendable, Hashable {
-  case null
-  case bool(Bool)
-  case number(String)
-  case string(String)
-  case array([JSONText])
-  case object([Member])
-
-  struct Member: Sendable, Hashable {
-    var name: String
-    var value: JSONText
-  }
-
-  /// The member with that name, or `nil`, also when this is not an object.
-  subscript(name: String) -> JSONText? {
-    guard case .object(let members) = self else { return nil }
-    // Names are compared by bytes: canonically equivalent strings are different names.
-    return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
-  }
-}
-
-// MARK: Writing
-
-extension JSONText {
-  /// Appends the JSON text in compact form: without whitespace or line breaks.
-  func write(to output: inout [UInt8]) {
-    switch self {
-    case .null: output.append(contentsOf: "null".utf8)
-    case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
-    case .number(let digits): output.append(contentsOf: digits.utf8)
-    case .string(let string): Self.write(string, to: &output)
-    case .array(let elements):
-      output.append(UInt8(ascii: "["))
-      for (index, element) in elements.enumerated() {
-        if index > 0 { output.append(UInt8(ascii: ",")) }
-        element.write(to: &output)
-      }
-      output.append(UInt8(ascii: "]"))
-    case .object(let members):
-      output.append(UInt8(ascii: "{"))
-      for (index, member) in members.enumerated() {
-        if index > 0 { output.append(UInt8(ascii: ",")) }
-        Self.write(member.name, to: &output)
-        output.append(UInt8(ascii: ":"))
-        member.value.write(to: &output)
-      }
-      output.append(UInt8(ascii: "}"))
-    }
-  }
-
-  private static func write(_ string: String, to output: inout [UInt8]) {
-    output.append(UInt8(ascii: "\""))
-    for byte in string.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        output.append(UInt8(ascii: "\\"))
-        output.append(byte)
-      case 0x0A: output.append(contentsOf: "\\n".utf8)
-      case 0..<0x20, 0x7F:
-        output.append(contentsOf: "\\u00".utf8)
-        output.append(contentsOf: Hexadecimal.encode(CollectionOfOne(byte)).utf8)
-      default: output.append(byte)
-      }
-    }
-    output.append(UInt8(ascii: "\""))
-  }
-}
-
 /// A syntax error in JSON text.
 struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The offset of the error in bytes, from 0.
@@ -88,7 +17,7 @@ struct JSONParser {
   private var depth = 0
 
   /// Parses bytes that contain one value, optionally surrounded by whitespace.
-  static func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONText {
+  static func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
     var parser = JSONParser(bytes: bytes)
     let value = try parser.value()
     parser.skipWhitespace()
@@ -118,7 +47,7 @@ struct JSONParser {
     return true
   }
 
-  private mutating func value() throws(JSONSyntaxError) -> JSONText {
+  private mutating func value() throws(JSONSyntaxError) -> JSONValue {
     skipWhitespace()
     guard let first = current else { throw failure("expected a value") }
     switch first {
@@ -136,8 +65,8 @@ struct JSONParser {
   }
 
   private mutating func nested(
-    _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSONText
-  ) throws(JSONSyntaxError) -> JSONText {
+    _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSONValue
+  ) throws(JSONSyntaxError) -> JSONValue {
     guard depth < Self.maximumDepth else { throw failure("nested too deeply") }
     depth += 1
     offset += 1
@@ -148,16 +77,16 @@ struct JSONParser {
 
   private mutating func literal(
     _ literal: StaticString,
-    _ value: JSONText
-  ) throws(JSONSyntaxError) -> JSONText {
+    _ value: JSONValue
+  ) throws(JSONSyntaxError) -> JSONValue {
     let expected = Array("\(literal)".utf8)
     guard bytes[offset...].starts(with: expected) else { throw failure("expected a value") }
     offset += expected.count
     return value
   }
 
-  private mutating func object() throws(JSONSyntaxError) -> JSONText {
-    var members: [JSONText.Member] = []
+  private mutating func object() throws(JSONSyntaxError) -> JSONValue {
+    var members: [JSONValue.Member] = []
     var names: Set<[UInt8]> = []
     skipWhitespace()
     if skip("}") { return .object([]) }
@@ -168,15 +97,15 @@ struct JSONParser {
       guard names.insert(Array(name.utf8)).inserted else { throw failure("duplicate member name") }
       skipWhitespace()
       guard skip(":") else { throw failure("expected ':'") }
-      members.append(JSONText.Member(name: name, value: try value()))
+      members.append(JSONValue.Member(name: name, value: try value()))
       skipWhitespace()
       if skip("}") { return .object(members) }
       guard skip(",") else { throw failure("expected ',' or '}'") }
     }
   }
 
-  private mutating func array() throws(JSONSyntaxError) -> JSONText {
-    var elements: [JSONText] = []
+  private mutating func array() throws(JSONSyntaxError) -> JSONValue {
+    var elements: [JSONValue] = []
     skipWhitespace()
     if skip("]") { return .array([]) }
     while true {
