@@ -51,7 +51,7 @@ struct ObservedQuery<Root: Model>: Sendable {
 
   /// Whether the record satisfies the condition.
   func matches(_ record: borrowing RecordView, _ id: UInt64) throws -> Bool {
-    try translating(id) { () throws(RecordError) in try condition.filter.matches(record) }
+    try translating(id) { () throws(RecordError) in try condition.matches(record) }
   }
 
   /// Returns bytes that compare in the order of the query, with ties broken by id.

@@ -252,7 +252,7 @@ extension ReaderSource {
     guard let reader = unsafe try reader(of: M.self) else {
       return QueryPlan(ofMissing: M.schema.name, joins)
     }
-    let core = ResolvedQuery(query, resolved.filter)
+    let core = ResolvedQuery(query, resolved)
     var plan = unsafe core.plan(reader.tables)
     if query.sortOrder == nil { plan.isOrdered = false }
     return unsafe QueryPlan(

@@ -80,7 +80,9 @@ extension FilterNode {
   /// Tests all parts of a chunk at once.
   ///
   /// Bit n of the result is set when the nth part passes. Returns `nil` when the parts differ in
-  /// layout, or when the condition tests anything but numbers and presence.
+  /// layout, or when the condition tests anything but numbers and presence; the caller then tests
+  /// each part with ``makeTest()``. The loops over up to 32 parts have no call and no branch per
+  /// part.
   func mask(_ chunk: HotChunkView, _ tables: ModelTables) throws(RecordError) -> UInt32? {
     let count = unsafe chunk.presence.nonzeroBitCount
     guard unsafe chunk.stride > 0, count > 0 else { return nil }

@@ -6,8 +6,8 @@ struct FieldCondition: Sendable {
   /// The index keys that matches can have; `nil` when no index helps.
   var keys: KeyCondition?
 
-  /// Returns a closure that tests a record.
-  func makeTest() -> @Sendable (borrowing RecordView) throws(RecordError) -> Bool {
+  /// Compiles the condition to a test of records.
+  func makeTest() -> RecordTest {
     let position = position
     switch test {
     case .isPresent(let wanted):

@@ -1,28 +1,16 @@
 /// A condition on the stored fields of a model, built with the operators of its columns.
 ///
-/// A filter is a value: a tree that the query planner inspects, and a compiled test of records.
-/// The test reads only the bytes of the fields to which the condition refers.
-public struct Filter<Root: Model>: Sendable {
-  let node: FilterNode
-  /// Returns whether a record meets the condition.
-  ///
-  /// The record must have the fields at ``FilterNode/positions``.
-  let matches: @Sendable (borrowing RecordView) throws(RecordError) -> Bool
+/// A predicate is a tree, which the query planner inspects. Running a query compiles the tree to a
+/// test of records, which reads only the bytes of the fields to which the condition refers.
+public struct Predicate<Root: Model>: Sendable {
+  let node: PredicateNode
 
-  private init(
-    _ node: FilterNode,
-    _ matches: @escaping @Sendable (borrowing RecordView) throws(RecordError) -> Bool
-  ) {
+  init(_ node: PredicateNode) {
     self.node = node
-    self.matches = matches
-  }
-
-  init(_ node: FilterNode) {
-    self.init(node, node.makeTest())
   }
 
   init(_ condition: FieldCondition) {
-    self.init(.field(condition))
+    node = .field(condition)
   }
 
   /// A condition that every object meets.
@@ -38,10 +26,7 @@ public struct Filter<Root: Model>: Sendable {
     case (_, .always), (.never, _): return left
     default: break
     }
-    return Self(.and(left.node.conjuncts + right.node.conjuncts)) { record throws(RecordError) in
-      guard try left.matches(record) else { return false }
-      return try right.matches(record)
-    }
+    return Self(.and(left.node.conjuncts + right.node.conjuncts))
   }
 
   /// Matches objects that meet at least one of the conditions.
@@ -51,26 +36,25 @@ public struct Filter<Root: Model>: Sendable {
     case (_, .always), (.never, _): return right
     default: break
     }
-    return Self(.or(left.node.disjuncts + right.node.disjuncts)) { record throws(RecordError) in
-      if try left.matches(record) { return true }
-      return try right.matches(record)
-    }
+    return Self(.or(left.node.disjuncts + right.node.disjuncts))
   }
 
   /// Matches objects that do not meet the condition.
   ///
   /// No index serves it.
-  public static prefix func ! (filter: Self) -> Self {
-    switch filter.node {
-    case .always: return .none
-    case .never: return .all
-    default:
-      return Self(.not(filter.node)) { record throws(RecordError) in
-        !(try filter.matches(record))
-      }
+  public static prefix func ! (predicate: Self) -> Self {
+    switch predicate.node {
+    case .always: .none
+    case .never: .all
+    default: Self(.not(predicate.node))
     }
   }
 }
+
+/// Returns whether a record meets a condition.
+///
+/// The record must have the fields at ``PredicateNode/positions``.
+typealias RecordTest = @Sendable (borrowing RecordView) throws(RecordError) -> Bool
 
 /// The expression tree of a condition.
 indirect enum FilterNode: Sendable {
@@ -83,9 +67,11 @@ indirect enum FilterNode: Sendable {
   case elements(position: Int, type: FieldType, condition: FilterNode, isEvery: Bool)
   /// A condition on objects of another model; replaced before the query runs.
   case semiJoin(SemiJoin)
-  case and([FilterNode])
-  case or([FilterNode])
-  case not(FilterNode)
+  /// All of two or more conditions.
+  case and([PredicateNode])
+  /// At least one of two or more conditions.
+  case or([PredicateNode])
+  case not(PredicateNode)
 
   /// The nodes that must all hold.
   var conjuncts: [FilterNode] {
@@ -113,8 +99,12 @@ indirect enum FilterNode: Sendable {
 
   // MARK: Testing
 
-  /// Returns a closure that tests a record.
-  func makeTest() -> @Sendable (borrowing RecordView) throws(RecordError) -> Bool {
+  /// Compiles the condition to a test of records.
+  ///
+  /// Two more functions evaluate a condition: ``test(value:)`` and ``mask(_:_:)``. They stay apart
+  /// because their inputs are not records; `RandomQueryTests` compares all three with filtering an
+  /// array.
+  func makeTest() -> RecordTest {
     switch self {
     case .always: return { _ in true }
     case .never: return { _ in false }
@@ -133,24 +123,43 @@ indirect enum FilterNode: Sendable {
     case .semiJoin:
       return { _ in Self.failUnresolved() }
     case .and(let nodes):
-      let tests = nodes.map { $0.makeTest() }
-      return { record throws(RecordError) in
-        for test in tests { guard try test(record) else { return false } }
-        return true
-      }
+      var test = nodes[0].makeTest()
+      for node in nodes.dropFirst() { test = Self.both(test, node.makeTest()) }
+      return test
     case .or(let nodes):
-      let tests = nodes.map { $0.makeTest() }
-      return { record throws(RecordError) in
-        for test in tests where try test(record) { return true }
-        return false
-      }
+      var test = nodes[0].makeTest()
+      for node in nodes.dropFirst() { test = Self.either(test, node.makeTest()) }
+      return test
     case .not(let node):
       let test = node.makeTest()
       return { record throws(RecordError) in !(try test(record)) }
     }
   }
 
+  private static func both(
+    _ left: @escaping RecordTest,
+    _ right: @escaping RecordTest
+  ) -> RecordTest {
+    { record throws(RecordError) in
+      guard try left(record) else { return false }
+      return try right(record)
+    }
+  }
+
+  private static func either(
+    _ left: @escaping RecordTest,
+    _ right: @escaping RecordTest
+  ) -> RecordTest {
+    { record throws(RecordError) in
+      if try left(record) { return true }
+      return try right(record)
+    }
+  }
+
   /// Returns whether the bytes of a value meet the condition, which refers to that value only.
+  ///
+  /// The value is an element of a collection, which has no record: no layout, no other fields and
+  /// no `nil`.
   func test(value: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
     switch self {
     case .always: return true

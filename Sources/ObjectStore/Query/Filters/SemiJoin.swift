@@ -87,10 +87,18 @@ extension Filter {
   /// The condition in one transaction, with the results of its queries on other models filled in.
   struct Resolved: Sendable {
     /// The condition, which refers to fields of this model only.
-    var filter: Filter
+    let predicate: Predicate
     /// The keys that each query on another model found, in the order of
-    /// ``FilterNode/semiJoins``.
-    var keys: [[[UInt8]]] = []
+    /// ``PredicateNode/semiJoins``.
+    let keys: [[[UInt8]]]
+    /// The compiled condition.
+    let matches: RecordTest
+
+    init(predicate: Predicate, keys: [[[UInt8]]] = []) {
+      self.predicate = predicate
+      self.keys = keys
+      matches = predicate.node.makeTest()
+    }
   }
 
   /// Runs the queries on other models that the condition contains, each with its own plan.
