@@ -49,10 +49,12 @@ let package = Package(
       pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
     ),
-    .target(name: "LMDB", dependencies: ["CLMDB"]),
+    // The C library of the platform, and the lock of the standard library.
+    .target(name: "SystemInterface"),
+    .target(name: "LMDB", dependencies: ["CLMDB", "SystemInterface"]),
     .target(
       name: "ObjectStore",
-      dependencies: ["LMDB", .product(name: "Logging", package: "swift-log")]
+      dependencies: ["LMDB", "SystemInterface", .product(name: "Logging", package: "swift-log")]
     ),
     .macro(
       name: "ObjectStoreMacros",
@@ -76,7 +78,8 @@ let package = Package(
     .target(
       name: "DownloadStore",
       dependencies: [
-        "ObjectStore", "Migrations", .product(name: "Crypto", package: "swift-crypto"),
+        "ObjectStore", "Migrations", "SystemInterface",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: [
         "Records/DownloadRecord.model", "Records/RequestHeaders.model", "Records/Root.model",
@@ -85,38 +88,42 @@ let package = Package(
     .target(
       name: "DownloadSync",
       dependencies: [
-        "DownloadStore", "ObjectStore", "ResumeData",
+        "DownloadStore", "ObjectStore", "ResumeData", "SystemInterface",
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
     .target(
-      name: "DownloadSimulation",
-      dependencies: ["DownloadStore", "DownloadSync", "ResumeData"]
+      name: "SimulatedTransport",
+      dependencies: ["DownloadStore", "DownloadSync", "ResumeData", "SystemInterface"]
     ),
     .target(
-      name: "DownloadURLSession",
-      dependencies: ["DownloadStore", "DownloadSync", "ResumeData"]
+      name: "URLSessionTransport",
+      dependencies: ["DownloadStore", "DownloadSync", "ResumeData", "SystemInterface"]
     ),
     .target(
-      name: "DownloadAsyncHTTPClient",
-      dependencies: ["DownloadStore", "DownloadSync"] + asyncHTTPClient
+      name: "AsyncHTTPClientTransport",
+      dependencies: ["DownloadStore", "DownloadSync", "SystemInterface"] + asyncHTTPClient
     ),
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
-        "DownloadURLSession",
+        "AsyncHTTPClientTransport", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
+        "SystemInterface", "URLSessionTransport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
     // The binding: transactions, map growth, page checks, damaged files, several processes.
-    .testTarget(name: "LMDBTests", dependencies: ["CLMDB", "LMDB", "TestSupport"]),
+    .testTarget(
+      name: "LMDBTests",
+      dependencies: ["CLMDB", "LMDB", "SystemInterface", "TestSupport"]
+    ),
     // The store: coding, indexes, references, writes, history, observation, maintenance, damage.
     .testTarget(
       name: "ObjectStoreTests",
       dependencies: [
-        "ObjectStore", "LMDB", "TestSupport", .product(name: "Logging", package: "swift-log"),
+        "ObjectStore", "LMDB", "SystemInterface", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
       ]
     ),
     // Queries: random conditions, orders and joins, compared with arrays; the planner.
@@ -126,7 +133,11 @@ let package = Package(
       dependencies: ["DownloadStore", "DownloadSync", "DownloadURLSession"],
       path: "Examples/Quickstart"
     ),
-    .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
+    .target(
+      name: "TestSupport",
+      dependencies: ["SystemInterface"],
+      path: "Tests/Support/TestSupport"
+    ),
     // Separate from TestSupport, which executables link too: only tests link the testing library.
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
     // Resume data: decoding, repair, creation and the property lists inside, with a fuzz run.
@@ -177,18 +188,22 @@ let package = Package(
       ],
       exclude: ["DataFileCorpus", "JSONLinesCorpus"]
     ),
-    .target(name: "FaultServer", path: "Tests/Support/FaultServer"),
+    .target(
+      name: "FaultServer",
+      dependencies: ["SystemInterface"],
+      path: "Tests/Support/FaultServer"
+    ),
     .executableTarget(
       name: "fault-server",
-      dependencies: ["FaultServer"],
+      dependencies: ["FaultServer", "SystemInterface"],
       path: "Tests/Support/fault-server"
     ),
     // The server that injects faults into the replies of other tests.
-    .testTarget(name: "FaultServerTests", dependencies: ["FaultServer"]),
+    .testTarget(name: "FaultServerTests", dependencies: ["FaultServer", "SystemInterface"]),
     .target(
       name: "TransportTesting",
       dependencies: [
-        "AsyncHTTPClientTransport", "DownloadStore", "DownloadSync", "FaultServer",
+        "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "SystemInterface",
         "URLSessionTransport",
       ],
       path: "Tests/Support/TransportTesting"
@@ -197,14 +212,15 @@ let package = Package(
     .testTarget(
       name: "TransportTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "TestTraits", "TransportTesting",
+        "DownloadStore", "DownloadSync", "FaultServer", "SystemInterface", "TestTraits",
+        "TransportTesting",
       ]
     ),
     // URLSession's own behaviour: its failures, its requests, and responses that crash it.
     .testTarget(
       name: "URLSessionTransportTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "TestTraits", "TransportTesting",
+        "DownloadSync", "FaultServer", "SystemInterface", "TestTraits", "TransportTesting",
         "URLSessionTransport",
       ]
     ),
@@ -212,20 +228,23 @@ let package = Package(
     .testTarget(
       name: "AsyncHTTPClientTransportTests",
       dependencies: [
-        "AsyncHTTPClientTransport", "DownloadStore", "DownloadSync", "FaultServer",
+        "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "SystemInterface",
         "TransportTesting",
       ] + asyncHTTPClient
     ),
     // Records, their transitions and commands, file names, identities, groups and progress.
     .testTarget(
       name: "DownloadStoreTests",
-      dependencies: ["DownloadStore", "ObjectStore", "TestSupport", "TestTraits"]
+      dependencies: [
+        "DownloadStore", "ObjectStore", "SystemInterface", "TestSupport", "TestTraits",
+      ]
     ),
     // The parts of the engine: reconciliation, scheduling, retries, responses, partial files.
     .testTarget(
       name: "DownloadSyncTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "TestSupport", "TestTraits",
+        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "SystemInterface",
+        "TestSupport", "TestTraits",
       ]
     ),
     // The schema against its lock file and the frozen schemas of released versions.
@@ -248,7 +267,8 @@ let package = Package(
       name: "DownloadCommandsTests",
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "NginxServer",
-        "ObjectStore", "ResumeData", "TestSupport", "TestTraits", "DownloadURLSession", "dlstore",
+        "ObjectStore", "ResumeData", "SystemInterface", "TestSupport", "TestTraits",
+        "URLSessionTransport", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -261,8 +281,8 @@ let package = Package(
     .testTarget(
       name: "KillTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport", "TestTraits",
-        "dlstore",
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "SystemInterface",
+        "TestSupport", "TestTraits", "dlstore",
       ]
     ),
     .target(name: "PowerCut", path: "Tests/Support/PowerCut"),
@@ -270,15 +290,16 @@ let package = Package(
     .testTarget(
       name: "PowerCutTests",
       dependencies: [
-        "DownloadStore", "FaultServer", "ObjectStore", "PowerCut", "TestSupport", "dlstore",
+        "DownloadStore", "FaultServer", "ObjectStore", "PowerCut", "SystemInterface", "TestSupport",
+        "dlstore",
       ],
       exclude: ["Recorder"]
     ),
     .target(
       name: "EngineTestSupport",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "TestSupport",
-        "TransportTesting",
+        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "SystemInterface",
+        "TestSupport", "TransportTesting",
       ],
       path: "Tests/Support/EngineTestSupport"
     ),
@@ -287,8 +308,8 @@ let package = Package(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "DownloadSimulation", "TestSupport", "TestTraits", "TransportTesting",
-        .product(name: "Logging", package: "swift-log"),
+        "ResumeData", "SimulatedTransport", "SystemInterface", "TestSupport", "TestTraits",
+        "TransportTesting", .product(name: "Logging", package: "swift-log"),
       ]
     ),
     // The documented behaviour of earlier download managers (docs/predecessors.md).
@@ -296,32 +317,35 @@ let package = Package(
       name: "PredecessorTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "DownloadSimulation", "TestSupport", "TestTraits", "TransportTesting",
-        "DownloadURLSession",
+        "ResumeData", "SimulatedTransport", "SystemInterface", "TestSupport", "TestTraits",
+        "TransportTesting", "URLSessionTransport",
       ]
     ),
     .target(
       name: "Simulation",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "DownloadSimulation", "TestSupport",
+        "DownloadStore", "DownloadSync", "ObjectStore", "SimulatedTransport", "SystemInterface",
+        "TestSupport",
       ],
       path: "Tests/Support/Simulation"
     ),
     .executableTarget(
       name: "simulate",
-      dependencies: ["Simulation"],
+      dependencies: ["Simulation", "SystemInterface"],
       path: "Tests/Support/simulate"
     ),
     // The engine under random simulated faults, each run determined by a seed.
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["DownloadStore", "DownloadSync", "DownloadSimulation", "Simulation"]
+      dependencies: [
+        "DownloadStore", "DownloadSync", "SimulatedTransport", "Simulation", "SystemInterface",
+      ]
     ),
     .target(
       name: "HTTPFuzzing",
       dependencies: [
         "DownloadStore", "DownloadSync", "FaultServer", "FuzzSupport", "ObjectStore", "Simulation",
-        "TestSupport", "TransportTesting",
+        "SystemInterface", "TestSupport", "TransportTesting",
       ],
       path: "Tests/Support/HTTPFuzzing"
     ),
@@ -374,7 +398,10 @@ let package = Package(
 // `make models`: builds only what expands the templates, because the record types that it will
 // replace may not compile.
 if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
-  let needed: Set = ["CLMDB", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreMacrosTests"]
+  let needed: Set = [
+    "CLMDB", "SystemInterface", "LMDB", "ObjectStore", "ObjectStoreMacros",
+    "ObjectStoreMacrosTests",
+  ]
   package.targets.removeAll { !needed.contains($0.name) }
   package.products = []
 }
@@ -383,8 +410,9 @@ if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
 // targets that it does not need.
 if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   let needed: Set = [
-    "CLMDB", "LMDB", "ObjectStore", "Migrations", "DownloadStore", "DownloadSync", "ResumeData",
-    "DownloadSimulation", "DownloadURLSession", "DownloadAsyncHTTPClient", "DownloadCommands",
+    "CLMDB", "SystemInterface", "LMDB", "ObjectStore", "Migrations", "DownloadStore",
+    "DownloadSync", "ResumeData",
+    "SimulatedTransport", "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands",
     "dlstore", "TestSupport", "TestTraits",
     "EngineTestSupport", "FaultServer", "NginxServer", "TransportTesting", "TransportTests",
     "EngineTests",
@@ -396,12 +424,12 @@ if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
 
 // `.ci/sanitize` tests the libraries with DownloadURLSession, but not the command-line tool. Its
 // build skips the targets that it does not need.
-let sanitizer = Context.environment["DLSTORE_SANITIZER"]
-if sanitizer != nil {
+if Context.environment["DLSTORE_SANITIZER"] != nil {
   let needed: Set = [
-    "CLMDB", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreModel", "Migrations",
-    "ResumeData", "DownloadStore", "DownloadSync", "DownloadSimulation", "DownloadURLSession",
-    "DownloadAsyncHTTPClient", "TestSupport", "TestTraits", "MainActorModels", "FaultServer",
+    "CLMDB", "SystemInterface", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreModel",
+    "Migrations",
+    "ResumeData", "DownloadStore", "DownloadSync", "SimulatedTransport", "URLSessionTransport",
+    "AsyncHTTPClientTransport", "TestSupport", "TestTraits", "MainActorModels", "FaultServer",
     "TransportTesting", "EngineTestSupport",
     "LMDBTests", "ObjectStoreTests", "ObjectStoreQueryTests", "ObjectStoreModelTests",
     "DownloadStoreTests", "TransportTests", "URLSessionTransportTests", "EngineTests",
@@ -409,11 +437,6 @@ if sanitizer != nil {
   package.targets.removeAll { !needed.contains($0.name) }
   package.products = []
 }
-
-// Under ThreadSanitizer, `Mutex` is an alias of a lock in LMDB. Files use its members without
-// importing LMDB, which this feature does not allow.
-let memberImportVisibility: [SwiftSetting] =
-  sanitizer == "thread" ? [] : [.enableUpcomingFeature("MemberImportVisibility")]
 
 for target in package.targets where target.type != .system {
   target.swiftSettings =
@@ -423,24 +446,9 @@ for target in package.targets where target.type != .system {
       .enableUpcomingFeature("ImmutableWeakCaptures"),
       .enableUpcomingFeature("InferIsolatedConformances"),
       .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + memberImportVisibility + [
+      .enableUpcomingFeature("MemberImportVisibility"),
       .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
       .strictMemorySafety(),
       .treatAllWarnings(as: .error),
     ]
-}
-
-if sanitizer == "thread" {
-  // The targets that contain a `SanitizedMutex.swift`.
-  let locking: Set = [
-    "DownloadSync", "DownloadSimulation", "DownloadURLSession", "FaultServer",
-    "EngineTestSupport", "TransportTesting", "EngineTests", "TransportTests",
-    "URLSessionTransportTests",
-  ]
-  for target in package.targets {
-    if target.name == "LMDB" || locking.contains(target.name) {
-      target.swiftSettings?.append(.define("THREAD_SANITIZER"))
-    }
-    if locking.contains(target.name) { target.dependencies.append("LMDB") }
-  }
 }

@@ -7,14 +7,7 @@
   internal import NIOHTTP2
   internal import NIOPosix
   internal import NIOSSL
-
-  #if canImport(Darwin)
-    internal import Darwin
-  #elseif canImport(Musl)
-    internal import Musl
-  #else
-    internal import Glibc
-  #endif
+  internal import SystemInterface
 
   extension TaskOutcome {
     /// The outcome of a task that the client ended with an error.

@@ -5,14 +5,7 @@
   internal import Foundation
   internal import NIOCore
   internal import NIOHTTP1
-
-  #if canImport(Darwin)
-    internal import Darwin
-  #elseif canImport(Musl)
-    internal import Musl
-  #else
-    internal import Glibc
-  #endif
+  internal import SystemInterface
 
   extension Fetch {
     /// The length up to which an unwanted body is read to its end, because a new connection would

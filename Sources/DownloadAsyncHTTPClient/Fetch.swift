@@ -2,7 +2,7 @@
   internal import Dispatch
   internal import DownloadStore
   internal import DownloadSync
-  internal import Synchronization
+  internal import SystemInterface
 
   /// One task from its start to the last call to its sink.
   final class Fetch: Sendable {

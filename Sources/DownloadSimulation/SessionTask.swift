@@ -2,7 +2,7 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ResumeData
-internal import Synchronization
+internal import SystemInterface
 
 /// A task of a background session, which writes the received bytes to its file.
 final class SessionTask: TaskSink {

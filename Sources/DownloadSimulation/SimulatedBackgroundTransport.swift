@@ -2,7 +2,7 @@ internal import DownloadStore
 public import DownloadSync
 internal import Foundation
 package import ResumeData
-internal import Synchronization
+internal import SystemInterface
 
 /// A simulated background session of Apple's URLSession, for tests on any platform.
 ///

@@ -1,7 +1,7 @@
 internal import Dispatch
 public import DownloadStore
 public import DownloadSync
-internal import Synchronization
+internal import SystemInterface
 
 /// A transport without a network, for tests and simulations.
 ///

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import Synchronization
+internal import SystemInterface
 
 #if canImport(FoundationNetworking)
   /// The serial delegate queue of the session, with a bounded number of waiting blocks.

@@ -1,6 +1,6 @@
 internal import DownloadSync
 internal import Foundation
-internal import Synchronization
+internal import SystemInterface
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import SystemInterface
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking

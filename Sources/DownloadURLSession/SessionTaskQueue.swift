@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import DownloadSync
 internal import Foundation
-internal import Synchronization
+internal import SystemInterface
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking

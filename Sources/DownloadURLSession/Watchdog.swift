@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import DownloadStore
 internal import DownloadSync
-internal import Synchronization
+internal import SystemInterface
 
 /// The idle time of a task: the time without data while the transport was reading.
 struct IdleCounter {

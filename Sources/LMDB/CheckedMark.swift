@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A mark on a data file which shows that only commits have changed it since its pages were
 /// checked.
@@ -20,7 +14,7 @@
 enum CheckedMark {
   /// Returns whether the modification time is the mark for the file and the transaction.
   static func isValid(_ status: stat, transaction: UInt64) -> Bool {
-    let fraction = Int(modification(status).tv_nsec)
+    let fraction = Int(status.modificationTime.tv_nsec)
     let inode = UInt64(status.st_ino)
     return [true, false].contains { isSynced in
       fraction == nanoseconds(inode: inode, transaction: transaction, isSynced: isSynced)
@@ -29,16 +23,8 @@ enum CheckedMark {
 
   /// Returns whether the modification times are equal.
   static func isUnchanged(_ now: stat, _ before: stat) -> Bool {
-    let (one, other) = (modification(now), modification(before))
+    let (one, other) = (now.modificationTime, before.modificationTime)
     return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
-  }
-
-  private static func modification(_ status: stat) -> timespec {
-    #if canImport(Darwin)
-      status.st_mtimespec
-    #else
-      status.st_mtim
-    #endif
   }
 
   /// `UTIME_OMIT`, a macro that Swift does not import.

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// System calls that make files and their names durable.
 ///
@@ -48,13 +42,7 @@ package enum DurableFile {
   /// Lost on power cut until ``syncFolder(_:)``. The corresponding C function is `rename`.
   package static func rename(_ path: String, to target: String) throws(LMDBError) {
     try perform(.rename(path, to: target), "rename") {
-      #if canImport(Darwin)
-        unsafe Darwin.rename(path, target)
-      #elseif canImport(Musl)
-        unsafe Musl.rename(path, target)
-      #else
-        unsafe Glibc.rename(path, target)
-      #endif
+      unsafe SystemInterface.rename(path, target)
     }
   }
 
@@ -63,13 +51,7 @@ package enum DurableFile {
   /// Lost on power cut until ``syncFolder(_:)``. The corresponding C function is `link`.
   package static func link(_ path: String, to target: String) throws(LMDBError) {
     try perform(.link(path, to: target), "link") {
-      #if canImport(Darwin)
-        unsafe Darwin.link(path, target)
-      #elseif canImport(Musl)
-        unsafe Musl.link(path, target)
-      #else
-        unsafe Glibc.link(path, target)
-      #endif
+      unsafe SystemInterface.link(path, target)
     }
   }
 

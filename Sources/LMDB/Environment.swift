@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import Synchronization
+internal import SystemInterface
 
 /// An LMDB environment: a memory-mapped file that holds any number of databases.
 ///

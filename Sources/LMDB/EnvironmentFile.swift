@@ -1,12 +1,5 @@
 internal import CLMDB
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// File system operations on the files of an environment that LMDB itself does not perform.
 enum EnvironmentFile {
@@ -118,13 +111,7 @@ enum EnvironmentFile {
   }
 
   static func close(_ descriptor: Int32) {
-    #if canImport(Darwin)
-      _ = Darwin.close(descriptor)
-    #elseif canImport(Musl)
-      _ = Musl.close(descriptor)
-    #else
-      _ = Glibc.close(descriptor)
-    #endif
+    _ = SystemInterface.close(descriptor)
   }
 
   static func remove(_ path: String) {

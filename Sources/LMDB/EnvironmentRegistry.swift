@@ -1,12 +1,4 @@
-internal import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The environments that are open in this process, so that each file is opened once.
 enum EnvironmentRegistry {
@@ -45,7 +37,7 @@ enum EnvironmentRegistry {
     var claims: Set<Identity> = []
   }
 
-  private static let state = Guarded(State())
+  private static let state = Mutex(State())
 
   static func open(
     _ path: String,

@@ -1,12 +1,5 @@
 internal import CLMDB
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A failed LMDB or system call, and the code that it returned.
 public struct LMDBError: Error, Hashable, Sendable {

@@ -1,12 +1,5 @@
 internal import CLMDB
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The check of a data file's pages when it is opened, unless only commits have changed it since
 /// the last check.

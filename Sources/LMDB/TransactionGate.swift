@@ -1,12 +1,4 @@
-internal import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// Counts the open transactions of this process, and pools ended read transactions for reuse.
 ///
@@ -31,7 +23,7 @@ final class TransactionGate: Sendable {
 
   private static let idleReaderLimit = 32
   private static let readerCheckInterval = Duration.seconds(30)
-  private let state = Guarded(State())
+  private let state = Mutex(State())
 
   // MARK: Readers
 

@@ -4,7 +4,7 @@
   import DownloadSync
   import FaultServer
   import Foundation
-  import Synchronization
+  import SystemInterface
   import Testing
   import TransportTesting
 

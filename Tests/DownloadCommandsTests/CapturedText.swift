@@ -1,4 +1,4 @@
-import Synchronization
+import SystemInterface
 
 /// Collects written text.
 final class CapturedText: Sendable {

@@ -1,6 +1,6 @@
 #if os(Linux)
   import Foundation
-  import Synchronization
+  import SystemInterface
 
   /// A terminal for a process, and the output of the process.
   final class PseudoTerminal: Sendable {

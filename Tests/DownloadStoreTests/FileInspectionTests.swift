@@ -1,12 +1,9 @@
 import DownloadStore
 import Foundation
+import SystemInterface
 import TestSupport
 import TestTraits
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 @Suite struct FileInspectionTests {
   let fixture: StoreFixture

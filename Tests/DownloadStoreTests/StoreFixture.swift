@@ -1,7 +1,7 @@
 import DownloadStore
 import Foundation
 import ObjectStore
-import Synchronization
+import SystemInterface
 import TestSupport
 
 /// A store in its own folder, with a clock that the test sets.

@@ -1,6 +1,6 @@
 import DownloadStore
 import Foundation
-import Synchronization
+import SystemInterface
 import TestSupport
 import Testing
 

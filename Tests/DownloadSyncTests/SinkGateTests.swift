@@ -1,5 +1,4 @@
-import DownloadStore
-import Synchronization
+import SystemInterface
 import Testing
 
 @testable import DownloadSync

@@ -2,7 +2,7 @@ import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
-import Synchronization
+import SystemInterface
 import Testing
 
 /// Retries when the system clock is set.

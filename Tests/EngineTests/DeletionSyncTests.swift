@@ -3,7 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import Synchronization
+import SystemInterface
 import Testing
 
 /// Files that are deleted with their record in a folder that cannot be synced.

@@ -3,7 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import Synchronization
+import SystemInterface
 import Testing
 
 /// Downloads on a full disk on which space becomes available again.

@@ -3,7 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import Synchronization
+import SystemInterface
 import Testing
 
 /// A failed sync of a partial file.

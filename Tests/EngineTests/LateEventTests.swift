@@ -2,7 +2,7 @@ import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
-import Synchronization
+import SystemInterface
 import Testing
 
 /// Late events of the network and the disk, and the order of commits.

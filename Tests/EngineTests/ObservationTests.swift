@@ -4,7 +4,7 @@ import EngineTestSupport
 import Foundation
 import Logging
 import ObjectStore
-import Synchronization
+import SystemInterface
 import Testing
 
 /// An engine whose observation of the store fails.

@@ -5,7 +5,7 @@ import FaultServer
 import Foundation
 import Logging
 import ObjectStore
-import Synchronization
+import SystemInterface
 import Testing
 import TransportTesting
 

@@ -4,7 +4,8 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import Synchronization
+import SimulatedTransport
+import SystemInterface
 import TestSupport
 import Testing
 

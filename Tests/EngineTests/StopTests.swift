@@ -2,7 +2,7 @@ import DownloadStore
 import DownloadSync
 import EngineTestSupport
 import Foundation
-import Synchronization
+import SystemInterface
 import Testing
 
 /// Stopping an engine by cancelling the task that runs it.

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A client that sends the given bytes and reads to the end of the connection, with no HTTP library.
 struct RawClient {

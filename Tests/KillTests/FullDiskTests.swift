@@ -2,11 +2,10 @@ import DownloadStore
 import FaultServer
 import Foundation
 import ObjectStore
+import SystemInterface
 import Testing
 
 #if os(Linux)
-  import Glibc
-
   /// A disk of a few megabytes, which only root can mount.
   @Suite(
     .serialized,
@@ -26,7 +25,7 @@ import Testing
           withIntermediateDirectories: true
         )
         let code = unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(bytes)")
-        try #require(code == 0, "mount: \(unsafe String(cString: strerror(errno)))")
+        try #require(code == 0, "mount: \(systemErrorText())")
       }
 
       func grow(to bytes: Int) throws {

@@ -1,12 +1,9 @@
 import DownloadStore
 import Foundation
+import SystemInterface
 import TestSupport
 import TestTraits
 import Testing
-
-#if os(Linux)
-  import Glibc
-#endif
 
 /// The number of kills, which `DLSTORE_KILLS` overrides.
 private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap(Int.init) ?? 100
@@ -81,7 +78,7 @@ struct KillTests {
     var code: Int32?
     switch (victim, worker) {
     case (.worker, let worker?):
-      #expect(Glibc.kill(worker, SIGKILL) == 0)
+      #expect(SystemInterface.kill(worker, SIGKILL) == 0)
       // A supervisor does not restart a worker that was killed.
       code = 1
     case (.supervisor, _), (.worker, nil): engine.signal(SIGKILL)

@@ -1,11 +1,10 @@
 import DownloadStore
 import Foundation
 import ObjectStore
+import SystemInterface
 import Testing
 
 #if os(Linux)
-  import Glibc
-
   /// The program run as another user.
   ///
   /// Only root can change the user.

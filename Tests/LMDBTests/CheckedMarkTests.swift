@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -123,11 +124,7 @@ struct FileTime: Equatable {
   init(of file: String) throws {
     var status = stat()
     guard unsafe stat(file, &status) == 0 else { throw CocoaError(.fileReadUnknown) }
-    #if canImport(Darwin)
-      let time = status.st_mtimespec
-    #else
-      let time = status.st_mtim
-    #endif
+    let time = status.modificationTime
     wholeSeconds = Int(time.tv_sec)
     nanoseconds = Int(time.tv_nsec)
   }

@@ -3,11 +3,10 @@ import FaultServer
 import Foundation
 import ObjectStore
 import PowerCut
+import SystemInterface
 import TestSupport
 
 #if os(Linux)
-  import Glibc
-
   /// Writes the state after a power cut to disk, and checks it.
   struct PowerCutCheck {
     let run: RecordedRun

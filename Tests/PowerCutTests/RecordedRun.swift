@@ -3,11 +3,10 @@ import FaultServer
 import Foundation
 import ObjectStore
 import PowerCut
+import SystemInterface
 import TestSupport
 
 #if os(Linux)
-  import Glibc
-
   /// A recorded session of the built `dlstore` with a server: its system calls and the promises of
   /// its commands.
   final class RecordedRun: Sendable {

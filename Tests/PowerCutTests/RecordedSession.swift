@@ -3,11 +3,10 @@ import FaultServer
 import Foundation
 import ObjectStore
 import PowerCut
+import SystemInterface
 import TestSupport
 
 #if os(Linux)
-  import Glibc
-
   /// The recorded session: an engine that is stopped and killed, and commands in other processes.
   struct RecordedSession {
     private(set) var versions: [String: [RecordedRun.Version]] = [:]

@@ -3,7 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import Synchronization
+import SystemInterface
 import TestSupport
 import TestTraits
 import Testing

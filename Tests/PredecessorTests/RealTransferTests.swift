@@ -6,7 +6,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
-import Synchronization
+import SystemInterface
 import TestTraits
 import Testing
 

@@ -1,7 +1,8 @@
 import DownloadSimulation
 import DownloadStore
 import DownloadSync
-import Synchronization
+import SimulatedTransport
+import SystemInterface
 import Testing
 
 /// The simulated transport, as a sink sees it.

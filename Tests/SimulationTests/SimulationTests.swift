@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import Simulation
-import Synchronization
+import SystemInterface
 import Testing
 
 /// The engine in many random histories, each determined by its seed.

@@ -1,6 +1,6 @@
 import DownloadSync
 import FaultServer
-import Synchronization
+import SystemInterface
 import TestTraits
 import Testing
 import TransportTesting

@@ -2,7 +2,7 @@ import DownloadStore
 import DownloadSync
 import FaultServer
 import Foundation
-import Synchronization
+import SystemInterface
 import Testing
 import TransportTesting
 

@@ -1,7 +1,7 @@
 import DownloadStore
 import DownloadSync
 import FaultServer
-import Synchronization
+import SystemInterface
 import Testing
 import TransportTesting
 

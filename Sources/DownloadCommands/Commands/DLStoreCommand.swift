@@ -1,14 +1,7 @@
 package import ArgumentParser
 internal import Foundation
 internal import ObjectStore
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The command-line tool `dlstore`: a durable store of downloads, and the engine that runs them.
 package struct DLStoreCommand: AsyncParsableCommand {

@@ -1,12 +1,5 @@
 internal import Foundation
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// Folders given on the command line.
 enum Folder {
@@ -56,7 +49,7 @@ enum Folder {
     let status = SystemCall.status(code)
     return CommandFailure(
       status == .notFound ? .cannotCreate : status,
-      "cannot create the folder \(path): \(SystemCall.reason(code))"
+      "cannot create the folder \(path): \(systemErrorText(code))"
     )
   }
 }

@@ -1,14 +1,7 @@
 internal import ArgumentParser
 internal import DownloadStore
 internal import Foundation
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The options of a new download, shared by `add` and `get`.
 struct RequestOptions: ParsableArguments {
@@ -183,7 +176,7 @@ struct RequestOptions: ParsableArguments {
     guard descriptor >= 0 else {
       throw CommandFailure(
         SystemCall.status(),
-        "cannot read \(path): \(SystemCall.reason())"
+        "cannot read \(path): \(systemErrorText())"
       )
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SystemInterface
 
 /// Reads and writes whole files given on the command line.
 enum ResumeDataFile {
@@ -9,7 +10,7 @@ enum ResumeDataFile {
     // Opened once: it may be a pipe.
     let descriptor = unsafe path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw CommandFailure(SystemCall.status(), "cannot read \(path): \(SystemCall.reason())")
+      throw CommandFailure(SystemCall.status(), "cannot read \(path): \(systemErrorText())")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
     do {
@@ -37,7 +38,7 @@ enum ResumeDataFile {
       let code = errno
       // ENOENT means a missing folder, not a missing input file.
       let status = code == ENOENT ? .cannotCreate : SystemCall.status(code)
-      throw CommandFailure(status, "cannot create \(path): \(SystemCall.reason(code))")
+      throw CommandFailure(status, "cannot create \(path): \(systemErrorText(code))")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     do {

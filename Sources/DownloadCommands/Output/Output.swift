@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The output of a command: data to standard output, messages to standard error.
 struct Output: Sendable {
@@ -74,13 +68,7 @@ struct Output: Sendable {
     while written < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { bytes in
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
-        #if canImport(Darwin)
-          return unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
-        #elseif canImport(Musl)
-          return unsafe Musl.write(descriptor, rest.baseAddress, rest.count)
-        #else
-          return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-        #endif
+        return unsafe SystemInterface.write(descriptor, rest.baseAddress, rest.count)
       }
       if count >= 0 {
         written += count
@@ -90,7 +78,7 @@ struct Output: Sendable {
       } else if errno == EPIPE {
         throw ClosedPipe()
       } else if errno != EINTR {
-        throw CommandFailure(.inputOutput, "cannot write the output: \(SystemCall.reason())")
+        throw CommandFailure(.inputOutput, "cannot write the output: \(systemErrorText())")
       }
     }
   }
@@ -103,10 +91,6 @@ struct ClosedPipe: Error {}
 
 /// The error of the last failed system call.
 enum SystemCall {
-  static func reason(_ code: Int32 = errno) -> String {
-    unsafe String(cString: strerror(code))
-  }
-
   /// The exit status for a file that cannot be opened.
   static func status(_ code: Int32 = errno) -> ExitStatus {
     switch code {

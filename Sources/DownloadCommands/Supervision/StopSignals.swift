@@ -1,13 +1,5 @@
 internal import Dispatch
-internal import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A signal that asks for a stop.
 enum StopSignal: Sendable, Hashable, CaseIterable {
@@ -96,7 +88,7 @@ final class StopSignals {
     for (number, signal, isPassedOn) in numbers {
       #if canImport(Darwin)
         // The default action would also end the process.
-        _ = Darwin.signal(number, SIG_IGN)
+        _ = SystemInterface.signal(number, SIG_IGN)
       #endif
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler { [heard] in

@@ -1,11 +1,6 @@
 #if os(Linux)
   internal import Foundation
-
-  #if canImport(Musl)
-    internal import Musl
-  #else
-    internal import Glibc
-  #endif
+  internal import SystemInterface
 
   /// The parent of a worker process: starts it, forwards signals to it, and restarts it when a
   /// server's response has crashed it.

@@ -1,13 +1,6 @@
 internal import DownloadSync
 internal import Foundation
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A process that runs the engine for a supervisor.
 struct Worker: Sendable {

@@ -1,11 +1,6 @@
 #if os(Linux)
   internal import Foundation
-
-  #if canImport(Musl)
-    internal import Musl
-  #else
-    internal import Glibc
-  #endif
+  internal import SystemInterface
 
   /// A worker as seen by its supervisor: this program with the same arguments, and a pipe for notes.
   struct WorkerProcess {
@@ -89,7 +84,7 @@
     private static func failure(_ code: Int32) -> CommandFailure {
       CommandFailure(
         .inputOutput,
-        "cannot start the worker process: \(SystemCall.reason(code))"
+        "cannot start the worker process: \(systemErrorText(code))"
       )
     }
   }

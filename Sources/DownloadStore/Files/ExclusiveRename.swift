@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A rename that never replaces an existing file and can be reverted until it is finished.
 ///
@@ -104,7 +98,7 @@ extension ExclusiveRename.Failure: CustomStringConvertible {
   var description: String {
     switch self {
     case .nameTaken: "a file of that name exists"
-    case .refused(let code): unsafe String(cString: strerror(code))
+    case .refused(let code): systemErrorText(code)
     }
   }
 }

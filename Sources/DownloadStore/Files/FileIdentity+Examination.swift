@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The result of examining a path with `lstat`.
 ///
@@ -50,11 +44,7 @@ extension FileIdentity {
   }
 
   fileprivate init(_ status: stat) {
-    #if canImport(Darwin)
-      let modified = unsafe status.st_mtimespec
-    #else
-      let modified = status.st_mtim
-    #endif
+    let modified = status.modificationTime
     self.init(
       size: Int64(status.st_size),
       inode: UInt64(status.st_ino),

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// An open partial file with an exclusive lock (`flock`).
 ///
@@ -157,7 +151,7 @@ extension LockedFile.Refusal: CustomStringConvertible {
     case .missing: "the file does not exist"
     case .locked: "another process is using it"
     case .notOurs(let reason): reason.rawValue
-    case .failed(let code): unsafe String(cString: strerror(code))
+    case .failed(let code): systemErrorText(code)
     }
   }
 }

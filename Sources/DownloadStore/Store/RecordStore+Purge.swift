@@ -1,13 +1,6 @@
 internal import Foundation
 internal import ObjectStore
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 extension RecordStore {
   /// Plans the removal of records with their files.

@@ -1,5 +1,5 @@
 internal import DownloadStore
-internal import Synchronization
+internal import SystemInterface
 
 /// The digest of a partial file, computed while the file is written.
 ///

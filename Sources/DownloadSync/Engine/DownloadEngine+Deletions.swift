@@ -1,14 +1,7 @@
 internal import DownloadStore
 internal import Logging
 internal import ObjectStore
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 extension DownloadEngine {
   /// The reason why a decision was not committed.

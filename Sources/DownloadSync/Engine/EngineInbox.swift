@@ -1,5 +1,5 @@
 internal import DownloadStore
-internal import Synchronization
+internal import SystemInterface
 
 /// An input of an engine, named as an event in the past tense.
 enum EngineInput: Sendable {

@@ -1,13 +1,5 @@
 internal import DownloadStore
-internal import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The file of an incomplete download.
 ///

@@ -1,12 +1,5 @@
 internal import DownloadStore
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The meaning of a failed system call for a download.
 ///

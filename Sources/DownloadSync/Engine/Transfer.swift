@@ -1,7 +1,7 @@
 internal import DownloadStore
 internal import Foundation
 internal import ObjectStore
-internal import Synchronization
+internal import SystemInterface
 
 /// The sink of one task: judges the response and writes the body to the partial file.
 ///

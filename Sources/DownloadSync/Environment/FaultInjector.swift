@@ -1,12 +1,5 @@
 internal import ObjectStore
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A change that outlasts the process: a simulation kills the process before or after it.
 package enum Effect: Sendable, Hashable {

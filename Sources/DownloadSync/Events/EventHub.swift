@@ -1,5 +1,5 @@
 internal import DownloadStore
-internal import Synchronization
+internal import SystemInterface
 
 /// Distributes events to all interested consumers, and waits for none of them.
 final class EventHub: Sendable {

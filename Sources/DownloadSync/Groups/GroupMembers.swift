@@ -1,6 +1,6 @@
 internal import DownloadStore
 internal import ObjectStore
-internal import Synchronization
+internal import SystemInterface
 
 /// The stored members of a group, kept current by an observation until this object is released.
 final class GroupMembers: Sendable {

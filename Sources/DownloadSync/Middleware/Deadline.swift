@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 
 /// Limits how long an interceptor may run.
 enum Deadline {

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 
 /// Holds the completion handler for the events of a background session, and calls it when all of
 /// these events have been delivered.

@@ -1,6 +1,6 @@
 internal import DownloadStore
 internal import Foundation
-internal import Synchronization
+internal import SystemInterface
 
 /// A folder for the files that a background session has delivered and the engine has not committed
 /// yet.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 
 /// The live tasks of a transport, by id.
 ///

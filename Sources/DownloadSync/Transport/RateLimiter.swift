@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 
 /// A rate limit for the bodies of all tasks of a transport together.
 ///

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 
 /// A transport that runs each task on a background transport or on a foreground transport, as
 /// ``TaskRequest/prefersBackground`` asks.

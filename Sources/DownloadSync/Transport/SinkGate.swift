@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 
 /// Enforces the contract of a sink across threads: one call at a time, and `finish` once and last.
 ///

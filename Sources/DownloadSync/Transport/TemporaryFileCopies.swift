@@ -1,7 +1,7 @@
 internal import DownloadStore
 package import Foundation
 internal import ResumeData
-internal import Synchronization
+internal import SystemInterface
 
 /// Copies of the temporary files into which a background session downloads.
 ///

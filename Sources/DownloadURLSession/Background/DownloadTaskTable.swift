@@ -1,7 +1,7 @@
 #if canImport(Darwin)
   internal import DownloadSync
   internal import Foundation
-  internal import Synchronization
+  internal import SystemInterface
 
   /// The sinks of a background session's tasks, and the ends that no sink has received yet.
   ///

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 extension UnsafeRawBufferPointer {
   /// Whether both buffers have the same length and the same bytes from `start` on.

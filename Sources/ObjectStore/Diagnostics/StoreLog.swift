@@ -1,6 +1,6 @@
 internal import LMDB
 internal import Logging
-internal import Synchronization
+internal import SystemInterface
 
 /// Writes the log messages of one store value.
 ///
@@ -31,11 +31,11 @@ final class StoreLog: Sendable {
   /// The state last reported.
   ///
   /// The lock is never held while the logger is called.
-  private let state: Guarded<State>
+  private let state: Mutex<State>
 
   init(_ logger: Logger, now: ContinuousClock.Instant = .now) {
     self.logger = logger
-    state = Guarded(State(nextReaderCheck: now + Self.readerCheckInterval))
+    state = Mutex(State(nextReaderCheck: now + Self.readerCheckInterval))
   }
 
   // MARK: Opening

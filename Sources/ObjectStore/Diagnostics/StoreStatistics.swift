@@ -1,5 +1,5 @@
 internal import LMDB
-internal import Synchronization
+internal import SystemInterface
 
 /// The sizes, readers and transaction times of a store at one moment.
 ///
@@ -202,7 +202,7 @@ extension StoreStatistics.Table {
 final class TransactionMetrics: Sendable {
   /// Reads are counted but not timed: reading the clock costs more than opening a snapshot.
   private let reads = Atomic<Int>(0)
-  private let timings = Guarded(StoreStatistics.Transactions())
+  private let timings = Mutex(StoreStatistics.Transactions())
 
   /// A copy of all counters.
   var transactions: StoreStatistics.Transactions {

@@ -1,5 +1,5 @@
 internal import LMDB
-internal import Synchronization
+internal import SystemInterface
 
 /// The schema of all models in a store as of one epoch, with their tables open.
 ///

@@ -1,12 +1,5 @@
 internal import LMDB
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A file that appears under its name once it is complete and synced to disk.
 ///

@@ -1,12 +1,5 @@
 internal import Dispatch
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// Notifies other processes of commits by writing to the file `changes` in the store's folder.
 ///

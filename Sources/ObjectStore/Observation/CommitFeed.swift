@@ -1,5 +1,5 @@
 internal import LMDB
-internal import Synchronization
+internal import SystemInterface
 
 /// Wakes the observers of a store when this or another process commits.
 final class CommitFeed: Sendable {
@@ -29,7 +29,7 @@ final class CommitFeed: Sendable {
   private let environment: Environment
   private let notifier: ChangeNotifier
   /// Continuations are resumed after the lock is released.
-  private let state = Guarded(State())
+  private let state = Mutex(State())
 
   init(environment: Environment, notifier: ChangeNotifier) {
     self.environment = environment

@@ -1,13 +1,5 @@
 internal import LMDB
-internal import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// Opens a store: its folder, its environment and its schema.
 struct StoreOpening {
@@ -18,7 +10,7 @@ struct StoreOpening {
   /// Serializes transactions that open databases.
   ///
   /// LMDB permits only one at a time in a process (`mdb_dbi_open`).
-  static let databaseOpeningLock = Guarded(())
+  static let databaseOpeningLock = Mutex(())
 
   let isInMemory: Bool
   let log: StoreLog?

@@ -1,5 +1,5 @@
 internal import LMDB
-internal import Synchronization
+internal import SystemInterface
 
 /// The stored schema, limited to the program's models, at one epoch.
 final class StoreSchema: Sendable {

@@ -1,5 +1,5 @@
 internal import LMDB
-internal import Synchronization
+internal import SystemInterface
 
 /// A consistent view of the store at one commit, valid inside the closure of a read.
 public struct Snapshot: ObjectReader, ~Copyable, Sendable {
@@ -34,11 +34,11 @@ public final class FrozenSnapshot: Sendable {
   public let commitNumber: UInt64
   // LMDB lets any thread use a read transaction (MDB_NOTLS), but only one at a time; hence the
   // lock.
-  private let snapshot: Guarded<Snapshot?>
+  private let snapshot: Mutex<Snapshot?>
 
   init(_ snapshot: consuming Snapshot) {
-    commitNumber = snapshot.commitNumber
-    self.snapshot = Guarded(consume snapshot)
+    changeCount = snapshot.changeCount
+    self.snapshot = Mutex(consume snapshot)
   }
 
   /// Calls `body` with the snapshot and returns its result.

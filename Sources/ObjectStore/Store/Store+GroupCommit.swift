@@ -1,5 +1,5 @@
 internal import LMDB
-internal import Synchronization
+internal import SystemInterface
 
 extension Store {
   /// Runs queued writes, in batches, until the queue is empty.
@@ -95,7 +95,7 @@ final class WriteQueue: Sendable {
   static let maximumBatchSize = 256
 
   /// The lock is held only to add or remove writes, never while a write runs.
-  private let state = Guarded(State())
+  private let state = Mutex(State())
 
   /// The number of queued writes.
   var count: Int { state.withLock { $0.writes.count } }

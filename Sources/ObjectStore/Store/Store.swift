@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import LMDB
-internal import Synchronization
+internal import SystemInterface
 
 // The overloads of `read` share a name by design; `await` selects the asynchronous one.
 // swift-format-ignore: AmbiguousTrailingClosureOverload
@@ -30,7 +30,7 @@ public final class Store: Sendable {
   private let models: [any Model.Type]
   let schemaVersion: UInt32
   let historyLimit: HistoryLimit
-  private let schemas: Guarded<StoreSchema>
+  private let schemas: Mutex<StoreSchema>
   let metrics = TransactionMetrics()
   let log: StoreLog?
   let feed: CommitFeed
@@ -99,7 +99,7 @@ public final class Store: Sendable {
       // No other process can observe a store in memory.
       notifier: ChangeNotifier(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
     )
-    schemas = Guarded(opening.schema)
+    schemas = Mutex(opening.schema)
   }
 
   /// A random number chosen when the store was created.

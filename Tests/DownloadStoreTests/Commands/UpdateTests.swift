@@ -1,6 +1,6 @@
 import Foundation
 import ObjectStore
-import Synchronization
+import SystemInterface
 import TestSupport
 import TestTraits
 import Testing

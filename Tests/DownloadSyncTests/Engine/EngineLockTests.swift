@@ -1,12 +1,9 @@
 import Foundation
+import SystemInterface
 import TestSupport
 import Testing
 
 @testable import DownloadSync
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 @Suite(.timeLimit(.minutes(2))) struct EngineLockTests {
   let folder: TemporaryFolder

@@ -1,14 +1,11 @@
 import DownloadStore
 import Foundation
+import SystemInterface
 import TestSupport
 import TestTraits
 import Testing
 
 @testable import DownloadSync
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 @Suite struct FilePlacementTests {
   let folder: TemporaryFolder

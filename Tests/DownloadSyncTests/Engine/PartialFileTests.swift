@@ -1,14 +1,10 @@
 import DownloadStore
 import Foundation
-import Synchronization
+import SystemInterface
 import TestSupport
 import Testing
 
 @testable import DownloadSync
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Fails the first sync, and counts syncs.
 private final class OneFailedSync: FaultInjector {

@@ -1,6 +1,6 @@
 import LMDB
 import Logging
-import Synchronization
+import SystemInterface
 
 /// A log that keeps its entries in memory.
 final class RecordingLog: Sendable {
@@ -30,7 +30,7 @@ final class RecordingLog: Sendable {
     }
   }
 
-  private let all = Guarded<[Entry]>([])
+  private let all = Mutex<[Entry]>([])
 
   var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
 

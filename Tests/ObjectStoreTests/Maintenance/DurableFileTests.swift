@@ -1,6 +1,6 @@
 import Foundation
 import LMDB
-import Synchronization
+import SystemInterface
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import SystemInterface
 
 @testable import ObjectStore
 

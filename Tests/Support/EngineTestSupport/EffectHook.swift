@@ -1,5 +1,5 @@
 package import DownloadSync
-internal import Synchronization
+internal import SystemInterface
 
 /// An effect gate that calls a closure before each effect, and records the effects that happened.
 package final class EffectHook: FaultInjector {

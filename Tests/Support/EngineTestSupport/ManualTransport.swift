@@ -1,6 +1,6 @@
 internal import DownloadStore
 package import DownloadSync
-internal import Synchronization
+internal import SystemInterface
 
 /// A transport whose tasks do only what the test calls for.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 extension Body {
   private static let blockSize = 1 << 20

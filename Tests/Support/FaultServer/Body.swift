@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The content of a resource: stored bytes, or bytes that are computed on demand.
 public struct Body: Sendable {

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import Synchronization
+internal import SystemInterface
 
 /// The state that the threads of a server share.
 final class ServerState: Sendable {

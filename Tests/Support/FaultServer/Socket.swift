@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A failed system call.
 public struct SocketError: Error, CustomStringConvertible {
@@ -19,8 +15,7 @@ public struct SocketError: Error, CustomStringConvertible {
 
   /// The call and the system's message for the error number.
   public var description: String {
-    let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-    return "\(call): \(text)"
+    "\(call): \(systemErrorText(code))"
   }
 }
 
@@ -83,11 +78,7 @@ struct Socket: Sendable {
   /// Waits for a client; returns `nil` if none connects within `milliseconds`.
   func accept(milliseconds: CInt) -> Socket? {
     guard isReady(for: CShort(POLLIN), milliseconds: milliseconds) else { return nil }
-    #if canImport(Darwin)
-      let client = Darwin.accept(descriptor, nil, nil)
-    #else
-      let client = Glibc.accept(descriptor, nil, nil)
-    #endif
+    let client = SystemInterface.accept(descriptor, nil, nil)
     guard client >= 0 else { return nil }
     let result = Socket(descriptor: client)
     #if canImport(Darwin)

@@ -1,5 +1,5 @@
 public import FuzzSupport
-internal import Synchronization
+internal import SystemInterface
 
 /// Mutates scripts of responses and lets an engine download from them, without a network.
 public struct HTTPResponseFuzzer: Fuzzer {

@@ -4,7 +4,7 @@ internal import Foundation
 internal import FuzzSupport
 internal import ObjectStore
 internal import Simulation
-internal import Synchronization
+internal import SystemInterface
 internal import TestSupport
 
 /// A store whose downloads receive their responses from scripts.

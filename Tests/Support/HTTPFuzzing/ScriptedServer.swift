@@ -1,7 +1,7 @@
 internal import DownloadStore
 internal import DownloadSync
 internal import FuzzSupport
-internal import Synchronization
+internal import SystemInterface
 
 /// Answers requests from a script, and correctly once the script has ended.
 final class ScriptedServer: Sendable {

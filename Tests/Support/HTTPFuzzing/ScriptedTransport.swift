@@ -2,7 +2,7 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import FuzzSupport
-internal import Synchronization
+internal import SystemInterface
 
 /// A transport without a network, whose server is a script.
 ///

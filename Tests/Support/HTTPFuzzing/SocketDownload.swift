@@ -4,7 +4,7 @@ internal import FaultServer
 internal import Foundation
 internal import FuzzSupport
 internal import ObjectStore
-internal import Synchronization
+internal import SystemInterface
 internal import TestSupport
 internal import TransportTesting
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 internal import TestSupport
 
 /// The source of every random choice in a simulation: one generator, so that the seed determines

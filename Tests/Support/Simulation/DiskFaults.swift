@@ -1,12 +1,4 @@
-internal import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The current faults of the disk.
 final class DiskFaults: Sendable {

@@ -1,6 +1,6 @@
 internal import DownloadStore
 internal import DownloadSync
-internal import Synchronization
+internal import SystemInterface
 
 /// Receives the events of one engine, and detects a generation that ends twice.
 final class EventLog: Sendable {

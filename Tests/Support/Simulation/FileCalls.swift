@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// The file system calls with which a simulated disk examines and changes real files.
 enum FileCalls {
@@ -25,11 +19,7 @@ enum FileCalls {
   static func identity(of path: String) -> Identity? {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return nil }
-    #if canImport(Darwin)
-      let modified = unsafe status.st_mtimespec
-    #else
-      let modified = status.st_mtim
-    #endif
+    let modified = status.modificationTime
     return Identity(
       inode: UInt64(status.st_ino),
       seconds: modified.tv_sec,

@@ -2,15 +2,8 @@ internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
-internal import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SimulatedTransport
+internal import SystemInterface
 
 /// A simulated process with an engine: its connections to the disk, the store and the network, all
 /// of which are cut when it dies.

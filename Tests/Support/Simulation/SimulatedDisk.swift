@@ -1,6 +1,6 @@
 internal import DownloadSync
 internal import Foundation
-internal import Synchronization
+internal import SystemInterface
 
 /// Real files, and the state that a power cut would leave of them.
 ///

@@ -3,14 +3,8 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SimulatedTransport
+internal import SystemInterface
 
 extension Simulation {
   /// Injects a fault with some probability, and returns whether it did.

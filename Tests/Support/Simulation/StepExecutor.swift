@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 
 /// Runs the jobs of an engine one at a time, on the simulation's thread and in the order that the
 /// simulation selects.

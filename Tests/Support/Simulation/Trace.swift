@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import SystemInterface
 
 /// The steps of a run in order: as a digest, and as text if there is a listener.
 final class Trace: Sendable {

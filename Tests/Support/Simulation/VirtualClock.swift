@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import SystemInterface
 
 /// The clock of a simulation, which advances only when the simulation advances it.
 final class VirtualClock: Sendable {

@@ -1,11 +1,6 @@
 #if os(Linux)
   import Foundation
-
-  #if canImport(Musl)
-    import Musl
-  #else
-    import Glibc
-  #endif
+  import SystemInterface
 
   /// A small in-memory file system (tmpfs), which is unmounted when the value is released.
   public final class SmallDisk: Sendable {

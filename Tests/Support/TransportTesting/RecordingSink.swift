@@ -1,7 +1,7 @@
 public import DownloadStore
 public import DownloadSync
 public import FaultServer
-internal import Synchronization
+internal import SystemInterface
 
 /// A sink that records its calls, and checks the contract between sink and transport.
 public final class RecordingSink: TaskSink {

@@ -1,10 +1,5 @@
 internal import FaultServer
-
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// `fault-server`: the fault-injecting server as a program, for scripts and kill tests.
 @main

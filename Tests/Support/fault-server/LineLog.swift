@@ -1,10 +1,5 @@
 internal import FaultServer
-
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A file that lines are appended to.
 ///

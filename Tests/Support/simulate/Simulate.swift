@@ -1,6 +1,6 @@
 import Foundation
 import Simulation
-import Synchronization
+import SystemInterface
 
 /// Runs simulations.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 extension Store {
   /// Imports objects from a JSON Lines file, such as one written by ``exportJSONLines(to:)``.

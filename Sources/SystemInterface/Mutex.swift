@@ -1,19 +1,14 @@
-#if THREAD_SANITIZER
-  #if canImport(Darwin)
-    internal import Darwin
-  #elseif canImport(Musl)
-    internal import Musl
-  #else
-    internal import Glibc
-  #endif
+@_exported public import Synchronization
 
-  /// A value guarded by a lock that ThreadSanitizer understands; other builds use `Mutex`.
+#if THREAD_SANITIZER
+  /// A value guarded by a lock that ThreadSanitizer understands.
   ///
-  /// ThreadSanitizer does not see the locking of `Mutex` in Swift 6.3, and reports accesses to its
-  /// value as races.
+  /// ThreadSanitizer does not see the locking of the standard library's `Mutex` in Swift 6.3, and
+  /// reports accesses to its value as races. A file that imports only this module gets this type
+  /// instead; `.ci/sanitize` defines the condition. Other builds use the standard library's type.
   // The pointers are never reassigned, and the value is accessed only while the lock is held.
   @safe
-  package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+  package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
@@ -41,9 +36,4 @@
       return try unsafe body(&value.pointee)
     }
   }
-#else
-  package import Synchronization
-
-  /// A value guarded by a lock: the standard library's `Mutex`.
-  package typealias Guarded<Value: ~Copyable> = Mutex<Value>
 #endif

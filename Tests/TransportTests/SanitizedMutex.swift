@@ -1,6 +1,0 @@
-#if THREAD_SANITIZER
-  internal import LMDB
-
-  /// ThreadSanitizer does not see the lock of the standard library's `Mutex`.
-  typealias Mutex<Value: ~Copyable> = Guarded<Value>
-#endif
