@@ -93,22 +93,22 @@ let package = Package(
       ]
     ),
     .target(
-      name: "SimulatedTransport",
+      name: "DownloadSimulation",
       dependencies: ["DownloadStore", "DownloadSync", "ResumeData", "SystemInterface"]
     ),
     .target(
-      name: "URLSessionTransport",
+      name: "DownloadURLSession",
       dependencies: ["DownloadStore", "DownloadSync", "ResumeData", "SystemInterface"]
     ),
     .target(
-      name: "AsyncHTTPClientTransport",
+      name: "DownloadAsyncHTTPClient",
       dependencies: ["DownloadStore", "DownloadSync", "SystemInterface"] + asyncHTTPClient
     ),
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "AsyncHTTPClientTransport", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
-        "SystemInterface", "URLSessionTransport",
+        "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
+        "SystemInterface", "DownloadURLSession",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -203,8 +203,8 @@ let package = Package(
     .target(
       name: "TransportTesting",
       dependencies: [
-        "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "SystemInterface",
-        "URLSessionTransport",
+        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "SystemInterface",
+        "DownloadURLSession",
       ],
       path: "Tests/Support/TransportTesting"
     ),
@@ -221,14 +221,14 @@ let package = Package(
       name: "URLSessionTransportTests",
       dependencies: [
         "DownloadSync", "FaultServer", "SystemInterface", "TestTraits", "TransportTesting",
-        "URLSessionTransport",
+        "DownloadURLSession",
       ]
     ),
     // Failures of AsyncHTTPClient, and responses that crash URLSession.
     .testTarget(
       name: "AsyncHTTPClientTransportTests",
       dependencies: [
-        "AsyncHTTPClientTransport", "DownloadSync", "FaultServer", "SystemInterface",
+        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "SystemInterface",
         "TransportTesting",
       ] + asyncHTTPClient
     ),
@@ -268,7 +268,7 @@ let package = Package(
       dependencies: [
         "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "NginxServer",
         "ObjectStore", "ResumeData", "SystemInterface", "TestSupport", "TestTraits",
-        "URLSessionTransport", "dlstore",
+        "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -308,7 +308,7 @@ let package = Package(
       name: "EngineTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "SimulatedTransport", "SystemInterface", "TestSupport", "TestTraits",
+        "ResumeData", "DownloadSimulation", "SystemInterface", "TestSupport", "TestTraits",
         "TransportTesting", .product(name: "Logging", package: "swift-log"),
       ]
     ),
@@ -317,14 +317,14 @@ let package = Package(
       name: "PredecessorTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
-        "ResumeData", "SimulatedTransport", "SystemInterface", "TestSupport", "TestTraits",
-        "TransportTesting", "URLSessionTransport",
+        "ResumeData", "DownloadSimulation", "SystemInterface", "TestSupport", "TestTraits",
+        "TransportTesting", "DownloadURLSession",
       ]
     ),
     .target(
       name: "Simulation",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "SimulatedTransport", "SystemInterface",
+        "DownloadStore", "DownloadSync", "ObjectStore", "DownloadSimulation", "SystemInterface",
         "TestSupport",
       ],
       path: "Tests/Support/Simulation"
@@ -338,7 +338,7 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "SimulatedTransport", "Simulation", "SystemInterface",
+        "DownloadStore", "DownloadSync", "DownloadSimulation", "Simulation", "SystemInterface",
       ]
     ),
     .target(
@@ -412,7 +412,7 @@ if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
   let needed: Set = [
     "CLMDB", "SystemInterface", "LMDB", "ObjectStore", "Migrations", "DownloadStore",
     "DownloadSync", "ResumeData",
-    "SimulatedTransport", "URLSessionTransport", "AsyncHTTPClientTransport", "DownloadCommands",
+    "DownloadSimulation", "DownloadURLSession", "DownloadAsyncHTTPClient", "DownloadCommands",
     "dlstore", "TestSupport", "TestTraits",
     "EngineTestSupport", "FaultServer", "NginxServer", "TransportTesting", "TransportTests",
     "EngineTests",
@@ -428,8 +428,8 @@ if Context.environment["DLSTORE_SANITIZER"] != nil {
   let needed: Set = [
     "CLMDB", "SystemInterface", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreModel",
     "Migrations",
-    "ResumeData", "DownloadStore", "DownloadSync", "SimulatedTransport", "URLSessionTransport",
-    "AsyncHTTPClientTransport", "TestSupport", "TestTraits", "MainActorModels", "FaultServer",
+    "ResumeData", "DownloadStore", "DownloadSync", "DownloadSimulation", "DownloadURLSession",
+    "DownloadAsyncHTTPClient", "TestSupport", "TestTraits", "MainActorModels", "FaultServer",
     "TransportTesting", "EngineTestSupport",
     "LMDBTests", "ObjectStoreTests", "ObjectStoreQueryTests", "ObjectStoreModelTests",
     "DownloadStoreTests", "TransportTests", "URLSessionTransportTests", "EngineTests",

@@ -19,7 +19,7 @@ struct SessionFile: Sendable {
     for request: TaskRequest,
     number: UInt64,
     in folder: String,
-    of system: ResumeData.Consumer
+    of system: URLSessionResumeData.Consumer
   ) throws(DownloadFailure) {
     guard let resumeData = request.resumeData else {
       let digits = String(number, radix: 36, uppercase: true)
@@ -32,7 +32,7 @@ struct SessionFile: Sendable {
       }
       return
     }
-    guard let data = try? ResumeData(Array(resumeData)), let name = data.partialFileName else {
+    guard let data = try? URLSessionResumeData(Array(resumeData)), let name = data.partialFileName else {
       throw DownloadFailure(.unknown, "the resume data cannot be used")
     }
     guard (try? data.needsRepair(for: system)) == false else {

@@ -1,5 +1,5 @@
 #if AsyncHTTPClient
-  import AsyncHTTPClientTransport
+  import DownloadAsyncHTTPClient
   import DownloadStore
   import DownloadSync
   import FaultServer

@@ -4,7 +4,7 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import SimulatedTransport
+import DownloadSimulation
 import SystemInterface
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import DownloadSimulation
 import DownloadStore
 import DownloadSync
-import SimulatedTransport
+import DownloadSimulation
 import SystemInterface
 import Testing
 

@@ -1,12 +1,5 @@
 internal import DownloadStore
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
+internal import SystemInterface
 
 /// A complete file that is about to get its final name.
 struct FinishedFile: Sendable {

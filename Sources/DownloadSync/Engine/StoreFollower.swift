@@ -1,6 +1,6 @@
 internal import DownloadStore
 internal import ObjectStore
-internal import Synchronization
+internal import SystemInterface
 
 /// Follows the changes that the user and other processes make to the records of a store.
 ///

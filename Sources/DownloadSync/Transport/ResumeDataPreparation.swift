@@ -12,7 +12,7 @@ package enum ResumeDataPreparation {
   ///   then drops it and restarts the download from the first byte.
   package static func prepared(
     _ resumeData: Data,
-    for consumer: ResumeData.Consumer
+    for consumer: URLSessionResumeData.Consumer
   ) throws(DownloadFailure) -> Data {
     do {
       return Data(try URLSessionResumeData(Array(resumeData)).prepared(for: consumer).bytes)

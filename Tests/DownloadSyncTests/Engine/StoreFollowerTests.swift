@@ -1,7 +1,7 @@
 import DownloadStore
 import Foundation
 import ObjectStore
-import Synchronization
+import SystemInterface
 import TestSupport
 import Testing
 

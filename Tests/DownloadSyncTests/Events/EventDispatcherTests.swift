@@ -1,5 +1,5 @@
 import DownloadStore
-import Synchronization
+import SystemInterface
 import Testing
 
 @testable import DownloadSync

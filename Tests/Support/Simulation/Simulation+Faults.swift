@@ -3,7 +3,7 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
-internal import SimulatedTransport
+internal import DownloadSimulation
 internal import SystemInterface
 
 extension Simulation {

@@ -26,7 +26,7 @@ struct ResolvedQuery: Sendable {
   }
 
   /// Creates a query from one whose condition is already resolved.
-  init<M: Model>(_ query: Query<M>, _ resolved: Predicate<M>.Resolved, isOrdered: Bool = true) {
+  init<M: Model>(_ query: Query<M>, _ resolved: Filter<M>.Resolved, isOrdered: Bool = true) {
     node = resolved.predicate.node
     matches = resolved.matches
     let order = query.sortOrder

@@ -2,7 +2,7 @@
 ///
 /// A predicate is a tree, which the query planner inspects. Running a query compiles the tree to a
 /// test of records, which reads only the bytes of the fields to which the condition refers.
-public struct Predicate<Root: Model>: Sendable {
+public struct Filter<Root: Model>: Sendable {
   let node: PredicateNode
 
   init(_ node: PredicateNode) {

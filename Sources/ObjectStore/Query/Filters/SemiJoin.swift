@@ -87,14 +87,14 @@ extension Filter {
   /// The condition in one transaction, with the results of its queries on other models filled in.
   struct Resolved: Sendable {
     /// The condition, which refers to fields of this model only.
-    let predicate: Predicate
+    let predicate: Filter
     /// The keys that each query on another model found, in the order of
     /// ``PredicateNode/semiJoins``.
     let keys: [[[UInt8]]]
     /// The compiled condition.
     let matches: RecordTest
 
-    init(predicate: Predicate, keys: [[[UInt8]]] = []) {
+    init(predicate: Filter, keys: [[[UInt8]]] = []) {
       self.predicate = predicate
       self.keys = keys
       matches = predicate.node.makeTest()
