@@ -32,7 +32,8 @@ struct SessionFile: Sendable {
       }
       return
     }
-    guard let data = try? URLSessionResumeData(Array(resumeData)), let name = data.partialFileName else {
+    guard let data = try? URLSessionResumeData(Array(resumeData)), let name = data.partialFileName
+    else {
       throw DownloadFailure(.unknown, "the resume data cannot be used")
     }
     guard (try? data.needsRepair(for: system)) == false else {

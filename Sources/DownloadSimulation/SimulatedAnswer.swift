@@ -1,10 +1,10 @@
 internal import DownloadStore
-package import DownloadSync
+public import DownloadSync
 
 /// The response of a simulated server.
-package struct SimulatedAnswer: Sendable, Hashable {
+public struct SimulatedAnswer: Sendable, Hashable {
   /// The body of a response.
-  package enum Content: Sendable, Hashable {
+  public enum Content: Sendable, Hashable {
     /// A range of the file.
     case entity(SimulatedBody, Range<Int64>)
     /// An error page.
@@ -12,14 +12,14 @@ package struct SimulatedAnswer: Sendable, Hashable {
   }
 
   /// The head.
-  package var head: ResponseHead
+  public var head: ResponseHead
   /// The body.
-  package var content: Content
+  public var content: Content
 
   /// Computes the response to a request; 404 without a resource.
   ///
   /// Pure; follows RFC 9110, sections 13 to 15.
-  package init(to request: TaskRequest, from resource: SimulatedResource?) {
+  public init(to request: TaskRequest, from resource: SimulatedResource?) {
     guard let resource, resource.status == 200 else {
       var fields = [HeaderField(name: "Content-Length", value: "\(Self.page.count)")]
       if let wait = resource?.retryAfter {

@@ -1,3 +1,4 @@
+import DownloadStore
 import SystemInterface
 import Testing
 

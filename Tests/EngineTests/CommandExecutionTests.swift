@@ -145,7 +145,7 @@ struct CommandExecutionTests {
       try write { $0.intent = .pause }
       await cancelled()
       task.sink.finish(.failed(DownloadFailure(.connectionLost, "gone")))
-      while await !engine.progress().isEmpty { await Task.yield() }
+      while await !engine.currentProgress().isEmpty { await Task.yield() }
     }
     let record = try store.record(matching: url)
     #expect(record.state == .paused)

@@ -4,7 +4,6 @@ import DownloadSync
 import EngineTestSupport
 import Foundation
 import ObjectStore
-import DownloadSimulation
 import SystemInterface
 import TestSupport
 import Testing

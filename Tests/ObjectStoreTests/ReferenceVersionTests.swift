@@ -75,17 +75,20 @@ import Testing
       try tx.insert(City("a"))
       try tx.insert(Visit<Nullify>(id: 1, one: Self.a, list: [Self.a]))
     }
-    try open(ListVisit.self).write { tx in _ = try tx.update(ListVisit.self, key: 1) { $0.tag = 7 }
+    try folder.open(ListVisit.self).write { tx in
+      _ = try tx.update(ListVisit.self, key: 1) { $0.tag = 7 }
     }
     // The older program cannot nullify `one`, which it does not know, so its deletion is refused.
     let error = #expect(throws: StoreError.self) {
-      try open(ListVisit.self).write { tx in _ = try tx.delete(City.self, key: "a") }
+      try folder.open(ListVisit.self).write { tx in _ = try tx.delete(City.self, key: "a") }
     }
     #expect(error?.code == .referenced)
-    try open(Visit<Nullify>.self).write { tx in _ = try tx.delete(City.self, key: "a") }
-    let visit = try open(Visit<Nullify>.self).read { try $0.find(Visit<Nullify>.self, key: 1) }
+    try folder.open(Visit<Nullify>.self).write { tx in _ = try tx.delete(City.self, key: "a") }
+    let visit = try folder.open(Visit<Nullify>.self).read {
+      try $0.find(Visit<Nullify>.self, key: 1)
+    }
     #expect(visit == Visit(id: 1))
-    let other = try open(ListVisit.self).read { try $0.find(ListVisit.self, key: 1) }
+    let other = try folder.open(ListVisit.self).read { try $0.find(ListVisit.self, key: 1) }
     #expect(other?.tag == 7 && other?.list == [])
   }
 
@@ -108,12 +111,12 @@ import Testing
       for name in ["a", "b", "c"] { try tx.insert(City(name)) }
       try tx.insert(Visit<Nullify>(id: 1, list: [Self.a, Self.b]))
     }
-    try open(DenyingVisit.self).write { tx in _ = try tx.delete(City.self, key: "a") }
-    let newer = try open(DenyingVisit.self, version: 1)
+    try folder.open(DenyingVisit.self).write { tx in _ = try tx.delete(City.self, key: "a") }
+    let newer = try folder.open(DenyingVisit.self, version: 1)
     #expect(throws: StoreError.self) {
       try newer.write { tx in _ = try tx.delete(City.self, key: "b") }
     }
-    try open(City.self, OldVisit<Nullify>.self, version: 2).write { tx in
+    try folder.open(City.self, OldVisit<Nullify>.self, version: 2).write { tx in
       _ = try tx.delete(City.self, key: "b")
     }
     let metadata = try newer.read { tx in

@@ -1,7 +1,6 @@
 import DownloadSimulation
 import DownloadStore
 import DownloadSync
-import DownloadSimulation
 import SystemInterface
 import Testing
 

@@ -18,7 +18,7 @@ struct SampleStore {
     while first < finished {
       let batch = first..<min(first + 10_000, finished)
       try await store.add(batch.map(Self.request))
-      try store.objects.write { tx in
+      try await store.objects.write { tx in
         let waiting = DownloadRecord.where { $0.state == .waiting }
         _ = try tx.update(waiting) { record in
           record.state = .completed

@@ -1,5 +1,6 @@
 internal import DownloadStore
 internal import DownloadSync
+internal import Foundation
 
 /// A record and the current state of its files on disk; the input of every output format.
 struct DownloadEntry: Sendable {
@@ -65,6 +66,48 @@ struct DownloadEntry: Sendable {
     guard !revealsSecrets else { return attempt.failure.message }
     return ([record.url, attempt.url] + record.mirrors).reduce(attempt.failure.message) {
       $0.replacing($1, with: Redaction.url($1))
+    }
+  }
+}
+
+/// The outcome of the next reconciliation of a record that has no live task.
+struct NextStep: Sendable, Equatable {
+  /// The rules that apply, joined by `+` in their order.
+  var rule: String
+  /// The actions, joined by `; ` in their order, or `nothing`.
+  var action: String
+
+  /// `nil` if the store has no root of the record's name.
+  init?(of entry: DownloadEntry, now: Date = Date()) {
+    guard let files = entry.files else { return nil }
+    let decision = Reconciler.decide(ReconcileCase(record: entry.record, files: files, now: now))
+    rule = decision.ruleNames
+    action = decision.steps.isEmpty ? "nothing" : decision.steps.joined(separator: "; ")
+  }
+}
+
+/// Says when a download will start.
+enum QueuePositionText {
+  /// The sentence; `nil` if ``NextStep`` already says it.
+  static func text(of record: DownloadRecord, revealsSecrets: Bool) -> String? {
+    func shown(_ url: String) -> String { revealsSecrets ? url : Redaction.url(url) }
+    switch record.state {
+    case .waiting where record.isHeld:
+      return "held: `resume --now` of another download stopped it; resume it to continue"
+    case .waiting where record.startsImmediately:
+      return "immediately, before all others; stops a running download if no slot is free"
+    case .waiting where record.attempts.last?.failure.code == .diskFull:
+      return "when the disk has free space"
+    case .failedRetryable:
+      let time = record.nextRetryAt.map { "not before \(Timestamp.text($0))" } ?? "immediately"
+      return "\(time), from \(shown(record.source))"
+    case .failedPermanent where record.attempts.last?.failure.code == .needsURL:
+      return "when `dlstore set --url` gives it a new link; resumes after \(record.received) bytes"
+    case .waiting where record.source != record.url:
+      return "from \(shown(record.source))"
+    case .waiting, .running, .paused, .failedPermanent, .finalizing, .completed, .cancelled,
+      .removed:
+      return nil
     }
   }
 }

@@ -119,3 +119,60 @@ enum RecordCSV {
     ]
   }
 }
+
+/// Comma-separated values (RFC 4180), with lines that end in a line feed only.
+///
+/// Cells hold their text exactly, for programs to read. On a terminal, control characters are
+/// replaced, as `ls` does (decision 0023).
+enum CSVOutput {
+  /// Returns one line without its line feed.
+  static func line(_ cells: [String], onTerminal: Bool = false) -> String {
+    cells.map { quoted(onTerminal ? TerminalText.safe($0) : $0) }.joined(separator: ",")
+  }
+
+  private static func quoted(_ cell: String) -> String {
+    // Compares bytes, because CR LF is a single Character.
+    let needsQuotes = cell.utf8.contains {
+      $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D || $0 == 0x20
+    }
+    guard needsQuotes else { return cell }
+    return "\"" + cell.replacing("\"", with: "\"\"") + "\""
+  }
+}
+
+/// A text table, aligned by the width of characters on a terminal.
+struct TableOutput {
+  /// One column.
+  struct Column {
+    /// The header.
+    var title: String
+    /// Whether cells are aligned at their right edge.
+    var isAlignedRight = false
+  }
+
+  /// The columns, from left to right.
+  var columns: [Column]
+  /// The cells of each row, one per column.
+  var rows: [[String]] = []
+
+  /// The header line and the rows, truncated to `width` columns if given.
+  func lines(width: Int? = nil) -> [String] {
+    let rows = [columns.map(\.title)] + rows.map { $0.map(TerminalText.safe) }
+    let widths = columns.indices.map { column in
+      rows.map { TerminalText.width($0[column]) }.max() ?? 0
+    }
+    return rows.map { row in
+      var cells = columns.indices.map { column in
+        TerminalText.padded(
+          row[column],
+          to: widths[column],
+          alignedRight: columns[column].isAlignedRight
+        )
+      }
+      // No trailing blanks.
+      if let last = columns.indices.last, !columns[last].isAlignedRight { cells[last] = row[last] }
+      let line = cells.joined(separator: "  ")
+      return width.map { TerminalText.truncated(line, to: $0) } ?? line
+    }
+  }
+}

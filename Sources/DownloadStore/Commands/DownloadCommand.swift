@@ -1,3 +1,5 @@
+internal import ObjectStore
+
 /// A command that the user gives to downloads.
 ///
 /// Any process writes a command to the record as a new state or intent; the engine that runs the
@@ -31,5 +33,64 @@ package enum DownloadCommand: Sendable, Hashable {
     case .restart: DownloadState.allCases.filter { $0 != .removed }
     case .remove: DownloadState.allCases
     }
+  }
+}
+
+/// The downloads that a command applies to.
+public enum RecordSelection: Sendable, Hashable {
+  /// The downloads with these URLs, ids or unique id prefixes.
+  case matching([String])
+  /// The downloads with a tag.
+  case tagged(String)
+  /// All downloads of the store.
+  case all
+
+  /// The download with a URL, an id or a unique id prefix.
+  public static func matching(_ name: String) -> Self { .matching([name]) }
+
+  /// The condition for the selected records in the given states; `nil` for downloads given by name.
+  ///
+  /// An index serves the condition.
+  func filter(_ states: [DownloadState]) -> Filter<DownloadRecord>? {
+    let columns = DownloadRecord.columns
+    switch self {
+    case .matching: return nil
+    case .tagged(let tag): return columns.tags.contains(tag) && columns.state.isIn(states)
+    case .all: return columns.state.isIn(states)
+    }
+  }
+}
+
+/// The outcome of a command or an update for one download.
+public struct CommandOutcome: Sendable {
+  /// The effect on the record.
+  public enum Effect: Sendable {
+    /// The record has changed, and is now this one.
+    case done(DownloadRecord)
+    /// There was nothing to change; the record is still this one.
+    case unchanged(DownloadRecord)
+    /// No download has the name (`unknownRecord`), or several have (`ambiguousID`).
+    ///
+    /// A download that is being removed counts as unknown, except to
+    /// ``RecordStore/remove(_:withFile:)``.
+    case unknown(RecordStoreError)
+  }
+
+  /// The URL, id or id prefix that the caller gave; the record's URL if the selection named none.
+  public var name: String
+  /// The effect on the record.
+  public var effect: Effect
+
+  /// The record after the command; `nil` if no single record has the name.
+  public var record: DownloadRecord? {
+    switch effect {
+    case .done(let record), .unchanged(let record): record
+    case .unknown: nil
+    }
+  }
+
+  /// Whether the record has changed.
+  public var isDone: Bool {
+    if case .done = effect { true } else { false }
   }
 }

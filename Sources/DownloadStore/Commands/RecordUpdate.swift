@@ -9,7 +9,9 @@
 /// try await store.update(matching: "https://example.com/model.bin", with: update)
 /// ```
 public struct RecordUpdate: Sendable, Hashable {
-  /// The new name of the finished file. Characters that are unsafe in a file name are replaced.
+  /// The new name of the finished file.
+  ///
+  /// Characters that are unsafe in a file name are replaced.
   public var filename: String?
   /// The new type, a label of the caller's choice.
   public var type: String?

@@ -37,9 +37,17 @@ package struct FileInspection: Sendable, Hashable {
   package var partial: Partial
   /// The size of the partial file in bytes; zero if there is none.
   package var partialSize: Int64
+  /// Whether the final path contains the previous file of a restarted download, which the new file
+  /// replaces.
+  package var isReplaced: Bool
 
   /// Creates an inspection with known results.
-  package init(final: Final, partial: Partial, partialSize: Int64 = 0) {
+  package init(
+    final: Final,
+    partial: Partial,
+    partialSize: Int64 = 0,
+    isReplaced: Bool = false
+  ) {
     self.final = final
     self.partial = partial
     self.partialSize = partialSize
@@ -55,6 +63,7 @@ package struct FileInspection: Sendable, Hashable {
   ///
   /// Costs two `lstat`.
   package init(of record: DownloadRecord, in layout: FileLayout) {
+    isReplaced = false
     switch PathExamination(layout.finalPath) {
     case .file(let fileIdentity):
       isReplaced = fileIdentity == record.replacedFileIdentity

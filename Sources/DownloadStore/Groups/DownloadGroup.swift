@@ -49,3 +49,67 @@ extension RecordStore {
     DownloadGroup(tag: tag, store: self)
   }
 }
+
+/// The progress of a group as a sequence; ends when the task is cancelled or the store's
+/// observations end.
+///
+/// A new element follows each change of the sums. Its speed is the current one, and `nil` once the
+/// group is at rest.
+///
+/// - Complexity: O(members) for the first element, O(changes) for each further one.
+public struct GroupChanges: AsyncSequence, Sendable {
+  /// The progress of the group.
+  public typealias Element = GroupProgress
+  /// The error that ends the sequence if reading fails.
+  public typealias Failure = StoreError
+
+  let group: DownloadGroup
+  let interval: Duration
+
+  /// Starts observing.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(
+      changes: group.differences().makeAsyncIterator(),
+      interval: interval
+    )
+  }
+
+  /// Observes one group.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var changes: ResultChanges<DownloadRecord>.Iterator
+    fileprivate let interval: Duration
+    private var follower = GroupFollower()
+    private var meter = SpeedMeter()
+    private var last: (progress: GroupProgress, at: ContinuousClock.Instant)?
+
+    fileprivate init(changes: ResultChanges<DownloadRecord>.Iterator, interval: Duration) {
+      self.changes = changes
+      self.interval = interval
+    }
+
+    /// Returns the current sums at the first call, and then waits for the next change; `nil` at the
+    /// end.
+    ///
+    /// - Throws: `StoreError`, as an observation of the store.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(StoreError) -> GroupProgress? {
+      while true {
+        if let last {
+          // Changes during the wait are one element.
+          try? await Task.sleep(until: last.at.advanced(by: interval))
+        }
+        guard let change = try await changes.next() else { return nil }
+        follower.follow(change)
+        let now = SuspendingClock.now
+        meter.note(follower.tally.arrived, at: now)
+        var progress = follower.tally.progress
+        guard progress != last?.progress else { continue }
+        last = (progress, .now)
+        // A group at rest has no speed, even if bytes arrived a moment ago.
+        if !progress.isAtRest { progress.bytesPerSecond = meter.bytesPerSecond(at: now) }
+        return progress
+      }
+    }
+  }
+}

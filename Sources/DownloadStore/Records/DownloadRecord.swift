@@ -20,7 +20,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The id: 16 hexadecimal digits, derived from the URL with which the record was added.
   ///
   /// Unique in the store, and unchanged when the URL is replaced. Any unique prefix identifies the
-  /// record in ``RecordStore/record(named:)`` and on the command line.
+  /// record in ``RecordStore/record(matching:)`` and on the command line.
   public var id: String
   /// The name of the finished file: one path component of at most 255 bytes.
   public var filename: String

@@ -20,31 +20,7 @@ internal import ObjectStore
 /// let summary = try await engine.run(until: .idle)
 /// ```
 public actor DownloadEngine {
-  /// A download that has a slot, from the preparation of its request to the check of its digest.
-  struct ActiveTransfer {
-    var record: DownloadRecord
-    var layout: FileLayout
-    var transfer: Transfer
-    var task: TaskID?
-    /// Runs the request interceptors; `nil` when the request is prepared.
-    var preparation: Task<Void, Never>?
-    var meter = SpeedMeter()
-    var candidate: Scheduler.Candidate
-    /// The position of its start, in the same count as `Scheduler.Candidate.order`.
-    var started: Int
-    var startedAt: ContinuousClock.Instant
-    /// The number of bytes that the store counts as received.
-    var committed: Int64
-    /// Whether its task continues from resume data.
-    var usesResumeData = false
-    var isEnding = false
-
-    /// The number of missing bytes; `nil` if the size is unknown.
-    var missingBytes: Int64? {
-      transfer.entity.total.map { max(0, $0 - transfer.file.position) }
-    }
-  }
-
+  // Set once.
   /// The store whose downloads the engine runs.
   ///
   /// Its methods give the commands of the user, before, during and after a run:

@@ -1,4 +1,6 @@
+internal import Dispatch
 package import ObjectStore
+internal import SystemInterface
 
 /// The environment of an engine besides its store and its transport: time, randomness, threads, and
 /// the permission to change files.
@@ -66,5 +68,87 @@ package struct EngineEnvironment: Sendable {
     try await withCheckedThrowingContinuation { continuation in
       startWork { continuation.resume(with: Result(catching: work)) }
     }
+  }
+}
+
+extension EngineEnvironment {
+  /// The real environment.
+  package static let live = Self(
+    instant: { .now },
+    random: { .random(in: 0..<1) },
+    startWork: { work in DispatchQueue.global().async(execute: work) },
+    startLongWork: { work in
+      DispatchQueue.global(qos: .utility).async(execute: work)
+    },
+    startTask: { operation in Task.detached { await operation() } },
+    wake: { store, post in
+      let ticking = Task {
+        while !Task.isCancelled {
+          try await Task.sleep(for: .milliseconds(200))
+          post(.ticked)
+        }
+      }
+      // Posts a signal for each commit of any process. A commit of another process is noticed
+      // within a second even if its notification is lost: the store also polls.
+      let watching = Task { await watch({ store.commits }, post) }
+      return {
+        ticking.cancel()
+        watching.cancel()
+      }
+    },
+    availableBytes: { Volume.availableBytes(inFolder: $0) },
+    lacksDescriptors: { FileDescriptors.areExhausted },
+    faultInjector: nil
+  )
+}
+
+extension EngineEnvironment {
+  /// Posts a signal for each commit until the task is cancelled.
+  ///
+  /// An observation that fails or ends is restarted after `retryInterval`. Commits may have been
+  /// missed in the meantime, so a signal is posted then as well. Even if every observation fails,
+  /// the engine reads the store once per interval.
+  ///
+  /// - Parameters:
+  ///   - retryInterval: The time between the end of an observation and the next one.
+  ///   - commits: Starts an observation; each element stands for one or more commits.
+  ///   - post: Receives the signals.
+  package static func watch<Commits: AsyncSequence>(
+    retryInterval: Duration = .seconds(1),
+    _ commits: () -> Commits,
+    _ post: (Signal) -> Void
+  ) async {
+    while !Task.isCancelled {
+      do {
+        for try await _ in commits() { post(.storeChanged) }
+      } catch {
+        if !Task.isCancelled { post(.observationFailed(error)) }
+      }
+      // A cancelled sleep ends the loop.
+      try? await Task.sleep(for: retryInterval)
+      if !Task.isCancelled { post(.storeChanged) }
+    }
+  }
+}
+
+/// The file descriptors of this process.
+enum FileDescriptors {
+  /// More than a connection needs for its socket and its DNS lookup.
+  ///
+  /// A connection that failed has closed its own descriptors before the check.
+  private static let connectionCount = 8
+
+  /// Whether too few descriptors are free for a connection.
+  ///
+  /// Opens that number of descriptors and closes them again.
+  static var areExhausted: Bool {
+    var opened: [Int32] = []
+    defer { for descriptor in opened { close(descriptor) } }
+    while opened.count < connectionCount {
+      let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return SystemCallFailure(errno: errno) == .outOfResources }
+      opened.append(descriptor)
+    }
+    return false
   }
 }

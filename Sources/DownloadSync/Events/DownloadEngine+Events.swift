@@ -44,7 +44,7 @@ extension DownloadEngine {
 
   /// The progress of the running downloads, in order of arrival.
   package func currentProgress() -> [DownloadProgress] {
-    measure()
+    active.measure(at: .now)
     return active.values
       .sorted { $0.candidate.order < $1.candidate.order }
       .map(\.progress)
@@ -54,17 +54,15 @@ extension DownloadEngine {
   ///
   /// - Throws: `StoreError`.
   package func currentProgress(ofURL url: String) async throws -> DownloadProgress? {
-    if active[url] != nil { measure() }
+    if active[url] != nil { active.measure(at: .now) }
     if let download = active[url] { return download.progress }
     return try await current(url).map(DownloadProgress.init)
   }
 
   /// The progress of a record's download, whatever its current URL is.
   func currentProgress(ofRecord id: String) async throws -> DownloadProgress? {
-    if let url = active.values.first(where: { $0.record.id == id })?.record.url {
-      measure()
-      return active[url]?.progress
-    }
+    if active.transfer(ofRecord: id) != nil { active.measure(at: .now) }
+    if let download = active.transfer(ofRecord: id) { return download.progress }
     return try await store.objects.read { tx in
       try tx.first(DownloadRecord.where { $0.id == id })
     }
@@ -106,5 +104,46 @@ extension ActiveTransfer {
       expected: transfer.entity.total,
       bytesPerSecond: meter.bytesPerSecond(at: .now)
     )
+  }
+}
+
+extension DownloadEngine {
+  /// Calls a closure for each event, until the observation is cancelled or released.
+  ///
+  /// The calls are made one at a time, on an unspecified thread. A slow closure misses events, as a
+  /// slow consumer of ``events(keeping:)`` does; it never slows the engine. The calls end with the
+  /// engine's run.
+  ///
+  /// ```swift
+  /// let observation = engine.observe { event in
+  ///   if case .completed(let record) = event { print(record.filename) }
+  /// }
+  /// ```
+  ///
+  /// - Parameter body: The closure to call.
+  /// - Returns: The observation; keep it for as long as the closure is to be called.
+  public nonisolated func observe(
+    _ body: @escaping @Sendable (DownloadEvent) -> Void
+  ) -> EventObservation {
+    let events = events()
+    return EventObservation { for await event in events { body(event) } }
+  }
+}
+
+/// Owns the callbacks of an observer, and ends them when it is cancelled or released.
+public final class EventObservation: Sendable {
+  private let task: Task<Void, Never>
+
+  init(_ body: @escaping @Sendable () async -> Void) {
+    task = Task.detached { await body() }
+  }
+
+  deinit {
+    task.cancel()
+  }
+
+  /// Ends the callbacks, without waiting for a call that is in progress.
+  public func cancel() {
+    task.cancel()
   }
 }

@@ -1,3 +1,8 @@
+package import DownloadStore
+package import Foundation
+package import ResumeData
+internal import SystemInterface
+
 /// A transport whose tasks store the received bytes in their own files and continue without the
 /// process, like the tasks of Apple's background sessions.
 ///
@@ -48,5 +53,80 @@ extension DownloadEngine {
   /// ``BackgroundTransport``.
   public nonisolated func wakeTasks() {
     (transport as? any BackgroundTransport)?.wake()
+  }
+}
+
+/// Holds the completion handler for the events of a background session, and calls it when all of
+/// these events have been delivered.
+///
+/// The system passes the handler to
+/// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. After the call it
+/// updates the application's snapshot and may suspend the application.
+public final class BackgroundEvents: Sendable {
+  /// The identifier of the session.
+  public let identifier: String
+  // Held to exchange the handler. A handler is never called under the lock.
+  private let handler = Mutex<(@MainActor @Sendable () -> Void)?>(nil)
+
+  /// Creates an instance without a handler.
+  ///
+  /// - Parameter identifier: The identifier of the session whose handlers are accepted.
+  public init(identifier: String) {
+    self.identifier = identifier
+  }
+
+  /// Stores a handler until ``finish()``, unless it belongs to another session.
+  ///
+  /// A handler that is already stored is called immediately: the new one covers its events too.
+  ///
+  /// - Parameters:
+  ///   - identifier: The session identifier that the system passed with the handler.
+  ///   - new: The handler; called once, on the main actor.
+  /// - Returns: Whether the handler belongs to this session and was stored.
+  @discardableResult
+  public func accept(
+    identifier: String,
+    handler new: @escaping @MainActor @Sendable () -> Void
+  ) -> Bool {
+    guard identifier == self.identifier else { return false }
+    let old = handler.withLock { handler in
+      defer { handler = new }
+      return handler
+    }
+    if let old { Self.call(old) }
+    return true
+  }
+
+  /// Calls the stored handler once, on the main actor, and removes it.
+  ///
+  /// A background transport calls this when the session reports that all events have been
+  /// delivered. Without a stored handler it does nothing.
+  public func finish() {
+    let last = handler.withLock { $0.take() }
+    if let last { Self.call(last) }
+  }
+
+  private static func call(_ handler: @escaping @MainActor @Sendable () -> Void) {
+    Task { @MainActor in handler() }
+  }
+}
+
+/// Converts resume data to the form that a system accepts.
+package enum ResumeDataPreparation {
+  /// Returns resume data repaired for a system.
+  ///
+  /// Store the original data, not the result: a later system accepts the original bytes.
+  ///
+  /// - Throws: `DownloadFailure` with `unknown` if the data cannot be read or repaired. The engine
+  ///   then drops it and restarts the download from the first byte.
+  package static func prepared(
+    _ resumeData: Data,
+    for consumer: URLSessionResumeData.Consumer
+  ) throws(DownloadFailure) -> Data {
+    do {
+      return Data(try URLSessionResumeData(Array(resumeData)).prepared(for: consumer).bytes)
+    } catch {
+      throw DownloadFailure(.unknown, "the resume data cannot be used: \(error)")
+    }
   }
 }

@@ -37,7 +37,7 @@ public final class FrozenSnapshot: Sendable {
   private let snapshot: Mutex<Snapshot?>
 
   init(_ snapshot: consuming Snapshot) {
-    changeCount = snapshot.changeCount
+    commitNumber = snapshot.commitNumber
     self.snapshot = Mutex(consume snapshot)
   }
 

@@ -89,10 +89,10 @@ import Testing
   }
 
   @Test func `the records of others are returned once`() throws {
-    _ = try store.add([DownloadRequest(url: url("a"))])
+    _ = try store.addNow([DownloadRequest(url: url("a"))])
     var follower = try StoreFollower(store.objects, commits)
     #expect(try changes(&follower) == "none")
-    _ = try store.add([DownloadRequest(url: url("b")), DownloadRequest(url: url("c"))])
+    _ = try store.addNow([DownloadRequest(url: url("b")), DownloadRequest(url: url("c"))])
     #expect(try changes(&follower) == "b c")
     #expect(try changes(&follower) == "none")
     try store.objects.write { tx in _ = try tx.delete(DownloadRecord.self, key: url("a")) }
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `own commits, on whichever thread, do not come back`() async throws {
-    _ = try store.add([DownloadRequest(url: url("a"))])
+    _ = try store.addNow([DownloadRequest(url: url("a"))])
     var follower = try StoreFollower(store.objects, commits)
     let (store, commits, url) = (store, commits, url("a"))
     await withTaskGroup(of: Void.self) { group in
@@ -115,12 +115,12 @@ import Testing
       }
     }
     #expect(try changes(&follower) == "none")
-    _ = try store.add([DownloadRequest(url: self.url("b"))])
+    _ = try store.addNow([DownloadRequest(url: self.url("b"))])
     #expect(try changes(&follower).contains("b"))
   }
 
   @Test func `a change of the progress does not concern an engine`() throws {
-    _ = try store.add([DownloadRequest(url: url("a"))])
+    _ = try store.addNow([DownloadRequest(url: url("a"))])
     var follower = try StoreFollower(store.objects, commits)
     try store.objects.write { tx in
       guard var record = try tx.find(DownloadRecord.self, key: url("a")) else { return }
@@ -136,7 +136,7 @@ import Testing
     #expect(throws: Refusal.self) {
       try commits.write(to: store.objects) { _ in throw Refusal() }
     }
-    _ = try store.add([DownloadRequest(url: url("a"))])
+    _ = try store.addNow([DownloadRequest(url: url("a"))])
     #expect(try changes(&follower) == "a")
   }
 }

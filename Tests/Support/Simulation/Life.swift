@@ -2,7 +2,6 @@ internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
-internal import DownloadSimulation
 internal import SystemInterface
 
 /// A simulated process with an engine: its connections to the disk, the store and the network, all

@@ -1,3 +1,4 @@
+internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 

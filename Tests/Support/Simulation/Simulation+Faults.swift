@@ -3,7 +3,6 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
-internal import DownloadSimulation
 internal import SystemInterface
 
 extension Simulation {

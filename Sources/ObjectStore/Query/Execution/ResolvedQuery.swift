@@ -1,6 +1,6 @@
 /// A type-erased query whose conditions across references have been resolved.
 struct ResolvedQuery: Sendable {
-  let node: PredicateNode
+  let node: FilterNode
   let matches: RecordTest
   let order: SortOrder
   /// The number of leading matches to skip.
@@ -22,12 +22,12 @@ struct ResolvedQuery: Sendable {
     in source: ReaderSource,
     isOrdered: Bool = true
   ) throws {
-    self.init(query, try query.predicate.resolved(in: source), isOrdered: isOrdered)
+    self.init(query, try query.filter.resolved(in: source), isOrdered: isOrdered)
   }
 
   /// Creates a query from one whose condition is already resolved.
   init<M: Model>(_ query: Query<M>, _ resolved: Filter<M>.Resolved, isOrdered: Bool = true) {
-    node = resolved.predicate.node
+    node = resolved.filter.node
     matches = resolved.matches
     let order = query.sortOrder
     self.order = isOrdered ? order ?? .stored : .stored
@@ -45,8 +45,8 @@ struct ResolvedQuery: Sendable {
     order: SortOrder = .stored,
     takeCount: Int = .max
   ) throws {
-    let resolved = try predicate.resolved(in: source)
-    node = resolved.predicate.node
+    let resolved = try filter.resolved(in: source)
+    node = resolved.filter.node
     matches = resolved.matches
     self.order = order
     skipCount = 0

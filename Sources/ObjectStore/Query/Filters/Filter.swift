@@ -1,11 +1,11 @@
 /// A condition on the stored fields of a model, built with the operators of its columns.
 ///
-/// A predicate is a tree, which the query planner inspects. Running a query compiles the tree to a
+/// A filter is a tree, which the query planner inspects. Running a query compiles the tree to a
 /// test of records, which reads only the bytes of the fields to which the condition refers.
 public struct Filter<Root: Model>: Sendable {
-  let node: PredicateNode
+  let node: FilterNode
 
-  init(_ node: PredicateNode) {
+  init(_ node: FilterNode) {
     self.node = node
   }
 
@@ -42,18 +42,18 @@ public struct Filter<Root: Model>: Sendable {
   /// Matches objects that do not meet the condition.
   ///
   /// No index serves it.
-  public static prefix func ! (predicate: Self) -> Self {
-    switch predicate.node {
+  public static prefix func ! (filter: Self) -> Self {
+    switch filter.node {
     case .always: .none
     case .never: .all
-    default: Self(.not(predicate.node))
+    default: Self(.not(filter.node))
     }
   }
 }
 
 /// Returns whether a record meets a condition.
 ///
-/// The record must have the fields at ``PredicateNode/positions``.
+/// The record must have the fields at ``FilterNode/positions``.
 typealias RecordTest = @Sendable (borrowing RecordView) throws(RecordError) -> Bool
 
 /// The expression tree of a condition.
@@ -68,10 +68,10 @@ indirect enum FilterNode: Sendable {
   /// A condition on objects of another model; replaced before the query runs.
   case semiJoin(SemiJoin)
   /// All of two or more conditions.
-  case and([PredicateNode])
+  case and([FilterNode])
   /// At least one of two or more conditions.
-  case or([PredicateNode])
-  case not(PredicateNode)
+  case or([FilterNode])
+  case not(FilterNode)
 
   /// The nodes that must all hold.
   var conjuncts: [FilterNode] {
@@ -80,7 +80,7 @@ indirect enum FilterNode: Sendable {
   }
 
   /// The alternatives: the node is true if at least one of them is.
-  var disjuncts: [PredicateNode] {
+  var disjuncts: [FilterNode] {
     if case .or(let nodes) = self { return nodes }
     return [self]
   }

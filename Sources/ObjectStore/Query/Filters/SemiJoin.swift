@@ -87,17 +87,17 @@ extension Filter {
   /// The condition in one transaction, with the results of its queries on other models filled in.
   struct Resolved: Sendable {
     /// The condition, which refers to fields of this model only.
-    let predicate: Filter
+    let filter: Filter
     /// The keys that each query on another model found, in the order of
-    /// ``PredicateNode/semiJoins``.
+    /// ``FilterNode/semiJoins``.
     let keys: [[[UInt8]]]
     /// The compiled condition.
     let matches: RecordTest
 
-    init(predicate: Filter, keys: [[[UInt8]]] = []) {
-      self.predicate = predicate
+    init(filter: Filter, keys: [[[UInt8]]] = []) {
+      self.filter = filter
       self.keys = keys
-      matches = predicate.node.makeTest()
+      matches = filter.node.makeTest()
     }
   }
 

@@ -28,7 +28,7 @@ enum ExitStatus: Int32 {
       self = .refused
     case .notFound: self = .notFound
     case .damaged, .invalidInput, .schemaMismatch, .tooNew: self = .dataError
-    case .diskFull, .full, .inputOutput: self = .inputOutput
+    case .diskFull, .mapFull, .inputOutput: self = .inputOutput
     case .permissionDenied, .cannotCreate: self = .permissionDenied
     default: self = .software
     }

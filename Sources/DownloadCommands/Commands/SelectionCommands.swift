@@ -1,0 +1,101 @@
+internal import ArgumentParser
+internal import DownloadStore
+
+/// `dlstore pause`: pauses downloads.
+struct PauseCommand: SelectionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pause",
+    abstract: "Pauses downloads; keeps the bytes already on disk.",
+    discussion: """
+      An engine running in any process stops their transfers immediately. Completed, cancelled and \
+      permanently failed downloads are not changed. Prints one line per download. An unknown \
+      download is reported, and the exit code is 1.
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var targets: RecordTargets
+
+  var command: DownloadCommand { .pause }
+  var verb: String { "paused" }
+}
+
+/// `dlstore resume`: resumes downloads.
+struct ResumeCommand: SelectionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resume",
+    abstract: "Resumes downloads from the bytes already on disk.",
+    discussion: """
+      Clears their failures. With --now they start before all others; if no slot is free, the \
+      download that has run longest is stopped and waits until it is resumed. Completed and \
+      cancelled downloads are not changed: use 'restart' for them.
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var targets: RecordTargets
+
+  @Flag(help: "Start immediately; if no slot is free, stop the download that has run longest.")
+  var now = false
+
+  var command: DownloadCommand { .resume(immediately: now) }
+  var verb: String { now ? "starting" : "resumed" }
+}
+
+/// `dlstore cancel`: deletes partial files, keeps the records.
+struct CancelCommand: SelectionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cancel",
+    abstract: "Cancels downloads: deletes partial files, keeps the records.",
+    discussion: """
+      Completed downloads and their files are not changed. If an engine is running, it cancels the \
+      transfers, and the command waits for it for up to two seconds. Otherwise the command deletes \
+      the files itself.
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var targets: RecordTargets
+
+  var command: DownloadCommand { .cancel }
+  var verb: String { "cancelled" }
+}
+
+/// `dlstore restart`: restarts downloads from the first byte.
+struct RestartCommand: SelectionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restart",
+    abstract: "Restarts downloads from the first byte, completed ones too.",
+    discussion: """
+      A finished file stays in place until the new download replaces it.
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var targets: RecordTargets
+
+  var command: DownloadCommand { .restart }
+  var verb: String { "restarted" }
+}
+
+/// `dlstore remove`: removes downloads and their partial files.
+struct RemoveCommand: SelectionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Removes downloads: deletes the records and their partial files.",
+    discussion: """
+      Finished files are kept unless --with-file is given and the file is provably the one that was \
+      downloaded. If an engine is running, it does the work, and the command waits for it for up to \
+      two seconds. Otherwise the command deletes the files itself.
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var targets: RecordTargets
+
+  @Flag(help: "Also delete the finished files.")
+  var withFile = false
+
+  var command: DownloadCommand { .remove(withFile: withFile) }
+  var verb: String { "removed" }
+}
