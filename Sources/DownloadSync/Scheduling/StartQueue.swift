@@ -91,6 +91,7 @@ struct StartQueue {
   ///   - transfers: The active transfers.
   ///   - now: The current time.
   ///   - available: Returns the free space on the volume of a folder, in bytes; `nil` if unknown.
+  /// - Returns: The downloads to start, and the transfers to end in their favor.
   mutating func takeStarts(
     beside transfers: ActiveTransfers,
     at now: ContinuousClock.Instant,

@@ -68,6 +68,7 @@ extension JSONValue {
   /// Appends the JSON text.
   ///
   /// - Parameters:
+  ///   - output: Receives the text in UTF-8.
   ///   - indent: The indentation of the value in columns: each element is on a line of its own.
   ///     `nil` writes the compact form, without whitespace or line breaks.
   ///   - escape: Returns the escape sequence of a character, or `nil` to write it unchanged. It
