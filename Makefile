@@ -16,7 +16,7 @@ test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx and o
 	@.ci/install-nginx
 
 build: deps ## Builds all targets and tests in the debug configuration
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests --traits AsyncHTTPClient
 
 release: deps ## Builds the command-line tool in the release configuration
 	$(SWIFT) build -c release --product dlstore
@@ -28,10 +28,10 @@ test-transport: test-deps ## Runs the tests of transports, engine and commands o
 	@.ci/test-transport
 
 kill-test: test-deps ## Kills engines and commands 1000 times, and checks the guarantees each time
-	DLSTORE_KILLS=1000 $(SWIFT) test --disable-xctest --filter KillTests.KillTests
+	DLSTORE_KILLS=1000 .ci/test KillTests.KillTests
 
 power-cut-test: test-deps ## Simulates power cuts at 1000 system calls of a recorded run
-	DLSTORE_POWER_CUTS=1000 $(SWIFT) test --disable-xctest --filter '^PowerCutTests\.'
+	DLSTORE_POWER_CUTS=1000 .ci/test PowerCutTests
 
 simulate: deps ## Runs the engine under simulated faults; SEEDS=N of them, or SEED=N with a trace
 	$(SWIFT) build -c release --product simulate
@@ -61,14 +61,14 @@ format: ## Formats the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
 
 models: deps ## Expands the record templates again, after a change of a template
-	DLSTORE_RECORD_MODELS=1 $(SWIFT) test --disable-xctest --filter RecordTemplateTests
+	DLSTORE_RECORD_MODELS=1 .ci/test ObjectStoreMacrosTests.RecordTemplateTests
 	$(SWIFT) format --in-place Sources/DownloadStore/Records/*.swift
 
 schema: deps ## Writes Migrations/schema.lock.json from the models
-	DLSTORE_RECORD_SCHEMA=1 $(SWIFT) test --disable-xctest --filter SchemaLockTests
+	DLSTORE_RECORD_SCHEMA=1 .ci/test MigrationsTests.SchemaLockTests
 
 rules: deps ## Writes the rule table in docs/reconciliation.md from the code
-	DLSTORE_RULE_TABLE=1 $(SWIFT) test --disable-xctest --filter RuleTableTests
+	DLSTORE_RULE_TABLE=1 .ci/test DownloadCommandsTests.RuleTableTests
 
 bench: deps ## Compares ObjectStore with raw LMDB and GRDB; N=100000 for a quick run
 	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)
@@ -79,4 +79,4 @@ bench-engine: deps release ## Measures the engine, and aria2c for comparison; ne
 	Benchmarks/transfers.py --tool "$$($(SWIFT) build -c release --show-bin-path)/dlstore"
 
 clean: ## Deletes all build products
-	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build
+	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build Tests/Macros/.build

@@ -367,76 +367,8 @@ let package = Package(
       ],
       exclude: ["Corpus"]
     ),
-    .target(
-      name: "MainActorModels",
-      dependencies: ["ObjectStoreModel"],
-      path: "Tests/Support/MainActorModels",
-      swiftSettings: [.defaultIsolation(MainActor.self)]
-    ),
-    // The expansion and the diagnostics of the macros, and the expanded record templates.
-    .testTarget(
-      name: "ObjectStoreMacrosTests",
-      dependencies: [
-        "ObjectStore", "ObjectStoreMacros",
-        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-        .product(name: "SwiftParser", package: "swift-syntax"),
-        .product(name: "SwiftSyntax", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
-      ]
-    ),
-    // Models that are declared with the macros, stored and queried.
-    .testTarget(
-      name: "ObjectStoreModelTests",
-      dependencies: ["MainActorModels", "ObjectStoreModel"]
-    ),
   ]
 )
-
-// `make models`: builds only what expands the templates, because the record types that it will
-// replace may not compile.
-if Context.environment["DLSTORE_RECORD_MODELS"] == "1" {
-  let needed: Set = [
-    "CLMDB", "SystemInterface", "LMDB", "ObjectStore", "ObjectStoreMacros",
-    "ObjectStoreMacrosTests",
-  ]
-  package.targets.removeAll { !needed.contains($0.name) }
-  package.products = []
-}
-
-// `.ci/test-transport` tests DownloadAsyncHTTPClient in a build of its own, which skips the
-// targets that it does not need.
-if Context.environment["DLSTORE_SECOND_TRANSPORT"] == "1" {
-  let needed: Set = [
-    "CLMDB", "SystemInterface", "LMDB", "ObjectStore", "Migrations", "DownloadStore",
-    "DownloadSync", "ResumeData",
-    "DownloadSimulation", "DownloadURLSession", "DownloadAsyncHTTPClient", "DownloadCommands",
-    "dlstore", "TestSupport", "TestTraits",
-    "EngineTestSupport", "FaultServer", "NginxServer", "TransportTesting", "TransportTests",
-    "EngineTests",
-    "AsyncHTTPClientTransportTests", "DownloadCommandsTests",
-  ]
-  package.targets.removeAll { !needed.contains($0.name) }
-  package.products = []
-}
-
-// `.ci/sanitize` tests the libraries with DownloadURLSession, but not the command-line tool. Its
-// build skips the targets that it does not need.
-if Context.environment["DLSTORE_SANITIZER"] != nil {
-  let needed: Set = [
-    "CLMDB", "SystemInterface", "LMDB", "ObjectStore", "ObjectStoreMacros", "ObjectStoreModel",
-    "Migrations",
-    "ResumeData", "DownloadStore", "DownloadSync", "DownloadSimulation", "DownloadURLSession",
-    "DownloadAsyncHTTPClient", "TestSupport", "TestTraits", "MainActorModels", "FaultServer",
-    "TransportTesting", "EngineTestSupport",
-    "LMDBTests", "ObjectStoreTests", "ObjectStoreQueryTests", "ObjectStoreModelTests",
-    "DownloadStoreTests", "TransportTests", "URLSessionTransportTests", "EngineTests",
-  ]
-  package.targets.removeAll { !needed.contains($0.name) }
-  package.products = []
-}
 
 for target in package.targets where target.type != .system {
   target.swiftSettings =

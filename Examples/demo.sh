@@ -8,9 +8,9 @@ step() { printf '\n\033[1m== %s\033[0m\n' "$1"; }
 fail() { echo "demo: $1" >&2; exit 1; }
 
 step "build"
-swift build --product dlstore
-swift build --product fault-server
-bin=$(swift build --show-bin-path)
+swift build -c release --product dlstore
+swift build -c release --product fault-server
+bin=$(swift build -c release --show-bin-path)
 
 rm -rf .demo
 mkdir .demo

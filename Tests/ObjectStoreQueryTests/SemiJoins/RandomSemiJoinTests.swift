@@ -8,8 +8,7 @@ import Testing
   /// At least 8,000 queries in total.
   ///
   /// `DLSTORE_QUERIES` reduces the number.
-  static let queriesPerSeed =
-    ProcessInfo.processInfo.environment["DLSTORE_QUERIES"].flatMap { Int($0) } ?? 1_000
+  static let queriesPerSeed = min(1_000, RandomQueryTests.queriesPerSeed)
 
   private struct Rollback: Error {}
 

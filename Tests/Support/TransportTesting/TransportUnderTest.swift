@@ -1,13 +1,9 @@
 public import DownloadSync
+internal import Foundation
+public import DownloadURLSession
 
 #if AsyncHTTPClient
   public import DownloadAsyncHTTPClient
-
-  private typealias Implementation = AsyncHTTPClientTransport
-#else
-  public import DownloadURLSession
-
-  private typealias Implementation = URLSessionTransport
 #endif
 
 /// A transport with a rate limit.
@@ -16,25 +12,24 @@ public protocol LimitedTransport: Transport {
   var bytesPerSecond: Int64? { get nonmutating set }
 }
 
+extension URLSessionTransport: LimitedTransport {}
 #if AsyncHTTPClient
   extension AsyncHTTPClientTransport: LimitedTransport {}
-#else
-  extension URLSessionTransport: LimitedTransport {}
 #endif
 
-/// The transport that this build tests: AsyncHTTPClient with the package trait of that name,
-/// otherwise URLSession.
+/// The transport that this process tests: URLSession, or the one that `DLSTORE_TRANSPORT` names.
 ///
 /// Every test applies to both.
 public enum TransportUnderTest {
   /// Whether the transport is the one over URLSession.
-  public static var isURLSession: Bool {
-    #if AsyncHTTPClient
-      false
-    #else
-      true
-    #endif
-  }
+  public static let isURLSession: Bool = {
+    let name = ProcessInfo.processInfo.environment["DLSTORE_TRANSPORT"] ?? "urlsession"
+    precondition(
+      ["urlsession", "async-http-client"].contains(name),
+      "DLSTORE_TRANSPORT=\(name) is not a transport"
+    )
+    return name == "urlsession"
+  }()
 
   /// Creates a transport, with the parameters that both have.
   public static func make(
@@ -42,10 +37,21 @@ public enum TransportUnderTest {
     connectionsPerHost: Int = 16,
     bytesPerSecond: Int64? = nil
   ) -> any LimitedTransport {
-    Implementation(
-      idleTimeout: idleTimeout,
-      connectionsPerHost: connectionsPerHost,
-      bytesPerSecond: bytesPerSecond
-    )
+    if isURLSession {
+      return URLSessionTransport(
+        idleTimeout: idleTimeout,
+        connectionsPerHost: connectionsPerHost,
+        bytesPerSecond: bytesPerSecond
+      )
+    }
+    #if AsyncHTTPClient
+      return AsyncHTTPClientTransport(
+        idleTimeout: idleTimeout,
+        connectionsPerHost: connectionsPerHost,
+        bytesPerSecond: bytesPerSecond
+      )
+    #else
+      preconditionFailure("the tests were built without --traits AsyncHTTPClient")
+    #endif
   }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectStoreMacros
+@testable import MacrosUnderTest
 
 @Suite struct FixItTests {
   @Test(arguments: [

@@ -1,4 +1,4 @@
-import ObjectStoreMacros
+import MacrosUnderTest
 import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax

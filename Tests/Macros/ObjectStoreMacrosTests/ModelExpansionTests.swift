@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxMacroExpansion
 import Testing
 
-@testable import ObjectStoreMacros
+@testable import MacrosUnderTest
 
 @Suite struct ModelExpansionTests {
   @Test func `each kind of field is declared, read and written`() {

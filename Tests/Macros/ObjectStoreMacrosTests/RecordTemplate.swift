@@ -11,6 +11,7 @@ struct RecordTemplate: Sendable, CustomTestStringConvertible {
 
   private static let folder = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
     .appending(path: "Sources/DownloadStore/Records", directoryHint: .isDirectory)
 
   /// The templates of the download store.

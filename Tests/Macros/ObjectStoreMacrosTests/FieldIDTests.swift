@@ -1,7 +1,7 @@
 import ObjectStore
 import Testing
 
-@testable import ObjectStoreMacros
+@testable import MacrosUnderTest
 
 @Suite struct FieldIDTests {
   @Test(arguments: ["", "a", "url", "liquid", "costarring", "größe", "日本", "👩‍🚀"])

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectStoreMacros
+@testable import MacrosUnderTest
 
 /// Tests the expansion of models in other types and extensions, and access levels.
 @Suite struct NestedModelExpansionTests {

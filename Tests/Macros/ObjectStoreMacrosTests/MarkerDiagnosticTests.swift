@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectStoreMacros
+@testable import MacrosUnderTest
 
 @Suite struct MarkerDiagnosticTests {
   @Test(arguments: Marker.allCases)

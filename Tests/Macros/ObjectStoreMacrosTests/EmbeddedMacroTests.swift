@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectStoreMacros
+@testable import MacrosUnderTest
 
 @Suite struct EmbeddedMacroTests {
   @Test func `the expansion reads and writes each kind of field in order`() {
