@@ -8,7 +8,7 @@ internal import SystemInterface
 struct StoreFollower {
   /// The changes since the last call of ``next()``.
   enum Changes {
-    /// Only the engine has changed records, or nobody.
+    /// No other writer has changed records.
     case none
     /// The inserted records, those whose change concerns the engine, and the URLs of deleted ones.
     case some([DownloadRecord], deleted: [String])
@@ -85,7 +85,7 @@ extension ChangedFields<DownloadRecord> {
 /// transport. Each registers its number while the transaction holds the store's write lock, so that
 /// the number is known before anyone can see the commit.
 final class OwnCommits: Sendable {
-  /// Who has made some commits.
+  /// The author of a range of commits.
   enum Author: Sendable, Hashable {
     case engine
     /// At least one commit is another writer's.

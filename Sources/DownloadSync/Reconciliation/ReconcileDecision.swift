@@ -34,7 +34,7 @@ package struct ReconcileDecision: Sendable, Hashable {
     (actions + (plan?.actions ?? [])).map(\.rawValue) + (plan.map { [$0.source.rawValue] } ?? [])
   }
 
-  /// What the engine does to carry the decision out.
+  /// The steps of the engine that carry the decision out.
   var effects: ReconcileEffects { ReconcileEffects(self) }
 }
 

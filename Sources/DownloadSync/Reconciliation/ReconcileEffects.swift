@@ -76,7 +76,7 @@ struct ReconcileEffects: Sendable, Hashable {
     guard let plan = decision.plan else { return }
     rollsBack = plan.startsFromZero
     for action in plan.actions { add(action) }
-    // What a plan deletes is useless, not unneeded: the record must not count it any more first.
+    // A plan deletes useless bytes. The record stops counting them before.
     if partial == .delete { partial = .drop }
   }
 

@@ -82,7 +82,7 @@ package struct Reconciliation: Sendable, Hashable {
       + found.filter { $0.decision.result != .waitingFirst }
   }
 
-  /// What the engine does to carry the decision out.
+  /// The steps of the engine that carry the decision out.
   var effects: ReconcileEffects { decision.effects }
 
   /// The number of committed bytes that the decision drops although the download continues.
