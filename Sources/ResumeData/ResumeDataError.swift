@@ -17,7 +17,7 @@ public struct ResumeDataError: Error, Sendable, Hashable {
     public static let tooLarge = Self(value: .tooLarge)
     /// A property list is not a keyed archive of the expected kind.
     public static let notKeyedArchive = Self(value: .notKeyedArchive)
-    /// A property list has no member of resume data.
+    /// A property list has none of the keys of resume data.
     public static let notResumeData = Self(value: .notResumeData)
     /// The requested format cannot represent a value.
     public static let notRepresentable = Self(value: .notRepresentable)

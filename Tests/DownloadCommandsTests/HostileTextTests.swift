@@ -9,7 +9,7 @@ import Testing
 
 /// Texts of servers and users that would control a terminal if printed unchanged.
 private enum HostileText {
-  /// Texts that are valid filenames.
+  /// Texts that `add` accepts as filenames; it removes control characters.
   static let samples = [
     "\u{1B}[2J\u{1B}[H", "\u{1B}]0;title\u{7}", "\u{1B}]52;c;ZXZpbA==\u{7}", "\u{1B}c",
     "\u{9B}31m", "\u{9D}0;title\u{9C}", "\u{90}q\u{9C}", "\u{85}", "a\rb", "a\u{8}\u{8}b",

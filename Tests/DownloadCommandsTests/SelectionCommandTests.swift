@@ -38,7 +38,7 @@ struct SelectionCommandTests: StoreSuite {
     ] {
       let result = await dlstore([verb, "--store", store] + arguments)
       #expect(result.status == .usage)
-      #expect(result.messages.contains("Say which downloads"))
+      #expect(result.messages.contains("No downloads specified"))
     }
     #expect(try states() == ["waiting", "waiting", "waiting"])
   }

@@ -15,7 +15,7 @@ struct RecordTargets: ParsableArguments {
   func validate() throws {
     let count = (names.isEmpty ? 0 : 1) + (tag == nil ? 0 : 1) + (all ? 1 : 0)
     guard count == 1 else {
-      throw ValidationError("Say which downloads: give URLs or ids, --tag, or --all.")
+      throw ValidationError("No downloads specified: pass URLs or ids, --tag, or --all.")
     }
   }
 

@@ -37,8 +37,8 @@ package struct FileInspection: Sendable, Hashable {
   package var partial: Partial
   /// The size of the partial file in bytes; zero if there is none.
   package var partialSize: Int64
-  /// Whether the final path contains the previous file of a restarted download, which the new file
-  /// replaces.
+  /// Whether the final path contains the file that the download replaces: the previous one of a
+  /// restarted download, or one that the user asked to replace.
   package var isReplaced: Bool
 
   /// Creates an inspection with known results.

@@ -26,7 +26,7 @@ extension ReconcileCase {
     self.init(
       stored: Stored(of: record, files: files, task: task),
       task: task,
-      // The previous file of a restarted download is no obstacle.
+      // A file that the download is to replace is no obstacle.
       final: files.isReplaced && files.final.isForeign ? .missing : files.final,
       partial: files.partial,
       resumeData: resumeData ?? ResumeDataStatus(of: record),
@@ -113,7 +113,7 @@ extension ReconcileCase.ResumeDataStatus {
     )
     self =
       switch URLSessionResumeData.validity(of: Array(resumeData), given: facts) {
-      // Empty resume data is stored data too, and must be dropped.
+      // Empty resume data is stored, too, and must be dropped.
       case .none: .corrupt
       // The size of the temporary file can replace the missing count; it is not examined here.
       case .corrupt(let defect) where defect.code == .missingByteCount: .valid

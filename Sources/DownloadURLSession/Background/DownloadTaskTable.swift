@@ -71,7 +71,7 @@
       state.withLock { $0.sinks[$0.engineIDs[task.id] ?? task.id] = sink }
     }
 
-    /// Returns the session's number of a task.
+    /// Returns the session's identifier of a task.
     func sessionID(of id: TaskID) -> TaskID {
       state.withLock { $0.sessionIDs[id] ?? id }
     }

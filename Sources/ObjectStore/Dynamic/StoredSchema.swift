@@ -5,7 +5,7 @@ internal import SystemInterface
 ///
 /// The epoch counts the changes of the stored schema.
 struct StoredSchema {
-  /// One model.
+  /// A model with its fields and indexes.
   struct Entry {
     var tables: ModelTables
     var layouts: [RecordLayout]
@@ -60,7 +60,7 @@ struct StoredSchema {
 
   private init(in transaction: borrowing ReadTransaction, path: String) throws {
     guard let database = try transaction.openDatabase(TableName.store) else {
-      throw StoreError(.damaged, "\(path): the table with the store's description is missing")
+      throw StoreError(.damaged, "\(path): the metadata table is missing")
     }
     metadata = Metadata(database: database)
     guard

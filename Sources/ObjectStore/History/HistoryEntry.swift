@@ -73,7 +73,7 @@ struct HistoryEntry: Sendable, Hashable {
 }
 
 extension HistoryEntry {
-  /// Decodes the header and leaves the reader at the models.
+  /// Decodes the header and leaves the reader positioned at the first model.
   init(header reader: inout ByteReader) throws(RecordError) {
     guard try reader.read(UInt8.self) == Self.codingVersion else {
       throw RecordError(.unknownCoding)

@@ -56,7 +56,7 @@ extension Store {
   @discardableResult
   public func rebuildIndexes() throws -> Int {
     guard !isReadOnly else {
-      throw StoreError(.permissionDenied, "writing \(path): the store is open read-only")
+      throw StoreError(.permissionDenied, "cannot write \(path): the store is open read-only")
     }
     return try translating("rebuilding indexes of \(path)") {
       let names = try StoredSchema(environment).models.map(\.tables.name)

@@ -151,11 +151,11 @@ struct Metadata: Sendable {
       }
     } catch let error as RecordError {
       guard error.code == .unknownCoding else {
-        throw StoreError(.damaged, "the description of \(what()) is damaged", cause: error)
+        throw StoreError(.damaged, "the metadata of \(what()) is damaged", cause: error)
       }
       throw StoreError(
         .tooNew,
-        "the description of \(what()) has a later format: update this program",
+        "the metadata of \(what()) has a later format: update this program",
         cause: error
       )
     }

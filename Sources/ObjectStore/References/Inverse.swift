@@ -69,7 +69,7 @@ extension ObjectReader where Self: ~Copyable {
 extension Column {
   /// Matches objects whose field refers to the object.
   ///
-  /// The index of the field serves it.
+  /// Uses the index of the field.
   public func refers<Target: Model>(to target: Target) -> Filter<Root>
   where Value == Reference<Target> {
     self == Reference(to: target)
@@ -77,7 +77,7 @@ extension Column {
 
   /// Matches objects whose field refers to the object.
   ///
-  /// The index of the field serves it.
+  /// Uses the index of the field.
   public func refers<Target: Model>(to target: Target) -> Filter<Root>
   where Value == Reference<Target>? {
     self == Reference(to: target)
@@ -85,7 +85,7 @@ extension Column {
 
   /// Matches objects one of whose references refers to the object.
   ///
-  /// The index of the field serves it.
+  /// Uses the index of the field.
   public func refers<Target: Model>(to target: Target) -> Filter<Root>
   where Value == [Reference<Target>] {
     contains(Reference(to: target))
@@ -93,7 +93,7 @@ extension Column {
 
   /// Matches objects one of whose references refers to the object.
   ///
-  /// The index of the field serves it.
+  /// Uses the index of the field.
   public func refers<Target: Model>(to target: Target) -> Filter<Root>
   where Value == Set<Reference<Target>> {
     contains(Reference(to: target))

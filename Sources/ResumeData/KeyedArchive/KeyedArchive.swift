@@ -35,7 +35,7 @@ package struct KeyedArchive: Sendable, Equatable {
     guard let members = propertyList.dictionary, Self.isArchive(members),
       let objects = members[Self.objectsKey]?.array,
       let top = members[Self.topKey]?.dictionary
-    else { throw ResumeDataError(.notKeyedArchive, "the property list is no keyed archive") }
+    else { throw ResumeDataError(.notKeyedArchive, "the property list is not a keyed archive") }
     self.members = members
     self.members[Self.objectsKey] = .array([])
     self.objects = objects

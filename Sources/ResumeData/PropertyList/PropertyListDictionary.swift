@@ -1,13 +1,13 @@
 /// The members of a property list's dictionary, in the order in which they were written.
 ///
-/// The order means nothing, and equality ignores it; it is kept so that a change of one member
+/// The order has no meaning, and equality ignores it; it is kept so that a change of one member
 /// leaves the others where they were.
 package struct PropertyListDictionary: Sendable {
   /// A member.
   package struct Entry: Sendable, Equatable {
     /// The name.
     package var key: String
-    /// What it names.
+    /// The value.
     package var value: PropertyList
   }
 

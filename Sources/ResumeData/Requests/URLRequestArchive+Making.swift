@@ -19,7 +19,7 @@ extension URLRequestArchive {
     var fields = PropertyListDictionary()
     for header in headers {
       guard fields.append(.string(header.value), for: header.name) else {
-        throw ResumeDataError(.invalidArgument, "the field \(header.name) is there twice")
+        throw ResumeDataError(.invalidArgument, "duplicate header field '\(header.name)'")
       }
     }
     var builder = KeyedArchiveBuilder()

@@ -142,7 +142,7 @@ extension Column where Value: OptionalFieldValue, Value.Wrapped: FieldCollection
 
   /// Matches objects whose collection is not `nil` and has an element that meets the condition.
   ///
-  /// Otherwise as for a collection that is not optional.
+  /// Otherwise behaves as the overload for collections that are not optional.
   public func any(
     _ condition: (Column<Root, Value.Wrapped.Element>) -> Filter<Root>
   ) -> Filter<Root> {
@@ -151,7 +151,7 @@ extension Column where Value: OptionalFieldValue, Value.Wrapped: FieldCollection
 
   /// Matches objects whose collection is not `nil` and has only elements that meet the condition.
   ///
-  /// Otherwise as for a collection that is not optional.
+  /// Otherwise behaves as the overload for collections that are not optional.
   public func all(
     _ condition: (Column<Root, Value.Wrapped.Element>) -> Filter<Root>
   ) -> Filter<Root> {

@@ -36,7 +36,7 @@ struct NumberForm: Sendable, Hashable {
 
   /// Returns the integer with the given bits.
   ///
-  /// - Precondition: The form is one of integers.
+  /// - Precondition: The form is an integer form.
   @inline(__always)
   func integer(_ bits: UInt64) -> Int128 {
     guard form == .signed else { return Int128(bits) }
