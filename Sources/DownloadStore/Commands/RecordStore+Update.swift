@@ -93,7 +93,10 @@ extension RecordStore {
     // In any state: the file may be in place although the record is not `completed` yet.
     let isOurs = FileInspection(of: record, in: old).final == .ours
     guard try take(filename, for: &record, roots, in: &tx) else {
-      throw RecordStoreError(.nameTaken, "the file name '\(filename)' is already taken by a download or a file")
+      throw RecordStoreError(
+        .nameTaken,
+        "the file name '\(filename)' is already taken by a download or a file"
+      )
     }
     guard isOurs else { return nil }
     let new = try roots.layout(of: record)

@@ -133,7 +133,10 @@ extension RecordStore {
     guard request.collision != .fail, let fileIdentity = FileIdentity(ofFileAt: path),
       try !isReserved(record, in: tx)
     else {
-      throw RecordStoreError(.nameTaken, "the file name '\(wanted)' is already taken by a download or a file")
+      throw RecordStoreError(
+        .nameTaken,
+        "the file name '\(wanted)' is already taken by a download or a file"
+      )
     }
     guard request.collision == .keep else {
       record.replaceFile(fileIdentity)

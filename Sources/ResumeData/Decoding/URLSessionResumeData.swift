@@ -64,7 +64,10 @@ public struct URLSessionResumeData: Sendable, Equatable {
     _ dictionary: ResumeDictionary
   ) throws(ResumeDataError) {
     guard dictionary.keys.contains(where: { Key(rawValue: $0) != nil }) else {
-      throw ResumeDataError(.notResumeData, "the property list is not resume data: it has none of its keys")
+      throw ResumeDataError(
+        .notResumeData,
+        "the property list is not resume data: it has none of its keys"
+      )
     }
     var reading = ResumeDataReading(dictionary)
     self.bytes = bytes

@@ -65,7 +65,10 @@ extension URLSessionResumeData {
   /// - Throws: ``ResumeDataError`` with `invalidArgument` for a negative count.
   public func settingReceived(_ byteCount: Int64) throws(ResumeDataError) -> URLSessionResumeData {
     guard byteCount >= 0 else {
-      throw ResumeDataError(.invalidArgument, "the number of received bytes must not be negative: \(byteCount)")
+      throw ResumeDataError(
+        .invalidArgument,
+        "the number of received bytes must not be negative: \(byteCount)"
+      )
     }
     guard received != byteCount else { return self }
     return try changing(.bytesReceived, to: .integer(Int128(byteCount)))

@@ -1,6 +1,6 @@
 public import DownloadSync
-internal import Foundation
 public import DownloadURLSession
+internal import Foundation
 
 #if AsyncHTTPClient
   public import DownloadAsyncHTTPClient
