@@ -16,7 +16,7 @@ struct ItemFilter: ParsableArguments {
   var low: Int?
 
   /// The condition as a value, which transactions and observations can share.
-  var predicate: Filter<Item> {
+  var condition: Filter<Item> {
     let columns = Item.columns
     var condition = Filter<Item>.all
     for tag in tag { condition = condition && columns.tags.contains(tag) }
