@@ -24,7 +24,7 @@ release: deps ## Builds the command-line tool in the release configuration
 test: test-deps ## Runs all tests but those of AsyncHTTPClient
 	@.ci/test
 
-test-transport: test-deps ## Runs the tests of transports, engine and commands over AsyncHTTPClient
+test-transport: test-deps ## Runs the tests of the transports and the engine again, over AsyncHTTPClient
 	@.ci/test-transport
 
 kill-test: test-deps ## Kills engines and commands 1000 times, and checks the guarantees each time
