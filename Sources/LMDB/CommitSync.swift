@@ -4,6 +4,15 @@ internal import CLMDB
 ///
 /// With any of these, a commit survives the end of the process, even a crash. They differ in what
 /// survives a power cut.
+///
+/// ```swift
+/// for batch in batches {
+///   var transaction = try environment.beginWrite()
+///   for (key, value) in batch { try transaction.put(value.span, for: key.span, in: cache) }
+///   try transaction.commit(CommitSync.deferred)
+/// }
+/// try environment.sync()
+/// ```
 public enum CommitSync: Sendable, Hashable, CaseIterable {
   /// The commit survives a power cut. Synced on return.
   ///

@@ -3,6 +3,13 @@ internal import CLMDB
 /// A named database in an environment: an ordered map from keys to values.
 ///
 /// The value stays valid while its environment is open.
+///
+/// ```swift
+/// let notes: Database = try transaction.createDatabase("notes")
+/// let events = try transaction.createDatabase("events", keys: .integers)
+/// let number = withUnsafeBytes(of: UInt64(7)) { bytes in Array(bytes) }
+/// try transaction.put(value.span, for: number.span, in: events)
+/// ```
 public struct Database: Sendable, Hashable {
   /// The order of the keys of a database.
   public enum Keys: Sendable, Hashable {

@@ -1,6 +1,12 @@
 internal import CLMDB
 
 /// The size of a database at one moment.
+///
+/// ```swift
+/// let size: DatabaseStatistics = try transaction.statistics(of: notes)
+/// let pages = size.branchPages + size.leafPages + size.overflowPages
+/// print("\(notes.name): \(size.entries) entries on \(pages) pages")
+/// ```
 public struct DatabaseStatistics: Sendable, Hashable {
   /// The number of entries.
   public var entries: Int

@@ -15,6 +15,15 @@ internal import SystemInterface
 /// A read sees one snapshot, never waits for a writer, and may run on any thread. Writes are
 /// serialized across all threads and processes. If a process dies during a write, its changes are
 /// discarded and its lock is released.
+///
+/// ```swift
+/// let environment = try Environment.open("/var/lib/notes")
+/// let (key, value) = (Array("milk".utf8), Array("2 l".utf8))
+/// var transaction = try environment.beginWrite()
+/// let notes = try transaction.createDatabase("notes")
+/// try transaction.put(value.span, for: key.span, in: notes)
+/// try transaction.commit()
+/// ```
 @safe
 public final class Environment: Sendable {
   // LMDB synchronizes access to this handle, and it is never reassigned.
@@ -72,6 +81,10 @@ public final class Environment: Sendable {
   /// call has returned, however the process ends. No commit waits for a disk, whatever its
   /// ``CommitSync``. The files are created in `/dev/shm` where it is available, otherwise in the
   /// folder for temporary files.
+  ///
+  /// ```swift
+  /// let environment = try Environment.openInMemory()
+  /// ```
   ///
   /// - Throws: ``LMDBError`` with `noSpace`, `accessDenied`, or another system error.
   public static func openInMemory(
@@ -334,6 +347,14 @@ public final class Environment: Sendable {
   /// Checks every page of the last commit and the list of free pages.
   ///
   /// LMDB itself does not check them, and some damage ends the process when LMDB reads it.
+  ///
+  /// ```swift
+  /// do {
+  ///   try environment.checkPages()
+  /// } catch where error.isCorruption {
+  ///   print("restore a backup of \(environment.path): \(error)")
+  /// }
+  /// ```
   ///
   /// - Throws: ``LMDBError`` with `corrupted` or `inputOutput`, or as ``beginRead()``.
   /// - Complexity: O(n) in the pages of the file.

@@ -6,6 +6,10 @@ extension Environment {
   /// During it, pages that other commits free cannot be reused, so the data file may grow. The
   /// corresponding C function is `mdb_env_copyfd2`.
   ///
+  /// ```swift
+  /// try environment.copy(to: "/backup/notes/data.mdb", compacting: true)
+  /// ```
+  ///
   /// - Parameters:
   ///   - path: The file to create, with the permission bits that this environment was opened with.
   ///   - compacting: Omits free pages and renumbers the others, so that the file is as small as

@@ -1,6 +1,11 @@
 /// The options for opening an environment.
 ///
 /// Processes that share a file may use different options.
+///
+/// ```swift
+/// let options = EnvironmentOptions(isReadOnly: true, checksPages: true)
+/// let environment = try Environment.open("/var/lib/notes", options: options)
+/// ```
 public struct EnvironmentOptions: Sendable, Hashable {
   /// The address space to reserve for the file, in bytes; the file itself grows as data is written.
   ///

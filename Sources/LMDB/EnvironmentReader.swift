@@ -1,4 +1,14 @@
 /// A reader slot in the lock file, which all processes share.
+///
+/// ```swift
+/// try environment.clearStaleReaders()
+/// let readers = environment.readers()
+/// let last = try environment.lastTransactionID()
+/// for reader in readers {
+///   guard let snapshot = reader.transactionID else { continue }
+///   print("process \(reader.processID) reads a snapshot \(last - snapshot) commits old")
+/// }
+/// ```
 public struct EnvironmentReader: Sendable, Hashable {
   /// The ID of the process that owns the slot; a dead process stays listed until
   /// ``Environment/clearStaleReaders()``.

@@ -1,4 +1,10 @@
 /// The sizes and reader counts of an environment at one moment.
+///
+/// ```swift
+/// let statistics = try environment.statistics()
+/// let free = try environment.freePageCount() * statistics.pageSize
+/// print("\(free) of \(statistics.usedSize) bytes are free")
+/// ```
 public struct EnvironmentStatistics: Sendable, Hashable {
   /// The address space reserved for the file, in bytes.
   public var mapSize: Int

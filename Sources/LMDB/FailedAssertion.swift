@@ -5,6 +5,11 @@ internal import SystemInterface
 /// LMDB asserts properties of some pages. If a damaged page fails an assertion, LMDB ends the
 /// process with `SIGABRT`, because the C library cannot return from there.
 /// ``Environment/checkPages()`` finds such pages beforehand.
+///
+/// ```swift
+/// FailedAssertion.exitProcess(status: 3)
+/// let environment = try Environment.open("/var/lib/notes")
+/// ```
 public enum FailedAssertion {
   private static let exitStatus = Atomic<Int32>(-1)
 

@@ -2,6 +2,15 @@ internal import CLMDB
 internal import SystemInterface
 
 /// A failed LMDB or system call, and the code that it returned.
+///
+/// ```swift
+/// do {
+///   try write(batch, to: environment)
+/// } catch let error as LMDBError where error.code == .mapFull {
+///   // The next write transaction has a larger map.
+///   try write(batch, to: environment)
+/// }
+/// ```
 public struct LMDBError: Error, Hashable, Sendable {
   /// A return code of LMDB, or an `errno` value that it passed on.
   public struct Code: RawRepresentable, Hashable, Sendable {

@@ -1,6 +1,14 @@
 /// A read transaction: a snapshot of the last commit.
 ///
 /// Dropping the value ends the transaction. It may move between threads.
+///
+/// ```swift
+/// let snapshot: ReadTransaction = try environment.beginRead()
+/// if let notes = try snapshot.openDatabase("notes") {
+///   let isPresent = try snapshot.withValue(for: key.span, in: notes) { value in value != nil }
+///   print("commit \(snapshot.id): \(isPresent)")
+/// }
+/// ```
 @safe
 public struct ReadTransaction: Transaction, ~Copyable {
   /// The C handle of the transaction.

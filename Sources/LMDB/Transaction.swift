@@ -3,6 +3,13 @@ internal import CLMDB
 /// The operations that read and write transactions share: reads.
 ///
 /// Memory that a transaction lends to a closure is valid until the closure returns.
+///
+/// ```swift
+/// func noteCount(_ transaction: borrowing some Transaction & ~Copyable) throws -> Int {
+///   guard let notes = try transaction.openDatabase("notes") else { return 0 }
+///   return try transaction.count(of: notes)
+/// }
+/// ```
 public protocol Transaction: ~Copyable {
   /// The C handle of the transaction.
   @unsafe var raw: OpaquePointer { get }
@@ -20,6 +27,13 @@ extension Transaction where Self: ~Copyable {
   /// Calls `body` with the value of `key`, or with `nil` if the key does not exist.
   ///
   /// The span points into the map; nothing is copied. The corresponding C function is `mdb_get`.
+  ///
+  /// ```swift
+  /// let text = try transaction.withValue(for: key.span, in: notes) { value in
+  ///   guard let value else { return "" }
+  ///   return String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
+  /// }
+  /// ```
   ///
   /// - Throws: ``LMDBError``, or the error that `body` throws.
   /// - Complexity: O(log n) in the entries of `database`.

@@ -5,6 +5,16 @@ internal import CLMDB
 /// It sees its own writes; other transactions see them after ``commit(_:)``. It begins and ends on
 /// one thread. Lend it as `inout`: the compiler then rejects an `await` while it is open, an
 /// escape, and a write while a value is borrowed.
+///
+/// ```swift
+/// var transaction: WriteTransaction = try environment.beginWrite()
+/// try transaction.removeAll(in: drafts)
+/// try transaction.nested { transaction in
+///   try transaction.delete(oldKey.span, in: notes)
+///   try transaction.put(value.span, for: newKey.span, in: notes)
+/// }
+/// try transaction.commit(.ordered)
+/// ```
 @safe
 public struct WriteTransaction: Transaction, ~Copyable {
   /// The C handle of the transaction.

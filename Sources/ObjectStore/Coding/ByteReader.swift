@@ -2,6 +2,14 @@
 ///
 /// Every read is checked against the end of the bytes. The store lends a reader to
 /// ``FieldValue/init(from:)``: it is valid only during that call.
+///
+/// ```swift
+/// init(from reader: inout ByteReader) throws(RecordError) {
+///   guard try reader.read(UInt8.self) == 1 else { throw RecordError(.unknownCoding) }
+///   title = try reader.readSized()
+///   checksum = try reader.readBytes()
+/// }
+/// ```
 @safe  // It holds a pointer, but it is noncopyable, only ever lent, and checks each access.
 public struct ByteReader: ~Copyable {
   @usableFromInline let buffer: UnsafeRawBufferPointer

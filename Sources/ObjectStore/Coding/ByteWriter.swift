@@ -2,6 +2,14 @@
 ///
 /// The store lends a writer to ``FieldValue/encode(to:)``. It reuses its memory for the next
 /// record, so encoding a record usually allocates nothing.
+///
+/// ```swift
+/// func encode(to writer: inout ByteWriter) {
+///   writer.write(1 as UInt8)
+///   writer.writeSized(title)
+///   writer.write(checksum)
+/// }
+/// ```
 @safe  // It holds a pointer, but it is noncopyable, owns the memory, and checks each access.
 public struct ByteWriter: ~Copyable {
   @usableFromInline var base: UnsafeMutableRawPointer

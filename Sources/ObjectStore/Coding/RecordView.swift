@@ -132,6 +132,10 @@ public struct RecordView: ~Copyable {
   ///
   /// Returns `fallback` when the record was written before the field existed.
   ///
+  /// ```swift
+  /// nick = try record.optional(at: 2)
+  /// ```
+  ///
   /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable
   public func optional<Value: FieldValue>(

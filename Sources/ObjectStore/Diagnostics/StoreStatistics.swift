@@ -4,6 +4,14 @@ internal import SystemInterface
 /// The sizes, readers and transaction times of a store at one moment.
 ///
 /// ``Store/statistics()`` returns it.
+///
+/// ```swift
+/// let statistics: StoreStatistics = try store.statistics()
+/// let free = statistics.freePages * statistics.pageSize
+/// print("\(free) of \(statistics.fileSize) bytes are free")
+/// for (name, model) in statistics.models { print(name, model.objects, model.byteCount) }
+/// print("mean commit: \(statistics.transactions.commits.mean)")
+/// ```
 public struct StoreStatistics: Sendable, Hashable {
   /// The size of one table, a B+ tree.
   public struct Table: Sendable, Hashable {

@@ -1,6 +1,14 @@
 /// The stored description of a model, which does not need the model's Swift type.
 ///
 /// ``Store/storedModels()`` returns one for each model in a store.
+///
+/// ```swift
+/// let models: [StoredModel] = try store.storedModels()
+/// for model in models {
+///   let key = model.fields.first(where: \.isPrimaryKey)
+///   print("\(model.name): \(model.objectCount) objects by \(key?.name ?? "")")
+/// }
+/// ```
 public struct StoredModel: Sendable, Hashable {
   /// A field of the model's records.
   public struct Field: Sendable, Hashable {

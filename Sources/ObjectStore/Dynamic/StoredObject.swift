@@ -1,6 +1,15 @@
 internal import LMDB
 
 /// An object decoded by the store's description of its model, without the model's Swift type.
+///
+/// ```swift
+/// try store.forEachStoredObject(of: "Note") { (note: StoredObject) in
+///   for field in note.fields where !field.value.isNull {
+///     print("\(note.id) \(field.name): \(field.value) (\(field.type))")
+///   }
+///   return true
+/// }
+/// ```
 public struct StoredObject: Sendable, Hashable {
   /// A field and its value.
   public struct Field: Sendable, Hashable {

@@ -8,6 +8,16 @@
 ///
 /// Tools, migrations and exports use it. The width of an integer is not part of the value but of
 /// the field's ``FieldType``.
+///
+/// ```swift
+/// func text(of value: StoredValue) -> String? {
+///   switch value {
+///   case .string(let text): text
+///   case .signed(let number): String(number)
+///   default: nil
+///   }
+/// }
+/// ```
 public indirect enum StoredValue: Sendable, Hashable {
   /// One entry of a dictionary.
   public struct Entry: Sendable, Hashable {

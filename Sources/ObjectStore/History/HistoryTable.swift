@@ -342,6 +342,12 @@ extension UInt32 {
 /// The maximum length of a store's change history.
 ///
 /// When a commit would exceed either bound, it removes the oldest commits from the history.
+///
+/// ```swift
+/// let limit = HistoryLimit(commits: 100_000, byteCount: 64 << 20)
+/// let options = StoreOptions(historyLimit: limit)
+/// let store = try Store(at: "/var/lib/notes", models: [Note.self], options: options)
+/// ```
 public struct HistoryLimit: Sendable, Hashable {
   /// The maximum number of commits; 0 turns the history off.
   public var commits: Int

@@ -3,6 +3,14 @@
 /// Each object appears at most once, however often it changed. An object that was both inserted and
 /// deleted does not appear. To update a copy, apply the deletions first: an object can have been
 /// deleted and another one inserted with the same primary key.
+///
+/// ```swift
+/// func apply(_ changes: ObjectChanges<Note>, to notes: inout [Int64: Note]) {
+///   for key in changes.deleted { notes[key] = nil }
+///   for note in changes.inserted { notes[note.id] = note }
+///   for update in changes.updated { notes[update.object.id] = update.object }
+/// }
+/// ```
 public struct ObjectChanges<Root: Model>: Sendable {
   /// The change of an object that existed before.
   public struct Update: Sendable {
@@ -26,6 +34,14 @@ public struct ObjectChanges<Root: Model>: Sendable {
 }
 
 /// The result of a request for the changes since a token.
+///
+/// ```swift
+/// let result: HistoryResult<Note> = try store.changes(since: token, of: Note.self)
+/// switch result {
+/// case .changes(let changes): apply(changes, to: &notes)
+/// case .expired: notes = try readAllNotes()
+/// }
+/// ```
 public enum HistoryResult<Root: Model>: Sendable {
   /// All changes since the token.
   case changes(ObjectChanges<Root>)
@@ -38,6 +54,13 @@ public enum HistoryResult<Root: Model>: Sendable {
 }
 
 /// A set of changed fields of an object.
+///
+/// ```swift
+/// func reindex(_ note: Note, _ fields: ChangedFields<Note>) {
+///   if fields.contains(\.text) { searchIndex.update(note) }
+///   print("changed: \(fields.names.joined(separator: ", "))")
+/// }
+/// ```
 public struct ChangedFields<Root: Model>: Sendable, Hashable {
   /// The fields as in ``ChangeLog/Change/fields``.
   var bits: UInt64

@@ -117,6 +117,15 @@ struct StoreSalvage {
 }
 
 /// The result of a repair: the objects that were saved, and those that were not.
+///
+/// ```swift
+/// let report: RepairReport = try Store.repair(at: "/var/lib/notes", into: "/var/lib/rescued")
+/// for (name, model) in report.models {
+///   print("\(name): \(model.saved) saved, \(model.lost.count) lost")
+/// }
+/// for skipped in report.skippedObjects { print(skipped.object.model, skipped.reason) }
+/// if !report.isComplete { print(report.damagedPages + report.notes) }
+/// ```
 public struct RepairReport: Sendable, Hashable {
   /// The result for the objects of one model.
   public struct ModelReport: Sendable, Hashable {

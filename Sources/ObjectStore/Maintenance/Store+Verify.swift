@@ -2,6 +2,12 @@ internal import LMDB
 
 extension Store {
   /// The progress of a verification.
+  ///
+  /// ```swift
+  /// let report = try store.verify { (progress: Store.VerificationProgress) in
+  ///   print("\(progress.objects) of \(progress.totalObjects), \(progress.problems) problems")
+  /// }
+  /// ```
   public struct VerificationProgress: Sendable, Hashable {
     /// The number of objects checked so far.
     public var objects: Int
@@ -127,6 +133,15 @@ extension Store {
 }
 
 /// The result of a verification.
+///
+/// ```swift
+/// let report: VerificationReport = try store.verify()
+/// for problem in report.problems {
+///   print(problem.kind, problem.model ?? "", problem.message)
+/// }
+/// let isIndexDamage = report.problemCounts.keys.allSatisfy { kind in kind == .index }
+/// if !report.isValid && isIndexDamage { try store.rebuildIndexes() }
+/// ```
 public struct VerificationReport: Sendable, Hashable {
   /// A violation of the file format or of an integrity rule.
   public struct Problem: Sendable, Hashable {

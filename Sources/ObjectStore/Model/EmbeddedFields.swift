@@ -38,6 +38,10 @@ extension ByteReader {
   ///
   /// Returns `fallback` when the value was written before the field existed.
   ///
+  /// ```swift
+  /// scale = try reader.readField(default: 1)
+  /// ```
+  ///
   /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable
   public mutating func readField<Value: FieldValue>(
@@ -50,6 +54,10 @@ extension ByteReader {
   /// Reads the next field of an embedded value, which is optional.
   ///
   /// Returns `fallback` when the value was written before the field existed.
+  ///
+  /// ```swift
+  /// label = try reader.readOptionalField()
+  /// ```
   ///
   /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable

@@ -1,4 +1,9 @@
 /// The stored type of a field.
+///
+/// ```swift
+/// let models = try store.storedModels()
+/// let textFields = models.flatMap(\.fields).filter { $0.type == FieldType.string }
+/// ```
 public indirect enum FieldType: Sendable, Hashable {
   /// A Boolean value: one byte, 0 or 1.
   case bool

@@ -18,6 +18,19 @@
 ///
 /// Other types implement a custom encoding of type ``FieldType/embedded(_:)``, or conform to
 /// ``JSONFieldValue``.
+///
+/// ```swift
+/// extension Point: FieldValue {
+///   static var fieldType: FieldType { .embedded("Point") }
+///   init(from reader: inout ByteReader) throws(RecordError) {
+///     self.init(x: try reader.readField(), y: try reader.readField())
+///   }
+///   func encode(to writer: inout ByteWriter) {
+///     writer.writeField(x)
+///     writer.writeField(y)
+///   }
+/// }
+/// ```
 public protocol FieldValue: Sendable {
   /// The type of the encoded value.
   static var fieldType: FieldType { get }

@@ -53,6 +53,13 @@ public protocol Model: Sendable {
   ///
   /// Only ``Query/init(translating:)`` needs it, for the properties in a Foundation predicate.
   /// `@Model` generates an implementation for all properties; the default returns `nil`.
+  ///
+  /// ```swift
+  /// public static func fieldPosition(of property: PartialKeyPath<Note>) -> Int? {
+  ///   let positions: [PartialKeyPath<Note>: Int] = [\.id: 0, \.text: 1]
+  ///   return positions[property]
+  /// }
+  /// ```
   static func fieldPosition(of property: PartialKeyPath<Self>) -> Int?
 }
 

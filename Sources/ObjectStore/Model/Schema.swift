@@ -182,6 +182,11 @@ public struct FieldSchema: Sendable, Hashable {
 }
 
 /// The declaration of an index on one or more fields of a model.
+///
+/// ```swift
+/// let byRank = IndexSchema(on: "rank", "title", isUnique: true)
+/// let schema = ModelSchema(name: "Note", fields: fields, indexes: [byRank])
+/// ```
 public struct IndexSchema: Sendable, Hashable {
   /// The names of the fields, most significant first.
   public let fields: [String]

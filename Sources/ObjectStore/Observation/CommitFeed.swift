@@ -257,6 +257,12 @@ final class ObserverRegistration: Sendable {
 ///
 /// Each observation sequence has one, which its copies share; see ``ResultChanges/observer``. Only
 /// the store value that created the sequence recognizes it.
+///
+/// ```swift
+/// let notes = store.observe(Note.all)
+/// let observer: ObserverID = notes.observer
+/// try store.write(withoutNotifying: [observer]) { tx in try tx.upsert(note) }
+/// ```
 public struct ObserverID: Sendable, Hashable {
   private static let last = Atomic<UInt64>(0)
 

@@ -1,6 +1,13 @@
 internal import LMDB
 
 /// An element of ``ObservedChanges``: the state of an observed object.
+///
+/// ```swift
+/// func show(_ state: ObservedObject<Note>) {
+///   guard let note = state.object else { return print("the note was deleted") }
+///   if state.changedFields.contains(\.text) { print(note.text) }
+/// }
+/// ```
 public struct ObservedObject<Root: Model>: Sendable {
   /// The object; `nil` if no object has the primary key.
   public var object: Root?

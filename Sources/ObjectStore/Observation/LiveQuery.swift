@@ -6,7 +6,7 @@ public import Observation
 /// `withObservationTracking`, including SwiftUI views, is notified of each change.
 ///
 /// ```swift
-/// let notes = LiveQuery(Note.where { $0.isPinned }, in: store)
+/// let notes = LiveQuery(Note.where { $0.isPinned == true }, in: store)
 /// ```
 @MainActor
 @Observable

@@ -7,6 +7,16 @@
 /// nothing and always receives the latest state.
 ///
 /// The sequence ends when the task is cancelled or after ``Store/stopObserving()``.
+///
+/// ```swift
+/// let pinned: ResultChanges<Note> = store.observe(Note.where { $0.isPinned == true })
+/// let observation = Task {
+///   for try await change in pinned { print("\(change.snapshot.count) pinned notes") }
+/// }
+/// // Before shutdown:
+/// store.stopObserving()
+/// try await observation.value
+/// ```
 public struct ResultChanges<Root: Model>: AsyncSequence, Sendable {
   /// A result and its difference from the previous one.
   public typealias Element = ResultChange<Root>
@@ -48,6 +58,11 @@ public struct ResultChanges<Root: Model>: AsyncSequence, Sendable {
 /// A sequence of the states of an observed object.
 ///
 /// It behaves like ``ResultChanges``. See ``Store/observe(_:key:)``.
+///
+/// ```swift
+/// let states: ObservedChanges<Note> = store.observe(Note.self, key: 1)
+/// for try await state in states { show(state) }
+/// ```
 public struct ObservedChanges<Root: Model>: AsyncSequence, Sendable {
   /// The state of the object.
   public typealias Element = ObservedObject<Root>

@@ -4,7 +4,7 @@ extension Store {
   /// The first element is the current result; each further element is a change.
   ///
   /// ```swift
-  /// for try await change in store.observe(Note.where { $0.isPinned }) {
+  /// for try await change in store.observe(Note.where { $0.isPinned == true }) {
   ///   list.update(change.snapshot, change.deletions, change.insertions, change.modifications)
   /// }
   /// ```
@@ -83,6 +83,11 @@ extension Store {
 /// A sequence of the numbers of a store's commits.
 ///
 /// See ``Store/commits``.
+///
+/// ```swift
+/// let commits: Commits = store.commits
+/// for try await number in commits { print("commit \(number)") }
+/// ```
 public struct Commits: AsyncSequence, Sendable {
   /// The number of the last visible commit.
   public typealias Element = UInt64

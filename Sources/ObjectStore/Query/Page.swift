@@ -1,4 +1,12 @@
 /// One page of the results of a query.
+///
+/// ```swift
+/// let page: Page<Note> = try store.read { tx in
+///   try tx.page(Note.all.order(by: \.rank), size: 50, after: token)
+/// }
+/// show(page.objects)
+/// let link = page.next.map { token in "/notes?after=\(token)" }
+/// ```
 public struct Page<Root: Model>: Sendable {
   /// The objects, in the order of the query.
   public let objects: [Root]

@@ -2,6 +2,11 @@
 ///
 /// A query is a value. It reads nothing until a read or write transaction runs it, and it can be
 /// run by any number of transactions.
+///
+/// ```swift
+/// let query: Query<Note> = Note.where { $0.rank > 3 }.order(by: \.rank, .descending)
+/// let notes = try store.read { tx in try tx.fetch(query.offset(40).limit(20)) }
+/// ```
 public struct Query<Root: Model>: Sendable {
   /// The condition that each result meets.
   public var filter: Filter<Root>

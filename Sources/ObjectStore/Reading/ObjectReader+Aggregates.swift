@@ -161,6 +161,10 @@ extension ObjectReader where Self: ~Copyable {
 
   /// Returns the average of a column over the matches of a query; `nil` if there are none.
   ///
+  /// ```swift
+  /// let mean = try store.read { tx in try tx.average(Note.where { $0.rank > 0 }, of: \.rank) }
+  /// ```
+  ///
   /// The order, the offset and the limit of the query have no effect.
   ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.

@@ -38,8 +38,9 @@ extension ObjectReader where Self: ~Copyable {
   /// Returns the number of matches for each value of a column, in the order of the values.
   ///
   /// ```swift
-  /// for section in try tx.sections(Note.all, by: \.rank) { print(section.value ?? 0,
-  /// section.count) }
+  /// for section in try tx.sections(Note.all, by: \.rank) {
+  ///   print(section.value ?? 0, section.count)
+  /// }
   /// ```
   ///
   /// The sections divide the results of `query.order(by: column)`, to which their offsets refer.

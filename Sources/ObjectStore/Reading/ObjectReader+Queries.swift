@@ -49,6 +49,13 @@ extension ObjectReader where Self: ~Copyable {
   /// Objects are decoded one at a time. If an index serves the order, or the query has none, they
   /// are never all in memory.
   ///
+  /// ```swift
+  /// try tx.forEach(Note.all.order(by: \.rank)) { note in
+  ///   print(note.text)
+  ///   return note.rank < 10
+  /// }
+  /// ```
+  ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`, or the error of `body`;
   ///   `CancellationError` when the task is cancelled during the search.
   public func forEach<M: Model>(_ query: Query<M>, _ body: (M) throws -> Bool) throws {

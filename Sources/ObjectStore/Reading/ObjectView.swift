@@ -84,6 +84,12 @@ public struct ObjectView<Root: Model>: ~Copyable {
   ///
   /// The stored bytes of a string are its UTF-8. The span is valid until `body` returns.
   ///
+  /// ```swift
+  /// let length = try tx.withView(Note.self, key: 1) { (note: inout ObjectView<Note>) in
+  ///   try note.withBytes(\.text) { bytes in bytes.count }
+  /// }
+  /// ```
+  ///
   /// - Returns: The result of `body`.
   /// - Throws: ``StoreError`` with `damaged` or `missingField`, or the error of `body`.
   @inlinable

@@ -2,6 +2,13 @@ internal import LMDB
 internal import SystemInterface
 
 /// A consistent view of the store at one commit, valid inside the closure of a read.
+///
+/// ```swift
+/// func pinnedCount(_ tx: inout Snapshot) throws -> Int {
+///   try tx.count(Note.where { $0.isPinned == true })
+/// }
+/// let (count, commit) = try store.read { tx in (try pinnedCount(&tx), tx.commitNumber) }
+/// ```
 public struct Snapshot: ObjectReader, ~Copyable, Sendable {
   private let transaction: ReadTransaction
   private let schema: StoreSchema

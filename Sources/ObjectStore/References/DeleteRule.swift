@@ -3,6 +3,15 @@
 /// The rule belongs to the field that holds the reference, as in an SQL foreign key:
 /// `@OnDelete(.cascade)` on an order's customer deletes the orders when the customer is deleted.
 /// The rule is stored in the database, so programs that declare only other models obey it too.
+///
+/// ```swift
+/// @Model struct OrderLine {
+///   @PrimaryKey var id: Int
+///   @OnDelete(.cascade) var order: Reference<Order>  // Deleted with its order.
+///   @OnDelete(.deny) var article: Reference<Article>  // An article in use cannot be deleted.
+///   @OnDelete(.nullify) var voucher: Reference<Voucher>?
+/// }
+/// ```
 public enum DeleteRule: UInt8, Sendable, Hashable, CaseIterable {
   /// Removes the reference: an optional field becomes `nil`; an array or a set loses the element.
   ///

@@ -56,6 +56,10 @@ public struct Inverse<Target: Model, Referrer: Model>: Sendable {
 extension ObjectReader where Self: ~Copyable {
   /// Returns the objects that refer to an object, in insertion order.
   ///
+  /// ```swift
+  /// let orders = try tx.referrers(to: customer, Customer.orders)
+  /// ```
+  ///
   /// - Throws: ``StoreError`` with `damaged` or `unknownModel`; `CancellationError`.
   /// - Complexity: O(k log n) for k referring objects.
   public func referrers<Target: Model, Referrer: Model>(

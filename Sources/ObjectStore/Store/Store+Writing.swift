@@ -134,6 +134,13 @@ extension Store {
 ///
 /// With every durability, a commit survives the end of the process, even by SIGKILL. The cases
 /// differ in the effect of a power failure or an operating system crash.
+///
+/// ```swift
+/// for batch in batches {
+///   try store.write(durability: Durability.ordered) { tx in try tx.upsert(contentsOf: batch) }
+/// }
+/// try store.sync()
+/// ```
 public enum Durability: Sendable, Hashable, CaseIterable, Comparable {
   /// A power failure may corrupt the file.
   ///

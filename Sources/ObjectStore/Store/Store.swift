@@ -165,6 +165,11 @@ public final class Store: Sendable {
   /// Compare two results to find out cheaply whether the store has changed: a call costs about
   /// 0.1 µs. A later read sees this commit or a later one.
   ///
+  /// ```swift
+  /// guard try store.commitNumber() != lastCommit else { return }
+  /// (notes, lastCommit) = try store.read { tx in (try tx.fetch(Note.all), tx.commitNumber) }
+  /// ```
+  ///
   /// - Throws: ``StoreError``, as a read.
   public func commitNumber() throws -> UInt64 {
     // Do not use the meta page: it contains a commit some milliseconds before readers see it, while
@@ -176,6 +181,14 @@ public final class Store: Sendable {
   ///
   /// Does not check records; every read checks a record against its checksum. Use
   /// ``verify(limit:progress:)`` to check everything.
+  ///
+  /// ```swift
+  /// do {
+  ///   try store.checkPages()
+  /// } catch let error as StoreError where error.code == .damaged {
+  ///   print("restore a backup of \(store.path): \(error)")
+  /// }
+  /// ```
   ///
   /// - Throws: ``StoreError`` with `damaged`.
   /// - Complexity: O(n) in the pages of the file.

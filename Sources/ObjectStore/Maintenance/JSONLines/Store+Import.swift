@@ -58,6 +58,11 @@ extension Store {
 }
 
 /// Options of ``Store/importJSONLines(from:options:)``.
+///
+/// ```swift
+/// let options = ImportOptions(conflict: .skip, unknown: .ignore, danglingReferences: .report)
+/// let report = try store.importJSONLines(from: "notes.jsonl", options: options)
+/// ```
 public struct ImportOptions: Sendable, Hashable {
   /// The handling of an imported object whose primary key is already in the store.
   public enum ConflictPolicy: Sendable, Hashable {
@@ -125,6 +130,15 @@ public struct ImportOptions: Sendable, Hashable {
 }
 
 /// The result of an import.
+///
+/// ```swift
+/// let report: ImportReport = try store.importJSONLines(from: "notes.jsonl", options: options)
+/// print("\(report.inserted) added, \(report.updated) changed, \(report.skipped) skipped")
+/// print("ignored: \(report.ignoredObjects) objects, \(report.ignoredValues) values")
+/// for missing in report.danglingReferences {
+///   print("line \(missing.line): \(missing.field) refers to \(missing.target) \(missing.key)")
+/// }
+/// ```
 public struct ImportReport: Sendable, Hashable {
   /// The number of lines in the file.
   public var lines = 0
@@ -177,6 +191,15 @@ public struct ImportReport: Sendable, Hashable {
 }
 
 /// The line of a JSON Lines file that cannot be imported, and the reason.
+///
+/// ```swift
+/// do {
+///   try store.importJSONLines(from: "notes.jsonl")
+/// } catch let error as StoreError where error.code == .invalidInput {
+///   guard let cause = error.cause as? JSONLinesError else { throw error }
+///   print("line \(cause.line): \(cause.reason); \(cause.storedLines) lines are stored")
+/// }
+/// ```
 public struct JSONLinesError: Error, Sendable, Hashable {
   /// The line, counted from 1.
   public var line: Int

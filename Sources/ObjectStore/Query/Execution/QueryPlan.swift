@@ -1,4 +1,11 @@
 /// How a query finds its objects, as returned by `explain`.
+///
+/// ```swift
+/// let plan: QueryPlan = try store.read { tx in try tx.explain(Note.where { $0.rank > 3 }) }
+/// if case .index(let use) = plan.access { print("uses the index on \(use.fields)") }
+/// for join in plan.semiJoins { print("\(join.keyCount) keys for \(join.field): \(join.plan)") }
+/// assert(!plan.isLargeScan, "the query needs an index: \(plan)")
+/// ```
 public struct QueryPlan: Sendable, Hashable {
   /// The use of one index.
   public struct IndexUse: Sendable, Hashable {

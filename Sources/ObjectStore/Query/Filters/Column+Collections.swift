@@ -17,6 +17,10 @@ extension Column where Value: FieldCollection {
   ///
   /// An index on the field serves it if an index would serve the condition on a single field.
   ///
+  /// ```swift
+  /// Note.where { $0.tags.any { $0.hasPrefix("work/") } }
+  /// ```
+  ///
   /// - Precondition: The condition refers to the element only.
   public func any(
     _ condition: (Column<Root, Value.Element>) -> Filter<Root>
@@ -76,6 +80,10 @@ extension Column where Value: FieldValue & Collection {
 ///
 /// No index serves these comparisons. Arrays, sets, dictionaries and data are not decoded: their
 /// stored form starts with the count or has a known length.
+///
+/// ```swift
+/// Note.where { $0.tags.count > 2 }
+/// ```
 @safe  // The closure borrows the bytes for the duration of the call.
 public struct ElementCount<Root: Model>: Sendable {
   let position: Int
@@ -123,6 +131,10 @@ extension Column where Value: FieldValue {
   /// Matches objects whose field's value makes a closure return `true`; `nil` never matches.
   ///
   /// No index serves it. Only this field is decoded.
+  ///
+  /// ```swift
+  /// Note.where { $0.rank.satisfies { rank in rank.isMultiple(of: 2) } }
+  /// ```
   public func satisfies(_ condition: @escaping @Sendable (Value) -> Bool) -> Filter<Root> {
     unsafe filter { stored throws(RecordError) in
       var reader = unsafe ByteReader(stored)

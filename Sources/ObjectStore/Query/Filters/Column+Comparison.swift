@@ -36,6 +36,10 @@ extension Column where Value: FieldValue & Comparable {
   /// Matches objects whose field lies between the bounds, both included; none if `lower > upper`.
   ///
   /// An index serves it, unless the type is a custom one with its own order.
+  ///
+  /// ```swift
+  /// Note.where { $0.rank.between(1, 3) }
+  /// ```
   public func between(_ lower: Value, _ upper: Value) -> Filter<Root> {
     compare(lower: lower, upper: upper)
   }

@@ -57,6 +57,10 @@ extension Column where Value: FieldCollection {
   ///
   /// An object without references matches. References to objects that do not exist are ignored. No
   /// index on the field serves it.
+  ///
+  /// ```swift
+  /// Order.where { $0.tags.allMatch { $0.isPublic == true } }
+  /// ```
   public func allMatch<Target: Model>(
     _ condition: (Target.Columns) -> Filter<Target>
   ) -> Filter<Root> where Value.Element == Reference<Target> {
@@ -67,6 +71,10 @@ extension Column where Value: FieldCollection {
   ///
   /// An object without references matches. References to objects that do not exist are ignored. No
   /// index on the field serves it.
+  ///
+  /// ```swift
+  /// Order.where { $0.tags.noneMatch { $0.name == "draft" } }
+  /// ```
   public func noneMatch<Target: Model>(
     _ condition: (Target.Columns) -> Filter<Target>
   ) -> Filter<Root> where Value.Element == Reference<Target> {
@@ -109,6 +117,10 @@ extension Inverse {
   /// Matches objects to which no object that meets a condition refers.
   ///
   /// The negation of ``anyMatch(_:)``; no index serves it.
+  ///
+  /// ```swift
+  /// Author.where { _ in Author.books.noneMatch { $0.genre == .poetry } }
+  /// ```
   public func noneMatch(_ condition: (Referrer.Columns) -> Filter<Referrer>) -> Filter<Target> {
     !anyMatch(condition)
   }

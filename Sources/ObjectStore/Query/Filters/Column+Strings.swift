@@ -1,4 +1,9 @@
 /// How strings are compared.
+///
+/// ```swift
+/// Note.where { $0.title.equals("shopping", StringComparison.caseInsensitive) }
+/// Note.where { $0.title.contains("milk", .caseInsensitive) || $0.title.hasSuffix(".md") }
+/// ```
 public enum StringComparison: Sendable, Hashable {
   /// By their UTF-8 bytes.
   case exact
