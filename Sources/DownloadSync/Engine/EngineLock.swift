@@ -27,7 +27,7 @@ final class EngineLock: Sendable {
     guard descriptor >= 0 else {
       throw EngineError(
         .cannotLock,
-        "\(path) cannot be opened: \(unsafe String(cString: strerror(errno)))"
+        "\(path) cannot be opened: \(systemErrorText())"
       )
     }
     let start = ContinuousClock.now

@@ -278,7 +278,7 @@ extension PartialFile.Failure {
       let code: DownloadFailure.Code = refusal == .locked ? .fileInUse : .fileSystem
       return DownloadFailure(code, "\(operation): \(refusal)")
     }
-    let text = "\(operation): \(unsafe String(cString: strerror(code)))"
+    let text = "\(operation): \(systemErrorText(code))"
     return switch SystemCallFailure(errno: code) {
     case .diskFull: DownloadFailure(.diskFull, "the disk is full")
     case .outOfResources: DownloadFailure(.outOfResources, text)
