@@ -24,6 +24,13 @@
   ///
   /// Sinks are called on the transport's queue, each sink by one thread at a time. They may block
   /// and may call any method of the transport.
+  ///
+  /// ```swift
+  /// let transport = AsyncHTTPClientTransport(idleTimeout: .seconds(30), bytesPerSecond: 2_000_000)
+  /// let engine = try DownloadEngine(store: store, transport: transport)
+  /// // Later, to remove the limit:
+  /// transport.bytesPerSecond = nil
+  /// ```
   public final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let fetches = LiveTaskTable<Fetch>()

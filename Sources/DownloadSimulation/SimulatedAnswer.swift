@@ -2,6 +2,14 @@ internal import DownloadStore
 public import DownloadSync
 
 /// The response of a simulated server.
+///
+/// ```swift
+/// let resource = SimulatedResource(SimulatedBody(seed: 1, byteCount: 1_000))
+/// let request = TaskRequest(url: "https://example.com/a", recordID: "1", offset: 400)
+/// let answer = SimulatedAnswer(to: request, from: resource)
+/// print(answer.head.status)                          // 206
+/// print(answer.head["Content-Range"] ?? "none")      // bytes 400-999/1000
+/// ```
 public struct SimulatedAnswer: Sendable, Hashable {
   /// The body of a response.
   public enum Content: Sendable, Hashable {

@@ -19,6 +19,18 @@ internal import SystemInterface
 /// transport.network.serve(SimulatedResource(body, entityTag: "\"1\""), at: url)
 /// let engine = try DownloadEngine(store: store, transport: transport)
 /// ```
+///
+/// A test controls the tasks:
+///
+/// ```swift
+/// let task = transport.start(request, sink: sink)
+/// transport.fallSilent()                    // nothing arrives until `wake()`
+/// transport.wake()
+/// transport.suspend(task)                   // nothing arrives until `resume(_:)`
+/// transport.resume(task)
+/// transport.crash()                         // the sink is not called again
+/// transport.adopt(task, sink: nextSink)     // the next process
+/// ```
 public final class SimulatedBackgroundTransport: BackgroundTransport {
   /// The end of a task as reported to a process.
   private struct End: Sendable {

@@ -1,4 +1,10 @@
 /// A simulated server's resource at a URL, and the server's behaviour.
+///
+/// ```swift
+/// var resource = SimulatedResource(SimulatedBody(seed: 1, byteCount: 1_000))
+/// resource.acceptsRanges = false
+/// transport.serve(resource, at: "https://example.com/a")
+/// ```
 public struct SimulatedResource: Sendable, Hashable {
   /// The entity.
   public var body: SimulatedBody

@@ -1,6 +1,12 @@
 public import DownloadSync
 
 /// A snapshot of a running task of a ``SimulatedTransport``.
+///
+/// ```swift
+/// for task in transport.tasks where !task.isCancelled {
+///   print(task.request.url, task.bytesSent, task.isComplete)
+/// }
+/// ```
 public struct SimulatedTask: Sendable, Hashable {
   /// The id.
   public var id: TaskID

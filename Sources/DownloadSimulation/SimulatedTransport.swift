@@ -17,6 +17,14 @@ internal import SystemInterface
 /// ```
 public final class SimulatedTransport: Transport {
   /// How tasks advance.
+  ///
+  /// ```swift
+  /// let transport = SimulatedTransport(pace: .byHand)
+  /// let task = transport.start(request, sink: sink)
+  /// transport.advance(task)                   // the head
+  /// transport.advance(task, atMost: 1_000)    // bytes of the body
+  /// transport.end(task, .failed(DownloadFailure(.connectionLost, "reset")))
+  /// ```
   public enum Pace: Sendable, Hashable {
     /// Automatically, as fast as the sink accepts bytes.
     case immediately
@@ -134,6 +142,11 @@ public final class SimulatedTransport: Transport {
   }
 
   /// Simulates the death of the process that started the tasks: their sinks are not called again.
+  ///
+  /// ```swift
+  /// transport.crash(keepsTasks: true)
+  /// let remaining = await transport.liveTasks()
+  /// ```
   ///
   /// - Parameter keepsTasks: Whether the tasks continue, like those of a background session, and
   ///   are listed by ``liveTasks()`` until they end.

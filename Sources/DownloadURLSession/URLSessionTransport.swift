@@ -24,6 +24,13 @@ internal import Foundation
 ///
 /// Each redirect is a new session task, so that credentials, relative locations and the redirect
 /// limit are handled here, the same on every platform.
+///
+/// ```swift
+/// let transport = URLSessionTransport(bytesPerSecond: 2_000_000, onHang: { exit(1) })
+/// let engine = try DownloadEngine(store: store, transport: transport)
+/// // Later, to remove the limit:
+/// transport.bytesPerSecond = nil
+/// ```
 public final class URLSessionTransport: Transport {
   private let table = TaskTable()
   private let limiter: RateLimiter

@@ -1,4 +1,13 @@
 /// The error of decoding, encoding or repairing resume data.
+///
+/// ```swift
+/// do {
+///   let data = try URLSessionResumeData(bytes)
+///   print(data.url ?? "")
+/// } catch {
+///   print(error.code, error.message, error.offset ?? 0)
+/// }
+/// ```
 public struct ResumeDataError: Error, Sendable, Hashable {
   /// The kinds of error; later versions may add more.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

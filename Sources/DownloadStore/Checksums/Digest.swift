@@ -1,6 +1,12 @@
 internal import Foundation
 
 /// A digest of a file, such as `sha256:` and 64 hexadecimal digits.
+///
+/// ```swift
+/// var request = DownloadRequest(url: "https://example.com/model.bin")
+/// request.digest = try Digest("md5:9e107d9d372bb6826bd81d3542a419d6")
+/// try await store.add([request])
+/// ```
 public struct Digest: Sendable, Hashable {
   /// The algorithm of a digest.
   ///

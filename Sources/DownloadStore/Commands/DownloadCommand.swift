@@ -37,6 +37,12 @@ package enum DownloadCommand: Sendable, Hashable {
 }
 
 /// The downloads that a command applies to.
+///
+/// ```swift
+/// try await store.pause(.all)
+/// try await store.resume(.matching("https://example.com/model.bin"), immediately: true)
+/// try await store.cancel(.tagged("drafts"))
+/// ```
 public enum RecordSelection: Sendable, Hashable {
   /// The downloads with these URLs, ids or unique id prefixes.
   case matching([String])
@@ -62,6 +68,16 @@ public enum RecordSelection: Sendable, Hashable {
 }
 
 /// The outcome of a command or an update for one download.
+///
+/// ```swift
+/// for outcome in try await store.resume(.matching(["3f2a", "https://example.com/a.zip"])) {
+///   switch outcome.effect {
+///   case .done(let record): print("resumed", record.filename)
+///   case .unchanged(let record): print(record.filename, "is already", record.state)
+///   case .unknown(let error): print(outcome.name, error.message)
+///   }
+/// }
+/// ```
 public struct CommandOutcome: Sendable {
   /// The effect on the record.
   public enum Effect: Sendable {

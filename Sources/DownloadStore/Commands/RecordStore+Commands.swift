@@ -33,6 +33,10 @@ extension RecordStore {
   ///
   /// Runs on a background thread, as ``pause(_:)``, and is durable on return.
   ///
+  /// ```swift
+  /// try await store.resume(.tagged("models"), immediately: true)
+  /// ```
+  ///
   /// - Parameters:
   ///   - selection: The downloads.
   ///   - immediately: Whether they start before all others, and preempt the downloads that have run
@@ -52,6 +56,10 @@ extension RecordStore {
   /// Runs on a background thread, as ``pause(_:)``, and is durable on return. The running engine
   /// deletes the files; without one, the next engine does.
   ///
+  /// ```swift
+  /// try await store.cancel(.matching("https://example.com/model.bin"))
+  /// ```
+  ///
   /// - Parameter selection: The downloads.
   /// - Returns: The outcome for each download.
   /// - Throws: ``StoreError``.
@@ -64,6 +72,10 @@ extension RecordStore {
   ///
   /// A finished file stays until the new one replaces it. Runs on a background thread, as
   /// ``pause(_:)``, and is durable on return.
+  ///
+  /// ```swift
+  /// try await store.restart(.tagged("nightly"))
+  /// ```
   ///
   /// - Parameter selection: The downloads.
   /// - Returns: The outcome for each download.
@@ -78,6 +90,10 @@ extension RecordStore {
   /// Runs on a background thread, as ``pause(_:)``, and is durable on return. The running engine
   /// deletes the files and the records; without one, the next engine does. To delete them without
   /// an engine, use ``purge(_:)``.
+  ///
+  /// ```swift
+  /// try await store.remove(.matching("https://example.com/model.bin"), withFile: true)
+  /// ```
   ///
   /// - Parameters:
   ///   - selection: The downloads.

@@ -16,6 +16,13 @@ extension RecordStore {
   ///
   /// Runs on a background thread, and is durable on return.
   ///
+  /// ```swift
+  /// let failed = try store.records(DownloadRecord.where { $0.state == .failedPermanent })
+  /// for record in failed where record.attempts.last?.failure.code == .needsURL {
+  ///   try await store.replaceURL(matching: record.id, with: signedURL(for: record.filename))
+  /// }
+  /// ```
+  ///
   /// - Parameters:
   ///   - name: The current URL, the id, or a unique id prefix.
   ///   - url: The new URL.

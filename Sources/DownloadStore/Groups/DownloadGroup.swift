@@ -4,6 +4,13 @@ public import ObjectStore
 ///
 /// A group is read from the store, in any process. Bytes are counted up to the last checkpoint,
 /// about a second ago; the engine's own group counts every byte.
+///
+/// ```swift
+/// for try await progress in store.group("models").changes(every: .seconds(1)) {
+///   print(progress.completed, "of", progress.members, "files")
+///   if progress.isAtRest { break }
+/// }
+/// ```
 public struct DownloadGroup: Sendable {
   /// The tag.
   public let tag: String

@@ -3,6 +3,12 @@
 /// A size becomes known when its download starts, so the sum of the known sizes grows. Therefore
 /// ``received`` counts all members, ``expected`` only members of known size, and ``unknownTotals``
 /// is the number of the others.
+///
+/// ```swift
+/// let progress = try store.group("models").progress()
+/// print(progress.completed, "of", progress.members, "files,", progress.received, "bytes")
+/// if let percentage = progress.estimate.percentage { print(percentage, "%") }
+/// ```
 public struct GroupProgress: Sendable, Hashable {
   /// The number of members, without cancelled and removed ones.
   public var members = 0
@@ -60,6 +66,13 @@ public struct GroupProgress: Sendable, Hashable {
 /// The fraction of the known sizes decreases when another size becomes known. This value then stays
 /// until it is exceeded. It decreases only if the members change or bytes are dropped, and reaches
 /// 1 only when every member is complete.
+///
+/// ```swift
+/// var fraction = MonotonicProgress()
+/// for try await progress in store.group("models").changes() {
+///   bar.value = fraction.update(progress) ?? 0
+/// }
+/// ```
 public struct MonotonicProgress: Sendable {
   private var last: GroupProgress?
   /// The fraction to display, 0...1; `nil` if no size is known.

@@ -1,4 +1,10 @@
 /// The progress, speed and remaining time of a download or a group.
+///
+/// ```swift
+/// let estimate = ProgressEstimate(received: 750, expected: 1_000, bytesPerSecond: 50)
+/// print(estimate.percentage ?? 0, "%")          // 75 %
+/// print(estimate.remaining ?? .zero, "left")    // 5.0 seconds left
+/// ```
 public struct ProgressEstimate: Sendable, Hashable {
   /// The bytes received.
   public var received: Int64

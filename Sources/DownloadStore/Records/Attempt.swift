@@ -7,6 +7,11 @@ public import ObjectStore
 #endif
 
 /// A failed attempt.
+///
+/// ```swift
+/// let record = try store.record(matching: "https://example.com/model.bin")
+/// for attempt in record.attempts { print(attempt.at, attempt.url, attempt.failure.message) }
+/// ```
 public struct Attempt: Sendable, Hashable {
   /// The number of attempts that a record keeps.
   package static let limit = 16

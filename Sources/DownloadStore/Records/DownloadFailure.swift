@@ -1,4 +1,12 @@
 /// The failure of an attempt, as a transport reports it or the engine determines it.
+///
+/// ```swift
+/// do {
+///   print(try await handle.value().filePath)
+/// } catch let failure as DownloadFailure where failure.code == .notFound {
+///   print("not on the server:", failure.message)
+/// }
+/// ```
 public struct DownloadFailure: Error, Sendable, Hashable {
   /// The failure codes, by their stored and displayed names.
   public enum Code: String, Sendable, Hashable, CaseIterable {

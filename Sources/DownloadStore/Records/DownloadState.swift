@@ -1,6 +1,11 @@
 public import ObjectStore
 
 /// The state of a download.
+///
+/// ```swift
+/// let halted: [DownloadState] = [.paused, .failedPermanent]
+/// let records = try store.records(DownloadRecord.where { $0.state.isIn(halted) })
+/// ```
 public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue {
   /// Waits for a slot.
   case waiting

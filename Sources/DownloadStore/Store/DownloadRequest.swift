@@ -1,4 +1,13 @@
 /// A request for a download.
+///
+/// ```swift
+/// var request = DownloadRequest(url: "https://example.com/model.bin")
+/// request.folder = "models/new"
+/// request.tags = ["models"]
+/// request.mirrors = ["https://mirror.example.com/model.bin"]
+/// request.headers = [HeaderField(name: "Authorization", value: "Bearer \(token)")]
+/// try await store.add([request])
+/// ```
 public struct DownloadRequest: Sendable, Hashable {
   /// The URL, which is also the record's key.
   public var url: String
@@ -48,12 +57,22 @@ public struct DownloadRequest: Sendable, Hashable {
 }
 
 /// The names of roots.
+///
+/// ```swift
+/// try store.setRoot("/mnt/downloads", named: RootName.standard)
+/// ```
 public enum RootName {
   /// The default root.
   public static let standard = "default"
 }
 
 /// The handling of a request whose file name is taken.
+///
+/// ```swift
+/// var request = DownloadRequest(url: "https://example.com/report.pdf")
+/// request.filename = "report.pdf"
+/// request.collision = .replace
+/// ```
 public enum NameCollision: String, Sendable, Hashable, CaseIterable {
   /// Number the new file, as in `a (2).zip`.
   case number

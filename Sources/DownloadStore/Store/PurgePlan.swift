@@ -1,4 +1,11 @@
 /// The records and files that a purge will remove.
+///
+/// ```swift
+/// let completed = try store.records(DownloadRecord.where { $0.state == .completed })
+/// let plan = try store.purgePlan(completed, withFiles: true)
+/// print("deletes", plan.files.count, "files with", plan.freedBytes, "bytes")
+/// try store.purge(plan)
+/// ```
 public struct PurgePlan: Sendable, Hashable {
   /// A file to remove.
   public struct File: Sendable, Hashable {
@@ -46,6 +53,13 @@ public struct PurgePlan: Sendable, Hashable {
 }
 
 /// The result of a purge.
+///
+/// ```swift
+/// let report = try store.purge(plan)
+/// print("freed", report.freedBytes, "bytes")
+/// for kept in report.keptFiles { print("kept", kept.file.path, kept.reason) }
+/// for skipped in report.skippedRecords { print("changed meanwhile:", skipped.record.url) }
+/// ```
 public struct PurgeReport: Sendable, Hashable {
   /// A record that was kept because it changed after the plan was made.
   public struct SkippedRecord: Sendable, Hashable {

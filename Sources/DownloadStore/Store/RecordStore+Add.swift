@@ -8,6 +8,12 @@ internal import ObjectStore
 
 extension RecordStore {
   /// The record of a request.
+  ///
+  /// ```swift
+  /// for added in try await store.add(requests) {
+  ///   print(added.record.id, added.isNew ? "added" : "known, now \(added.record.state)")
+  /// }
+  /// ```
   public struct Added: Sendable, Hashable {
     /// The current record.
     public var record: DownloadRecord

@@ -5,6 +5,11 @@ extension RecordStore {
   /// Roots may move, so do not store the path. The file may have been changed since it was
   /// downloaded. Costs two `lstat`.
   ///
+  /// ```swift
+  /// let record = try store.record(matching: "https://example.com/model.bin")
+  /// if let path = try store.localPath(of: record) { print(path) }
+  /// ```
+  ///
   /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`.
   public func localPath(of record: DownloadRecord) throws -> String? {
     guard record.state == .completed else { return nil }

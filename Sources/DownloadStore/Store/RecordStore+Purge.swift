@@ -49,6 +49,12 @@ extension RecordStore {
   /// links are not followed. Files that changed in the last `graceSeconds` are skipped, because
   /// their download may be starting.
   ///
+  /// ```swift
+  /// let plan = try store.orphanPlan()
+  /// for file in plan.files { print(file.path, file.size) }
+  /// try store.purge(plan)
+  /// ```
+  ///
   /// - Parameter grace: The minimum time since the last change of a file, in seconds.
   /// - Returns: The plan, for a preview and for ``purge(_:)``.
   /// - Throws: ``StoreError``.

@@ -133,6 +133,12 @@ public final class RecordStore: Sendable {
   ///
   /// Moves no files. Durable on return.
   ///
+  /// ```swift
+  /// let name = try store.root(at: "/mnt/archive")
+  /// // The folder is now at another path:
+  /// try store.setRoot("/media/archive", named: name)
+  /// ```
+  ///
   /// - Parameters:
   ///   - path: An absolute path.
   ///   - name: The root's name.
@@ -145,6 +151,12 @@ public final class RecordStore: Sendable {
   /// Returns the name of the root with a path; creates the root if there is none.
   ///
   /// A new root is durable on return.
+  ///
+  /// ```swift
+  /// var request = DownloadRequest(url: "https://example.com/model.bin")
+  /// request.root = try store.root(at: "/mnt/archive")
+  /// try await store.add([request])
+  /// ```
   ///
   /// - Throws: ``RecordStoreError`` with `invalidName` for a relative path; ``StoreError``.
   public func root(at path: String) throws -> String {

@@ -1,4 +1,12 @@
 /// An error of the download store.
+///
+/// ```swift
+/// do {
+///   try await store.add([request])
+/// } catch let error as RecordStoreError where error.code == .nameTaken {
+///   print(error.message)
+/// }
+/// ```
 public struct RecordStoreError: Error, Sendable {
   /// The kinds of error; later versions may add more.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

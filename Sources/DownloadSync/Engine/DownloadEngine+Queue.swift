@@ -8,6 +8,10 @@ extension DownloadEngine {
   /// A higher limit lets waiting downloads start immediately. A lower limit stops no running
   /// download. The limits are not stored.
   ///
+  /// ```swift
+  /// await engine.setLimits(ConcurrencyLimits(maximumRunning: 2, maximumPerHost: 1))
+  /// ```
+  ///
   /// - Parameter limits: The new limits.
   public func setLimits(_ limits: ConcurrencyLimits) {
     queue.limits = limits

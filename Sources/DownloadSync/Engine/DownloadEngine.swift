@@ -221,6 +221,11 @@ public actor DownloadEngine {
   /// bytes that can be continued, and corrects the records. An engine either reconciles or runs,
   /// once.
   ///
+  /// ```swift
+  /// let engine = try DownloadEngine(store: store, transport: transport)
+  /// print("examined", try await engine.reconcile(), "downloads")
+  /// ```
+  ///
   /// - Returns: The number of active records that were examined.
   /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine
   ///   was used before; `RecordStoreError` with `missingRoot`; `StoreError`.
@@ -258,6 +263,13 @@ public actor DownloadEngine {
   ///
   /// The bytes received so far are synced and committed; the next run continues from them. Returns
   /// immediately. May be called from any thread, more than once.
+  ///
+  /// ```swift
+  /// let run = Task { try await engine.run(until: .stopped) }
+  /// // When the application quits:
+  /// engine.stop()
+  /// let summary = try await run.value
+  /// ```
   public nonisolated func stop() {
     inbox.post(.stopRequested)
   }

@@ -1,4 +1,13 @@
 /// An error that ends an engine's run or leaves a download without a file.
+///
+/// ```swift
+/// do {
+///   let engine = try DownloadEngine(store: store, transport: transport)
+///   _ = try await engine.run(until: .idle)
+/// } catch let error as EngineError where error.code == .alreadyRunning {
+///   print("another process downloads:", error.message)
+/// }
+/// ```
 public struct EngineError: Error, Sendable {
   /// The kinds of error that callers can distinguish.
   ///

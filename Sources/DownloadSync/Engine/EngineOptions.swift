@@ -6,6 +6,14 @@
 /// ```
 public struct EngineOptions: Sendable {
   /// How the previous engine of the store ended, as far as the caller knows.
+  ///
+  /// ```swift
+  /// var options = EngineOptions()
+  /// let crashes = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV]
+  /// if child.terminationReason == .uncaughtSignal, crashes.contains(child.terminationStatus) {
+  ///   options.previousExit = .crashed
+  /// }
+  /// ```
   public enum PreviousExit: Sendable, Hashable {
     /// It stopped, was killed, or lost power: no transfer is suspected.
     case clean
@@ -79,6 +87,11 @@ public enum RunGoal: Sendable, Hashable {
 }
 
 /// The results of a run.
+///
+/// ```swift
+/// let summary = try await engine.run(until: .idle)
+/// print(summary.completed, "completed,", summary.failed, "failed")
+/// ```
 public struct RunSummary: Sendable, Hashable {
   /// The number of downloads that were completed.
   public var completed = 0

@@ -131,6 +131,12 @@ extension DownloadEngine {
 }
 
 /// Owns the callbacks of an observer, and ends them when it is cancelled or released.
+///
+/// ```swift
+/// let observation = engine.observe { event in print(event) }
+/// let summary = try await engine.run(until: .idle)
+/// observation.cancel()
+/// ```
 public final class EventObservation: Sendable {
   private let task: Task<Void, Never>
 

@@ -4,6 +4,17 @@ public import DownloadStore
 ///
 /// A generation of a download ends in at most one of `completed`, `retrying`, `failed`,
 /// `waitingForDiskSpace` and `released`, and in none if the engine is stopped.
+///
+/// ```swift
+/// for await event in engine.events() {
+///   switch event {
+///   case .completed(let record): print(record.filename, "is complete")
+///   case .retrying(let record, let failure, let wait): print(record.url, failure.message, wait)
+///   case .failed(let record, let failure): print(record.url, failure.message)
+///   default: break
+///   }
+/// }
+/// ```
 public enum DownloadEvent: Sendable {
   /// A transfer started at the given byte offset.
   case started(DownloadRecord, offset: Int64)
@@ -70,6 +81,12 @@ public enum DownloadEvent: Sendable {
 ///
 /// Copies and iterators share one buffer, so each event is delivered once. For a second consumer,
 /// call ``DownloadEngine/events(keeping:)`` again.
+///
+/// ```swift
+/// let events = engine.events(keeping: 256)
+/// async let summary = engine.run(until: .idle)
+/// for await event in events where event.isEnd { print("ended:", event.url ?? "") }
+/// ```
 public struct DownloadEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = DownloadEvent

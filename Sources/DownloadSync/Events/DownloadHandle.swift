@@ -130,6 +130,11 @@ extension DownloadRecord {
 }
 
 /// A completed download, whose file is synced and has its final name.
+///
+/// ```swift
+/// let file = try await engine.handle(forURL: "https://example.com/model.bin").value()
+/// print(file.filePath, file.record.verifiedDigest ?? "not verified")
+/// ```
 public struct FinishedDownload: Sendable, Hashable {
   /// The record as stored.
   public var record: DownloadRecord

@@ -1,6 +1,12 @@
 public import DownloadStore
 
 /// The progress of one download at one moment.
+///
+/// ```swift
+/// for await progress in engine.progress(of: .download(handle)) {
+///   print(progress.state, progress.received, progress.bytesPerSecond ?? 0)
+/// }
+/// ```
 public struct DownloadProgress: Sendable, Hashable {
   /// The record's id, which does not change when the URL is replaced.
   public var recordID: String

@@ -62,6 +62,12 @@ extension DownloadEngine {
 }
 
 /// The downloads whose progress ``DownloadEngine/progress(of:every:)`` returns.
+///
+/// ```swift
+/// let active = engine.progress(of: .active)               // of [DownloadProgress]
+/// let file = engine.progress(of: .download(handle))       // of DownloadProgress
+/// let models = engine.progress(of: .group("models"))      // of GroupProgress
+/// ```
 public struct ProgressScope<Element: Sendable, Failure: Error>: Sendable {
   let makeSource: @Sendable (DownloadEngine, Duration) -> any ProgressSource<Element, Failure>
 }

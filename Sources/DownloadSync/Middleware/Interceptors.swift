@@ -49,6 +49,17 @@ public struct DownloadResponse: Sendable, Hashable {
 /// An interceptor that throws, or does not return within ``EngineOptions/interceptorDeadline``,
 /// does not affect the download. The engine emits ``DownloadEvent/interceptorFailed(url:_:)`` and
 /// notifies the next interceptor.
+///
+/// ```swift
+/// struct FailureLog: ResponseInterceptor {
+///   func intercept(_ response: DownloadResponse) async throws {
+///     guard let failure = response.failure, !response.isRetried else { return }
+///     print(response.originalURL, response.head?.status ?? 0, failure.message)
+///   }
+/// }
+///
+/// options.responseInterceptors = [FailureLog()]
+/// ```
 public protocol ResponseInterceptor: Sendable {
   /// The position in the order of interceptors: lower values are notified first.
   ///
@@ -68,6 +79,13 @@ extension ResponseInterceptor {
 }
 
 /// The failure of a response interceptor.
+///
+/// ```swift
+/// for await event in engine.events() {
+///   guard case .interceptorFailed(let url, let failure) = event else { continue }
+///   print(url, failure.interceptor, failure.message)
+/// }
+/// ```
 public struct InterceptorFailure: Error, Sendable, Hashable {
   /// The name of the interceptor's type.
   public var interceptor: String

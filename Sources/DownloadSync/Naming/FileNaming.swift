@@ -4,6 +4,11 @@ internal import DownloadStore
 ///
 /// A name that the caller gave is never changed. A file that replaces a finished one keeps the name
 /// of that file.
+///
+/// ```swift
+/// var options = EngineOptions()
+/// options.naming = .fromURL
+/// ```
 public enum FileNaming: String, Sendable, Hashable, CaseIterable {
   /// The name is derived from the URL and known from the start.
   case fromURL

@@ -19,6 +19,16 @@ internal import SystemInterface
 /// - A task with a ``TaskRequest/offset`` leaves no resume data; the range is requested again.
 /// - A delivered body is kept until ``acknowledge(_:)``, even if the process dies. The next process
 ///   finds it in ``Transport/liveTasks()``, with ``TaskSnapshot/isDelivered`` set.
+///
+/// The engine connects its sinks to the remaining tasks after a relaunch:
+///
+/// ```swift
+/// for task in await transport.liveTasks() {
+///   transport.adopt(task.id, sink: makeSink(task.recordID))
+///   if task.state == .suspended { transport.resume(task.id) }
+/// }
+/// for id in transport.keptRecordIDs where !isKnown(id) { transport.discardBytes(ofRecord: id) }
+/// ```
 public protocol BackgroundTransport: Transport {
   /// Connects a sink to a task that an earlier process started.
   ///
@@ -27,6 +37,11 @@ public protocol BackgroundTransport: Transport {
   func adopt(_ task: TaskID, sink: any TaskSink)
 
   /// Deletes what the transport keeps of a task whose end has been committed to the store.
+  ///
+  /// ```swift
+  /// try await commit(outcome, of: task)
+  /// transport.acknowledge(task)
+  /// ```
   func acknowledge(_ task: TaskID)
 
   /// The ids of the records for which the transport keeps bytes outside its tasks, such as copies
@@ -51,6 +66,10 @@ extension DownloadEngine {
   ///
   /// Call this when the application comes to the foreground. It only affects a
   /// ``BackgroundTransport``.
+  ///
+  /// ```swift
+  /// func sceneWillEnterForeground(_ scene: UIScene) { engine.wakeTasks() }
+  /// ```
   public nonisolated func wakeTasks() {
     (transport as? any BackgroundTransport)?.wake()
   }
@@ -62,6 +81,14 @@ extension DownloadEngine {
 /// The system passes the handler to
 /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. After the call it
 /// updates the application's snapshot and may suspend the application.
+///
+/// ```swift
+/// let events = BackgroundEvents(identifier: "downloads")
+/// // The application has received a handler from the system:
+/// events.accept(identifier: identifier) { completionHandler() }
+/// // The session has delivered all events:
+/// events.finish()
+/// ```
 public final class BackgroundEvents: Sendable {
   /// The identifier of the session.
   public let identifier: String

@@ -2,6 +2,11 @@ public import DownloadStore
 internal import Foundation
 
 /// The status and the header fields of a response.
+///
+/// ```swift
+/// let head = ResponseHead(status: 200, fields: [HeaderField(name: "ETag", value: "\"1\"")])
+/// print(head["etag"] ?? "")    // "1""
+/// ```
 public struct ResponseHead: Sendable, Hashable {
   /// The status code, 200 to 599.
   public var status: Int

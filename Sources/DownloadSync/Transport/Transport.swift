@@ -5,6 +5,21 @@ public import Foundation
 ///
 /// A transport knows nothing of records. One transport serves all downloads of an engine. No method
 /// waits for the network, and all may be called from any thread.
+///
+/// A transport may wrap another one:
+///
+/// ```swift
+/// struct LoggingTransport: Transport {
+///   let base: URLSessionTransport
+///
+///   func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
+///     print("GET", request.url, "from", request.offset)
+///     return base.start(request, sink: sink)
+///   }
+///   func cancel(_ task: TaskID) { base.cancel(task) }
+///   func liveTasks() async -> [TaskSnapshot] { await base.liveTasks() }
+/// }
+/// ```
 public protocol Transport: Sendable {
   /// Starts a task and returns immediately.
   ///
@@ -27,6 +42,17 @@ public protocol Transport: Sendable {
 /// The transport makes one call at a time: any number of ``receive(_:)-(ResponseHead)`` and
 /// ``receive(_:)-(Span<UInt8>)``, then ``finish(_:)`` exactly once, and no call after it. A slow
 /// sink slows the transfer down. This back-pressure bounds memory.
+///
+/// These are the calls of a transport that has the whole body:
+///
+/// ```swift
+/// func deliver(_ head: ResponseHead, _ body: [UInt8], to sink: any TaskSink) {
+///   guard sink.receive(head) == .proceed, sink.receive(body.span) == .proceed else {
+///     return sink.finish(.cancelled)
+///   }
+///   sink.finish(.completed)
+/// }
+/// ```
 public protocol TaskSink: Sendable {
   /// Receives the head of a final response: not a 1xx, and not a redirect that is followed.
   func receive(_ head: ResponseHead) -> BodyDisposition
@@ -68,6 +94,12 @@ public enum BodyDisposition: Sendable, Hashable {
 
 /// The request of a task: a GET of an entity or, if the entity is unchanged, of its bytes from an
 /// offset on.
+///
+/// ```swift
+/// var request = TaskRequest(url: url, recordID: record.id, offset: 4_096, validator: "\"1\"")
+/// request.headers = [HeaderField(name: "Accept-Language", value: "en")]
+/// let task = transport.start(request, sink: sink)
+/// ```
 public struct TaskRequest: Sendable, Hashable {
   /// The absolute `http` or `https` URL, exactly as stored in the record.
   public var url: String
@@ -140,6 +172,12 @@ public struct TaskID: Sendable, Hashable, RawRepresentable {
 }
 
 /// A snapshot of a live task.
+///
+/// ```swift
+/// for task in await transport.liveTasks() where task.state == .running {
+///   print(task.recordID, task.offset + task.bytesReceived)
+/// }
+/// ```
 public struct TaskSnapshot: Sendable, Hashable {
   /// The state of a task; only a ``BackgroundTransport`` uses states other than `running`.
   public enum State: String, Sendable, Hashable, CaseIterable {

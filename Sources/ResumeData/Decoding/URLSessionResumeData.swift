@@ -7,6 +7,12 @@
 /// Store ``bytes``, which are never changed, and apply ``prepared(for:)`` when the data is passed
 /// to a system. Decoding never instantiates a class that the data names, and takes bounded time and
 /// memory for any input.
+///
+/// ```swift
+/// let data = try URLSessionResumeData(bytes)
+/// print(data.form, data.url ?? "", data.received ?? 0)
+/// for defect in data.defects where defect.code.isFatal { print(defect.message) }
+/// ```
 public struct URLSessionResumeData: Sendable, Equatable {
   /// The original bytes.
   public let bytes: [UInt8]

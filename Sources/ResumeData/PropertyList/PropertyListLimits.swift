@@ -2,6 +2,11 @@
 ///
 /// Property lists are untrusted, and a small one can expand to a huge one: values of the binary format
 /// may be shared and may overlap.
+///
+/// ```swift
+/// let limits = PropertyListLimits(byteCount: 64 << 10)
+/// let data = try URLSessionResumeData(bytes, limits: limits)
+/// ```
 public struct PropertyListLimits: Sendable, Hashable {
   /// The maximum length in bytes.
   public var byteCount: Int

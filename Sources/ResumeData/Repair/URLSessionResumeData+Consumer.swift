@@ -1,5 +1,12 @@
 extension URLSessionResumeData {
   /// The system that will resume the download, as far as systems differ.
+  ///
+  /// ```swift
+  /// let consumer = URLSessionResumeData.Consumer(iOS: 10, 1, directory: folder)
+  /// print(try data.needsRepair(for: consumer) ? "repaired for iOS 10.1" : "unchanged")
+  /// let prepared = try data.prepared(for: consumer)
+  /// let task = session.downloadTask(withResumeData: Data(prepared.bytes))
+  /// ```
   public enum Consumer: Sendable, Hashable {
     /// Any system that accepts resume data unchanged: all except those below.
     case identity
@@ -62,6 +69,10 @@ extension URLSessionResumeData {
   /// Use it to resume from a copy of the partial file after a connection was lost without resume
   /// data.
   ///
+  /// ```swift
+  /// let longer = try data.settingReceived(5_000_000)
+  /// ```
+  ///
   /// - Throws: ``ResumeDataError`` with `invalidArgument` for a negative count.
   public func settingReceived(_ byteCount: Int64) throws(ResumeDataError) -> URLSessionResumeData {
     guard byteCount >= 0 else {
@@ -75,6 +86,10 @@ extension URLSessionResumeData {
   }
 
   /// Returns the same resume data in another format.
+  ///
+  /// ```swift
+  /// let text = String(decoding: try data.converted(to: .xml).bytes, as: UTF8.self)
+  /// ```
   ///
   /// - Throws: ``ResumeDataError`` with `notRepresentable` if a keyed archive contains values that
   ///   a property list cannot represent.

@@ -4,6 +4,12 @@
 ///
 /// Its root object contains `$0` (coding version), `$1` (archive version), `$2` (a count), that many
 /// objects, and a dictionary of properties, under names of one of two spellings.
+///
+/// ```swift
+/// if let request = try URLSessionResumeData(bytes).currentRequest {
+///   print(request.method ?? "GET", request.url ?? "", request.headers.map(\.name))
+/// }
+/// ```
 public struct URLRequestArchive: Sendable, Equatable {
   /// The spelling of the objects' names.
   public enum Spelling: String, Sendable, Hashable, CaseIterable {

@@ -3,6 +3,17 @@ extension URLSessionResumeData {
   ///
   /// A URL, a count of bytes and the partial file's name suffice. A validator distinguishes
   /// versions of the file.
+  ///
+  /// ```swift
+  /// var draft = URLSessionResumeData.Draft(
+  ///   url: "https://example.com/model.bin",
+  ///   received: 5_000_000,
+  ///   file: .temporaryName("CFNetworkDownload_1.tmp"),
+  ///   entityTag: "\"1\""
+  /// )
+  /// draft.currentRequest = .init(url: draft.url)
+  /// let data = try URLSessionResumeData(draft, form: .keyedArchive)
+  /// ```
   public struct Draft: Sendable, Hashable {
     /// The location of the partial file.
     public enum File: Sendable, Hashable {

@@ -1,5 +1,15 @@
 extension URLSessionResumeData {
   /// The validity of stored resume data for its record, an input of reconciliation.
+  ///
+  /// ```swift
+  /// let facts = URLSessionResumeData.Facts(url: url, temporaryFile: .present(byteCount: size))
+  /// switch URLSessionResumeData.validity(of: bytes, given: facts) {
+  /// case .valid: print("continue")
+  /// case .stale(let difference): print("another", difference)
+  /// case .corrupt(let defect): print(defect.message)
+  /// case .none, .temporaryFileMissing: print("start from the first byte")
+  /// }
+  /// ```
   public enum Validity: Sendable, Hashable {
     /// There is no resume data.
     case none
