@@ -70,7 +70,7 @@ struct SampleStore {
       received += Int64(transport.feed())
       while try !isCommitted(received, in: store) { try await Task.sleep(for: .milliseconds(5)) }
       // Skip the sample if another commit happened in between.
-      guard try store.objects.changeCount() == commits + 1 else { continue }
+      guard try store.objects.commitNumber() == commits + 1 else { continue }
       figures.append(PageDigests(of: path).difference(from: before))
     }
     engine.stop()
