@@ -58,7 +58,7 @@ public struct PurgePlan: Sendable, Hashable {
 /// let report = try store.purge(plan)
 /// print("freed", report.freedBytes, "bytes")
 /// for kept in report.keptFiles { print("kept", kept.file.path, kept.reason) }
-/// for skipped in report.skippedRecords { print("changed meanwhile:", skipped.record.url) }
+/// for skipped in report.skippedRecords { print("changed since the plan:", skipped.record.url) }
 /// ```
 public struct PurgeReport: Sendable, Hashable {
   /// A record that was kept because it changed after the plan was made.

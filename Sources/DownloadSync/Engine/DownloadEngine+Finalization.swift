@@ -2,7 +2,6 @@ internal import DownloadStore
 internal import Foundation
 internal import Logging
 internal import ObjectStore
-internal import SystemInterface
 
 extension DownloadEngine {
   /// Compares the digest of a complete file with the expected one, in the background.

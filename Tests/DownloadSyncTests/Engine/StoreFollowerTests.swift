@@ -66,7 +66,7 @@ import Testing
   }
 }
 
-/// What an engine reads of the commits to its store.
+/// Following the commits of other writers.
 @Suite struct StoreFollowerTests {
   private let folder: TemporaryFolder
   private let store: RecordStore

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadSync
 
-/// What the engine does to carry out a decision.
+/// The effects of actions, plans and decisions.
 @Suite struct ReconcileEffectsTests {
   private func effects(
     _ actions: [ReconcileAction] = [],
