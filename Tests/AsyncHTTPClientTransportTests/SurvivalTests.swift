@@ -10,7 +10,7 @@
 
   /// Responses and conditions that crash or confuse URLSession on Linux, and that this transport
   /// handles.
-  @Suite(.timeLimit(.minutes(2)))
+  @Suite(.timeLimit(.minutes(10)))
   struct SurvivalTests {
     private let server: FaultServer
     private let transport = AsyncHTTPClientTransport(idleTimeout: .seconds(1))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The program with a low limit of file descriptors.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DescriptorTests {
   @Test func `a low limit of file descriptors delays downloads and fails none`() async throws {
     let folder = try TemporaryFolder()

@@ -11,7 +11,7 @@ import Testing
 
 /// The built program against nginx over HTTP/2 and TLS, with each transport of the build.
 @Suite(
-  .timeLimit(.minutes(5)),
+  .timeLimit(.minutes(10)),
   .enabled(if: NginxServer.isInstalled, "needs nginx and openssl: make test-deps")
 )
 struct HTTP2Tests {

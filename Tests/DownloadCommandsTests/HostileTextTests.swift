@@ -138,7 +138,7 @@ struct HostileTextTests: StoreSuite {
 
 #if os(Linux)
   /// The built program on a terminal.
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.timeLimit(.minutes(10)))
   struct TerminalTests {
     private let folder: TemporaryFolder
     private let store: String

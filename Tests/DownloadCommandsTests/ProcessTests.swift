@@ -8,7 +8,7 @@ import Testing
 @testable import DownloadCommands
 
 /// The built program as users run it, against a server with injected faults.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProcessTests {
   private let folder: TemporaryFolder
   private let store: String

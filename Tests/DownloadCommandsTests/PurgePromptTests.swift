@@ -6,7 +6,7 @@ import Testing
 
 #if os(Linux)
   /// `purge` with a confirmation prompt on a terminal.
-  @Suite(.timeLimit(.minutes(2)))
+  @Suite(.timeLimit(.minutes(10)))
   struct PurgePromptTests {
     private let folder: TemporaryFolder
     private let store: RecordStore

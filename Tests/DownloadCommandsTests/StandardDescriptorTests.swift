@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The built program with closed or unwritable standard descriptors.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StandardDescriptorTests {
   private let folder: TemporaryFolder
   private let store: String

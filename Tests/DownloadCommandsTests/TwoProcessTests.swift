@@ -9,7 +9,7 @@ import Testing
 @testable import DownloadCommands
 
 /// An engine in one process, and commands in another.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct TwoProcessTests {
   private let folder: TemporaryFolder
   private let store: String

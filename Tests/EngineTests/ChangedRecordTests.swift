@@ -6,7 +6,7 @@ import ObjectStore
 import Testing
 
 /// A transfer whose record another process changes before the engine notices.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChangedRecordTests {
   /// A response with a different entity than the one being resumed.
   private static let otherEntity = ResponseHead(

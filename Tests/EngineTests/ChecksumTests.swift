@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// Digests computed while the bytes stream, over any number of attempts.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChecksumTests {
   private func digest(of body: Body, _ algorithm: Digest.Algorithm) -> Digest {
     var hasher = DigestHasher(algorithm)

@@ -6,7 +6,7 @@ import SystemInterface
 import Testing
 
 /// Retries when the system clock is set.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClockTests {
   /// A system clock and a monotonic clock, both set by the test.
   private final class Clocks: Sendable {

@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 
 /// Changes by other processes during a transfer, including a task that ends in the meantime.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CommandExecutionTests {
   private let folder: TemporaryFolder
   private let store: RecordStore

@@ -9,7 +9,7 @@ import Testing
 /// Files that are deleted with their record in a folder that cannot be synced.
 ///
 /// A power failure may bring such a file back, so the record stays until a sync succeeds.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DeletionSyncTests {
   /// Refuses some syncs of folders, and records the states in the store at each sync.
   private final class FailingFolders: Sendable {

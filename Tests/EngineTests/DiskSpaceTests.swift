@@ -7,7 +7,7 @@ import SystemInterface
 import Testing
 
 /// Downloads on a full disk on which space becomes available again.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskSpaceTests {
   private let fixture: ManualFixture
   /// The available space that a volume reports, and the number of queries.

@@ -6,7 +6,7 @@ import Foundation
 import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DownloadTests {
   @Test func `a completed download has its requested name and every byte`() async throws {
     let fixture = try EngineFixture()

@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// The events of an engine, which never waits for an observer.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EventTests {
   private func name(_ event: DownloadEvent) -> String {
     if case .missed(let count) = event { "missed \(count)" } else { event.word }

@@ -9,7 +9,7 @@ import Testing
 /// A failed sync of a partial file.
 ///
 /// The kernel reports the loss once, marks the pages clean, and lets the next sync succeed.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FailedSyncTests {
   /// Refuses one sync of a file, and allows every other effect.
   private final class OneFailedSync: FaultInjector {

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// Groups of downloads during a run.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct GroupTests {
   @Test(.requirements("FK1")) func `group progress totals its members until all are complete`()
     async throws

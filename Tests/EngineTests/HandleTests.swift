@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// Handles of single downloads.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct HandleTests {
   private func cancel(_ record: DownloadRecord, in fixture: EngineFixture) throws {
     try fixture.store.objects.writeNow { tx in

@@ -6,7 +6,7 @@ import SystemInterface
 import Testing
 
 /// Late events of the network and the disk, and the order of commits.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LateEventTests {
   private let fixture: ManualFixture
   private var store: RecordStore { fixture.store }

@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// Interceptors of requests and responses.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MiddlewareTests {
   private struct Fault: Error {}
 

@@ -8,7 +8,7 @@ import SystemInterface
 import Testing
 
 /// An engine whose observation of the store fails.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ObservationTests {
   /// The commits of a store, with a given number of failing observations.
   private final class Source: Sendable {

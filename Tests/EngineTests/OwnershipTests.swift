@@ -9,7 +9,7 @@ import Testing
 import TransportTesting
 
 /// Files, engines and record changes of other owners.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct OwnershipTests {
   @Test func `a file that appears under the final name during the download is not replaced`()
     async throws

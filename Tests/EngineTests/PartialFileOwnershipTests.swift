@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Partial files of other stores, other processes or unknown origin in the engine's folder.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PartialFileOwnershipTests {
   private func text(_ path: String) throws -> String {
     try String(contentsOfFile: path, encoding: .utf8)

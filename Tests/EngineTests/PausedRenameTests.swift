@@ -9,7 +9,7 @@ import Testing
 ///
 /// The rename needs no network, so the next engine performs it. If it fails, the download stays
 /// paused.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PausedRenameTests {
   private let fixture: ManualFixture
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Reconciliation without a network.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReconcileTests {
   private let folder: TemporaryFolder
   private let store: RecordStore

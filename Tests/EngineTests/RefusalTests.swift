@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Responses without the file: which are retried, and which are final.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RefusalTests {
   static let body = Body.generated(byteCount: 200_000, seed: 31)
 

@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 
 /// Responses of a server, and their effect on the download.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResponseTests {
   static let size: Int64 = 2_000_000
   static let body = Body.generated(byteCount: size, seed: 7)

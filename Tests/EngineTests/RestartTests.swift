@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 
 /// Every point at which a process can be killed, and the result of the next launch.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RestartTests {
   static let body = Body.generated(byteCount: 1_000_000, seed: 5)
 

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Resuming a partial file, with servers that answer in unusual ways.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResumeTests {
   static let body = Body.generated(byteCount: 2_000_000, seed: 21)
   static let date = "Sun, 06 Nov 1994 08:49:37 GMT"

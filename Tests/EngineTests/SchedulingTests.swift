@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// The order of starts, with downloads that the test controls.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SchedulingTests {
   private let fixture: ManualFixture
   private var store: RecordStore { fixture.store }

@@ -10,7 +10,7 @@ import Testing
 import TransportTesting
 
 /// The requests that carry credentials, and the contents of failure messages.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SecretsTests {
   private let fixture: EngineFixture
   private let other: FaultServer

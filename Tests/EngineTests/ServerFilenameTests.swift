@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Files that are named by their server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServerFilenameTests {
   private static let body = Body.generated(byteCount: 300_000, seed: 41)
 

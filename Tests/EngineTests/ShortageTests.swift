@@ -10,7 +10,7 @@ import Testing
 
 /// Downloads on a machine that is short of descriptors or memory, and on a volume that loses file
 /// handles.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ShortageTests {
   /// A step of a download that changes the disk.
   enum Step: String, CaseIterable, Sendable {

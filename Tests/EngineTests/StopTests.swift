@@ -6,7 +6,7 @@ import SystemInterface
 import Testing
 
 /// Stopping an engine by cancelling the task that runs it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StopTests {
   /// Counts the engine's clock reads and the ticks sent to it.
   private final class Counter: Sendable {

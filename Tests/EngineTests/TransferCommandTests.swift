@@ -9,7 +9,7 @@ import Testing
 import TransportTesting
 
 /// The engine's commands against a real server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct TransferCommandTests {
   private let fixture: EngineFixture
   private let body = Body.generated(byteCount: 8_000_000, seed: 11)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FaultServer
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FaultServerTests {
   private let server: FaultServer
   private let client: RawClient

@@ -29,7 +29,7 @@ import Testing
     #expect(throws: Never.self) { try HTTPResponseFuzzer(seed: 0).check(input) }
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: names)
+  @Test(.timeLimit(.minutes(10)), arguments: names)
   func `every script of the corpus satisfies the properties over a socket`(
     name: String
   ) async throws {

@@ -5,7 +5,7 @@ import ObjectStore
 import Testing
 
 /// Responses that crash URLSession's process, and a run that completes nevertheless.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct CrashTests {
   /// Legal HTTP that crashes URLSession: a chunked body with a trailer field.
   static let trailer = Fault.rawResponse(

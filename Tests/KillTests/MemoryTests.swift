@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct MemoryTests {
   @Test func `downloading a gibibyte uses less than 80 megabytes of memory`() throws {
     let folder = FileManager.default.temporaryDirectory

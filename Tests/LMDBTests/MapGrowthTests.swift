@@ -44,7 +44,7 @@ import Testing
     #expect(try environment.beginRead().count(of: database) == 350)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `a write larger than the map succeeds after fewer than seven failures`() throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")
@@ -52,7 +52,7 @@ import Testing
     #expect(try environment.string(for: "0", in: database)?.utf8.count == 20 << 20)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `the map grows although there is always an open read transaction`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")
@@ -74,7 +74,7 @@ import Testing
     #expect(try environment.statistics().mapSize > 10 << 20)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `a read adopts the larger map size of another process`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")
@@ -90,7 +90,7 @@ import Testing
     #expect(try environment.string(for: "ours", in: database) == "ours")
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `a write adopts the larger map size of another process`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")

@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// States, commands and the queue of an engine, with tasks that the test controls.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EngineCommandTests {
   private let fixture: ManualFixture
 

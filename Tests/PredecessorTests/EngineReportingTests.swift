@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// Events and progress that an engine reports, with tasks that the test controls.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EngineReportingTests {
   private let fixture: ManualFixture
 

@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 
 /// Requirements of several predecessors, with an engine and a server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EngineServerTests {
   private let fixture: EngineFixture
 

@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// Requirements of FKDownloader.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FKTests {
   private let fixture: ManualFixture
 

@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// The final rename of a download, refused by the file system.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FailedRenameTests {
   private let fixture: ManualFixture
 

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// Requirements of MoSplash's JHDownloader and its manager.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MoSplashTests {
   private let fixture: ManualFixture
 

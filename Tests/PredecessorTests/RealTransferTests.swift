@@ -11,7 +11,7 @@ import TestTraits
 import Testing
 
 /// Requirements of several predecessors, with an engine, URLSession and a server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RealTransferTests {
   private let fixture: EngineFixture
   private let body = Body.generated(byteCount: 300_000, seed: 22)

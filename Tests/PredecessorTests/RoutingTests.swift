@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 
 /// Routing of downloads to a foreground and a background transport.
-@Suite(.timeLimit(.minutes(2))) struct RoutingTests {
+@Suite(.timeLimit(.minutes(10))) struct RoutingTests {
   private let fixture: BackgroundFixture
   private let foreground = SimulatedTransport(pace: .immediately)
 

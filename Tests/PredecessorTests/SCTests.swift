@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 
 /// Requirements of SCDownloader.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SCTests {
   private let fixture: ManualFixture
 

@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// Requirements of ZFRetryDownloader, including those that it implements incorrectly.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ZFRetryTests {
   private let fixture: EngineFixture
 

@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 /// Requirements of ZYLDownloader for records, files and the queue.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ZYLTests {
   private let fixture: ManualFixture
 

@@ -5,7 +5,7 @@ import SystemInterface
 import Testing
 
 /// The engine in many random histories, each determined by its seed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SimulationTests {
   /// Runs seeds on all processors, and returns the failures.
   private func failures(_ seeds: Range<UInt64>, _ defects: Set<Defect> = []) -> [any Error] {

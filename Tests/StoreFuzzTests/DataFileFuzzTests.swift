@@ -11,7 +11,7 @@ import Testing
   }
 
   /// Each input is checked in a child process, so that a signal fails only its own test.
-  @Test(.timeLimit(.minutes(2)), arguments: corpus.names)
+  @Test(.timeLimit(.minutes(10)), arguments: corpus.names)
   func `no input of the corpus crashes or violates a property`(name: String) async throws {
     let file = "\(Self.corpus.path)/\(name)"
     let run = try await FuzzProcess.run(DataFileFuzzer.name, [file])

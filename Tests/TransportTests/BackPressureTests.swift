@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 /// Bounds of memory and transfer rate.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BackPressureTests {
   #if os(Linux)
     /// Runs in a process of its own, because other tests use memory, too.

@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 /// Bodies as a sink receives them, for each way in which a server can send them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct BodyTests {
   private let server: FaultServer
   private let transport = TransportUnderTest.make()

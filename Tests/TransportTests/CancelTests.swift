@@ -6,7 +6,7 @@ import Testing
 import TransportTesting
 
 /// Tasks that the caller or the sink cancels.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CancelTests {
   private let server: FaultServer
   private let transport = TransportUnderTest.make()

@@ -6,7 +6,7 @@ import Testing
 import TransportTesting
 
 /// Broken transfers as a sink sees them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FailureTests {
   private let server: FaultServer
   private let body = Body.generated(byteCount: 3_000_000, seed: 12)

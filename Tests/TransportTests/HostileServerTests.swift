@@ -7,7 +7,7 @@ import TransportTesting
 /// Servers that send malformed or endless responses.
 ///
 /// Serialized: a flood occupies much of the single thread that URLSession has on Linux.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct HostileServerTests {
   private let server: FaultServer
 

@@ -6,7 +6,7 @@ import Testing
 import TransportTesting
 
 /// The requests that follow a redirect.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RedirectTests {
   private let server: FaultServer
   private let other: FaultServer

@@ -54,7 +54,7 @@ import TransportTesting
     #expect(task.gate.snapshot.bytesReceived == 10)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a task that ends is cancelled in the session`() async throws {
     let session = URLSession(configuration: .ephemeral)
     defer { session.invalidateAndCancel() }

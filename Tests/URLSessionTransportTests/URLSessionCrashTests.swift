@@ -11,7 +11,7 @@ import TransportTesting
 /// Responses that URLSession on Linux does not survive or parse.
 ///
 /// These are facts about the platform; a test fails when one of them changes.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct URLSessionCrashTests {
   #if os(Linux)
     /// The session traps when the connection ends inside a response header

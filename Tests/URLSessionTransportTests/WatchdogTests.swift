@@ -8,7 +8,7 @@ import TransportTesting
 @testable import DownloadURLSession
 
 /// The watchdog, which ends tasks that the session would keep forever.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct WatchdogTests {
   @Test func `the watchdog ends a task that the session does not end`() async throws {
     let server = try FaultServer()

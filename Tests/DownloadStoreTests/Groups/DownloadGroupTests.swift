@@ -1,7 +1,7 @@
 import DownloadStore
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DownloadGroupTests {
   private let fixture: StoreFixture
   private var store: RecordStore { fixture.store }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StreamedDigestTests {
   private let folder: TemporaryFolder
   private var path: String { folder.path("a.part") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite(.timeLimit(.minutes(2))) struct EngineLockTests {
+@Suite(.timeLimit(.minutes(10))) struct EngineLockTests {
   let folder: TemporaryFolder
 
   init() throws {

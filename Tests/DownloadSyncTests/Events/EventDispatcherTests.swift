@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite(.timeLimit(.minutes(2))) struct EventDispatcherTests {
+@Suite(.timeLimit(.minutes(10))) struct EventDispatcherTests {
   private final class Notes: Sendable {
     private let names = Mutex<[String]>([])
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EventHubTests {
   private let hub = EventHub()
 

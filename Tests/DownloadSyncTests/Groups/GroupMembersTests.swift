@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct GroupMembersTests {
   private let url = "https://example.com/a"
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DeadlineTests {
   private struct Fault: Error {}
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadSync
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct InterceptorChainTests {
   private struct Fault: Error, CustomStringConvertible {
     var description: String { "no token" }

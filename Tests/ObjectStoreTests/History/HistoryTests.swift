@@ -5,7 +5,7 @@ import Testing
 @testable import LMDB
 @testable import ObjectStore
 
-@Suite(.timeLimit(.minutes(5))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(10))) struct HistoryTests {
   private struct Failure: Error {}
 
   let folder: TemporaryFolder

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite(.timeLimit(.minutes(5))) struct BatchTests {
+@Suite(.timeLimit(.minutes(10))) struct BatchTests {
   let folder: TemporaryFolder
 
   init() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite(.timeLimit(.minutes(5))) struct EditTests {
+@Suite(.timeLimit(.minutes(10))) struct EditTests {
   private struct Failure: Error {}
 
   let folder: TemporaryFolder

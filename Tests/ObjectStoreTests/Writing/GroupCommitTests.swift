@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupCommitTests {
   private struct Failure: Error {}
 
   private actor Errors {

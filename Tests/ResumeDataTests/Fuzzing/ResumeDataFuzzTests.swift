@@ -37,7 +37,7 @@ struct ResumeDataFuzzTests {
   }
 
   @Test(
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(10)),
     arguments: [
       ("trap", "signal"), ("hang", "hangs"), ("memory", "signal"), ("violation", "exit code 1"),
     ]

@@ -206,7 +206,7 @@ struct ConsumerTests {
     #expect(restored.bytes == sample.bytes)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func `converting many members takes linear time`() throws {
     var members = try Self.draft.members(for: .xml)
     for number in 0..<20_000 { members["member \(number)"] = .integer(Int128(number)) }
