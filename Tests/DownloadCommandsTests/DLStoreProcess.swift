@@ -52,8 +52,10 @@ final class DLStoreProcess: Sendable {
     }
     process.currentDirectoryURL = URL(filePath: current)
     var environment = ProcessInfo.processInfo.environment
-    environment.merge(additions) { $1 }
+    // Not the configuration of the user who runs the tests.
+    environment["DLSTORE_CONFIG"] = ""
     environment["DLSTORE_STORE"] = store
+    environment.merge(additions) { $1 }
     let folders = [
       program.deletingLastPathComponent().path, environment["PATH"] ?? "/usr/bin:/bin",
     ]

@@ -19,7 +19,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       AddCommand.self, GetCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
       PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
       RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
-      ExplainCommand.self, ResumeDataCommand.self,
+      ExplainCommand.self, ResumeDataCommand.self, ConfigCommand.self,
     ]
   )
 
@@ -35,18 +35,33 @@ package struct DLStoreCommand: AsyncParsableCommand {
     // A write to a closed pipe then fails with EPIPE, which is handled.
     _ = signal(SIGPIPE, SIG_IGN)
     Store.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
+    let arguments = Array(CommandLine.arguments.dropFirst())
     do {
-      let command = try parseAsRoot(Array(CommandLine.arguments.dropFirst()))
+      let configuration = try Configuration(
+        arguments,
+        environment: ProcessInfo.processInfo.environment,
+        readsFile: Worker.current == nil
+      )
+      let command = try parseAsRoot(configuration.arguments)
       #if os(Linux)
+        // Here, because the supervisor needs the main thread.
         if let command = command as? any EngineCommand, Worker.current == nil {
           let supervisor = Supervisor(
-            failsWhenSomethingFailed: command.failsWhenSomethingFailed
+            failsWhenSomethingFailed: command.failsWhenSomethingFailed,
+            environment: configuration.workerEnvironment
           )
           quit(supervisor.run())
         }
       #endif
       if !(command is any EngineCommand) { MemoryFault.isCorruption() }
-      quit(await status(of: command).rawValue)
+      let result = try await Configuration.$current.withValue(configuration) {
+        // A command is not sendable, so this closure parses its own.
+        await status(of: try parseAsRoot(configuration.arguments))
+      }
+      quit(result.rawValue)
+    } catch let failure as CommandFailure {
+      if let message = failure.message { Output.current.say(message) }
+      quit(failure.status.rawValue)
     } catch {
       end(withParserError: error)
     }
@@ -61,6 +76,11 @@ package struct DLStoreCommand: AsyncParsableCommand {
     guard !code.isSuccess else { exit(withError: error) }
     Output.current.draw(TerminalText.safeLines(fullMessage(for: error)) + "\n")
     quit(code.rawValue)
+  }
+
+  /// Finds the command and the options that the arguments name.
+  static func scan(_ arguments: [String]) -> CommandLineScan {
+    CommandLineScan(arguments, root: Self.self, options: [StoreLocation.self])
   }
 
   /// Runs a command, prints its error if it fails, and returns its exit status.

@@ -32,6 +32,8 @@ struct EngineLimits: ParsableArguments {
   var maxAttempts = RetryPolicy().maximumAttempts
 
   @Flag(
+    inversion: .prefixedNo,
+    exclusivity: .chooseLast,
     help: """
       Resume downloads for which the server sent no validator. A file that changed on the server \
       and kept its size is not noticed.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The option `--store`, accepted before and after the command's name.
+/// The options `--store` and `--config`, accepted before and after the command's name.
 struct StoreLocation: ParsableArguments {
   @Option(
     name: .customLong("store"),
@@ -14,6 +14,18 @@ struct StoreLocation: ParsableArguments {
   )
   var path: String?
 
+  /// Read by ``Configuration``, before the command line is parsed.
+  @Option(
+    help: ArgumentHelp(
+      "The configuration file.",
+      discussion: "Default: $DLSTORE_CONFIG, or 'dlstore/config.json' in the user's "
+        + "configuration folder.",
+      valueName: "file"
+    ),
+    completion: .file(extensions: ["json"])
+  )
+  var config: String?
+
   /// The absolute path of the store's folder.
   func resolved() -> String {
     Folder.absolutePath(path ?? Self.usualPath(ProcessInfo.processInfo.environment))
@@ -21,7 +33,6 @@ struct StoreLocation: ParsableArguments {
 
   /// The path if the option is not given.
   static func usualPath(_ environment: [String: String]) -> String {
-    if let path = environment["DLSTORE_STORE"], !path.isEmpty { return path }
     #if canImport(Darwin)
       return URL.applicationSupportDirectory.appending(path: "dlstore").path
     #else
@@ -34,6 +45,9 @@ struct StoreLocation: ParsableArguments {
 
   /// Refuses an empty path.
   func validate() throws {
+    guard config?.isEmpty != true else {
+      throw ValidationError("--config requires the path of a file.")
+    }
     guard path?.isEmpty != true else {
       throw ValidationError("--store requires the path of a folder.")
     }

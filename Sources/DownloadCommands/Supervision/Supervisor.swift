@@ -9,8 +9,15 @@
   struct Supervisor {
     private var supervision: Supervision
     private var stop: StopSignal?
+    private let environment: [String: String]
 
-    init(failsWhenSomethingFailed: Bool) {
+    /// Creates a supervisor.
+    ///
+    /// - Parameters:
+    ///   - failsWhenSomethingFailed: See ``EngineCommand``.
+    ///   - environment: Variables that the workers receive, in addition to those of this process.
+    init(failsWhenSomethingFailed: Bool, environment: [String: String]) {
+      self.environment = environment
       supervision = Supervision(failsWhenSomethingFailed: failsWhenSomethingFailed)
     }
 
@@ -35,7 +42,11 @@
       while true {
         var worker: WorkerProcess
         do {
-          worker = try WorkerProcess(isRestart: isRestart, signalMask: before)
+          worker = try WorkerProcess(
+            isRestart: isRestart,
+            environment: environment,
+            signalMask: before
+          )
         } catch {
           Output.current.say((error as? CommandFailure)?.message ?? "\(error)")
           return ExitStatus(error).rawValue

@@ -7,10 +7,10 @@
     private let id: pid_t
     private let notes: Int32
 
-    /// Starts a worker.
+    /// Starts a worker with additional environment variables.
     ///
     /// - Throws: ``CommandFailure`` with `inputOutput`.
-    init(isRestart: Bool, signalMask: sigset_t) throws {
+    init(isRestart: Bool, environment additions: [String: String], signalMask: sigset_t) throws {
       var ends: [Int32] = [-1, -1]
       guard unsafe pipe(&ends) == 0 else { throw Self.failure(errno) }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -25,8 +25,11 @@
       var mask = signalMask
       unsafe posix_spawnattr_setsigmask(&attributes, &mask)
       unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-      var environment: [UnsafeMutablePointer<CChar>?] = unsafe Self.environment(isRestart)
-        .map { unsafe strdup($0) }
+      var environment: [UnsafeMutablePointer<CChar>?] = unsafe Self.environment(
+        isRestart,
+        additions
+      )
+      .map { unsafe strdup($0) }
       unsafe environment.append(nil)
       defer { while let text = unsafe environment.popLast() { unsafe free(text) } }
       var id: pid_t = 0
@@ -72,8 +75,11 @@
       return Set(bytes.prefix(max(0, count)).compactMap(Worker.Note.init))
     }
 
-    private static func environment(_ isRestart: Bool) -> [String] {
-      var environment = ProcessInfo.processInfo.environment
+    private static func environment(
+      _ isRestart: Bool,
+      _ additions: [String: String]
+    ) -> [String] {
+      var environment = ProcessInfo.processInfo.environment.merging(additions) { $1 }
       environment[Worker.Variable.supervisor] = String(getpid())
       environment[Worker.Variable.previousExit] = isRestart ? "crashed" : nil
       // A backtrace takes longer than starting the next worker, and is of no use to a user.

@@ -1,14 +1,14 @@
 /// A syntax error in JSON text.
-struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The offset of the error in bytes, from 0.
-  var offset: Int
-  var reason: String
+  package var offset: Int
+  package var reason: String
 
-  var description: String { "byte \(offset): \(reason)" }
+  package var description: String { "byte \(offset): \(reason)" }
 }
 
 /// A strict parser of JSON text (RFC 8259), which also rejects objects with duplicate names.
-struct JSONParser {
+package struct JSONParser {
   /// The parser is recursive: the limit bounds its use of the stack.
   private static let maximumDepth = 256
 
@@ -17,7 +17,7 @@ struct JSONParser {
   private var depth = 0
 
   /// Parses bytes that contain one value, optionally surrounded by whitespace.
-  static func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
+  package static func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
     var parser = JSONParser(bytes: bytes)
     let value = try parser.value()
     parser.skipWhitespace()

@@ -1,0 +1,319 @@
+import ArgumentParser
+import DownloadStore
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// The settings of a command line: options, environment and configuration file.
+struct ConfigurationTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Reads the configuration with a file of this content.
+  private func configuration(
+    _ arguments: [String],
+    file: String? = nil,
+    environment: [String: String] = [:]
+  ) throws -> Configuration {
+    var environment = environment
+    environment["DLSTORE_CONFIG"] = try file.map { try folder.makeFile("config.json", $0) } ?? ""
+    return try Configuration(arguments, environment: environment)
+  }
+
+  private func value(_ name: String, _ configuration: Configuration) throws -> Configuration.Value {
+    try #require(configuration.values.first { $0.setting.name == name })
+  }
+
+  private func failure(_ body: () throws -> Configuration) throws -> CommandFailure {
+    let error = #expect(throws: CommandFailure.self) { try body() }
+    return try #require(error)
+  }
+
+  @Test func `an option overrides the environment, which overrides the file`() throws {
+    let file = #"{"max-concurrent": 1, "per-host": 2, "max-attempts": 3}"#
+    let environment = ["DLSTORE_PER_HOST": "20", "DLSTORE_MAX_ATTEMPTS": "30"]
+    let configuration = try configuration(
+      ["run", "--max-attempts", "300"],
+      file: file,
+      environment: environment
+    )
+    let command = try #require(
+      try DLStoreCommand.parseAsRoot(configuration.arguments) as? RunCommand
+    )
+    #expect(command.limits.maxConcurrent == 1)
+    #expect(command.limits.perHost == 20)
+    #expect(command.limits.maxAttempts == 300)
+    #expect(command.limits.limitRate == nil)
+    let path = folder.path("config.json")
+    #expect(try value("max-concurrent", configuration).source == .file(path))
+    #expect(try value("per-host", configuration).source == .environment("DLSTORE_PER_HOST"))
+    #expect(try value("max-attempts", configuration).source == .option)
+    #expect(try value("limit-rate", configuration).source == .standard)
+  }
+
+  @Test func `every setting reads its value from the environment and from the file`() throws {
+    for setting in Setting.all {
+      let text = setting.option.kind == .flag ? "true" : setting.defaultTexts.first ?? "1"
+      let json = setting.option.kind == .flag ? "true" : "\"\(text)\""
+      let inFile = try Setting.text(setting.name, json, folder)
+      #expect(
+        inFile == [text],
+        "\(setting.name): extend this test with a valid value if '\(text)' is not one"
+      )
+      #expect(try setting.texts(ofVariable: text) == [text])
+    }
+  }
+
+  @Test func `a command receives only the settings that it accepts`() throws {
+    let environment = ["DLSTORE_MAX_CONCURRENT": "2", "DLSTORE_STORE": "/s"]
+    let arguments = ["list", "--limit", "1"]
+    #expect(
+      try configuration(arguments, environment: environment).arguments
+        == ["list", "--store=/s", "--limit", "1"]
+    )
+  }
+
+  @Test func `settings are added after the command and before its arguments`() throws {
+    let environment = ["DLSTORE_MAX_CONCURRENT": "2"]
+    let arguments = ["--store", "run", "get", "--", "-o"]
+    #expect(
+      try configuration(arguments, environment: environment).arguments
+        == ["--store", "run", "get", "--max-concurrent=2", "--", "-o"]
+    )
+  }
+
+  @Test(arguments: [
+    ([], "true", true), (["--no-continue-unvalidated"], "true", false),
+    (["--continue-unvalidated"], "false", true), ([], "false", false),
+  ])
+  func `a flag in the file can be turned off by an option`(
+    options: [String],
+    json: String,
+    isOn: Bool
+  ) throws {
+    let file = "{\"continue-unvalidated\": \(json)}"
+    let configuration = try configuration(["run"] + options, file: file)
+    let command = try DLStoreCommand.parseAsRoot(configuration.arguments) as? RunCommand
+    #expect(command?.limits.continueUnvalidated == isOn)
+  }
+
+  @Test func `an empty variable and null set nothing`() throws {
+    let configuration = try configuration(
+      ["run"],
+      file: #"{"max-concurrent": null}"#,
+      environment: ["DLSTORE_PER_HOST": ""]
+    )
+    #expect(configuration.arguments == ["run"])
+  }
+
+  @Test(arguments: [
+    (#"{"max-concurrent": 3,}"#, ":1:22: expected a member name"),
+    ("{\n  \"per-host\": }", ":2:15: expected a value"),
+    ("[]", ": the file must contain one JSON object"),
+    (#"{"per-host": 1, "per-host": 2}"#, "duplicate member name"),
+    (#"{"max-concurent": 3}"#, "no setting 'max-concurent'. Did you mean 'max-concurrent'?"),
+    (#"{"zzz": 3}"#, "no setting 'zzz'. 'dlstore config' lists the settings"),
+    (#"{"max-concurrent": true}"#, ": max-concurrent: expected a text or a number"),
+    (#"{"max-concurrent": [1]}"#, ": max-concurrent: expected a text or a number"),
+    (#"{"continue-unvalidated": "yes"}"#, ": continue-unvalidated: expected true or false"),
+    (#"{"max-concurrent": "many"}"#, "Expected <n>: The maximum number of concurrent downloads."),
+    (#"{"max-concurrent": 0}"#, ": max-concurrent: --max-concurrent must be at least 1."),
+    (#"{"limit-rate": "fast"}"#, ": limit-rate: "),
+    (#"{"store": "a\nb"}"#, ": store: expected"),
+  ])
+  func `an error in the file names the file, the key and what is expected`(
+    file: String,
+    message: String
+  ) throws {
+    let failure = try failure { try configuration(["run"], file: file) }
+    #expect(failure.status == .usage)
+    #expect(failure.message?.contains(message) == true, "\(failure.message ?? "")")
+    #expect(failure.message?.hasPrefix(folder.path("config.json")) == true)
+  }
+
+  @Test(arguments: [
+    ("DLSTORE_MAX_CONCURRENT", "0"), ("DLSTORE_CONTINUE_UNVALIDATED", "maybe"),
+    ("DLSTORE_TRANSPORT", "pigeon"),
+  ])
+  func `an error in a variable names the variable`(variable: String, text: String) throws {
+    let failure = try failure { try configuration(["list"], environment: [variable: text]) }
+    #expect(failure.status == .usage)
+    #expect(failure.message?.hasPrefix("\(variable): ") == true, "\(failure.message ?? "")")
+  }
+
+  @Test func `a file that is asked for must exist, the usual one need not`() throws {
+    let missing = folder.path("missing.json")
+    let failure = try failure {
+      try Configuration(["list", "--config", missing], environment: [:])
+    }
+    #expect(failure.status == .notFound)
+    #expect(failure.message?.contains(missing) == true)
+    let usual = try Configuration(["list"], environment: ["XDG_CONFIG_HOME": folder.path("x")])
+    #expect(usual.file == nil)
+  }
+
+  @Test func `the file is in the user's configuration folder`() throws {
+    #expect(
+      ConfigurationFile.usualPath(["XDG_CONFIG_HOME": "/x", "HOME": "/h"])
+        == "/x/dlstore/config.json"
+    )
+    #expect(
+      ConfigurationFile.usualPath(["XDG_CONFIG_HOME": "x", "HOME": "/h"])
+        == "/h/.config/dlstore/config.json"
+    )
+    #expect(ConfigurationFile.usualPath([:]) == nil)
+  }
+
+  @Test(arguments: [
+    ["--help"], ["help", "run"], ["run", "-h"], ["--version"], ["---completion", "list"],
+    ["--generate-completion-script", "bash"],
+  ])
+  func `help works with an invalid file`(arguments: [String]) throws {
+    #expect(try configuration(arguments, file: "{").arguments == arguments)
+  }
+
+  @Test func `a worker receives the settings of the file in its environment`() throws {
+    let supervisor = try configuration(
+      ["run", "--per-host", "9"],
+      file: #"{"max-concurrent": 7, "per-host": 2, "continue-unvalidated": true}"#,
+      environment: ["DLSTORE_MAX_ATTEMPTS": "5"]
+    )
+    #expect(
+      supervisor.workerEnvironment
+        == ["DLSTORE_MAX_CONCURRENT": "7", "DLSTORE_CONTINUE_UNVALIDATED": "true"]
+    )
+    let worker = try Configuration(
+      ["run", "--per-host", "9"],
+      environment: supervisor.workerEnvironment.merging(["DLSTORE_MAX_ATTEMPTS": "5"]) { $1 },
+      readsFile: false
+    )
+    #expect(worker.values.map(\.texts) == supervisor.values.map(\.texts))
+  }
+
+  @Test func `no setting's variable has another meaning`() {
+    let variables = Setting.all.map(\.variable)
+    let taken = [
+      Setting.fileVariable, Worker.Variable.supervisor, Worker.Variable.previousExit,
+    ]
+    #expect(Set(variables).count == variables.count)
+    #expect(Set(variables).isDisjoint(with: taken))
+  }
+
+  @Test func `the options before a command's name are those that the root command accepts`() {
+    let root = CommandInfo(of: DLStoreCommand.self).arguments ?? []
+    let scanned = DLStoreCommand.scan([]).arguments
+    #expect(
+      root.filter { !$0.isBuiltIn } == scanned.filter { !$0.isBuiltIn },
+      "add the new group of options to DLStoreCommand.scan"
+    )
+  }
+
+  @Test(arguments: Setting.all.filter { $0.option.kind == .flag && !$0.name.hasPrefix("no-") })
+  func `each flag that a file turns on can be turned off by an option`(setting: Setting) {
+    #expect(
+      setting.option.spellings.contains("--no-\(setting.name)"),
+      "declare --\(setting.name) with inversion: .prefixedNo, exclusivity: .chooseLast"
+    )
+  }
+
+  @Test func `config takes every setting as an option`() {
+    let options = CommandInfo(of: ConfigCommand.self).arguments ?? []
+    for setting in Setting.all {
+      #expect(
+        options.contains(setting.option),
+        "add the group of --\(setting.name) to ConfigCommand"
+      )
+    }
+  }
+}
+
+extension Setting {
+  /// Returns the texts of a setting in a file with this one member.
+  static func text(_ name: String, _ json: String, _ folder: TemporaryFolder) throws -> [String]? {
+    try ConfigurationFile(Array("{\"\(name)\": \(json)}".utf8), path: "/c").texts[name]
+  }
+}
+
+/// `dlstore config`, and the configuration of the built tool.
+struct ConfigCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func run(
+    _ arguments: [String],
+    _ environment: [String: String]
+  ) async throws -> (status: Int32, output: String, messages: String) {
+    let process = try DLStoreProcess(
+      arguments,
+      store: folder.path("store"),
+      in: folder.path,
+      environment: environment
+    )
+    return (try await process.status(), process.output, process.messages)
+  }
+
+  @Test func `config shows each value and its source`() async throws {
+    let file = try folder.makeFile("c.json", #"{"max-attempts": 2, "limit-rate": "2M"}"#)
+    let environment = ["DLSTORE_CONFIG": file, "DLSTORE_MAX_ATTEMPTS": "3"]
+    let json = try await run(["config", "--json", "--per-host", "9"], environment)
+    #expect(json.status == 0, "\(json.messages)")
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+    )
+    #expect(object["file"] as? String == file)
+    let settings = try #require(object["settings"] as? [[String: Any]])
+    func setting(_ name: String) -> [String] {
+      let found = settings.first { $0["name"] as? String == name } ?? [:]
+      return ["value", "source", "variable"].map { found[$0].map { "\($0)" } ?? "missing" }
+    }
+    #expect(setting("max-attempts") == ["3", "environment", "DLSTORE_MAX_ATTEMPTS"])
+    #expect(setting("limit-rate") == ["2M", "file", "DLSTORE_LIMIT_RATE"])
+    #expect(setting("per-host") == ["9", "flag", "DLSTORE_PER_HOST"])
+    #expect(setting("max-concurrent") == ["4", "default", "DLSTORE_MAX_CONCURRENT"])
+    #expect(setting("store").dropLast() == [folder.path("store"), "environment"])
+    let table = try await run(["config"], environment)
+    let lines = table.output.split(separator: "\n").map { $0.split(separator: " ") }
+    #expect(lines.contains(["limit-rate", "2M", "file", file[...]]), "\(table.output)")
+    #expect(table.output.contains("environment DLSTORE_MAX_ATTEMPTS"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path("store")))
+  }
+
+  @Test func `the store may be set in the file`() async throws {
+    let file = try folder.makeFile("c.json", "{\"store\": \"\(folder.path("other"))\"}")
+    let added = try await run(["add", "http://a/1", "--config", file], ["DLSTORE_STORE": ""])
+    #expect(added.status == 0, "\(added.messages)")
+    #expect(FileManager.default.fileExists(atPath: folder.path("other/data.mdb")))
+  }
+
+  @Test func `an invalid file is a usage error of the tool`() async throws {
+    let file = try folder.makeFile("c.json", #"{"stor": "x"}"#)
+    let result = try await run(["list"], ["DLSTORE_CONFIG": file])
+    #expect(result.status == 64)
+    #expect(
+      result.messages == "dlstore: \(file): there is no setting 'stor'. Did you mean 'store'?\n"
+    )
+  }
+
+  #if os(Linux)
+    @Test func `a worker process runs with the settings of the file`() async throws {
+      let file = try folder.makeFile("c.json", #"{"max-attempts": 1}"#)
+      // Nothing listens on port 1. With one attempt the download fails at once.
+      let result = try await run(
+        ["get", "http://127.0.0.1:1/x", "--config", file],
+        ["DLSTORE_STORE": folder.path("store")]
+      )
+      #expect(result.status == 69, "\(result.messages)")
+      let store = try RecordStore(at: folder.path("store"), access: .readOnly)
+      #expect(try store.record(matching: "http://127.0.0.1:1/x").failedAttempts == 1)
+    }
+  #endif
+}
