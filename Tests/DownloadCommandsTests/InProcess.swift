@@ -30,7 +30,7 @@ func dlstore(_ arguments: [String]) async -> CommandResult {
       let command = try DLStoreCommand.parseAsRoot(arguments)
       return await DLStoreCommand.status(of: command)
     } catch {
-      output.say(DLStoreCommand.message(for: error))
+      output.say(DLStoreCommand.text(ofParserError: error, arguments))
       return ExitStatus(rawValue: DLStoreCommand.exitCode(for: error).rawValue) ?? .failed
     }
   }

@@ -11,6 +11,10 @@ struct AddCommand: AsyncParsableCommand {
       keeps the bytes already on disk and resumes the download if it was paused or had failed. \
       Invalid lines of an input file are reported and skipped; the others are stored, and the exit \
       code is 1.
+
+      EXAMPLES:
+        dlstore add https://example.com/model.bin --tag models
+        dlstore add --input-file urls.txt --folder mirror --paused
       """
   )
 

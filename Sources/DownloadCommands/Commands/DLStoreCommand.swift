@@ -13,6 +13,11 @@ package struct DLStoreCommand: AsyncParsableCommand {
       Exit codes: 0 success; 1 something failed; 64 usage error; 65 damaged data; 66 no store; \
       69 no server could be reached; 73 cannot create a file; 74 I/O error or disk full; \
       75 another engine is running; 77 permission denied.
+
+      EXAMPLES:
+        dlstore get https://example.com/a.iso
+        dlstore add https://example.com/model.bin --tag models
+        dlstore run --until-idle
       """,
     version: "0.1.0",
     subcommands: [
@@ -63,7 +68,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       if let message = failure.message { Output.current.say(message) }
       quit(failure.status.rawValue)
     } catch {
-      end(withParserError: error)
+      end(withParserError: error, arguments)
     }
   }
 
@@ -71,16 +76,39 @@ package struct DLStoreCommand: AsyncParsableCommand {
   ///
   /// Help goes to standard output. An error repeats arguments, so control characters in it are
   /// replaced.
-  private static func end(withParserError error: any Error) -> Never {
+  private static func end(withParserError error: any Error, _ arguments: [String]) -> Never {
     let code = exitCode(for: error)
     guard !code.isSuccess else { exit(withError: error) }
-    Output.current.draw(TerminalText.safeLines(fullMessage(for: error)) + "\n")
+    let message = text(ofParserError: error, arguments)
+    Output.current.draw(TerminalText.safeLines(message) + "\n")
     quit(code.rawValue)
   }
 
   /// Finds the command and the options that the arguments name.
   static func scan(_ arguments: [String]) -> CommandLineScan {
     CommandLineScan(arguments, root: Self.self, options: [StoreLocation.self])
+  }
+
+  /// Returns the message for an error of the parser, with a suggestion for a mistyped word.
+  ///
+  /// The parser suggests options, but neither commands nor values.
+  static func text(ofParserError error: any Error, _ arguments: [String]) -> String {
+    let scan = scan(arguments)
+    if let word = scan.unknownCommand {
+      let name = (scan.names + [word]).joined(separator: " ")
+      let suggestion = Suggestion.text(for: word, among: scan.commandNames)
+      return fullMessage(for: ValidationError("There is no command '\(name)'.\(suggestion)"))
+    }
+    var lines = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+      .map(String.init)
+    for argument in scan.arguments {
+      guard let values = argument.allValues,
+        let word = argument.spellings.compactMap({ scan.given[$0]?.last }).last,
+        !values.contains(word), lines[0].contains("'\(word)'")
+      else { continue }
+      lines[0] += Suggestion.text(for: word, among: values)
+    }
+    return lines.joined(separator: "\n")
   }
 
   /// Runs a command, prints its error if it fails, and returns its exit status.
@@ -102,7 +130,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       // The parser throws a clean exit to print help.
       exit(withError: error)
     } catch {
-      Output.current.say("\(error)")
+      Output.current.say(Advice.message(of: error))
       return ExitStatus(error)
     }
   }

@@ -15,6 +15,11 @@ struct ExplainCommand: AsyncParsableCommand {
       cases, --rules prints the rules. Defaults for a case: the transport accepts resume data, a \
       slot is free, the server sent a validator, and a retry is due. For a stored download these \
       follow from the record and this tool's transport.
+
+      EXAMPLES:
+        dlstore explain 8c2b47
+        dlstore explain --stored running --partial longer
+        dlstore explain --all --format tsv
       """
   )
 

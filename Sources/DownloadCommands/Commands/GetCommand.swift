@@ -14,6 +14,10 @@ struct GetCommand: EngineCommand {
       folder. The exit code is 0 only if every download is complete, and 69 if no server could be \
       reached. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the \
       same command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
+
+      EXAMPLES:
+        dlstore get https://example.com/a.iso -o a.iso
+        dlstore get https://example.com/a.iso --mirror https://example.org/a.iso
       """
   )
 

@@ -12,12 +12,18 @@ struct InspectCommand: AsyncParsableCommand {
       reconciliation would do and by which rule, assuming that no transfer runs. User info, \
       signatures, tokens and header fields such as Authorization and Cookie are shown as \
       \(Redaction.mark).
+
+      EXAMPLES:
+        dlstore inspect 8c2b47
+        dlstore inspect https://example.com/model.bin --json
       """
   )
 
   @OptionGroup var location: StoreLocation
 
-  @Argument(help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id"))
+  @Argument(
+    help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id")
+  )
   var name: String
 
   @Flag(help: "Print one JSON object.")

@@ -11,6 +11,11 @@ struct ListCommand: AsyncParsableCommand {
       Reads only: it never creates a store, and works while another process downloads. Times are \
       ISO 8601 in UTC with milliseconds. Sizes are in bytes, except in tables. 'json' prints one \
       array, 'jsonl' one object per line, 'csv' a header line and one line per download.
+
+      EXAMPLES:
+        dlstore list --state waiting,running --watch
+        dlstore list --tag models --sort received:desc --limit 20 --format json
+        dlstore list --match '*.iso' --format csv
       """
   )
 
@@ -38,7 +43,10 @@ struct ListCommand: AsyncParsableCommand {
     transform: { text in
       guard let order = ListOrder(text) else {
         let fields = ListOrder.Field.allCases.map(\.rawValue).joined(separator: " ")
-        throw ValidationError("'\(text)' is not a sort order. The fields are: \(fields)")
+        let suggestion = ListOrder.suggestion(for: text)
+        throw ValidationError(
+          "'\(text)' is not a sort order. The fields are: \(fields).\(suggestion)"
+        )
       }
       return order
     }

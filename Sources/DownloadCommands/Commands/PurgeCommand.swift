@@ -14,6 +14,11 @@ struct PurgeCommand: AsyncParsableCommand {
       kept unless --with-files is given and the file is provably the one that was downloaded. \
       Records that change during the prompt and files that another process is using are kept and \
       reported, and the exit code is 1.
+
+      EXAMPLES:
+        dlstore purge --state completed --older-than 30d --dry-run
+        dlstore purge --tag temporary --with-files --yes
+        dlstore purge --orphans
       """
   )
 

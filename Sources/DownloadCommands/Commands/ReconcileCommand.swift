@@ -18,6 +18,10 @@ struct ReconcileCommand: AsyncParsableCommand {
       leftover files, and truncates partial files to the bytes that can be resumed. It is refused \
       with exit code 75 while an engine is running. User info, signatures and tokens are shown as \
       \(Redaction.mark).
+
+      EXAMPLES:
+        dlstore reconcile
+        dlstore reconcile --apply
       """
   )
 

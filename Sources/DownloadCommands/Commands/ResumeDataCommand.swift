@@ -23,6 +23,10 @@ struct ResumeDataCommand: AsyncParsableCommand {
       requests that they write; 'ios11' for iOS 11.0 to 11.2, which misread the byte range; 'v1' \
       for version 1 data whose partial file has moved to the folder given by --directory. Other \
       systems need the original, so keep it. The copy contains the same secrets as the input.
+
+      EXAMPLES:
+        dlstore resume-data CFNetworkDownload.plist --json
+        dlstore resume-data old.plist --repair ios10 -o new.plist
       """
   )
 

@@ -11,6 +11,10 @@ struct RunCommand: EngineCommand {
       Ctrl-C or SIGTERM stops it with exit code 0: the bytes on disk are kept, and the next run \
       resumes the downloads. A second signal exits immediately with 130 or 143. With --until-idle \
       the exit code is 1 if a download failed permanently.
+
+      EXAMPLES:
+        dlstore run --max-concurrent 3 --limit-rate 2M
+        dlstore run --until-idle --output-folder /srv/mirror
       """
   )
 

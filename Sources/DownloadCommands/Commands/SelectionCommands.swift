@@ -10,6 +10,10 @@ struct PauseCommand: SelectionCommand {
       An engine running in any process stops their transfers immediately. Completed, cancelled and \
       permanently failed downloads are not changed. Prints one line per download. An unknown \
       download is reported, and the exit code is 1.
+
+      EXAMPLES:
+        dlstore pause 8c2b47
+        dlstore pause --tag models
       """
   )
 
@@ -29,6 +33,10 @@ struct ResumeCommand: SelectionCommand {
       Clears their failures. With --now they start before all others; if no slot is free, the \
       download that has run longest is stopped and waits until it is resumed. Completed and \
       cancelled downloads are not changed: use 'restart' for them.
+
+      EXAMPLES:
+        dlstore resume --all
+        dlstore resume --now 8c2b47
       """
   )
 
@@ -51,6 +59,9 @@ struct CancelCommand: SelectionCommand {
       Completed downloads and their files are not changed. If an engine is running, it cancels the \
       transfers, and the command waits for it for up to two seconds. Otherwise the command deletes \
       the files itself.
+
+      EXAMPLES:
+        dlstore cancel https://example.com/old.bin
       """
   )
 
@@ -68,6 +79,9 @@ struct RestartCommand: SelectionCommand {
     abstract: "Restarts downloads from the first byte, completed ones too.",
     discussion: """
       A finished file stays in place until the new download replaces it.
+
+      EXAMPLES:
+        dlstore restart 8c2b47
       """
   )
 
@@ -87,6 +101,9 @@ struct RemoveCommand: SelectionCommand {
       Finished files are kept unless --with-file is given and the file is provably the one that was \
       downloaded. If an engine is running, it does the work, and the command waits for it for up to \
       two seconds. Otherwise the command deletes the files itself.
+
+      EXAMPLES:
+        dlstore remove --tag temporary --with-file
       """
   )
 

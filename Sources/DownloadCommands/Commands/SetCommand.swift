@@ -11,12 +11,18 @@ struct SetCommand: AsyncParsableCommand {
       --filename renames the file of a completed download together with its record. --url replaces \
       an expired link: the download keeps its id and the bytes on disk, and resumes if it had \
       failed. The options of one command take effect together or not at all.
+
+      EXAMPLES:
+        dlstore set 8c2b47 --filename model-v2.bin --tag kept --untag temporary
+        dlstore set 8c2b47 --url 'https://example.com/model.bin?sig=new'
       """
   )
 
   @OptionGroup var location: StoreLocation
 
-  @Argument(help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id"))
+  @Argument(
+    help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id")
+  )
   var name: String
 
   @Option(help: ArgumentHelp("The file name.", valueName: "name"))

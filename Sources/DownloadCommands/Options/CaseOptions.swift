@@ -4,7 +4,10 @@ internal import DownloadSync
 
 /// A reconciliation case on the command line, with the values of the rule table.
 struct CaseOptions: ParsableArguments {
-  @Option(help: Self.help("The stored state", ReconcileCase.Stored.self), transform: Self.parse)
+  @Option(
+    help: Self.help("The stored state", ReconcileCase.Stored.self),
+    transform: Self.parse
+  )
   var stored: ReconcileCase.Stored?
 
   @Option(
@@ -13,10 +16,16 @@ struct CaseOptions: ParsableArguments {
   )
   var task: ReconcileCase.LiveTask?
 
-  @Option(help: Self.help("The finished file", FileInspection.Final.self), transform: Self.parse)
+  @Option(
+    help: Self.help("The finished file", FileInspection.Final.self),
+    transform: Self.parse
+  )
   var final: FileInspection.Final?
 
-  @Option(help: Self.help("The partial file", FileInspection.Partial.self), transform: Self.parse)
+  @Option(
+    help: Self.help("The partial file", FileInspection.Partial.self),
+    transform: Self.parse
+  )
   var partial: FileInspection.Partial?
 
   @Option(
@@ -76,7 +85,8 @@ struct CaseOptions: ParsableArguments {
 
   private static func parse<Value: Axis>(_ word: String) throws -> Value {
     guard let value = Value(rawValue: word) else {
-      throw ValidationError("'\(word)' is not one of: \(words(Value.self))")
+      let suggestion = Suggestion.text(for: word, among: Value.allCases.map(\.rawValue))
+      throw ValidationError("'\(word)' is not one of: \(words(Value.self)).\(suggestion)")
     }
     return value
   }

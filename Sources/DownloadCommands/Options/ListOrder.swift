@@ -34,6 +34,14 @@ struct ListOrder: Sendable, Equatable {
     isDescending = parts.last == "desc"
   }
 
+  /// The suggestion for a text that is no order.
+  static func suggestion(for text: String) -> String {
+    let field = String(text.prefix { $0 != ":" })
+    let fields = Field.allCases.map(\.rawValue)
+    return fields.contains(field)
+      ? " Did you mean '\(field):desc'?" : Suggestion.text(for: field, among: fields)
+  }
+
   /// Returns the entries in this order.
   ///
   /// The sort is stable. Entries without a value come last in both directions.

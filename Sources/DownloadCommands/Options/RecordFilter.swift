@@ -15,7 +15,8 @@ struct RecordFilter: ParsableArguments {
       try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
         guard !DownloadState.states(named: String(word)).isEmpty else {
           let words = DownloadState.words.joined(separator: " ")
-          throw ValidationError("'\(word)' is not a state. The states are: \(words)")
+          let suggestion = Suggestion.text(for: String(word), among: DownloadState.words)
+          throw ValidationError("'\(word)' is not a state. The states are: \(words).\(suggestion)")
         }
         return String(word)
       }

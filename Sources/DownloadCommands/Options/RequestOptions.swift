@@ -22,7 +22,11 @@ struct RequestOptions: ParsableArguments {
     ),
     transform: { text in
       guard let collision = NameCollision(rawValue: text) else {
-        throw ValidationError("'\(text)' is not one of: number, fail, keep, replace.")
+        let words = NameCollision.allCases.map(\.rawValue)
+        throw ValidationError(
+          "'\(text)' is not one of: \(words.joined(separator: ", "))."
+            + Suggestion.text(for: text, among: words)
+        )
       }
       return collision
     }

@@ -1,0 +1,50 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// What a user can do about an error of a library, for the end of its message.
+///
+/// The libraries do not know the options of the tool, so their messages cannot say it.
+enum Advice {
+  /// Returns the error's message with the advice, if there is any.
+  static func message(of error: any Error) -> String {
+    text(for: error).map { "\(error); \($0)" } ?? "\(error)"
+  }
+
+  /// Returns the advice for an error; `nil` if its message says enough.
+  static func text(for error: any Error) -> String? {
+    switch error {
+    case let error as StoreError: text(for: error.code)
+    case let error as RecordStoreError: text(for: error.code)
+    case let error as EngineError: text(for: error.code)
+    default: nil
+    }
+  }
+
+  private static func text(for code: StoreError.Code) -> String? {
+    switch code {
+    case .notFound: "'dlstore add URL' creates a store, and --store names another one"
+    case .tooNew: "install the dlstore that wrote the store, or a later one"
+    case .diskFull, .mapFull: "free disk space and repeat the command"
+    case .permissionDenied: "run the command as the owner of the store, or name another --store"
+    default: nil
+    }
+  }
+
+  private static func text(for code: RecordStoreError.Code) -> String? {
+    switch code {
+    case .unknownRecord: "'dlstore list' shows all downloads"
+    case .ambiguousID: "give more digits of the id"
+    case .nameTaken: "choose another name"
+    default: nil
+    }
+  }
+
+  private static func text(for code: EngineError.Code) -> String? {
+    switch code {
+    case .alreadyRunning: "stop it first, or let it do the work"
+    case .diskFull: "free disk space and repeat the command"
+    default: nil
+    }
+  }
+}

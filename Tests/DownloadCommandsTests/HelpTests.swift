@@ -1,0 +1,207 @@
+import ArgumentParser
+import DownloadSync
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// The help of each command: examples, suggestions, and the pages made from the parser.
+struct HelpTests {
+  private static let commands = CommandInfo(of: DLStoreCommand.self).visibleCommands
+
+  private var commands: [CommandInfo] { Self.commands }
+
+  // MARK: Examples
+
+  @Test(arguments: Self.commands)
+  func `each command has one to three examples, which parse`(command: CommandInfo) throws {
+    let examples = HelpText(command.discussion ?? "").examples
+    let advice: Comment =
+      """
+      \(command.fullName): end the discussion of its CommandConfiguration with a line "EXAMPLES:" \
+      and one to three indented lines that begin with "dlstore" and are at most 76 columns wide
+      """
+    #expect((1...3).contains(examples.count), advice)
+    for example in examples {
+      let words = Self.words(example)
+      #expect(words.first == "dlstore" && example.count <= 76, advice)
+      let arguments = Array(words.dropFirst())
+      do {
+        let parsed = try DLStoreCommand.parseAsRoot(arguments)
+        let isRoot = command.superCommands == nil
+        #expect(
+          isRoot || type(of: parsed).configuration.commandName == command.commandName,
+          "\(example): shows another command"
+        )
+      } catch {
+        Issue.record("\(example): \(DLStoreCommand.message(for: error))")
+      }
+    }
+  }
+
+  @Test func `help shows the examples on lines of their own`() {
+    let help = DLStoreCommand.helpMessage(for: ListCommand.self, columns: 80)
+    #expect(help.contains("\nEXAMPLES:\n  dlstore list --state waiting,running --watch\n"))
+  }
+
+  @Test func `the words of an example are split as a shell splits them`() {
+    #expect(Self.words("a  'b c' d") == ["a", "b c", "d"])
+  }
+
+  /// Splits at spaces that are not in single quotes.
+  private static func words(_ line: String) -> [String] {
+    var words: [String] = []
+    for (index, part) in line.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
+      if index % 2 == 1 {
+        words.append(String(part))
+      } else {
+        words += part.split(separator: " ").map(String.init)
+      }
+    }
+    return words
+  }
+
+  // MARK: Suggestions
+
+  @Test(arguments: [
+    (["lsit"], "There is no command 'lsit'. Did you mean 'list'?"),
+    (["--store", "x", "resum", "1"], "There is no command 'resum'. Did you mean 'resume'?"),
+    (["--stor", "x", "list"], "Did you mean '--store'?"),
+    (["abandon"], "There is no command 'abandon'."),
+    (["list", "--stat", "x"], "Did you mean '--state'?"),
+    (["list", "--state", "wiating"], "Did you mean 'waiting'?"),
+    (["list", "--state", "comp"], "Did you mean 'completed'?"),
+    (["list", "--sort", "urls"], "Did you mean 'url'?"),
+    (["list", "--sort", "url:up"], "Did you mean 'url:desc'?"),
+    (["list", "--format", "jsno"], "Did you mean 'json'?"),
+    (["run", "--transport=urlsesion"], "Did you mean 'urlsession'?"),
+    (["add", "http://a/1", "--if-exists", "kep"], "Did you mean 'keep'?"),
+    (["explain", "--stored", "runing"], "Did you mean 'running'?"),
+  ])
+  func `a mistyped word is answered with the nearest one`(
+    arguments: [String],
+    message: String
+  ) async {
+    let result = await dlstore(arguments)
+    #expect(result.status == .usage)
+    #expect(result.messages.contains(message), "\(result.messages)")
+  }
+
+  @Test(arguments: [
+    ("list", "list", 0), ("lsit", "list", 1), ("lis", "list", 1), ("listt", "list", 1),
+    ("lost", "list", 1), ("", "list", 4), ("ca", "abc", 3), ("kitten", "sitting", 3),
+  ])
+  func `the distance counts changes and swapped neighbours`(
+    left: String,
+    right: String,
+    distance: Int
+  ) {
+    #expect(Suggestion.distance(left, right) == distance)
+    #expect(Suggestion.distance(right, left) == distance)
+  }
+
+  @Test func `a word without a similar candidate has no suggestion`() {
+    #expect(Suggestion.nearest(to: "xyz", among: ["list", "add"]) == nil)
+    #expect(Suggestion.nearest(to: "", among: ["a"]) == nil)
+    #expect(Suggestion.nearest(to: "re", among: ["resume", "remove"]) == nil)
+    #expect(Suggestion.nearest(to: String(repeating: "a", count: 65), among: ["a"]) == nil)
+  }
+
+  @Test func `an error says what to do next`() async throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("store")
+    let missing = await dlstore("--store", store, "list")
+    #expect(missing.messages.contains("'dlstore add URL' creates a store"))
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let unknown = await dlstore("--store", store, "inspect", "0000000000000000")
+    #expect(unknown.messages.hasSuffix("; 'dlstore list' shows all downloads\n"))
+    #expect(
+      Advice.message(of: EngineError(.alreadyRunning, "another engine runs"))
+        == "another engine runs; stop it first, or let it do the work"
+    )
+    #expect(Advice.message(of: EngineError(.stopped, "x")) == "x")
+  }
+
+  // MARK: Documentation
+
+  private static let documentation: String = {
+    let root = URL(filePath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    return (try? String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)) ?? ""
+  }()
+
+  /// The words in code of docs/cli.md: in backticks or in a block.
+  private static let codeWords: Set<String> = {
+    let blocks = documentation.split(separator: "```", omittingEmptySubsequences: false)
+    var words: Set<String> = []
+    for (index, block) in blocks.enumerated() {
+      let codes =
+        index % 2 == 1
+        ? [block]
+        : block.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+          .filter { $0.offset % 2 == 1 }.map(\.element)
+      for code in codes {
+        words.formUnion(code.split { " \n,|\\[]=('\"".contains($0) }.map(String.init))
+      }
+    }
+    return words
+  }()
+
+  @Test(arguments: Self.commands)
+  func `docs/cli.md describes each command and its options`(command: CommandInfo) {
+    #expect(
+      Self.codeWords.contains(command.commandName),
+      "add `\(command.fullName)` to docs/cli.md"
+    )
+    for argument in command.visibleArguments where argument.preferredName?.name != "help" {
+      for spelling in argument.spellings {
+        #expect(
+          Self.codeWords.contains(spelling),
+          "add `\(spelling)` of `\(command.fullName)` to docs/cli.md"
+        )
+      }
+    }
+  }
+
+  @Test func `docs/cli.md names no option that does not exist`() {
+    let options = Set(commands.flatMap { $0.arguments ?? [] }.flatMap(\.spellings))
+    let others: Set = ["--generate-completion-script", "--traits"]
+    let named = Self.codeWords.filter { $0.hasPrefix("--") && $0.count > 2 }
+    #expect(named.count > 30)
+    for option in named.subtracting(options).subtracting(others).sorted() {
+      Issue.record("docs/cli.md names \(option), which no command has: remove or correct it")
+    }
+  }
+
+  @Test func `docs/cli.md names no command that does not exist`() throws {
+    let names = Set(commands.map(\.commandName))
+    let lines = Self.documentation.split(separator: "\n").filter { $0.hasPrefix("dlstore ") }
+    #expect(lines.count > 10)
+    for line in lines {
+      let words = line.split(separator: " ").dropFirst().filter { !$0.hasPrefix("[") }
+      guard let name = words.first, !name.hasPrefix("PATH"), !name.hasPrefix("COMMAND"),
+        !name.hasPrefix("--")
+      else {
+        continue
+      }
+      #expect(names.contains(String(name)), "docs/cli.md has an example of no command: \(line)")
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `docs/cli.md lists each setting`(setting: Setting) {
+    #expect(
+      Self.codeWords.contains(setting.name) && Self.codeWords.contains(setting.variable),
+      "add `\(setting.name)` and `\(setting.variable)` to the settings in docs/cli.md"
+    )
+  }
+}
+
+extension CommandInfo: CustomTestStringConvertible {
+  var testDescription: String { fullName }
+}
+
+extension Setting: CustomTestStringConvertible {
+  var testDescription: String { name }
+}
