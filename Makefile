@@ -3,7 +3,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
+.PHONY: help deps test-deps build release man completions test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -11,15 +11,28 @@ help: ## Lists the targets
 deps: ## Installs liblmdb-dev if it is missing
 	@.ci/install-lmdb
 
-test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx and openssl
+test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, openssl, shells, mandoc
 	@.ci/install-python-lmdb
 	@.ci/install-nginx
+	@.ci/install-shells
 
 build: deps ## Builds all targets and tests in the debug configuration
 	$(SWIFT) build --build-tests --traits AsyncHTTPClient
 
 release: deps ## Builds the command-line tool in the release configuration
 	$(SWIFT) build -c release --product dlstore
+
+# The tool that prints the pages and scripts; a package sets it to the binary that it has built.
+DLSTORE ?= $$($(SWIFT) build -c release --show-bin-path)/dlstore
+
+man: ## Writes the manual pages to .build/man; needs `make release`
+	$(DLSTORE) generate-manual .build/man
+
+completions: ## Writes the completion scripts of bash, zsh and fish; needs `make release`
+	mkdir -p .build/completions
+	$(DLSTORE) --generate-completion-script bash > .build/completions/dlstore.bash
+	$(DLSTORE) --generate-completion-script zsh > .build/completions/_dlstore
+	$(DLSTORE) --generate-completion-script fish > .build/completions/dlstore.fish
 
 test: test-deps ## Runs all tests but those of AsyncHTTPClient
 	@.ci/test

@@ -33,7 +33,8 @@ struct ExplainCommand: AsyncParsableCommand {
   @OptionGroup var values: CaseOptions
 
   @Argument(
-    help: ArgumentHelp("A stored download: its URL, its id, or an id prefix.", valueName: "url|id")
+    help: ArgumentHelp("A stored download: its URL, its id, or an id prefix.", valueName: "url|id"),
+    completion: StoreCompletion.downloads
   )
   var name: String?
 

@@ -22,7 +22,8 @@ struct InspectCommand: AsyncParsableCommand {
   @OptionGroup var location: StoreLocation
 
   @Argument(
-    help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id")
+    help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id"),
+    completion: StoreCompletion.downloads
   )
   var name: String
 

@@ -40,6 +40,7 @@ struct ListCommand: AsyncParsableCommand {
       "Sort by a field of the JSON record; records without a value come last.",
       valueName: "field[:desc]"
     ),
+    completion: .list(ListOrder.Field.allCases.map(\.rawValue)),
     transform: { text in
       guard let order = ListOrder(text) else {
         let fields = ListOrder.Field.allCases.map(\.rawValue).joined(separator: " ")

@@ -21,7 +21,8 @@ struct SetCommand: AsyncParsableCommand {
   @OptionGroup var location: StoreLocation
 
   @Argument(
-    help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id")
+    help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id"),
+    completion: StoreCompletion.downloads
   )
   var name: String
 

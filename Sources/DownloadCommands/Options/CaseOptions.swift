@@ -6,30 +6,35 @@ internal import DownloadSync
 struct CaseOptions: ParsableArguments {
   @Option(
     help: Self.help("The stored state", ReconcileCase.Stored.self),
+    completion: Self.completion(ReconcileCase.Stored.self),
     transform: Self.parse
   )
   var stored: ReconcileCase.Stored?
 
   @Option(
     help: Self.help("The live task", ReconcileCase.LiveTask.self),
+    completion: Self.completion(ReconcileCase.LiveTask.self),
     transform: Self.parse
   )
   var task: ReconcileCase.LiveTask?
 
   @Option(
     help: Self.help("The finished file", FileInspection.Final.self),
+    completion: Self.completion(FileInspection.Final.self),
     transform: Self.parse
   )
   var final: FileInspection.Final?
 
   @Option(
     help: Self.help("The partial file", FileInspection.Partial.self),
+    completion: Self.completion(FileInspection.Partial.self),
     transform: Self.parse
   )
   var partial: FileInspection.Partial?
 
   @Option(
     help: Self.help("The resume data", ReconcileCase.ResumeDataStatus.self),
+    completion: Self.completion(ReconcileCase.ResumeDataStatus.self),
     transform: Self.parse
   )
   var blob: ReconcileCase.ResumeDataStatus?
@@ -81,6 +86,10 @@ struct CaseOptions: ParsableArguments {
 
   private static func help<Value: Axis>(_ what: String, _: Value.Type) -> ArgumentHelp {
     ArgumentHelp("\(what): \(words(Value.self)).", valueName: "value")
+  }
+
+  private static func completion<Value: Axis>(_: Value.Type) -> CompletionKind {
+    .list(Value.allCases.map(\.rawValue))
   }
 
   private static func parse<Value: Axis>(_ word: String) throws -> Value {

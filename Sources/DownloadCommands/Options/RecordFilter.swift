@@ -11,6 +11,7 @@ struct RecordFilter: ParsableArguments {
       "Select downloads in one of the states: \(DownloadState.words.joined(separator: " ")).",
       valueName: "state[,state]"
     ),
+    completion: StoreCompletion.states,
     transform: { text in
       try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
         guard !DownloadState.states(named: String(word)).isEmpty else {

@@ -3,7 +3,10 @@ internal import DownloadStore
 
 /// The downloads that a command changes: by name, by tag, or all.
 struct RecordTargets: ParsableArguments {
-  @Argument(help: ArgumentHelp("URLs, ids, or id prefixes.", valueName: "url|id"))
+  @Argument(
+    help: ArgumentHelp("URLs, ids, or id prefixes.", valueName: "url|id"),
+    completion: StoreCompletion.downloads
+  )
   var names: [String] = []
 
   @Option(help: ArgumentHelp("All downloads with this tag.", valueName: "tag"))

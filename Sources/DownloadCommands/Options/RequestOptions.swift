@@ -20,6 +20,7 @@ struct RequestOptions: ParsableArguments {
         + "one, or replace it when the download completes.",
       valueName: "number|fail|keep|replace"
     ),
+    completion: .list(NameCollision.allCases.map(\.rawValue)),
     transform: { text in
       guard let collision = NameCollision(rawValue: text) else {
         let words = NameCollision.allCases.map(\.rawValue)
