@@ -13,6 +13,10 @@ package struct FileLayout: Sendable, Hashable {
   package let partialPath: String
   /// The partial file as named by earlier builds, in which stores had no id.
   package let earlierPartialPath: String
+  /// Whether the record's folder and file name are valid, so that no path leads out of the root.
+  ///
+  /// Every stored name was validated. Damage or another program may have changed it since.
+  package let isBelowRoot: Bool
 
   /// Creates the layout of a record's files.
   ///
@@ -27,6 +31,10 @@ package struct FileLayout: Sendable, Hashable {
     let name = PartialName(recordID: record.id, storeID: storeID)
     partialPath = "\(folderPath)/\(name.text)"
     earlierPartialPath = "\(folderPath)/\(PartialName(recordID: record.id, storeID: nil).text)"
+    isBelowRoot =
+      (try? Self.validatedFolder(record.folder)) == record.folder
+      && !["", ".", ".."].contains(record.filename)
+      && !record.filename.utf8.contains(UInt8(ascii: "/"))
   }
 
   /// The value of ``DownloadRecord/destination`` for a location.

@@ -49,6 +49,9 @@ public struct PurgePlan: Sendable, Hashable {
   public var unattributedPaths: [String] = []
 
   /// The total size of the files in bytes, clamped to `Int64.max`, which sparse files can exceed.
+  ///
+  /// These are the sizes that a listing shows. The file system frees whole blocks, and nothing for a
+  /// file that has another hard link.
   public var freedBytes: Int64 { files.freedBytes }
 }
 

@@ -17,6 +17,8 @@ extension RecordStore {
     var plan = PurgePlan(records: records)
     for record in records {
       let layout = try roots.layout(of: record)
+      // A file outside the root is not ours, whatever the record says.
+      guard layout.isBelowRoot else { continue }
       if let fileIdentity = FileIdentity(ofFileAt: layout.partialPath) {
         plan.files.append(
           PurgePlan.File(
