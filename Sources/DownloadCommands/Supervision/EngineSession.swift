@@ -27,7 +27,15 @@ struct EngineSession {
   /// - Throws: ``EngineError`` with `diskFull`; ``StoreError``.
   func run(until goal: RunGoal) async throws -> End {
     let engine = engine
-    let signals = StopSignals(onLast: ProgressDisplay.restoreTerminal) { _ in engine.stop() }
+    let signals = StopSignals(onLast: ProgressDisplay.restoreTerminal) { _ in
+      #if os(Linux)
+        ServiceManager.current?.notify(.stopping)
+      #endif
+      engine.stop()
+    }
+    #if os(Linux)
+      ServiceManager.current?.notify(.ready)
+    #endif
     let display = ProgressDisplay()
     let events = engine.events()
     async let shown: Void = display.follow(engine, events)
