@@ -39,7 +39,7 @@ struct ProcessTests {
   @Test func `help and version are printed to standard output`() async throws {
     let version = try await run("--version")
     #expect(version.status == 0)
-    #expect(version.output == "0.1.0\n")
+    #expect(version.output == Version.text + "\n")
     let help = try await run("get", "--help")
     #expect(help.status == 0)
     #expect(help.output.contains("--output-folder") && help.messages.isEmpty)
@@ -149,7 +149,9 @@ struct ProcessTests {
       server.url("/poison2"),
       server.url("/a"),
       "--max-attempts",
-      "3"
+      "3",
+      "--transport",
+      "urlsession"
     )
     #expect(result.status == 1)
     #expect(FileManager.default.fileExists(atPath: folder.path("a")))
@@ -303,9 +305,13 @@ struct ProcessTests {
     server.route("/later", poison)
     #expect(try await run("add", server.url("/none")).status == 0)
     #expect(try await run("add", server.url("/later")).status == 0)
-    let result = try await run("run", "--until-idle", "--max-concurrent", "1")
-    #expect(result.status == 1)
-    #expect(result.messages.contains("restarting it"))
+    let process = try DLStoreProcess(
+      ["run", "--until-idle", "--max-concurrent", "1", "--transport", "urlsession"],
+      store: store,
+      in: folder.path
+    )
+    #expect(try await process.status() == 1)
+    #expect(process.messages.contains("restarting it"))
     #expect(try record(server.url("/later")).state == .completed)
   }
 }

@@ -17,9 +17,26 @@ import Testing
     #expect(RunCommand.message(for: error).contains("--traits AsyncHTTPClient"))
   }
 
-  @Test func `URLSession is built in and the default`() throws {
-    #expect(TransportChoice.available.first == .urlSession)
-    #expect(try RunCommand.parse([]).limits.transport == .urlSession)
+  @Test func `AsyncHTTPClient is the default on Linux if it is built in, else URLSession`() throws {
+    #expect(TransportChoice.available.contains(.urlSession))
+    #if os(Linux)
+      let isBuiltIn = TransportChoice.available.contains(.asyncHTTPClient)
+    #else
+      let isBuiltIn = false
+    #endif
+    let standard: TransportChoice = isBuiltIn ? .asyncHTTPClient : .urlSession
+    #expect(try RunCommand.parse([]).limits.transport == standard)
+    #expect(try GetCommand.parse(["http://h/a"]).limits.transport == standard)
+  }
+
+  @Test func `the version names each transport that is built in, and the default`() {
+    let lines = Version.text.split(separator: "\n")
+    #expect(lines.count == 2 && lines.first == "dlstore \(Version.number)")
+    for choice in TransportChoice.allCases {
+      let isNamed = lines.last?.contains(choice.rawValue)
+      #expect(isNamed == TransportChoice.available.contains(choice))
+    }
+    #expect(lines.last?.contains("\(TransportChoice.standard.rawValue) (default)") == true)
   }
 
   @Test func `an unknown transport is rejected`() {

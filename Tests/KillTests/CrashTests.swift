@@ -36,7 +36,9 @@ struct CrashTests {
       ["--store", folder, "add", server.url("/poison"), server.url("/good")])
     #expect(added.exitCode == 0)
 
-    let end = try ToolProcess.run(["--store", folder, "run", "--until-idle"])
+    let end = try ToolProcess.run(
+      ["--store", folder, "run", "--until-idle", "--transport", "urlsession"]
+    )
     #expect(end.exitCode == 1)
     let store = try RecordStore(at: folder, access: .readWrite)
     let poison = try store.record(matching: server.url("/poison"))
@@ -52,7 +54,9 @@ struct CrashTests {
     server.route("/poison", Resource(body))
     let again = try ToolProcess.run(["--store", folder, "add", server.url("/poison")])
     #expect(again.exitCode == 0)
-    let last = try ToolProcess.run(["--store", folder, "run", "--until-idle"])
+    let last = try ToolProcess.run(
+      ["--store", folder, "run", "--until-idle", "--transport", "urlsession"]
+    )
     #expect(last.exitCode == 0)
     #expect(body.matches(file: "\(folder)/files/poison"))
   }

@@ -19,7 +19,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
         dlstore add https://example.com/model.bin --tag models
         dlstore run --until-idle
       """,
-    version: "0.1.0",
+    version: Version.text,
     subcommands: [
       AddCommand.self, GetCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
       PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,

@@ -42,7 +42,7 @@ struct EngineLimits: ParsableArguments {
   var continueUnvalidated = false
 
   @Option(help: ArgumentHelp("The HTTP client.", valueName: "name"))
-  var transport = TransportChoice.urlSession
+  var transport = TransportChoice.standard
 
   func validate() throws {
     try transport.validate()

@@ -20,6 +20,17 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
     #endif
   }
 
+  /// The transport of `run` and `get` without `--transport`.
+  ///
+  /// On Linux a response can crash URLSession (decision 0031).
+  static var standard: Self {
+    #if os(Linux)
+      available.contains(.asyncHTTPClient) ? .asyncHTTPClient : .urlSession
+    #else
+      .urlSession
+    #endif
+  }
+
   /// Throws if this program was built without the transport.
   func validate() throws(ValidationError) {
     guard Self.available.contains(self) else {
