@@ -3,7 +3,18 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Tests Migrations Examples Benchmarks
 
-.PHONY: help deps test-deps build release man completions test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
+# The folders of `make install`; DESTDIR is put in front of them.
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/dlstore
+BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
+SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
+RELEASED = .build/release/dlstore
+
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -16,14 +27,52 @@ test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, open
 	@.ci/install-nginx
 	@.ci/install-shells
 
+package-deps:
+	@.ci/install-packaging
+
 build: deps ## Builds all targets and tests in the debug configuration
 	$(SWIFT) build --build-tests --traits AsyncHTTPClient
 
-release: deps ## Builds the command-line tool in the release configuration
-	$(SWIFT) build -c release --product dlstore
+release: deps ## Builds the tool as it is released, with its manual pages and completions
+	@.ci/build-release dlstore
+	@$(MAKE) --no-print-directory man completions
+
+install: ## Installs what `make release` built; PREFIX=/usr/local and DESTDIR= set the folders
+	@test -x $(RELEASED) || { echo "$(RELEASED) is missing: run 'make release' first" >&2; exit 1; }
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(DOCDIR)" \
+	  "$(DESTDIR)$(BASH_COMPLETIONS)" "$(DESTDIR)$(ZSH_COMPLETIONS)" \
+	  "$(DESTDIR)$(FISH_COMPLETIONS)" "$(DESTDIR)$(SYSTEMD_USER_UNITS)"
+	install -m 755 -s $(RELEASED) "$(DESTDIR)$(BINDIR)/dlstore"
+	for page in .build/man/*.1; do \
+	  if [ -e "$$page" ]; then install -m 644 "$$page" "$(DESTDIR)$(MANDIR)/man1"; fi; \
+	done
+	for file in dlstore.bash:"$(BASH_COMPLETIONS)/dlstore" \
+	  _dlstore:"$(ZSH_COMPLETIONS)/_dlstore" \
+	  dlstore.fish:"$(FISH_COMPLETIONS)/dlstore.fish"; do \
+	  from=.build/completions/$${file%%:*}; \
+	  if [ -e "$$from" ]; then install -m 644 "$$from" "$(DESTDIR)$${file#*:}"; fi; \
+	done
+	sed 's|@BINDIR@|$(BINDIR)|' .packaging/dlstore.service \
+	  >"$(DESTDIR)$(SYSTEMD_USER_UNITS)/dlstore.service"
+	chmod 644 "$(DESTDIR)$(SYSTEMD_USER_UNITS)/dlstore.service"
+	install -m 644 LICENSE CHANGELOG.md docs/cli.md docs/operations.md docs/reliability.md \
+	  "$(DESTDIR)$(DOCDIR)"
+
+uninstall: ## Deletes what `make install` installed with the same PREFIX and DESTDIR
+	rm -f "$(DESTDIR)$(BINDIR)/dlstore" "$(DESTDIR)$(BASH_COMPLETIONS)/dlstore" \
+	  "$(DESTDIR)$(ZSH_COMPLETIONS)/_dlstore" "$(DESTDIR)$(FISH_COMPLETIONS)/dlstore.fish" \
+	  "$(DESTDIR)$(SYSTEMD_USER_UNITS)/dlstore.service"
+	rm -f "$(DESTDIR)$(MANDIR)"/man1/dlstore.1 "$(DESTDIR)$(MANDIR)"/man1/dlstore-*.1
+	for file in LICENSE CHANGELOG.md cli.md operations.md reliability.md; do \
+	  rm -f "$(DESTDIR)$(DOCDIR)/$$file"; \
+	done
+	if [ -d "$(DESTDIR)$(DOCDIR)" ]; then rmdir "$(DESTDIR)$(DOCDIR)"; fi
+
+package: release package-deps ## Builds a Debian package of the tool in .build/package
+	@.packaging/make-deb .build/package
 
 # The tool that prints the pages and scripts; a package sets it to the binary that it has built.
-DLSTORE ?= $$($(SWIFT) build -c release --show-bin-path)/dlstore
+DLSTORE ?= $(RELEASED)
 
 man: ## Writes the manual pages to .build/man; needs `make release`
 	$(DLSTORE) generate-manual .build/man
@@ -47,8 +96,7 @@ power-cut-test: test-deps ## Simulates power cuts at 1000 system calls of a reco
 	DLSTORE_POWER_CUTS=1000 .ci/test PowerCutTests
 
 simulate: deps ## Runs the engine under simulated faults; SEEDS=N of them, or SEED=N with a trace
-	$(SWIFT) build -c release --product simulate
-	$$($(SWIFT) build -c release --show-bin-path)/simulate \
+	$$(.ci/build-release simulate)/simulate \
 	  $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000))
 
 sanitize: deps ## Runs the tests of the libraries under ThreadSanitizer and AddressSanitizer
@@ -89,7 +137,7 @@ bench: deps ## Compares ObjectStore with raw LMDB and GRDB; N=100000 for a quick
 bench-engine: deps release ## Measures the engine, and aria2c for comparison; needs nginx and aria2c
 	cd Benchmarks && $(SWIFT) run -c release engine-cost
 	cd Benchmarks && $(SWIFT) run -c release command-latency
-	Benchmarks/transfers.py --tool "$$($(SWIFT) build -c release --show-bin-path)/dlstore"
+	Benchmarks/transfers.py --tool $(RELEASED)
 
 clean: ## Deletes all build products
 	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build Tests/Macros/.build

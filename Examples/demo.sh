@@ -8,9 +8,7 @@ step() { printf '\n\033[1m== %s\033[0m\n' "$1"; }
 fail() { echo "demo: $1" >&2; exit 1; }
 
 step "build"
-swift build -c release --product dlstore
-swift build -c release --product fault-server
-bin=$(swift build -c release --show-bin-path)
+bin=$(.ci/build-release dlstore fault-server)
 
 rm -rf .demo
 mkdir .demo
