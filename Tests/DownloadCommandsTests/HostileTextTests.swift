@@ -111,7 +111,7 @@ struct HostileTextTests: StoreSuite {
     #expect(piped.components(separatedBy: text).count > 4)
 
     var shown = ""
-    OutputFormat.csv.render(try entries(), width: 80) { shown += $0 }
+    ListOutput(format: .csv).render(try entries(), style: TerminalStyle(width: 80)) { shown += $0 }
     #expect(HostileText.steering(shown) == [])
     #expect(shown.split(separator: "\n").count == 2)
   }

@@ -144,8 +144,72 @@ struct ListTests: StoreSuite {
     }
     #expect(await list("json") == "[]\n")
     #expect(await list("jsonl").isEmpty)
-    #expect(await list("csv") == RecordCSV.titles.joined(separator: ",") + "\n")
+    #expect(await list("csv") == RecordColumn.csv.map(\.rawValue).joined(separator: ",") + "\n")
     #expect(await list("table") == "ID  STATE  DONE  RECEIVED  SIZE  FILE  NAME  URL\n")
+  }
+
+  @Test func `columns are chosen by the name of a field or a title`() async {
+    _ = await dlstore("--store", store, "add", "http://a/1", "--tag", "x", "--tag", "y")
+    func list(_ arguments: String...) async -> String {
+      await dlstore(["--store", store, "list"] + arguments).output
+    }
+    #expect(await list("--columns", "name,tags,size") == "NAME  TAGS  SIZE\n1     x y      —\n")
+    #expect(await list("--columns", "filename,state", "--no-header") == "1  waiting\n")
+    #expect(
+      await list("--format", "csv", "--columns", "priority,filename,expected")
+        == "priority,filename,expected\n0,1,\n"
+    )
+    #expect(
+      await list("--format", "csv", "--no-header", "--columns", "done,fileStatus") == ",absent\n"
+    )
+  }
+
+  @Test(arguments: ["nonsense", "", "id,,url", "Name"])
+  func `an error about an unknown column lists all columns`(columns: String) async {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let result = await dlstore("--store", store, "list", "--columns", columns)
+    #expect(result.status == .usage)
+    for column in RecordColumn.allCases { #expect(result.messages.contains(column.rawValue)) }
+    #expect(result.messages.contains("size"))
+  }
+
+  @Test func `every field of the JSON record is a column`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let record = try #require(
+      try objects(await dlstore("--store", store, "list", "--format", "json").output).first
+    )
+    for key in record.keys { #expect(RecordColumn(named: key) != nil, "\(key)") }
+  }
+
+  @Test(arguments: [["--columns", "id"], ["--no-header"]], ["json", "jsonl"])
+  func `JSON has no columns to choose and no header`(
+    option: [String],
+    format: String
+  ) async {
+    let result = await dlstore(["--store", store, "list", "--format", format] + option)
+    #expect(result.status == .usage)
+  }
+
+  @Test func `byte counts are exact on request`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    try change("http://a/1") { record in
+      record.received = 1_234_567
+      record.expected = 2_345_678
+    }
+    let rounded = await dlstore("--store", store, "list", "--columns", "received,size")
+    #expect(rounded.lines.last == " 1.2 MiB  2.2 MiB")
+    let exact = await dlstore("--store", store, "list", "--columns", "received,size", "--bytes")
+    #expect(exact.lines.last == " 1234567  2345678")
+  }
+
+  @Test(arguments: ["json", "jsonl", "csv"])
+  func `only tables are colored`(format: String) async {
+    _ = await dlstore("--store", store, "add", "http://a/1", "--paused")
+    func list(_ format: String) async -> String {
+      await dlstore("--store", store, "list", "--color", "always", "--format", format).output
+    }
+    #expect(await !list(format).contains("\u{1B}"))
+    #expect(await list("table").contains("\u{1B}[33mpaused\u{1B}[0m"))
   }
 
   @Test(arguments: ["table", "csv", "json", "jsonl"])

@@ -7,6 +7,7 @@ struct TextOutputTests {
   @Test(arguments: [
     ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("ｆ", 2), ("🎉", 2),
     ("👨‍👩‍👧", 2), ("❤\u{FE0F}", 2), ("\u{200B}", 0),
+    ("🇩🇪", 2), ("🇩", 1), ("🇩🇪🇫🇷", 4), ("👍🏽", 2), ("שלום", 4), ("سلام", 4), ("🏳\u{FE0F}\u{200D}🌈", 2),
   ])
   func `the width of a text is its number of terminal columns`(text: String, width: Int) {
     #expect(TerminalText.width(text) == width)
@@ -33,7 +34,9 @@ struct TextOutputTests {
     ])
     table.rows = [["日本", "1", "x"], ["abc", "100", "yy"]]
     #expect(table.lines() == ["A       N  B", "日本    1  x", "abc   100  yy"])
-    #expect(table.lines(width: 8) == ["A      …", "日本   …", "abc   1…"])
+    #expect(table.lines(width: 14) == ["A       N  B", "日本    1  x", "abc   100  yy"])
+    #expect(table.lines(width: 9) == ["A       N", "日本    1", "abc   100"])
+    #expect(table.lines(width: 3) == ["A", "日…", "abc"])
   }
 
   @Test func `a table without rows prints its titles`() {

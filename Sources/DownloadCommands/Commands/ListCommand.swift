@@ -57,8 +57,7 @@ struct ListCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("List at most this many.", valueName: "n"))
   var limit: Int?
 
-  @Option(help: "The output format.")
-  var format = OutputFormat.table
+  @OptionGroup var display: ListOptions
 
   @Flag(help: "Keep running and show the list again after each change. Stop with Ctrl-C.")
   var watch = false
@@ -70,8 +69,8 @@ struct ListCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try RecordStore(at: location.resolved(), access: .readOnly)
     guard watch else {
-      let output = Output.current
-      try format.render(try entries(in: store), width: Terminal.output.width, to: output.write)
+      let style = TerminalStyle(of: .output, color: display.color.color)
+      try display.output.render(try entries(in: store), style: style, to: Output.current.write)
       return
     }
     try await ListWatch(list: self, store: store).run()

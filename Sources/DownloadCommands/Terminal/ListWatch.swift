@@ -34,10 +34,11 @@ struct ListWatch {
     let entries = try list.entries(in: store)
     guard let size else {
       let width = Terminal.output.width
-      return try list.format.render(entries, width: width, to: Output.current.write)
+      let style = TerminalStyle(width: width)
+      return try list.display.output.render(entries, style: style, to: Output.current.write)
     }
     var text = ""
-    list.format.render(entries, width: size.columns) { text += $0 }
+    list.display.output.render(entries, style: TerminalStyle(width: size.columns)) { text += $0 }
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     if lines.count > size.lines - 1 {
       let missing = lines.count - size.lines + 2

@@ -21,6 +21,11 @@ struct Terminal: Sendable {
     lines > 0 ? "\u{1B}[\(lines)A\r" : "\r"
   }
 
+  /// The sequence that moves the cursor to a column, counted from 1.
+  static func column(_ column: Int) -> String {
+    "\u{1B}[\(column)G"
+  }
+
   /// Whether the descriptor is a terminal.
   var isTerminal: Bool { isatty(descriptor) == 1 }
 

@@ -23,6 +23,13 @@ enum TerminalText {
     text.reduce(0) { $0 + width($1) }
   }
 
+  /// Returns the greatest width that a terminal may give the text.
+  ///
+  /// A terminal without support for an emoji sequence shows each of its emoji.
+  static func widestWidth(_ text: String) -> Int {
+    text.reduce(0) { $0 + widestWidth($1) }
+  }
+
   /// Returns the text padded with blanks.
   static func padded(_ text: String, to width: Int, alignedRight: Bool = false) -> String {
     let blanks = String(repeating: " ", count: max(0, width - self.width(text)))
@@ -30,17 +37,57 @@ enum TerminalText {
   }
 
   /// Returns the text truncated to `width` columns, with an ellipsis if it was longer.
-  static func truncated(_ text: String, to width: Int) -> String {
-    guard self.width(text) > width else { return text }
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - width: The width in columns.
+  ///   - ellipsis: The end of truncated text.
+  ///   - onAnyTerminal: Whether to measure with ``widestWidth(_:)``.
+  /// - Returns: The text, or its beginning.
+  static func truncated(
+    _ text: String,
+    to width: Int,
+    ellipsis: String = "…",
+    onAnyTerminal: Bool = false
+  ) -> String {
+    guard (onAnyTerminal ? widestWidth(text) : self.width(text)) > width else { return text }
     guard width > 0 else { return "" }
     var result = ""
-    var used = 1
+    var used = self.width(ellipsis)
     for character in text {
-      used += self.width(character)
+      used += onAnyTerminal ? widestWidth(character) : self.width(character)
       guard used <= width else { break }
       result.append(character)
     }
-    return result + "…"
+    return result + ellipsis
+  }
+
+  /// Returns the text in a directional isolate if it contains right-to-left characters.
+  ///
+  /// Terminals that reorder text would otherwise also reorder numbers and punctuation of the
+  /// neighboring columns. Other terminals ignore FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE,
+  /// which have no width. ``safe(_:)`` removes both from names, so a name cannot end the isolate.
+  static func isolated(_ text: String) -> String {
+    text.unicodeScalars.contains(where: isRightToLeft) ? "\u{2068}\(text)\u{2069}" : text
+  }
+
+  /// Whether terminals disagree about the width of the text: it contains an emoji sequence.
+  static func hasUncertainWidth(_ text: String) -> Bool {
+    text.unicodeScalars.contains { scalar in
+      switch scalar.value {
+      // Joiner, variation selector, skin tones, flags.
+      case 0x200D, 0xFE0F, 0x1F3FB...0x1F3FF, 0x1F1E6...0x1F1FF: true
+      default: false
+      }
+    }
+  }
+
+  /// Whether the scalar is in a block of right-to-left scripts.
+  private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+    default: false
+    }
   }
 
   /// Whether a scalar can control a terminal, end a line, or disguise a name by changing the direction
@@ -52,14 +99,21 @@ enum TerminalText {
     }
   }
 
+  private static func widestWidth(_ character: Character) -> Int {
+    max(width(character), character.unicodeScalars.reduce(0) { $0 + width($1) })
+  }
+
   private static func width(_ character: Character) -> Int {
     var widest = 0
+    var indicators = 0
     for scalar in character.unicodeScalars {
       // VARIATION SELECTOR-16 selects the emoji form of a narrow character.
       if scalar.value == 0xFE0F { return 2 }
+      if regionalIndicators.contains(scalar.value) { indicators += 1 }
       widest = max(widest, width(scalar))
     }
-    return widest
+    // Two regional indicators are a flag.
+    return indicators == 2 ? 2 : widest
   }
 
   private static func width(_ scalar: Unicode.Scalar) -> Int {
@@ -69,6 +123,8 @@ enum TerminalText {
     }
     return wide.contains { $0.contains(scalar.value) } ? 2 : 1
   }
+
+  private static let regionalIndicators: ClosedRange<UInt32> = 0x1F1E6...0x1F1FF
 
   /// The ranges in which Unicode's East Asian Width is `W` or `F`, by block.
   private static let wide: [ClosedRange<UInt32>] = [

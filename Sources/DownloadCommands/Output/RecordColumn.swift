@@ -1,0 +1,150 @@
+internal import DownloadStore
+
+/// A column of `list`: a field of the JSON record, with the members of its objects flattened.
+enum RecordColumn: String, CaseIterable, Sendable {
+  case id, url, displayURL, filename, folder, type, state, intent, received, expected, fraction
+  case resumeKind, resumeReceived, resumeValidator, tags, priority, attempts
+  case errorCode, errorMessage, errorAt, mirrors, checksumExpected, checksumVerified
+  case heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus
+
+  /// The value of a cell.
+  enum Value: Equatable {
+    case text(String)
+    case number(Int64)
+    case byteCount(Int64)
+    case fraction(Double)
+    case missing
+  }
+
+  /// The columns of a table by default.
+  static let table: [RecordColumn] = [
+    .id, .state, .fraction, .received, .expected, .fileStatus, .filename, .url,
+  ]
+
+  /// The columns of CSV by default, and their order.
+  static let csv = allCases.filter { $0 != .displayURL }
+
+  /// The names that `--columns` accepts besides the columns' own: those of the table's header, and
+  /// the objects of the JSON record.
+  static let aliases: [String: RecordColumn] = [
+    "done": .fraction, "size": .expected, "file": .fileStatus, "name": .filename,
+    "progress": .fraction, "resume": .resumeKind, "lastError": .errorMessage,
+    "checksum": .checksumExpected,
+  ]
+
+  /// Finds a column by its name or alias; `nil` for an unknown name.
+  init?(named name: String) {
+    guard let column = RecordColumn(rawValue: name) ?? Self.aliases[name] else { return nil }
+    self = column
+  }
+
+  /// Returns the value for a download; the URLs are redacted.
+  func value(of entry: DownloadEntry) -> Value {
+    let record = entry.record
+    switch self {
+    case .id: return .text(record.id)
+    case .url, .displayURL: return .text(entry.displayURL)
+    case .filename: return .text(record.filename)
+    case .folder: return .text(record.folder)
+    case .type: return .text(record.type)
+    case .state: return .text(record.state.word)
+    case .intent: return .text(record.intent.rawValue)
+    case .received: return .byteCount(record.received)
+    case .expected: return record.expected.map(Value.byteCount) ?? .missing
+    case .fraction: return entry.fraction.map(Value.fraction) ?? .missing
+    case .resumeKind: return Value(entry.resume?.kind)
+    case .resumeReceived: return entry.resume.map { .byteCount($0.received) } ?? .missing
+    case .resumeValidator: return Value(entry.resume?.validator)
+    case .tags: return .text(record.tags.sorted().joined(separator: " "))
+    case .priority: return .number(Int64(record.priority))
+    case .attempts: return .number(Int64(record.failedAttempts))
+    case .errorCode: return Value(entry.lastAttempt?.failure.code.rawValue)
+    case .errorMessage: return Value(entry.lastAttempt.map { entry.message(of: $0) })
+    case .errorAt: return Value(entry.lastAttempt.map { Timestamp.text($0.at) })
+    case .mirrors: return .text(record.mirrors.map(Redaction.url).joined(separator: " "))
+    case .checksumExpected: return Value(record.expectedDigest)
+    case .checksumVerified: return Value(record.verifiedDigest)
+    case .heldByHand: return .text(String(record.isHeld))
+    case .createdAt: return .text(Timestamp.text(record.createdAt))
+    case .updatedAt: return .text(Timestamp.text(record.updatedAt))
+    case .completedAt: return Value(record.completedAt.map(Timestamp.text))
+    case .localPath: return Value(entry.localPath)
+    case .fileStatus: return .text(entry.fileStatus.rawValue)
+    }
+  }
+
+  /// Returns the column of a table; `importance` overrides the order in which columns are dropped.
+  func tableColumn(importance: Int? = nil) -> TableOutput.Column {
+    var column = TableOutput.Column(title: title, isAlignedRight: isNumber)
+    switch self {
+    case .id:
+      // A unique prefix names a download, too.
+      column.minimumWidth = 8
+      column.hasEllipsis = false
+    case .filename: column.minimumWidth = 16
+    case .url, .displayURL: column.minimumWidth = 24
+    case .state: column.color = TerminalColor.ofState
+    default: break
+    }
+    column.importance = importance ?? defaultImportance
+    return column
+  }
+
+  /// The importance in the default table: the URL is dropped first, the name last.
+  private var defaultImportance: Int {
+    let order: [RecordColumn] = [
+      .url, .fileStatus, .received, .expected, .id, .fraction, .state, .filename,
+    ]
+    return order.firstIndex(of: self) ?? 0
+  }
+
+  private var title: String {
+    switch self {
+    case .fraction: return "DONE"
+    case .expected: return "SIZE"
+    case .fileStatus: return "FILE"
+    case .filename: return "NAME"
+    case .displayURL: return "URL"
+    default:
+      return rawValue.reduce(into: "") { title, character in
+        if character.isUppercase { title += " " }
+        title += character.uppercased()
+      }
+    }
+  }
+
+  private var isNumber: Bool {
+    switch self {
+    case .received, .expected, .fraction, .resumeReceived, .priority, .attempts: true
+    default: false
+    }
+  }
+}
+
+extension RecordColumn.Value {
+  /// A text that may be unknown.
+  init(_ text: String?) {
+    self = text.map(Self.text) ?? .missing
+  }
+
+  /// The exact value, for programs; empty if it is unknown.
+  var exactText: String {
+    switch self {
+    case .text(let text): text
+    case .number(let number), .byteCount(let number): String(number)
+    case .fraction(let fraction): String(fraction)
+    case .missing: ""
+    }
+  }
+
+  /// The value for people; a dash if it is unknown.
+  func tableText(showsBytes: Bool) -> String {
+    switch self {
+    case .text(let text): text
+    case .number(let number): String(number)
+    case .byteCount(let count): showsBytes ? String(count) : ByteAmount.text(count)
+    case .fraction(let fraction): "\(Int(fraction * 100))%"
+    case .missing: "—"
+    }
+  }
+}

@@ -1,0 +1,158 @@
+/// A text table, aligned by the width of characters on a terminal.
+///
+/// On a terminal the table is fitted to its width: the least important columns are dropped, and long
+/// cells are truncated. No line is wider than the terminal.
+struct TableOutput {
+  /// One column.
+  struct Column {
+    /// The header.
+    var title: String
+    /// Whether cells are aligned at their right edge.
+    ///
+    /// Such cells are numbers; they are never truncated as long as another column can be dropped.
+    var isAlignedRight = false
+    /// The width down to which cells may be truncated before a column is dropped.
+    var minimumWidth = 12
+    /// Whether truncated cells end in an ellipsis.
+    ///
+    /// The prefix of an id is an id, so it is cut without one.
+    var hasEllipsis = true
+    /// Columns with a lower number are dropped first, and of equal ones the rightmost.
+    var importance = 0
+    /// The color of a cell with a text; `nil` for the default one.
+    var color: (String) -> TerminalColor? = { _ in nil }
+  }
+
+  /// The columns, from left to right.
+  var columns: [Column]
+  /// The cells of each row, one per column.
+  var rows: [[String]] = []
+  /// Whether the titles are the first line.
+  var hasHeader = true
+
+  /// The width of the gap between columns.
+  static let gap = 2
+
+  /// The header line and the rows, fitted to `width` columns if given.
+  func lines(width: Int? = nil) -> [String] {
+    lines(TerminalStyle(width: width))
+  }
+
+  /// The header line and the rows in the style of their destination.
+  func lines(_ style: TerminalStyle) -> [String] {
+    let rows = rows.map { $0.map(TerminalText.safe) }
+    var widths = columns.map { hasHeader ? TerminalText.width($0.title) : 0 }
+    for row in rows {
+      for column in columns.indices {
+        widths[column] = max(widths[column], width(of: row[column], style))
+      }
+    }
+    let places = TableLayout.places(of: columns, contentWidths: widths, width: style.width)
+    let header = line(columns.map(\.title), places, style) { _ in .bold }
+    let lines = rows.map { row in line(row, places, style) { columns[$0].color(row[$0]) } }
+    return hasHeader ? [header] + lines : lines
+  }
+
+  /// The width to reserve for a cell.
+  ///
+  /// Where the cursor can be moved to the next cell, that is the greatest possible width.
+  private func width(of cell: String, _ style: TerminalStyle) -> Int {
+    style.isInteractive ? TerminalText.widestWidth(cell) : TerminalText.width(cell)
+  }
+
+  private func line(
+    _ cells: [String],
+    _ places: [TableLayout.Place],
+    _ style: TerminalStyle,
+    color: (Int) -> TerminalColor?
+  ) -> String {
+    var line = ""
+    var position = 0
+    for (index, place) in places.enumerated() {
+      let column = columns[place.column]
+      let cell = TerminalText.truncated(
+        cells[place.column],
+        to: place.width,
+        ellipsis: column.hasEllipsis ? "…" : "",
+        onAnyTerminal: style.isInteractive
+      )
+      let blanks = String(repeating: " ", count: max(0, place.width - width(of: cell, style)))
+      var shown = style.width == nil ? cell : TerminalText.isolated(cell)
+      if style.isColored, let color = color(place.column) { shown = color.applied(to: shown) }
+      line += column.isAlignedRight ? blanks + shown : shown
+      position += place.width
+      guard index < places.count - 1 else { break }
+      line += (column.isAlignedRight ? "" : blanks) + String(repeating: " ", count: Self.gap)
+      position += Self.gap
+      if style.isInteractive, TerminalText.hasUncertainWidth(cell) {
+        line += Terminal.column(position + 1)
+      }
+    }
+    return line
+  }
+}
+
+/// Decides which columns of a table are shown, and their widths.
+///
+/// Pure.
+enum TableLayout {
+  /// A shown column.
+  struct Place: Equatable {
+    /// The index of the column.
+    var column: Int
+    /// The width of its cells in terminal columns.
+    var width: Int
+  }
+
+  /// Decides about the columns, from left to right.
+  ///
+  /// First, columns are dropped until the rest fits with truncated cells. The remaining width then
+  /// goes to the truncated columns, the most important first.
+  ///
+  /// - Parameters:
+  ///   - columns: The columns of the table.
+  ///   - contentWidths: The width of the widest cell of each column.
+  ///   - width: The width of the terminal; `nil` to show all columns in full.
+  /// - Returns: The places, whose widths and gaps fit the terminal.
+  static func places(
+    of columns: [TableOutput.Column],
+    contentWidths: [Int],
+    width: Int?
+  ) -> [Place] {
+    guard let width else {
+      return columns.indices.map { Place(column: $0, width: contentWidths[$0]) }
+    }
+    var places = columns.indices.map { index in
+      let column = columns[index]
+      let minimum = column.isAlignedRight ? contentWidths[index] : column.minimumWidth
+      return Place(column: index, width: min(contentWidths[index], minimum))
+    }
+    func used() -> Int {
+      places.reduce(0) { $0 + $1.width } + TableOutput.gap * max(0, places.count - 1)
+    }
+    while used() > width, places.count > 1 {
+      let least = places.indices.min { one, other in
+        let left = columns[places[one].column].importance
+        let right = columns[places[other].column].importance
+        return left == right ? one > other : left < right
+      }
+      if let least { places.remove(at: least) }
+    }
+    var rest = width - used()
+    if rest < 0 {
+      // A single column is left.
+      return places.map { Place(column: $0.column, width: max(0, width)) }
+    }
+    let order = places.indices.sorted { one, other in
+      let left = columns[places[one].column].importance
+      let right = columns[places[other].column].importance
+      return left == right ? one < other : left > right
+    }
+    for index in order {
+      let more = min(rest, contentWidths[places[index].column] - places[index].width)
+      places[index].width += more
+      rest -= more
+    }
+    return places
+  }
+}
