@@ -110,6 +110,7 @@ let package = Package(
         "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
         "SystemInterface", "DownloadURLSession",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
       ]
     ),
     .executableTarget(name: "dlstore", dependencies: ["DownloadCommands"]),
@@ -270,6 +271,7 @@ let package = Package(
         "ObjectStore", "ResumeData", "SystemInterface", "TestSupport", "TestTraits",
         "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
       ]
     ),
     .target(

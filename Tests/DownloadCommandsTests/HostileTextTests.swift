@@ -225,7 +225,7 @@ struct HostileTextTests: StoreSuite {
           terminal: type
         )
         // The progress display itself moves the cursor.
-        let rest = result.text.replacing(/\u{1B}\[(\?25[lh]|[0-9]*[AJKH])|\r/, with: "")
+        let rest = result.text.replacing(/\u{1B}\[(\?(25|2026)[lh]|[0-9]*[AJKHGm])|\r/, with: "")
         #expect(HostileText.steering(rest) == [], "\(path)")
         #expect(!rest.isEmpty)
         for format in ["table", "json", "csv"] {

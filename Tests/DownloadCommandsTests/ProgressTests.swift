@@ -16,7 +16,7 @@ struct ProgressTests {
 
   @Test func `a wide line has every column`() {
     #expect(TerminalText.width(line.text(width: 100)) == 100)
-    #expect(line.text(width: 100).contains("[==========           ]"))
+    #expect(line.text(width: 100).contains("[==============              ]"))
     #expect(line.text(width: 100).contains("50%"))
     #expect(line.text(width: 100).contains("5.0 MiB/10.0 MiB"))
     #expect(line.text(width: 100).contains("1.00 MiB/s"))

@@ -24,6 +24,7 @@ struct GetCommand: EngineCommand {
   @OptionGroup var location: StoreLocation
   @OptionGroup var what: RequestOptions
   @OptionGroup var limits: EngineLimits
+  @OptionGroup var display: DisplayOptions
 
   @Option(
     help: ArgumentHelp("The folder for the files; created if missing.", valueName: "folder"),
@@ -53,7 +54,12 @@ struct GetCommand: EngineCommand {
     try await add(requests, folder, to: store)
     let end: EngineSession.End
     do {
-      let session = try EngineSession(store: store, limits: limits, scope: urls)
+      let session = try EngineSession(
+        store: store,
+        limits: limits,
+        display: display,
+        scope: urls
+      )
       end = try await session.run(until: .idle)
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
@@ -87,6 +93,7 @@ struct GetCommand: EngineCommand {
     for index in requests.indices { requests[index].root = root }
     let roots = try store.roots()
     for added in try await store.add(requests) where added.record.state == .completed {
+      guard !display.quiet else { continue }
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
       Output.current.say("already complete: \(place)")
     }

@@ -20,6 +20,7 @@ struct RunCommand: EngineCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var limits: EngineLimits
+  @OptionGroup var display: DisplayOptions
 
   @Flag(help: "Exit when no download is left to run.")
   var untilIdle = false
@@ -37,7 +38,7 @@ struct RunCommand: EngineCommand {
     let folder = try outputFolder.map { try Folder.made(at: $0) }
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     if let folder { try setRoot(folder, of: store) }
-    let session = try EngineSession(store: store, limits: limits)
+    let session = try EngineSession(store: store, limits: limits, display: display)
     let end = try await session.run(until: untilIdle ? .idle : .stopped)
     if untilIdle, end.signal == nil, end.summary.failed > 0 { throw CommandFailure(.failed) }
   }
@@ -47,7 +48,7 @@ struct RunCommand: EngineCommand {
   /// An engine reads the roots at its creation, and they must not change while another engine runs.
   /// So the lock is taken here and again for the run.
   private func setRoot(_ folder: String, of store: RecordStore) throws {
-    let probe = try EngineSession(store: store, limits: limits)
+    let probe = try EngineSession(store: store, limits: limits, display: display)
     try store.setRoot(folder)
     withExtendedLifetime(probe) {}
   }

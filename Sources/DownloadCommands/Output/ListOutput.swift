@@ -46,7 +46,15 @@ struct ListOutput {
     }
   }
 
-  private func table(_ entries: [DownloadEntry]) -> TableOutput {
+  /// Returns the table of the downloads.
+  ///
+  /// - Parameters:
+  ///   - entries: The downloads in their order.
+  ///   - speeds: The speeds of running downloads by their ids, in bytes per second. If given, the
+  ///     default table has columns for the progress bar, the speed and the remaining time.
+  /// - Returns: A row per download.
+  func table(_ entries: [DownloadEntry], speeds: [String: Double]? = nil) -> TableOutput {
+    if columns == nil, let speeds { return liveTable(entries, speeds) }
     // Chosen columns are dropped from the right.
     let chosen = columns?.enumerated().map { $1.tableColumn(importance: -$0) }
     let shown = columns ?? RecordColumn.table
@@ -54,6 +62,35 @@ struct ListOutput {
     table.hasHeader = hasHeader
     table.rows = entries.map { entry in
       shown.map { $0.value(of: entry).tableText(showsBytes: showsBytes) }
+    }
+    return table
+  }
+
+  private func liveTable(_ entries: [DownloadEntry], _ speeds: [String: Double]) -> TableOutput {
+    let columns: [RecordColumn] = [.id, .state, .fraction, .received, .expected]
+    var table = TableOutput(columns: columns.map { $0.tableColumn() })
+    table.columns += [
+      .init(title: "SPEED", isAlignedRight: true, importance: 5),
+      .init(title: "ETA", isAlignedRight: true, importance: 3),
+      .init(title: "PROGRESS", importance: 1),
+      RecordColumn.filename.tableColumn(), RecordColumn.url.tableColumn(),
+    ]
+    table.hasHeader = hasHeader
+    table.rows = entries.map { entry in
+      let estimate = ProgressEstimate(
+        received: entry.record.received,
+        expected: entry.record.expected,
+        bytesPerSecond: speeds[entry.record.id]
+      )
+      let isRunning = entry.record.state == .running
+      let remaining = isRunning ? estimate.remaining : nil
+      let cells = columns.map { $0.value(of: entry).tableText(showsBytes: showsBytes) }
+      return cells + [
+        estimate.bytesPerSecond.map(Speed.text) ?? "",
+        remaining.map { TimeSpan.text($0 / .seconds(1)) } ?? "",
+        isRunning ? ProgressBar.text(estimate.fraction, width: 12) : "",
+        entry.record.filename, entry.displayURL,
+      ]
     }
     return table
   }

@@ -11,20 +11,35 @@ struct EngineSession {
   }
 
   let engine: DownloadEngine
+  private let display: ProgressDisplay
 
   /// Takes the store's engine lock.
   ///
   /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`; ``StoreError``.
-  init(store: RecordStore, limits: EngineLimits, scope: Set<String>? = nil) throws {
+  init(
+    store: RecordStore,
+    limits: EngineLimits,
+    display: DisplayOptions,
+    scope: Set<String>? = nil
+  ) throws {
     var options = limits.engineOptions
     options.scope = scope
-    engine = try DownloadEngine(store: store, transport: limits.makeTransport(), options: options)
+    self.display = ProgressDisplay(
+      options: display,
+      counts: QueueCounts(store: store, scope: scope)
+    )
+    engine = try DownloadEngine(
+      store: store,
+      transport: limits.makeTransport(),
+      options: options,
+      logger: self.display.logger
+    )
     Worker.current?.tell(.ready)
   }
 
   /// Runs until the goal is reached or a signal arrives.
   ///
-  /// - Throws: ``EngineError`` with `diskFull`; ``StoreError``.
+  /// - Throws: ``EngineError`` with `diskFull`; ``StoreError``; ``ClosedPipe``.
   func run(until goal: RunGoal) async throws -> End {
     let engine = engine
     let signals = StopSignals(onLast: ProgressDisplay.restoreTerminal) { _ in
@@ -36,7 +51,7 @@ struct EngineSession {
     #if os(Linux)
       ServiceManager.current?.notify(.ready)
     #endif
-    let display = ProgressDisplay()
+    let display = display
     let events = engine.events()
     async let shown: Void = display.follow(engine, events)
     let result: Result<RunSummary, any Error>
@@ -47,7 +62,10 @@ struct EngineSession {
     }
     await shown
     let summary = try result.get()
-    if signals.first != nil { Output.current.say("stopped; the bytes on disk are kept") }
+    if let failure = await display.failure { throw failure }
+    if signals.first != nil, !display.options.quiet {
+      Output.current.say("stopped; the bytes on disk are kept")
+    }
     return End(summary: summary, signal: signals.first)
   }
 }

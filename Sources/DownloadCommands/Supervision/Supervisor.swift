@@ -35,7 +35,9 @@
       _ = signal(SIGCHLD, SIG_DFL)
       var awaited = sigset_t()
       unsafe sigemptyset(&awaited)
-      for number in [SIGINT, SIGTERM, SIGCHLD] { unsafe sigaddset(&awaited, number) }
+      for number in [SIGINT, SIGTERM, SIGCHLD, SIGTSTP, SIGCONT] {
+        unsafe sigaddset(&awaited, number)
+      }
       var before = sigset_t()
       unsafe pthread_sigmask(SIG_BLOCK, &awaited, &before)
       var isRestart = false
@@ -73,12 +75,20 @@
 
     private mutating func wait(for worker: WorkerProcess, _ awaited: sigset_t) -> ProcessEnd {
       while true {
-        if let end = worker.end() { return end }
+        switch worker.change() {
+        case .ended(let end): return end
+        case .stopped: JobControl.stopProcess()
+        case nil: break
+        }
         var number: Int32 = 0
         var awaited = awaited
-        guard unsafe sigwait(&awaited, &number) == 0,
-          let signal = StopSignal.allCases.first(where: { $0.number == number })
-        else { continue }
+        guard unsafe sigwait(&awaited, &number) == 0 else { continue }
+        // The worker restores the terminal before it stops, and this process stops after it: the
+        // shell shows its prompt when the process that it started has stopped.
+        if number == SIGTSTP || number == SIGCONT { worker.send(number) }
+        guard let signal = StopSignal.allCases.first(where: { $0.number == number }) else {
+          continue
+        }
         stop = stop ?? signal
         worker.send(signal.passedOnNumber)
       }

@@ -50,12 +50,24 @@
       notes = ends[0]
     }
 
-    /// How the worker ended; `nil` while it runs.
-    func end() -> ProcessEnd? {
-      var status: Int32 = 0
-      let result = unsafe waitpid(id, &status, WNOHANG)
-      if result == 0 || (result < 0 && errno == EINTR) { return nil }
-      return result == id ? ProcessEnd(waitStatus: status) : .exited(ExitStatus.failed.rawValue)
+    /// A change that `waitpid` reports.
+    enum Change {
+      case ended(ProcessEnd)
+      /// The terminal stopped the worker, as for Ctrl-Z.
+      case stopped
+    }
+
+    /// The worker's next change; `nil` if there is none.
+    func change() -> Change? {
+      while true {
+        var status: Int32 = 0
+        let result = unsafe waitpid(id, &status, WNOHANG | WUNTRACED)
+        if result == 0 || (result < 0 && errno == EINTR) { return nil }
+        guard result == id else { return .ended(.exited(ExitStatus.failed.rawValue)) }
+        // The macros WIFSTOPPED and WSTOPSIG.
+        guard status & 0xFF == 0x7F else { return .ended(ProcessEnd(waitStatus: status)) }
+        if (status >> 8) & 0xFF == SIGTSTP { return .stopped }
+      }
     }
 
     /// Sends the worker a signal.

@@ -1,5 +1,6 @@
 internal import DownloadStore
 internal import ObjectStore
+internal import SystemInterface
 
 /// Shows a list again whenever the store changes.
 struct ListWatch {
@@ -9,43 +10,168 @@ struct ListWatch {
   /// Runs until a signal arrives or the reader closes the pipe.
   func run() async throws {
     let stop = StopLatch()
-    let signals = StopSignals { _ in stop.stop() }
-    defer { withExtendedLifetime(signals) {} }
-    let output = Output.current
-    let isScreen = Terminal.output.isInteractive
-    if isScreen { try output.write(Terminal.hideCursor + Terminal.clearAll) }
-    defer { if isScreen { try? output.write(Terminal.showCursor) } }
+    if list.display.format == .table, Terminal.output.isInteractive {
+      let screen = WatchScreen(list: list, terminal: .output)
+      let signals = StopSignals(onLast: screen.close) { _ in stop.stop() }
+      let jobs = JobControl(onSuspend: screen.suspend, onResume: screen.resume)
+      defer { screen.close() }
+      while !stop.isStopped {
+        let start = ContinuousClock.now
+        try screen.show(store)
+        // Spends at most a tenth of the time on a long list.
+        let pause = max(.milliseconds(500), start.duration(to: .now) * 9)
+        await stop.wait(pause)
+      }
+      screen.close()
+      withExtendedLifetime(jobs) {}
+      if signals.first == .terminate { throw CommandFailure(.terminated) }
+    } else {
+      let signals = StopSignals { _ in stop.stop() }
+      try await printEachTime(until: stop)
+      if signals.first == .terminate { throw CommandFailure(.terminated) }
+    }
+  }
+
+  /// Prints the whole list after each change.
+  private func printEachTime(until stop: StopLatch) async throws {
+    let style = TerminalStyle(of: .output, color: list.display.color.color)
     var shown: UInt64?
-    var shownSize: (columns: Int, lines: Int)?
-    while !stop.isStopped, isScreen || !Terminal.output.hasLostReader {
-      let count = try store.objects.commitNumber()
-      let size = isScreen ? Terminal.output.size : nil
-      if count != shown || size?.columns != shownSize?.columns || size?.lines != shownSize?.lines {
-        try show(in: size)
-        shown = count
-        shownSize = size
+    while !stop.isStopped, !Terminal.output.hasLostReader {
+      let number = try store.objects.commitNumber()
+      if number != shown {
+        let entries = try list.entries(in: store)
+        try list.display.output.render(entries, style: style, to: Output.current.write)
+        shown = number
       }
       await stop.wait(.milliseconds(500))
     }
-    if signals.first == .terminate { throw CommandFailure(.terminated) }
+  }
+}
+
+/// The table of `list --watch` on a terminal, with the speeds of running downloads.
+///
+/// Speeds are measured from the stored byte counts, which an engine updates every second.
+final class WatchScreen: Sendable {
+  private struct State {
+    var screen = FullScreen()
+    var commit: UInt64?
+    var entries: [DownloadEntry] = []
+    var speeds = ListSpeeds()
+    var isSuspended = false
+    var isClosed = false
+    /// The last frame, which stays on the terminal after the end.
+    var last: [ScreenLine] = []
   }
 
-  private func show(in size: (columns: Int, lines: Int)?) throws {
-    let entries = try list.entries(in: store)
-    guard let size else {
-      let width = Terminal.output.width
-      let style = TerminalStyle(width: width)
-      return try list.display.output.render(entries, style: style, to: Output.current.write)
+  private let state = Mutex(State())
+  private let list: ListCommand
+  private let terminal: Terminal
+  private let output = Output.current
+
+  init(list: ListCommand, terminal: Terminal) {
+    self.list = list
+    self.terminal = terminal
+  }
+
+  /// Draws what has changed since the last call.
+  ///
+  /// - Throws: `StoreError`; ``ClosedPipe``; ``CommandFailure``.
+  func show(_ store: RecordStore) throws {
+    try state.withLock { state in
+      guard !state.isSuspended, !state.isClosed, terminal.isInForeground else { return }
+      let number = try store.objects.commitNumber()
+      if number != state.commit {
+        state.entries = try list.entries(in: store)
+        state.commit = number
+      }
+      state.speeds.note(state.entries, at: .now)
+      let size = terminal.size
+      state.last = frame(state.entries, state.speeds, size)
+      let bytes = state.screen.frame(state.last, size: size)
+      if !bytes.isEmpty { try output.write(bytes) }
     }
-    var text = ""
-    list.display.output.render(entries, style: TerminalStyle(width: size.columns)) { text += $0 }
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-    if lines.count > size.lines - 1 {
-      let missing = lines.count - size.lines + 2
-      lines = lines.prefix(max(0, size.lines - 2))
-      lines.append("… and \(missing) more")
+  }
+
+  /// Restores the terminal, before the process stops.
+  func suspend() {
+    state.withLock { state in
+      try? output.write(state.screen.close())
+      state.isSuspended = true
     }
-    let frame = lines.map { "\($0)\(Terminal.clearLine)\n" }.joined()
-    try Output.current.write(Terminal.home + frame + Terminal.clearBelow)
+  }
+
+  /// Allows frames again, after the process has continued.
+  func resume() {
+    state.withLock { $0.isSuspended = false }
+  }
+
+  /// Restores the terminal, and leaves the last frame on it.
+  func close() {
+    state.withLock { state in
+      guard !state.isClosed else { return }
+      state.isClosed = true
+      let bytes = state.screen.close()
+      guard !bytes.isEmpty else { return }
+      try? output.write(bytes + state.last.map { $0.text + "\n" }.joined())
+    }
+  }
+
+  private func frame(
+    _ entries: [DownloadEntry],
+    _ speeds: ListSpeeds,
+    _ size: (columns: Int, lines: Int)
+  ) -> [ScreenLine] {
+    var style = TerminalStyle(of: terminal, color: list.display.color.color)
+    style.width = size.columns
+    // Rows that do not fit on the screen are not formatted.
+    let room = max(1, size.lines - 3)
+    let isCut = entries.count > room
+    let shown = isCut ? entries.prefix(room - 1) : entries[...]
+    let table = list.display.output.table(Array(shown), speeds: speeds.values)
+    var lines = table.lines(style)
+    if isCut { lines.append("… and \(entries.count - shown.count) more") }
+    lines.append(speeds.summary(of: entries).text(width: size.columns))
+    return lines.map { ScreenLine($0) }
+  }
+}
+
+/// The speeds of running downloads, measured from the byte counts of a list.
+struct ListSpeeds: Sendable {
+  private var meters: [String: SpeedMeter] = [:]
+  /// The speeds in bytes per second, by record id.
+  private(set) var values: [String: Double] = [:]
+
+  /// Adds the current byte counts.
+  mutating func note(_ entries: [DownloadEntry], at now: SuspendingClock.Instant) {
+    var running: [String: SpeedMeter] = [:]
+    for entry in entries where entry.record.state == .running {
+      var meter = meters[entry.record.id] ?? SpeedMeter()
+      meter.note(entry.record.received, at: now)
+      running[entry.record.id] = meter
+    }
+    meters = running
+    values = running.compactMapValues { $0.bytesPerSecond(at: now) }
+  }
+
+  /// Returns the totals of the list.
+  func summary(of entries: [DownloadEntry]) -> ProgressSummary {
+    var summary = ProgressSummary(remainingBytes: 0)
+    for entry in entries {
+      let record = entry.record
+      switch record.state {
+      case .completed: summary.completed += 1
+      case .failedPermanent: summary.failed += 1
+      case .waiting, .running, .failedRetryable, .finalizing:
+        summary.add(
+          ProgressEstimate(
+            received: record.received,
+            expected: record.expected,
+            bytesPerSecond: values[record.id]
+          )
+        )
+      case .paused, .cancelled, .removed: break
+      }
+    }
+    return summary
   }
 }

@@ -1,30 +1,59 @@
 internal import DownloadStore
 internal import DownloadSync
+internal import Logging
+internal import ObjectStore
 
 /// Shows an engine's progress: bars below event lines on a terminal, event lines only elsewhere.
 actor ProgressDisplay {
+  nonisolated let options: DisplayOptions
   private let output: Output
-  private let isScreen: Bool
-  /// The widths of the bars above the cursor.
-  private var drawn: [Int] = []
-  private var isCursorHidden = false
-  private var pending: [String] = []
-  private var hasFailures = false
+  /// `nil` if bars are not shown.
+  private let screen: LiveScreen?
+  private let isColored: Bool
+  private var counts: QueueCounts?
+  private var summary = RunSummary()
+  /// The error of the first write to standard output that failed.
+  private(set) var failure: (any Error)?
 
-  init(output: Output = .current, isScreen: Bool = Terminal.messages.isInteractive) {
+  init(
+    options: DisplayOptions,
+    counts: QueueCounts? = nil,
+    output: Output = .current,
+    terminal: Terminal = .messages
+  ) {
+    self.options = options
+    self.counts = counts
     self.output = output
-    self.isScreen = isScreen
+    screen =
+      options.showsBars && terminal.isInteractive
+      ? LiveScreen(output: output, terminal: terminal) : nil
+    isColored = TerminalStyle(of: terminal, color: options.color.color).isColored
+  }
+
+  /// The logger for the engine; `nil` unless the user asked for each step.
+  nonisolated var logger: Logger? {
+    guard options.verbose else { return nil }
+    let (screen, output) = (screen, output)
+    return Logger(label: "dlstore") { _ in
+      StepLog { line in
+        if let screen { screen.print(TerminalText.safe(line)) } else { output.say(line) }
+      }
+    }
   }
 
   /// Follows the engine until its run ends.
   ///
   /// `events` must have been subscribed before the run.
   nonisolated func follow(_ engine: DownloadEngine, _ events: DownloadEvents) async {
-    let drawing = isScreen ? Task { await draw(engine) } : nil
-    for await event in events { await tell(event) }
-    drawing?.cancel()
-    await drawing?.value
+    let jobs = screen.map { screen in
+      JobControl(onSuspend: screen.suspend, onResume: screen.resume)
+    }
+    let drawing = Task { await draw(engine) }
+    for await event in events where await !tell(event) { engine.stop() }
+    drawing.cancel()
+    await drawing.value
     await finish()
+    withExtendedLifetime(jobs) {}
   }
 
   /// Restores the terminal before an immediate exit.
@@ -33,139 +62,66 @@ actor ProgressDisplay {
   }
 
   private nonisolated func draw(_ engine: DownloadEngine) async {
+    guard screen != nil || options.jsonEvents else { return }
+    let interval = Duration.milliseconds(screen == nil ? 1000 : 100)
     while !Task.isCancelled {
-      await draw(await engine.currentProgress(), in: Terminal.messages.size)
-      try? await Task.sleep(for: .milliseconds(100))
+      if await !draw(await engine.currentProgress()) { engine.stop() }
+      try? await Task.sleep(for: interval)
     }
   }
 
-  private func tell(_ event: DownloadEvent) {
-    if case .failed = event, !hasFailures {
-      hasFailures = true
-      Worker.current?.tell(.failed)
+  /// Shows the progress of the running downloads; returns whether the output could be written.
+  private func draw(_ progress: [DownloadProgress]) -> Bool {
+    if options.jsonEvents {
+      for download in progress { write(EventJSON.value(of: download)) }
     }
-    guard let line = EventLine.text(for: event) else { return }
-    // A started download is shown as a bar.
-    if isScreen, case .started = event { return }
-    if isScreen { pending.append(TerminalText.safe(line)) } else { output.say(line) }
+    guard let screen else { return failure == nil }
+    let waiting = counts?.read() ?? (0, 0)
+    var total = ProgressSummary(completed: summary.completed, failed: summary.failed)
+    total.remaining = waiting.count
+    total.remainingBytes = waiting.bytes
+    for download in progress { total.add(download.estimate) }
+    let lines = progress.map { ProgressLine(name: $0.filename, estimate: $0.estimate) }
+    let frame = ProgressFrame(downloads: lines, summary: total)
+    screen.draw { frame.lines(in: $0, isColored: isColored) }
+    return failure == nil
   }
 
-  private func draw(
-    _ progress: [DownloadProgress],
-    in size: (columns: Int, lines: Int)
-  ) {
-    let lines = progress.map { download in
-      ProgressLine(name: download.filename, estimate: download.estimate)
-        .text(width: size.columns - 1)
+  /// Shows an event; returns whether the output could be written.
+  private func tell(_ event: DownloadEvent) -> Bool {
+    switch event {
+    case .completed: summary.completed += 1
+    case .failed:
+      if summary.failed == 0 { Worker.current?.tell(.failed) }
+      summary.failed += 1
+    default: break
     }
-    // Lines that do not fit on the screen could not be redrawn in place.
-    redraw(Array(lines.prefix(max(1, size.lines - 1))), columns: size.columns)
-  }
-
-  private func redraw(_ bars: [String], columns: Int) {
-    var frame = isCursorHidden ? "" : Terminal.hideCursor
-    isCursorHidden = true
-    // After a terminal was made narrower, the drawn bars occupy more rows.
-    frame += Terminal.up(drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(1, columns)) })
-    for line in pending + bars { frame += line + Terminal.clearLine + "\n" }
-    frame += Terminal.clearBelow
-    pending = []
-    drawn = bars.map(TerminalText.width)
-    output.draw(frame)
+    if options.jsonEvents { write(EventJSON.value(of: event)) }
+    guard let line = EventLine.text(for: event), !options.quiet || EventLine.isError(event) else {
+      return failure == nil
+    }
+    if let screen {
+      // A started download is shown as a bar.
+      if case .started = event, !options.verbose { return failure == nil }
+      let text = TerminalText.safe(line)
+      screen.print(isColored ? EventLine.colored(text, for: event) : text)
+    } else {
+      output.say(line)
+    }
+    return failure == nil
   }
 
   private func finish() {
-    guard isScreen else { return }
-    redraw([], columns: Terminal.messages.size.columns)
-    output.draw(Terminal.showCursor)
-  }
-}
-
-/// The progress line of one download.
-struct ProgressLine: Sendable, Equatable {
-  var name: String
-  var estimate: ProgressEstimate
-
-  /// Returns the line, at most `width` columns wide.
-  ///
-  /// The least important parts are dropped first.
-  func text(width: Int) -> String {
-    let name = TerminalText.safe(name)
-    var columns = columns
-    func room() -> Int { width - columns.reduce(0) { $0 + 2 + TerminalText.width($1) } }
-    let least = min(TerminalText.width(name), 12)
-    // Dropped from the end: remaining time, speed, amounts. The percentage is kept longest.
-    while columns.count > 1, room() < least { columns.removeLast() }
-    if room() < 1 { return TerminalText.truncated(columns.first ?? name, to: width) }
-    let barWidth = barWidth(room: room())
-    if barWidth > 0 { columns.insert(bar(barWidth), at: 0) }
-    let nameWidth = room()
-    let shown = TerminalText.truncated(name, to: nameWidth)
-    return ([TerminalText.padded(shown, to: nameWidth)] + columns).joined(separator: "  ")
+    if options.jsonEvents { write(EventJSON.value(of: summary)) }
+    screen?.close()
   }
 
-  private var columns: [String] {
-    let percent = estimate.percentage.map { "\($0)%" } ?? "--%"
-    let whole = estimate.expected.map { "/" + ByteAmount.text($0) } ?? ""
-    let speed = estimate.bytesPerSecond.map(Speed.text) ?? "--"
-    let remaining = estimate.remaining.map { TimeSpan.text($0 / .seconds(1)) } ?? "--"
-    return [
-      TerminalText.padded(percent, to: 4, alignedRight: true),
-      TerminalText.padded(ByteAmount.text(estimate.received) + whole, to: 17, alignedRight: true),
-      TerminalText.padded(speed, to: 13, alignedRight: true),
-      TerminalText.padded("ETA " + remaining, to: 9),
-    ]
-  }
-
-  /// The width of the bar: what remains beside a name of 24 columns.
-  private func barWidth(room: Int) -> Int {
-    let width = min(30, room - 2 - 24)
-    return width >= 8 ? width : 0
-  }
-
-  private func bar(_ width: Int) -> String {
-    guard let fraction = estimate.fraction else {
-      return "[" + String(repeating: " ", count: width - 2) + "]"
+  private func write(_ value: JSONValue) {
+    guard failure == nil else { return }
+    do {
+      try output.line(value.text)
+    } catch {
+      failure = error
     }
-    let full = Int(Double(width - 2) * fraction)
-    let rest = String(repeating: " ", count: width - 2 - full)
-    return "[" + String(repeating: "=", count: full) + rest + "]"
-  }
-}
-
-/// An engine event as one line of text.
-enum EventLine {
-  /// The line; `nil` for an event that is not printed.
-  static func text(for event: DownloadEvent) -> String? {
-    switch event {
-    case .started(let record, let offset):
-      offset > 0
-        ? "started \(record.filename) from byte \(offset)"
-        : "started \(record.filename) (\(Redaction.url(record.url)))"
-    case .rolledBack(let url, let bytes):
-      bytes > 0 ? "starting over \(Redaction.url(url)): \(bytes) bytes were dropped" : nil
-    case .completed(let record):
-      "completed \(record.filename) (\(ByteAmount.text(record.received)))"
-    case .retrying(let record, let failure, let wait):
-      "retrying \(record.filename) in \(TimeSpan.text(wait / .seconds(1))): "
-        + reason(failure, record)
-    case .failed(let record, let failure):
-      "failed \(record.filename): \(reason(failure, record))"
-    case .waitingForDiskSpace(let record):
-      "the disk is full: \(record.filename) waits for free space"
-    case .released(let url):
-      "released \(Redaction.url(url))"
-    case .interceptorFailed(let url, let failure):
-      "interceptor \(failure.interceptor) failed for \(Redaction.url(url)): \(failure.message)"
-    case .missed(let count):
-      "\(count) messages were dropped"
-    }
-  }
-
-  private static func reason(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
-    let message = ([record.url] + record.mirrors).reduce(failure.message) {
-      $0.replacing($1, with: Redaction.url($1))
-    }
-    return "\(failure.code.rawValue), \(message)"
   }
 }

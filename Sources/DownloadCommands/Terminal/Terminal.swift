@@ -11,14 +11,26 @@ struct Terminal: Sendable {
   static let showCursor = "\u{1B}[?25h"
   static let clearBelow = "\u{1B}[J"
   static let clearLine = "\u{1B}[K"
-  static let clearAll = "\u{1B}[2J"
   static let home = "\u{1B}[H"
 
+  static let enterAlternateScreen = "\u{1B}[?1049h"
+  static let leaveAlternateScreen = "\u{1B}[?1049l"
+
   let descriptor: Int32
+
+  /// Returns a frame that terminals with synchronized updates show at once.
+  static func synchronized(_ frame: String) -> String {
+    "\u{1B}[?2026h\(frame)\u{1B}[?2026l"
+  }
 
   /// The sequence that moves the cursor up by `lines`, to the first column.
   static func up(_ lines: Int) -> String {
     lines > 0 ? "\u{1B}[\(lines)A\r" : "\r"
+  }
+
+  /// The sequence that moves the cursor to the first column of a row, counted from 1.
+  static func row(_ row: Int) -> String {
+    "\u{1B}[\(row);1H"
   }
 
   /// The sequence that moves the cursor to a column, counted from 1.
@@ -33,6 +45,22 @@ struct Terminal: Sendable {
   var isInteractive: Bool {
     isTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
+
+  /// Whether this process may draw on the terminal: it is no background job of a shell.
+  var isInForeground: Bool {
+    let group = tcgetpgrp(descriptor)
+    // Fails if it is not the controlling terminal, which has no jobs then.
+    return group < 0 || group == getpgrp()
+  }
+
+  /// Whether the terminal wraps the lines that it shows when it becomes narrower.
+  ///
+  /// Most do; xterm and the Linux console cut them.
+  static let reflows: Bool = {
+    let environment = ProcessInfo.processInfo.environment
+    guard environment["TMUX"] == nil else { return true }
+    return environment["XTERM_VERSION"] == nil && environment["TERM"] != "linux"
+  }()
 
   /// The width in columns; `nil` if it is not a terminal.
   var width: Int? {

@@ -10,7 +10,7 @@ extension DownloadEngine {
     for (key, outcome) in ended {
       guard let download = active[key] else { continue }
       let result = Self.result(outcome, of: download)
-      log("end", download.record, ["result": "\(result)"])
+      log("end", download.record, Self.endMetadata(result, download.transfer.head))
       guard
         let record = try await store.objects.read({ tx in
           try tx.record(of: key)
@@ -32,6 +32,18 @@ extension DownloadEngine {
       }
     }
     if !complete.isEmpty { try await finalize(complete) }
+  }
+
+  /// The result of a transfer and its last response, with the URL after redirects.
+  private static func endMetadata(
+    _ result: TransferResult,
+    _ head: ResponseHead?
+  ) -> [String: String] {
+    var metadata = ["result": "\(result)"]
+    if case .failed(let failure, _) = result { metadata["result"] = failure.code.rawValue }
+    metadata["status"] = head.map { "\($0.status)" }
+    metadata["url"] = head?.url
+    return metadata
   }
 
   /// Returns the result of a transfer, which depends on whether the engine was ending it.

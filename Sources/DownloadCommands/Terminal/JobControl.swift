@@ -1,0 +1,57 @@
+internal import Dispatch
+internal import SystemInterface
+
+/// Handles Ctrl-Z for a program that draws on the terminal.
+///
+/// SIGTSTP runs `onSuspend`, which restores the terminal, then stops the process as without a
+/// handler. When the shell continues the process, `onResume` runs. In a process group without a
+/// shell, where nothing could continue the process, the kernel ignores the stop.
+final class JobControl {
+  private let source: any DispatchSourceSignal
+
+  /// Starts handling SIGTSTP; stops when the object is released.
+  ///
+  /// - Parameters:
+  ///   - onSuspend: Called before the process stops, on a private queue.
+  ///   - onResume: Called when it continues, on the same queue.
+  init(onSuspend: @escaping @Sendable () -> Void, onResume: @escaping @Sendable () -> Void) {
+    #if canImport(Darwin)
+      // The default action would also stop the process.
+      _ = SystemInterface.signal(SIGTSTP, SIG_IGN)
+    #endif
+    source = DispatchSource.makeSignalSource(
+      signal: SIGTSTP,
+      queue: DispatchQueue(label: "dlstore.job-control")
+    )
+    source.setEventHandler {
+      onSuspend()
+      Self.stopProcess()
+      onResume()
+    }
+    source.resume()
+  }
+
+  deinit {
+    source.cancel()
+  }
+
+  /// Stops this process by the default action of SIGTSTP; returns when it continues.
+  static func stopProcess() {
+    var original = sigaction()
+    var standard = sigaction()
+    #if os(Linux)
+      unsafe standard.__sigaction_handler.sa_handler = SIG_DFL
+    #else
+      unsafe standard.__sigaction_u.__sa_handler = SIG_DFL
+    #endif
+    unsafe sigaction(SIGTSTP, &standard, &original)
+    var mask = sigset_t()
+    var previousMask = sigset_t()
+    unsafe sigemptyset(&mask)
+    unsafe sigaddset(&mask, SIGTSTP)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &mask, &previousMask)
+    _ = raise(SIGTSTP)
+    unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil)
+    unsafe sigaction(SIGTSTP, &original, nil)
+  }
+}

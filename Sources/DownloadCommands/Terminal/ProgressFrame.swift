@@ -1,0 +1,153 @@
+internal import DownloadStore
+internal import DownloadSync
+
+/// The lines that show the progress of an engine: one per running download, then a summary.
+struct ProgressFrame: Sendable {
+  var downloads: [ProgressLine]
+  var summary: ProgressSummary
+
+  /// Returns the lines for a terminal of this size; none of them is as wide as the terminal.
+  ///
+  /// Downloads that do not fit on the screen are counted in a line of their own.
+  func lines(in size: (columns: Int, lines: Int), isColored: Bool = false) -> [ScreenLine] {
+    // The last column stays free: some terminals wrap when it is written.
+    let columns = max(1, size.columns - 1)
+    let longest = downloads.map { TerminalText.widestWidth($0.name) }.max() ?? 0
+    // Lines are no wider than their contents, so that fewer of them wrap in a narrower terminal.
+    let width = min(columns, longest + ProgressLine.widthBesideName)
+    // The summary and the line with the cursor.
+    let room = max(1, size.lines - 2)
+    let isCut = downloads.count > room
+    var lines = downloads.prefix(isCut ? room - 1 : room).map { download in
+      ScreenLine(
+        download.text(width: width, longestName: longest, isColored: isColored),
+        width: width
+      )
+    }
+    if isCut {
+      let more = "… and \(downloads.count - lines.count) more"
+      lines.append(ScreenLine(TerminalText.truncated(more, to: columns)))
+    }
+    lines.append(ScreenLine(summary.text(width: columns)))
+    return lines
+  }
+}
+
+/// The totals of many downloads.
+struct ProgressSummary: Sendable, Equatable {
+  /// The number of completed downloads.
+  var completed = 0
+  /// The number of permanently failed downloads.
+  var failed = 0
+  /// The number of downloads that are running or wait for a slot, a retry or disk space.
+  var remaining = 0
+  /// The number of bytes still to receive; `nil` if the size of a remaining download is unknown.
+  var remainingBytes: Int64?
+  /// The sum of the speeds in bytes per second; `nil` before one can be measured.
+  var bytesPerSecond: Double?
+
+  /// Returns the line, at most `width` columns wide; parts that do not fit are dropped from the end.
+  func text(width: Int) -> String {
+    var parts = ["\(completed) completed", "\(remaining) remaining"]
+    if failed > 0 { parts.append("\(failed) failed") }
+    parts.append(bytesPerSecond.map(Speed.text) ?? "-- B/s")
+    parts.append("ETA " + (remainingTime.map(TimeSpan.text) ?? "--"))
+    while parts.count > 1, parts.joined(separator: "  ").count > width { parts.removeLast() }
+    return TerminalText.truncated(parts.joined(separator: "  "), to: width)
+  }
+
+  /// The remaining time in seconds at the current speed; `nil` if it is unknown.
+  private var remainingTime: Double? {
+    guard let remainingBytes, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
+    return Double(remainingBytes) / bytesPerSecond
+  }
+
+  /// Adds a running download.
+  mutating func add(_ estimate: ProgressEstimate) {
+    remaining += 1
+    let left = estimate.fraction == nil ? nil : estimate.expected.map { $0 - estimate.received }
+    remainingBytes = Self.sum(remainingBytes, left)
+    if let speed = estimate.bytesPerSecond { bytesPerSecond = (bytesPerSecond ?? 0) + speed }
+  }
+
+  /// The sum of byte counts; `nil` if one is unknown.
+  ///
+  /// Sizes come from servers, so the sum may overflow; it is clamped then.
+  static func sum(_ left: Int64?, _ right: Int64?) -> Int64? {
+    guard let left, let right else { return nil }
+    let (sum, isTooLarge) = left.addingReportingOverflow(right)
+    return isTooLarge ? .max : sum
+  }
+}
+
+/// The progress line of one download.
+struct ProgressLine: Sendable, Equatable {
+  var name: String
+  var estimate: ProgressEstimate
+
+  /// The width of a line with a bar of full width, without the name.
+  static let widthBesideName = 2 + maximumBarWidth + 2 + 4 + 2 + 17 + 2 + 13 + 2 + 9
+
+  private static let maximumBarWidth = 30
+
+  /// Returns the line, at most `width` columns wide.
+  ///
+  /// The least important parts are dropped first.
+  ///
+  /// - Parameters:
+  ///   - width: The width in columns.
+  ///   - longestName: The width of the longest name of all lines, so that their parts are aligned.
+  ///   - isColored: Whether the bar is colored.
+  /// - Returns: The line without a line end.
+  func text(width: Int, longestName: Int? = nil, isColored: Bool = false) -> String {
+    let name = TerminalText.safe(name)
+    var columns = columns
+    func room() -> Int { width - columns.reduce(0) { $0 + 2 + TerminalText.width($1) } }
+    let longest = longestName ?? TerminalText.widestWidth(name)
+    let least = min(longest, 12)
+    // Dropped from the end: remaining time, speed, amounts. The percentage is kept longest.
+    while columns.count > 1, room() < least { columns.removeLast() }
+    if room() < 1 { return TerminalText.truncated(columns.first ?? name, to: width) }
+    let barWidth = barWidth(room: room(), longest)
+    let nameWidth = room() - (barWidth > 0 ? barWidth + 2 : 0)
+    let bar = ProgressBar.text(estimate.fraction, width: barWidth, isColored: isColored)
+    let rest = (barWidth > 0 ? [bar] : []) + columns
+    let shown = TerminalText.truncated(name, to: nameWidth, onAnyTerminal: true)
+    let blanks = String(repeating: " ", count: nameWidth - TerminalText.widestWidth(shown))
+    let position =
+      TerminalText.hasUncertainWidth(shown) ? Terminal.column(nameWidth + 1) : ""
+    return TerminalText.isolated(shown) + blanks + position + "  "
+      + rest.joined(separator: "  ")
+  }
+
+  private var columns: [String] {
+    let percent = estimate.percentage.map { "\($0)%" } ?? "--%"
+    let whole = estimate.expected.map { "/" + ByteAmount.text($0) } ?? ""
+    let speed = estimate.bytesPerSecond.map(Speed.text) ?? "--"
+    let remaining = estimate.remaining.map { TimeSpan.text($0 / .seconds(1)) } ?? "--"
+    return [
+      TerminalText.padded(percent, to: 4, alignedRight: true),
+      TerminalText.padded(ByteAmount.text(estimate.received) + whole, to: 17, alignedRight: true),
+      TerminalText.padded(speed, to: 13, alignedRight: true),
+      TerminalText.padded("ETA " + remaining, to: 9),
+    ]
+  }
+
+  /// The width of the bar: what remains beside a name of 24 columns, or shorter names.
+  private func barWidth(room: Int, _ longestName: Int) -> Int {
+    let width = min(Self.maximumBarWidth, room - 2 - min(24, longestName))
+    return width >= 8 ? width : 0
+  }
+}
+
+/// A progress bar of characters.
+enum ProgressBar {
+  /// Returns the bar; empty while the fraction is unknown.
+  static func text(_ fraction: Double?, width: Int, isColored: Bool = false) -> String {
+    let inner = max(0, width - 2)
+    let full = Int(Double(inner) * max(0, min(1, fraction ?? 0)))
+    let done = String(repeating: "=", count: full)
+    let shown = isColored && full > 0 ? TerminalColor.cyan.applied(to: done) : done
+    return "[" + shown + String(repeating: " ", count: inner - full) + "]"
+  }
+}
