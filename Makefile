@@ -22,10 +22,11 @@ help: ## Lists the targets
 deps: ## Installs liblmdb-dev if it is missing
 	@.ci/install-lmdb
 
-test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, openssl, shells, mandoc
+test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, openssl, shells, mandoc, tmux
 	@.ci/install-python-lmdb
 	@.ci/install-nginx
 	@.ci/install-shells
+	@.ci/install-tmux
 
 package-deps:
 	@.ci/install-packaging

@@ -1,0 +1,112 @@
+#if os(Linux)
+  import Foundation
+  import TestSupport
+
+  /// A shell in a real terminal: tmux, with a server of its own.
+  final class Tmux: Sendable {
+    struct Failure: Error {
+      var message: String
+    }
+
+    static let program = "/usr/bin/tmux"
+
+    private let folder: TemporaryFolder
+
+    /// Starts `bash` in a window of this size, with the built `dlstore` in its path.
+    init(columns: Int, lines: Int, store: String, in current: String) throws {
+      folder = try TemporaryFolder()
+      let path = try DLStoreProcess.program.deletingLastPathComponent().path
+      var environment = ["DLSTORE_STORE=\(store)", "PS1=$ ", "PATH=\(path):/usr/bin:/bin"]
+      // A sanitizer's options and the transport of a test run apply to the program, too.
+      let kept = ProcessInfo.processInfo.environment.filter {
+        $0.key.hasSuffix("_OPTIONS") || $0.key.hasPrefix("DLSTORE_TRANSPORT")
+      }
+      environment += kept.map { "\($0)=\($1)" }
+      try run(
+        [
+          "new-session", "-d", "-x", "\(columns)", "-y", "\(lines)", "-c", current, "--", "env",
+        ] + environment + ["bash", "--norc", "--noprofile"]
+      )
+    }
+
+    deinit {
+      _ = try? run(["kill-server"])
+    }
+
+    /// Types text and presses Enter.
+    func type(_ text: String) throws {
+      try run(["send-keys", "-l", text])
+      try press("Enter")
+    }
+
+    /// Presses a key, such as `C-c`.
+    func press(_ key: String) throws {
+      try run(["send-keys", key])
+    }
+
+    func resize(columns: Int, lines: Int) throws {
+      try run(["resize-window", "-x", "\(columns)", "-y", "\(lines)"])
+    }
+
+    /// The lines on the screen, without empty ones at the end.
+    var lines: [String] {
+      get throws {
+        var lines = try run(["capture-pane", "-p"]).split(
+          separator: "\n",
+          omittingEmptySubsequences: false
+        )
+        while lines.last?.isEmpty == true { lines.removeLast() }
+        return lines.map(String.init)
+      }
+    }
+
+    /// Whether the cursor is visible.
+    var isCursorVisible: Bool {
+      get throws { try run(["display-message", "-p", "#{cursor_flag}"]) == "1\n" }
+    }
+
+    /// The columns at which the last matches of a text begin.
+    func columns(of text: String, count: Int) throws -> [Int] {
+      try run(["copy-mode"])
+      defer { _ = try? run(["send-keys", "-X", "cancel"]) }
+      return try (0..<count).map { _ in
+        try run(["send-keys", "-X", "search-backward", text])
+        let column = try run(["display-message", "-p", "#{copy_cursor_x}"])
+        return Int(column.dropLast()) ?? -1
+      }
+    }
+
+    /// Waits until the screen fulfils a condition, and returns its lines.
+    @discardableResult
+    func wait(until condition: ([String]) throws -> Bool) async throws -> [String] {
+      let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+      while true {
+        let lines = try lines
+        if try condition(lines) { return lines }
+        guard ContinuousClock.now < deadline else {
+          throw Failure(message: "the screen is:\n" + lines.joined(separator: "\n"))
+        }
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+
+    @discardableResult
+    private func run(_ arguments: [String]) throws -> String {
+      let process = Process()
+      process.executableURL = URL(filePath: Self.program)
+      process.arguments = ["-u", "-f", "/dev/null", "-S", folder.path("tmux")] + arguments
+      process.environment = ["LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "SHELL": "/bin/bash"]
+      let output = Pipe()
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = output
+      process.standardError = output
+      try process.run()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      guard process.terminationStatus == 0 else {
+        throw Failure(message: "tmux \(arguments.first ?? ""): \(text)")
+      }
+      return text
+    }
+  }
+#endif

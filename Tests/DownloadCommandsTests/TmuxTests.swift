@@ -1,0 +1,169 @@
+#if os(Linux)
+  import DownloadStore
+  import FaultServer
+  import Foundation
+  import ObjectStore
+  import TestSupport
+  import Testing
+
+  @testable import DownloadCommands
+
+  /// The built program in a shell in tmux.
+  @Suite(.timeLimit(.minutes(5)), .serialized)
+  struct TmuxTests: StoreSuite {
+    private let folder: TemporaryFolder
+    let store: String
+
+    init() throws {
+      folder = try TemporaryFolder()
+      store = folder.path("store")
+    }
+
+    private func terminal(columns: Int, lines: Int = 24) throws -> Tmux {
+      try Tmux(columns: columns, lines: lines, store: store, in: folder.path)
+    }
+
+    /// A server with slow files: no download ends before the test does.
+    private func slowServer(_ names: [String]) throws -> FaultServer {
+      let server = try FaultServer()
+      for (index, name) in names.enumerated() {
+        var resource = Resource(.generated(byteCount: 100 << 20, seed: UInt64(index)))
+        resource.bytesPerSecond = 200_000
+        server.route("/\(name)", resource)
+      }
+      return server
+    }
+
+    private func isBar(_ line: String) -> Bool { line.contains("[") && line.contains("%") }
+    private func isSummary(_ line: String) -> Bool { line.contains(" remaining") }
+
+    @Test(arguments: [40, 60, 80, 200])
+    func `list shows every name, and aligns its columns`(columns: Int) async throws {
+      let names = [
+        "film.mkv", "日本語.zip", "👨‍👩‍👧 🇩🇪 👍🏽.jpg", "שלום 2024.pdf", "e\u{301}clair.txt",
+        "a-name-that-is-much-longer-than-the-column-and-the-terminal-because-it-never-ends.iso",
+      ]
+      for (index, name) in names.enumerated() {
+        let added = await dlstore("--store", store, "add", "http://h/\(index)", "-o", name)
+        #expect(added.status == .done)
+      }
+      let terminal = try terminal(columns: columns)
+      try terminal.type("clear; dlstore list --color never; echo end")
+      let screen = try await terminal.wait { $0.last == "$" && $0.contains("end") }
+      let table = screen.prefix { $0 != "end" }
+      // A line that wraps would be a line more.
+      #expect(table.count == names.count + 1, "\(screen)")
+      for name in ["film.mkv", "日本語.zip", "שלום 2024.pdf", "a-name-that-is"] {
+        #expect(table.contains { $0.contains(name) }, "\(screen)")
+      }
+    }
+
+    @Test func `columns stay aligned after an emoji sequence`() async throws {
+      let names = ["x", "👨‍👩‍👧 🇩🇪 👍🏽 ❤\u{FE0F}", "日本", "שלום"]
+      for (index, name) in names.enumerated() {
+        let url = "http://h/\(index)"
+        let added = await dlstore("--store", store, "add", url, "-o", name, "--priority", "7")
+        #expect(added.status == .done)
+      }
+      let terminal = try terminal(columns: 60)
+      try terminal.type("clear; dlstore list --columns name,priority --no-header; echo end")
+      try await terminal.wait { $0.last == "$" && $0.contains("end") }
+      let columns = try terminal.columns(of: "7", count: names.count)
+      #expect(Set(columns).count == 1, "\(columns)")
+    }
+
+    @Test func `progress bars survive narrowing and widening`() async throws {
+      let names = ["one.bin", "two.bin", "three.bin"]
+      let server = try slowServer(names)
+      let terminal = try terminal(columns: 200)
+      let urls = names.map { server.url("/\($0)") }.joined(separator: " ")
+      try terminal.type("clear; dlstore get \(urls)")
+      for columns in [200, 80, 40, 60, 200, 40, 200] {
+        try terminal.resize(columns: columns, lines: 24)
+        let screen = try await terminal.wait { lines in
+          lines.count { isSummary($0) } == 1 && lines.last.map(isSummary) == true
+            && names.allSatisfy { name in lines.count { $0.hasPrefix(name) } == 1 }
+            && lines.allSatisfy { $0.count <= columns } && lines.count == names.count + 1
+        }
+        #expect(screen.last?.contains("3 remaining") == true)
+      }
+      #expect(try !terminal.isCursorVisible)
+      try terminal.press("C-c")
+      try await terminal.wait { $0.last == "$" }
+      #expect(try terminal.lines.filter { isBar($0) || isSummary($0) }.isEmpty)
+      #expect(try terminal.isCursorVisible)
+      try terminal.type("echo status $?")
+      try await terminal.wait { $0.contains("status 130") }
+    }
+
+    @Test(arguments: ["get", "list --watch"])
+    func `Ctrl-Z restores the terminal, and fg draws again`(command: String) async throws {
+      let server = try slowServer(["one.bin"])
+      let url = server.url("/one.bin")
+      let terminal = try terminal(columns: 100)
+      var engine: DLStoreProcess?
+      if command == "get" {
+        try terminal.type("clear; dlstore get \(url)")
+      } else {
+        engine = try DLStoreProcess(["get", url], store: store, in: folder.path)
+        try await engine?.message("started")
+        try terminal.type("clear; dlstore \(command)")
+      }
+      for _ in 0..<2 {
+        try await terminal.wait { $0.contains(where: isBar) && $0.contains(where: isSummary) }
+        #expect(try !terminal.isCursorVisible)
+        try terminal.press("C-z")
+        let stopped = try await terminal.wait {
+          $0.contains { $0.contains("Stopped") } && $0.last == "$"
+        }
+        #expect(!stopped.contains(where: isBar) && !stopped.contains(where: isSummary))
+        #expect(try terminal.isCursorVisible)
+        try terminal.type("clear; fg")
+      }
+      try await terminal.wait { $0.contains(where: isSummary) }
+      try terminal.press("C-c")
+      try await terminal.wait { $0.last == "$" }
+      #expect(try terminal.isCursorVisible)
+      engine?.send(SIGKILL)
+    }
+
+    @Test func `a background job draws no bars, and continues`() async throws {
+      let server = try FaultServer()
+      var resource = Resource(.generated(byteCount: 400_000, seed: 1))
+      resource.bytesPerSecond = 200_000
+      server.route("/one.bin", resource)
+      let terminal = try terminal(columns: 80)
+      try terminal.type("clear; dlstore get \(server.url("/one.bin"))")
+      try await terminal.wait { $0.contains(where: isSummary) }
+      try terminal.press("C-z")
+      try await terminal.wait { $0.contains { $0.contains("Stopped") } }
+      try terminal.type("clear; bg; wait; echo end")
+      let screen = try await terminal.wait { $0.contains("end") }
+      #expect(!screen.contains(where: isBar) && !screen.contains(where: isSummary), "\(screen)")
+      #expect(screen.contains { $0.hasPrefix("completed one.bin") }, "\(screen)")
+    }
+
+    @Test func `list --watch shows the progress of another process`() async throws {
+      let server = try slowServer(["one.bin"])
+      let engine = try DLStoreProcess(
+        ["get", server.url("/one.bin")],
+        store: store,
+        in: folder.path
+      )
+      try await engine.message("started")
+      let terminal = try terminal(columns: 120)
+      try terminal.type("clear; echo before; dlstore list --watch")
+      let screen = try await terminal.wait { lines in
+        lines.contains { $0.contains("one.bin") && $0.contains("KiB/s") && $0.contains("[") }
+      }
+      #expect(screen.last?.contains("1 remaining") == true && !screen.contains("before"))
+      try terminal.resize(columns: 40, lines: 10)
+      try await terminal.wait { lines in
+        lines.contains { $0.contains("one.bin") && !$0.contains("KiB/s") } && lines.count == 3
+      }
+      try terminal.press("C-c")
+      try await terminal.wait { $0.last == "$" && $0.contains("before") }
+      engine.send(SIGKILL)
+    }
+  }
+#endif
