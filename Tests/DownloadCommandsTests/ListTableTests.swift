@@ -69,7 +69,7 @@ struct ListTableTests {
     line.replacing(/\u{1B}\[[0-9]*[mG]|[\u{2068}\u{2069}]/, with: "")
   }
 
-  @Test(arguments: Array(stride(from: 20, through: 200, by: 12)))
+  @Test(arguments: Array(stride(from: 20, through: 200, by: 30)))
   func `no line is wider than the terminal, and every name is visible`(width: Int) {
     for columns in [nil, RecordColumn.allCases] {
       for line in lines(TerminalStyle(width: width), ListOutput(columns: columns)) {

@@ -199,8 +199,8 @@ struct ProgressFrameTests {
   @Test(arguments: Array(1...200))
   func `no line reaches the last column, and the lines fit on the screen`(columns: Int) {
     let names = ["a", "日本語のとても長い名前のファイル.zip", "👨‍👩‍👧", String(repeating: "x", count: 90)]
-    for count in [0, 1, 4] {
-      for height in [1, 2, 3, 4, 24] {
+    for count in [0, 4] {
+      for height in [1, 3, 24] {
         let lines = frame(Array(names.prefix(count))).lines(in: (columns, height))
         #expect(lines.count <= max(2, height - 1))
         for line in lines where columns > 1 {

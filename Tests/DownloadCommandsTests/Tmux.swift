@@ -11,10 +11,22 @@
     static let program = "/usr/bin/tmux"
 
     private let folder: TemporaryFolder
+    /// The server, in the foreground: Foundation does not notice the end of a process whose daemon
+    /// still has its descriptors.
+    private let server: Process
 
     /// Starts `bash` in a window of this size, with the built `dlstore` in its path.
-    init(columns: Int, lines: Int, store: String, in current: String) throws {
+    init(columns: Int, lines: Int, store: String, in current: String) async throws {
       folder = try TemporaryFolder()
+      let socket = folder.path("tmux")
+      server = Self.process(["-D"], socket: socket)
+      server.standardOutput = FileHandle.nullDevice
+      server.standardError = FileHandle.nullDevice
+      try server.run()
+      while !FileManager.default.fileExists(atPath: socket) {
+        guard server.isRunning else { throw Failure(message: "the server of tmux ended") }
+        try await Task.sleep(for: .milliseconds(10))
+      }
       let path = try DLStoreProcess.program.deletingLastPathComponent().path
       var environment = ["DLSTORE_STORE=\(store)", "PS1=$ ", "PATH=\(path):/usr/bin:/bin"]
       // A sanitizer's options and the transport of a test run apply to the program, too.
@@ -30,7 +42,16 @@
     }
 
     deinit {
-      _ = try? run(["kill-server"])
+      server.terminate()
+    }
+
+    private static func process(_ arguments: [String], socket: String) -> Process {
+      let process = Process()
+      process.executableURL = URL(filePath: program)
+      process.arguments = ["-u", "-f", "/dev/null", "-S", socket] + arguments
+      process.environment = ["LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "SHELL": "/bin/bash"]
+      process.standardInput = FileHandle.nullDevice
+      return process
     }
 
     /// Types text and presses Enter.
@@ -92,17 +113,15 @@
 
     @discardableResult
     private func run(_ arguments: [String]) throws -> String {
-      let process = Process()
-      process.executableURL = URL(filePath: Self.program)
-      process.arguments = ["-u", "-f", "/dev/null", "-S", folder.path("tmux")] + arguments
-      process.environment = ["LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "SHELL": "/bin/bash"]
-      let output = Pipe()
-      process.standardInput = FileHandle.nullDevice
+      let process = Self.process(arguments, socket: folder.path("tmux"))
+      let path = try folder.makeFile(UUID().uuidString, "")
+      let output = try FileHandle(forWritingTo: URL(filePath: path))
       process.standardOutput = output
       process.standardError = output
       try process.run()
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       process.waitUntilExit()
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      try FileManager.default.removeItem(atPath: path)
       guard process.terminationStatus == 0 else {
         throw Failure(message: "tmux \(arguments.first ?? ""): \(text)")
       }

@@ -34,10 +34,14 @@ enum ByteAmount {
 
 /// Transfer speeds in text; units are powers of 1024.
 enum Speed {
+  /// Returns the whole bytes per second, clamped, because larger values do not convert to `Int64`.
+  static func byteCount(_ bytesPerSecond: Double) -> Int64 {
+    Int64(max(0, min(bytesPerSecond, 1e18)))
+  }
+
   /// Returns `512 B/s`, or two decimals from one KiB: `1.50 KiB/s`, `12.34 MiB/s`.
   static func text(_ bytesPerSecond: Double) -> String {
-    // Clamped, because larger values do not convert to Int64.
-    let count = Int64(max(0, min(bytesPerSecond, 1e18)))
+    let count = byteCount(bytesPerSecond)
     guard count >= 1024 else { return "\(count) B/s" }
     let (divisor, unit): (Double, String) = count < 1 << 20 ? (1024, "KiB/s") : (1_048_576, "MiB/s")
     // Truncated, not rounded: 1024.00 KiB/s belongs to the next unit.

@@ -43,6 +43,9 @@ struct ListOptions: ParsableArguments {
   @Flag(help: "Omit the header line of a table or of CSV.")
   var noHeader = false
 
+  @Flag(help: "With --watch on a terminal: print the list after each change, without redrawing it.")
+  var noProgress = false
+
   @OptionGroup var color: ColorOption
 
   func validate() throws {

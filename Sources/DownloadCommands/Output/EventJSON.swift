@@ -44,7 +44,7 @@ enum EventJSON {
       time,
       progress.url,
       [
-        "bytesPerSecond": JSONValue(progress.bytesPerSecond.map { Int64(clamping: Int128($0)) }),
+        "bytesPerSecond": JSONValue(progress.bytesPerSecond.map(Speed.byteCount)),
         "expected": JSONValue(progress.expected),
         "filename": .string(progress.filename),
         "id": .string(progress.recordID),

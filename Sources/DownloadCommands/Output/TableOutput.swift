@@ -9,7 +9,7 @@ struct TableOutput {
     var title: String
     /// Whether cells are aligned at their right edge.
     ///
-    /// Such cells are numbers; they are never truncated as long as another column can be dropped.
+    /// These cells are numbers, which are never truncated as long as another column can be dropped.
     var isAlignedRight = false
     /// The width down to which cells may be truncated before a column is dropped.
     var minimumWidth = 12

@@ -10,7 +10,8 @@ struct ListWatch {
   /// Runs until a signal arrives or the reader closes the pipe.
   func run() async throws {
     let stop = StopLatch()
-    if list.display.format == .table, Terminal.output.isInteractive {
+    let options = list.display
+    if options.format == .table, !options.noProgress, Terminal.output.isInteractive {
       let screen = WatchScreen(list: list, terminal: .output)
       let signals = StopSignals(onLast: screen.close) { _ in stop.stop() }
       let jobs = JobControl(onSuspend: screen.suspend, onResume: screen.resume)
@@ -80,12 +81,15 @@ final class WatchScreen: Sendable {
     try state.withLock { state in
       guard !state.isSuspended, !state.isClosed, terminal.isInForeground else { return }
       let number = try store.objects.commitNumber()
+      let size = terminal.size
+      let isCurrent = number == state.commit && state.screen.shows(size)
+      // The speeds of running downloads change without a commit.
+      guard !isCurrent || state.speeds.hasRunning else { return }
       if number != state.commit {
         state.entries = try list.entries(in: store)
         state.commit = number
       }
       state.speeds.note(state.entries, at: .now)
-      let size = terminal.size
       state.last = frame(state.entries, state.speeds, size)
       let bytes = state.screen.frame(state.last, size: size)
       if !bytes.isEmpty { try output.write(bytes) }
@@ -140,6 +144,9 @@ struct ListSpeeds: Sendable {
   private var meters: [String: SpeedMeter] = [:]
   /// The speeds in bytes per second, by record id.
   private(set) var values: [String: Double] = [:]
+
+  /// Whether a download was running at the last call of ``note(_:at:)``.
+  var hasRunning: Bool { !meters.isEmpty }
 
   /// Adds the current byte counts.
   mutating func note(_ entries: [DownloadEntry], at now: SuspendingClock.Instant) {

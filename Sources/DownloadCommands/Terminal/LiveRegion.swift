@@ -39,16 +39,16 @@ struct LiveRegion: Sendable {
     let rows = reflows ? drawn.reduce(0) { $0 + Self.rows(of: $1, columns) } : drawn.count
     var frame = Terminal.up(rows)
     for line in printed { frame += line + Terminal.clearLine + "\n" }
-    let isInPlace = printed.isEmpty && !isResized
+    let keepsPlace = printed.isEmpty && !isResized
     for (index, line) in lines.enumerated() {
-      if isInPlace, index < drawn.count, drawn[index] == line {
+      if keepsPlace, index < drawn.count, drawn[index] == line {
         frame += "\n"
       } else {
         // Cleared first: a line may skip columns.
         frame += Terminal.clearLine + line.text + Terminal.clearLine + "\n"
       }
     }
-    if !isInPlace || lines.count < drawn.count { frame += Terminal.clearBelow }
+    if !keepsPlace || lines.count < drawn.count { frame += Terminal.clearBelow }
     if !isCursorHidden { frame = Terminal.hideCursor + frame }
     isCursorHidden = true
     drawn = lines
@@ -80,6 +80,11 @@ struct FullScreen: Sendable {
   private var drawn: [ScreenLine]?
   private var size: (columns: Int, lines: Int) = (0, 0)
   private var isOpen = false
+
+  /// Whether the last frame was drawn for a terminal of this size, and is still shown.
+  func shows(_ size: (columns: Int, lines: Int)) -> Bool {
+    drawn != nil && size == self.size
+  }
 
   /// Returns the next frame; empty if nothing has changed.
   mutating func frame(_ lines: [ScreenLine], size: (columns: Int, lines: Int)) -> String {

@@ -18,7 +18,7 @@ struct Terminal: Sendable {
 
   let descriptor: Int32
 
-  /// Returns a frame that terminals with synchronized updates show at once.
+  /// Returns a frame that a terminal with synchronized updates shows in one step.
   static func synchronized(_ frame: String) -> String {
     "\u{1B}[?2026h\(frame)\u{1B}[?2026l"
   }

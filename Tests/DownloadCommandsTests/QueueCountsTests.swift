@@ -1,0 +1,76 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// The numbers in the summaries of `run` and `list --watch`.
+struct QueueCountsTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    let urls = (1...5).map { "http://h/\($0)" }
+    #expect(await dlstore(["--store", store, "add"] + urls).status == .done)
+    let states: [DownloadState] = [.waiting, .failedRetryable, .running, .paused, .completed]
+    for (url, state) in zip(urls, states) {
+      try change(url) { record in
+        record.state = state
+        record.received = 10
+        record.expected = 100
+      }
+    }
+  }
+
+  @Test func `waiting downloads and their missing bytes are counted`() throws {
+    var counts = QueueCounts(store: try RecordStore(at: store), scope: nil)
+    let found = counts.read()
+    #expect(found.count == 2 && found.bytes == 180)
+  }
+
+  @Test func `only downloads in the engine's scope are counted`() throws {
+    let scope: Set = ["http://h/2", "http://h/3", "http://h/none"]
+    var counts = QueueCounts(store: try RecordStore(at: store), scope: scope)
+    let found = counts.read()
+    #expect(found.count == 1 && found.bytes == 90)
+  }
+
+  @Test func `counts are read again after a commit, and not too often`() throws {
+    var counts = QueueCounts(store: try RecordStore(at: store), scope: nil)
+    let start = ContinuousClock.now
+    #expect(counts.read(at: start).count == 2)
+    try change("http://h/1") { $0.expected = nil }
+    #expect(counts.read(at: start).bytes == 180)
+    let later = counts.read(at: .now + .seconds(60))
+    #expect(later.count == 2 && later.bytes == nil)
+  }
+
+  @Test func `speeds are measured from the stored byte counts of running downloads`() throws {
+    var speeds = ListSpeeds()
+    let start = SuspendingClock.now
+    for second in 0...4 {
+      try change("http://h/3") { $0.received = Int64(second) * 10 }
+      speeds.note(try entries(), at: start + .seconds(second))
+    }
+    #expect(speeds.values.count == 1)
+    let speed = try #require(speeds.values.values.first)
+    #expect((9...11).contains(speed))
+    let summary = speeds.summary(of: try entries())
+    #expect(summary.completed == 1 && summary.remaining == 3 && summary.failed == 0)
+    #expect(summary.remainingBytes == Int64(90 + 90 + 60))
+    // A download that has stopped has no speed.
+    try change("http://h/3") { $0.state = .paused }
+    speeds.note(try entries(), at: start + .seconds(5))
+    #expect(speeds.values.isEmpty)
+  }
+
+  private func entries() throws -> [DownloadEntry] {
+    let store = try RecordStore(at: store)
+    let roots = try store.roots()
+    return try store.records(DownloadRecord.all).map { DownloadEntry($0, roots) }
+  }
+}
