@@ -35,12 +35,12 @@ struct ListWatch {
 
   /// Prints the whole list after each change.
   private func printEachTime(until stop: StopLatch) async throws {
-    let style = TerminalStyle(of: .output, color: list.display.color.color)
     var shown: UInt64?
     while !stop.isStopped, !Terminal.output.hasLostReader {
       let number = try store.objects.commitNumber()
       if number != shown {
         let entries = try list.entries(in: store)
+        let style = TerminalStyle(of: .output, color: list.display.color.color)
         try list.display.output.render(entries, style: style, to: Output.current.write)
         shown = number
       }
