@@ -57,6 +57,9 @@ import Testing
     record.isNameGiven = true
     record.allowsCellular = false
     record.prefersBackground = true
+    record.pendingHooks = [.completion, .failure]
+    record.bytesPerSecond = 1 << 20
+    record.notBefore = moment + 5
     return record
   }
 
@@ -93,6 +96,9 @@ import Testing
     record.nextRetryAt = nil
     record.completedAt = nil
     record.fileIdentity = nil
+    record.bytesPerSecond = nil
+    record.notBefore = nil
+    record.pendingHooks = []
     record.tags = []
     record.mirrors = []
     record.attempts = []
@@ -142,6 +148,7 @@ import Testing
         try tx.explain(DownloadRecord.where { $0.destination == "x" }),
         try tx.explain(DownloadRecord.where { $0.tags.contains("x") }),
         try tx.explain(DownloadRecord.where { $0.type == "gz" }),
+        try tx.explain(DownloadRecord.where { $0.pendingHooks.contains(.completion) }),
         try tx.explain(DownloadRecord.where { $0.state.isIn(DownloadState.active) }),
       ]
       #expect(plans.allSatisfy { $0.description.hasPrefix("index (") }, "\(plans)")

@@ -50,6 +50,9 @@ private struct RecordByIDs: Model {
       FieldSchema("f35", Bool.self, id: 35),
       FieldSchema("f36", Bool.self, id: 36),
       FieldSchema("f37", Bool.self, id: 37),
+      FieldSchema("f38", Set<String>.self, id: 38),
+      FieldSchema("f39", Int64.self, id: 39, isOptional: true),
+      FieldSchema("f40", Date.self, id: 40, isOptional: true),
     ]
   )
 
@@ -96,6 +99,9 @@ private struct RecordByIDs: Model {
       "\(try record.value(at: 34) as Bool)",
       "\(try record.value(at: 35) as Bool)",
       "\(try record.value(at: 36) as Bool)",
+      "\((try record.value(at: 37) as Set<String>).sorted())",
+      "\(try record.optional(at: 38) as Int64? ?? -1)",
+      Self.seconds(try record.optional(at: 39)),
     ]
   }
 
@@ -153,6 +159,9 @@ private struct RecordByIDs: Model {
     record.isNameGiven = true
     record.allowsCellular = false
     record.prefersBackground = true
+    record.pendingHooks = [.failure]
+    record.bytesPerSecond = 39
+    record.notBefore = moment + 40
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -167,7 +176,7 @@ private struct RecordByIDs: Model {
         "v1", "v2", "v3", "v4", "v5", "v6", "v7", "finalizing", "keep", "[\"v10\"]", "11", "12",
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
-        "true", "true", "34", "true", "false", "true",
+        "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0",
       ]
     )
   }

@@ -6,6 +6,7 @@ extension DownloadRecord {
   var printed: [String: JSON] {
     [
       "allowsCellular": JSON(allowsCellular),
+      "bytesPerSecond": .optional(bytesPerSecond) { JSON($0) },
       "attempts": .list(attempts.map(\.printed)),
       "completedAt": .optional(completedAt) { JSON($0) },
       "createdAt": JSON(createdAt),
@@ -25,6 +26,8 @@ extension DownloadRecord {
       "lastModified": .optional(lastModified) { JSON($0) },
       "mirrors": JSON(mirrors),
       "nextRetryAt": .optional(nextRetryAt) { JSON($0) },
+      "notBefore": .optional(notBefore) { JSON($0) },
+      "pendingHooks": JSON(Set(pendingHooks.map(\.rawValue))),
       "prefersBackground": JSON(prefersBackground),
       "priority": JSON(priority),
       "received": JSON(received),

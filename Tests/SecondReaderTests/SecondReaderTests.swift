@@ -249,5 +249,8 @@ extension DownloadRecord {
     replacedFileIdentity = FileIdentity(size: .min, inode: 0, modified: .max)
     allowsCellular = false
     prefersBackground = true
+    pendingHooks = [.completion, .failure]
+    bytesPerSecond = .max
+    notBefore = createdAt.addingTimeInterval(-0.5)
   }
 }

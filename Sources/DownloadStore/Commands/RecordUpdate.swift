@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Changes to a record.
 ///
 /// A property that is `nil` or empty leaves the record's value unchanged.
@@ -21,6 +27,14 @@ public struct RecordUpdate: Sendable, Hashable {
   public var removedTags: Set<String> = []
   /// The new priority; higher starts first.
   public var priority: Int32?
+  /// The new rate limit in bytes per second, above zero; `.some(nil)` removes the limit.
+  ///
+  /// Applies immediately to a transfer that is running.
+  public var bytesPerSecond: Int64??
+  /// The new time before which the engine does not start the download; `.some(nil)` for any time.
+  ///
+  /// A download that is running continues.
+  public var notBefore: Date??
   /// The new URL; see ``RecordStore/replaceURL(matching:with:)``.
   public var url: String?
 
@@ -34,6 +48,8 @@ public struct RecordUpdate: Sendable, Hashable {
     record.tags.formUnion(addedTags)
     record.tags.subtract(removedTags)
     if let priority { record.priority = priority }
+    if let bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
+    if let notBefore { record.postpone(until: notBefore) }
   }
 
   /// The sanitized new file name of `record`; `nil` if the name does not change.

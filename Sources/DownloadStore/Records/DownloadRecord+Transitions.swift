@@ -7,7 +7,8 @@
 // The state machine of a record.
 //
 // Only this file assigns `state`, `intent` and the fields that depend on them: attempts, retry
-// dates, the generation, the byte counts with their validators, and the identities of the files.
+// dates, the generation, the byte counts with their validators, the identities of the files, and the
+// pending hooks.
 // Each transition is pure and defined for every state and intent. The caller commits the result,
 // after it has checked that the stored record is still the one it decided about.
 
@@ -62,10 +63,12 @@ extension DownloadRecord {
     case .paused, .failedRetryable, .failedPermanent:
       requeue()
       startsImmediately = immediately
+      if immediately { notBefore = nil }
     case .waiting:
       intent = .run
       isHeld = false
       startsImmediately = startsImmediately || immediately
+      if immediately { notBefore = nil }
     case .running, .finalizing:
       intent = .run
     case .completed, .cancelled, .removed:
@@ -79,6 +82,7 @@ extension DownloadRecord {
     case .waiting, .failedRetryable, .paused, .failedPermanent:
       state = .waiting
       intent = .cancel
+      pendingHooks = []
       clearSchedule()
     case .running, .finalizing:
       intent = .cancel
@@ -97,6 +101,7 @@ extension DownloadRecord {
     removesFile = withFile || (state == .removed && removesFile)
     state = .removed
     intent = .remove
+    pendingHooks = []
     clearSchedule()
     // The previous file belongs to the record until a new one replaces it.
     fileIdentity = fileIdentity ?? replacedFileIdentity
@@ -114,12 +119,13 @@ extension DownloadRecord {
     nextRetryAt = nil
   }
 
-  /// Queues the download again with the bytes on disk, and forgets its failures.
+  /// Queues the download again with the bytes on disk, and forgets its failures and its last end.
   private mutating func requeue() {
     state = .waiting
     intent = .run
     failedAttempts = 0
     unresolvedStarts = 0
+    pendingHooks = []
     clearSchedule()
   }
 
@@ -175,6 +181,17 @@ extension DownloadRecord {
     }
     failedAttempts = 0
     unresolvedStarts = 0
+  }
+}
+
+// MARK: - Earliest start
+
+extension DownloadRecord {
+  /// Sets the time before which the engine does not start the download; `nil` for any time.
+  ///
+  /// A download that is running continues.
+  package mutating func postpone(until date: Date?) {
+    notBefore = date
   }
 }
 
@@ -309,6 +326,7 @@ extension DownloadRecord {
   ///   - moment: The time of the failure.
   ///   - droppingBytes: Whether the bytes on disk are useless, so that the next attempt starts from
   ///     the first byte.
+  ///   - hooks: The hooks to mark as pending if the download fails permanently.
   ///   - wait: The wait before the next attempt, given the record with the failure; `nil` to give
   ///     up. The only place that knows the limits of retries.
   /// - Returns: That wait.
@@ -317,6 +335,7 @@ extension DownloadRecord {
     from source: String,
     at moment: Date,
     droppingBytes: Bool = false,
+    marking hooks: Set<DownloadHook> = [],
     retryingAfter wait: (Self) -> Duration?
   ) -> Duration? {
     note(failure, from: source, at: moment)
@@ -329,6 +348,7 @@ extension DownloadRecord {
     let wait = wait(self)
     if wait == nil {
       state = .failedPermanent
+      pendingHooks = hooks.intersection([.failure])
     } else if intent == .pause {
       state = .paused
     } else if droppingBytes, wait == .zero {
@@ -377,18 +397,21 @@ extension DownloadRecord {
   ///   - hasCrashed: Whether the process crashed while the record's transfer may have been running.
   ///   - maximumStarts: The number of crashes after which the record fails permanently.
   ///   - source: The URL that was requested.
+  ///   - hooks: The hooks to mark as pending if the record is given up.
   ///   - moment: The time of the decision.
   package mutating func requeue(
     as state: DownloadState,
     hasCrashed: Bool,
     maximumStarts: Int32,
     source: String,
+    marking hooks: Set<DownloadHook> = [],
     at moment: Date
   ) {
     if self.state == .running, !hasCrashed { unresolvedStarts = max(0, unresolvedStarts - 1) }
     self.state = state
     guard unresolvedStarts >= maximumStarts else { return }
     self.state = .failedPermanent
+    pendingHooks = hooks.intersection([.failure])
     note(
       DownloadFailure(
         .quarantined,
@@ -447,8 +470,13 @@ extension DownloadRecord {
   }
 
   /// Notes that the file has its name.
-  package mutating func complete(at moment: Date) {
+  ///
+  /// - Parameters:
+  ///   - hooks: The hooks to mark as pending, of which only that of a completion applies.
+  ///   - moment: The time of completion.
+  package mutating func complete(marking hooks: Set<DownloadHook> = [], at moment: Date) {
     state = .completed
+    pendingHooks = hooks.intersection([.completion])
     completedAt = moment
     updatedAt = moment
     failedAttempts = 0
@@ -465,6 +493,11 @@ extension DownloadRecord {
     expected = identity.size
     state = .completed
     completedAt = moment
+  }
+
+  /// Notes that a hook has succeeded.
+  package mutating func finishHook(_ hook: DownloadHook) {
+    pendingHooks.remove(hook)
   }
 
   /// Notes that the finished file replaces an existing one.

@@ -120,6 +120,15 @@ public struct DownloadRecord: Sendable, Hashable {
   /// Honoured by `RoutingTransport`. With `BackgroundURLSessionTransport` alone every download
   /// continues, with any other transport none does.
   public var prefersBackground: Bool = false
+  /// The commands that are still to be run for the end of the download.
+  ///
+  /// Set in the commit that ends it, by an engine whose options name the hook, and cleared
+  /// after the command has succeeded.
+  public var pendingHooks: Set<DownloadHook> = []
+  /// The rate limit of this download in bytes per second; `nil` for none.
+  public var bytesPerSecond: Int64?
+  /// The time before which the engine does not start the download; `nil` for any time.
+  public var notBefore: Date?
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -199,6 +208,12 @@ nonisolated extension DownloadRecord: Model {
     public let allowsCellular = Column<DownloadRecord, Bool>(position: 35)
     /// The field `prefersBackground`.
     public let prefersBackground = Column<DownloadRecord, Bool>(position: 36)
+    /// The field `pendingHooks`.
+    public let pendingHooks = Column<DownloadRecord, Set<DownloadHook>>(position: 37)
+    /// The field `bytesPerSecond`.
+    public let bytesPerSecond = Column<DownloadRecord, Int64?>(position: 38)
+    /// The field `notBefore`.
+    public let notBefore = Column<DownloadRecord, Date?>(position: 39)
   }
 
   /// The stored fields, for use in queries.
@@ -245,6 +260,9 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("isNameGiven", Bool.self, id: 35),
       FieldSchema("allowsCellular", Bool.self, id: 36),
       FieldSchema("prefersBackground", Bool.self, id: 37),
+      FieldSchema("pendingHooks", Set<DownloadHook>.self, id: 38, isIndexed: true),
+      FieldSchema("bytesPerSecond", Int64.self, id: 39, isOptional: true),
+      FieldSchema("notBefore", Date.self, id: 40, isOptional: true),
     ]
   )
 
@@ -290,6 +308,9 @@ nonisolated extension DownloadRecord: Model {
     isNameGiven = try record.value(at: 34, default: false)
     allowsCellular = try record.value(at: 35, default: true)
     prefersBackground = try record.value(at: 36, default: false)
+    pendingHooks = try record.value(at: 37, default: [])
+    bytesPerSecond = try record.optional(at: 38)
+    notBefore = try record.optional(at: 39)
   }
 
   /// Writes every stored field.
@@ -331,6 +352,9 @@ nonisolated extension DownloadRecord: Model {
     record.encode(isNameGiven)
     record.encode(allowsCellular)
     record.encode(prefersBackground)
+    record.encode(pendingHooks)
+    record.encode(bytesPerSecond)
+    record.encode(notBefore)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -373,6 +397,9 @@ nonisolated extension DownloadRecord: Model {
       \.isNameGiven,
       \.allowsCellular,
       \.prefersBackground,
+      \.pendingHooks,
+      \.bytesPerSecond,
+      \.notBefore,
     ]
     return properties.firstIndex(of: property)
   }

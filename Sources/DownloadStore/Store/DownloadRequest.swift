@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A request for a download.
 ///
 /// ```swift
@@ -47,6 +53,10 @@ public struct DownloadRequest: Sendable, Hashable {
   /// Honoured by `RoutingTransport`. With `BackgroundURLSessionTransport` alone every download
   /// continues, with any other transport none does.
   public var prefersBackground = false
+  /// The rate limit of this download in bytes per second, above zero; `nil` for none.
+  public var bytesPerSecond: Int64?
+  /// The time before which the engine does not start the download; `nil` for any time.
+  public var notBefore: Date?
   /// Whether to add the download paused.
   public var isPaused = false
 

@@ -111,7 +111,9 @@ extension RecordStore {
       fileIdentity: nil,
       isNameGiven: name != nil,
       allowsCellular: request.allowsCellular,
-      prefersBackground: request.prefersBackground
+      prefersBackground: request.prefersBackground,
+      bytesPerSecond: request.bytesPerSecond,
+      notBefore: request.notBefore
     )
     try take(wanted, for: &record, request, roots, in: &tx)
     try tx.insert(record)
@@ -186,6 +188,8 @@ extension RecordStore {
       )
     }
     if let digest = request.digest { record.expectedDigest = digest.text }
+    if let bytesPerSecond = request.bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
+    if let notBefore = request.notBefore { record.postpone(until: notBefore) }
     if !request.isPaused {
       let isFileMissing =
         try record.state == .completed

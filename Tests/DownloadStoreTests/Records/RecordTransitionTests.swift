@@ -220,4 +220,66 @@ import Testing
       #expect(crashed.attempts.last?.failure.code == .quarantined)
     }
   }
+
+  @Test func `an end marks its own hook, and only if the engine has that hook`() {
+    let all = Set(DownloadHook.allCases)
+    for record in Self.records {
+      var completed = record
+      completed.complete(marking: all, at: Self.moment)
+      #expect(completed.pendingHooks == [.completion])
+      var failed = record
+      _ = failed.fail(Self.failure, from: "u", at: Self.moment, marking: all) { _ in nil }
+      #expect(failed.pendingHooks == [.failure])
+      var retried = record
+      _ = retried.fail(Self.failure, from: "u", at: Self.moment, marking: all) { _ in .zero }
+      #expect(retried.pendingHooks.isEmpty)
+      var quarantined = record
+      quarantined.requeue(
+        as: .waiting,
+        hasCrashed: true,
+        maximumStarts: 1,
+        source: "u",
+        marking: all,
+        at: Self.moment
+      )
+      #expect(quarantined.pendingHooks == [.failure])
+      for hooks in [[], [DownloadHook.failure]] {
+        completed.complete(marking: Set(hooks), at: Self.moment)
+        #expect(completed.pendingHooks.isEmpty)
+      }
+    }
+  }
+
+  @Test func `a mark goes with its end: a hook that succeeds, and every new attempt, clear it`() {
+    var failed = Self.record(.running, .run)
+    _ = failed.fail(Self.failure, from: "u", at: Self.moment, marking: [.failure]) { _ in nil }
+    var completed = Self.record(.finalizing, .run)
+    completed.complete(marking: [.completion], at: Self.moment)
+    let commands: [DownloadCommand] = [
+      .resume(immediately: false), .cancel, .restart, .remove(withFile: false), .pause,
+    ]
+    #expect(
+      commands.map { failed.applying($0).pendingHooks } == [[], [], [], [], [.failure]]
+    )
+    #expect(
+      commands.map { completed.applying($0).pendingHooks }
+        == [[.completion], [.completion], [], [], [.completion]]
+    )
+    failed.finishHook(.completion)
+    #expect(failed.pendingHooks == [.failure])
+    failed.finishHook(.failure)
+    #expect(failed.pendingHooks.isEmpty)
+    #expect(failed.state == .failedPermanent && failed.generation == 7)
+  }
+
+  @Test func `only a command to start immediately overrides the earliest start`() {
+    let waiting: [DownloadState] = [.waiting, .paused, .failedRetryable, .failedPermanent]
+    for var record in Self.records where !record.isGivenUp {
+      record.postpone(until: Self.moment)
+      #expect(record.applying(.resume(immediately: false)).notBefore == Self.moment)
+      let now = record.applying(.resume(immediately: true))
+      #expect(now.notBefore == (waiting.contains(record.state) ? nil : Self.moment))
+      #expect(record.applying(.pause).notBefore == Self.moment)
+    }
+  }
 }
