@@ -5,7 +5,6 @@
   public import DownloadSync
   internal import Foundation
   internal import NIOCore
-  internal import NIOPosix
   internal import NIOSSL
 
   /// A transport over AsyncHTTPClient, for Linux: survives responses that crash `URLSession` there.
@@ -20,7 +19,8 @@
   /// - Bytes that were received but not yet passed to the sink are lost when a connection breaks,
   ///   and fetched again.
   /// - `TaskRequest.allowsCellular` has no effect.
-  /// - The proxy environment variables (`http_proxy` and so on) are ignored.
+  /// - Proxies are those of ``ConnectionSettings``; environment variables such as `http_proxy` have no
+  ///   effect of their own.
   ///
   /// Sinks are called on the transport's queue, each sink by one thread at a time. They may block
   /// and may call any method of the transport.
@@ -32,7 +32,7 @@
   /// transport.bytesPerSecond = nil
   /// ```
   public final class AsyncHTTPClientTransport: Transport {
-    private let client: HTTPClient
+    private let clients: ClientPool
     private let fetches = LiveTaskTable<Fetch>()
     private let limiter: RateLimiter
     private let idleTimeout: Duration
@@ -50,16 +50,56 @@
     ///   - connectionsPerHost: The number of HTTP/1 connections per host. Further tasks wait, and
     ///     their idle time runs, so keep this at or above the engine's limit.
     ///   - bytesPerSecond: The limit in ``bytesPerSecond``.
-    public init(
+    public convenience init(
       idleTimeout: Duration = .seconds(60),
       connectionsPerHost: Int = 16,
       bytesPerSecond: Int64? = nil
     ) {
+      self.init(
+        idleTimeout: idleTimeout,
+        connectionsPerHost: connectionsPerHost,
+        bytesPerSecond: bytesPerSecond,
+        tls: .makeClientConfiguration(),
+        proxies: ProxySettings()
+      )
+    }
+
+    /// Creates a transport with its own connection pool, with proxies and certificates.
+    ///
+    /// The proxies must speak HTTP, or SOCKS 5 without credentials; a request through any other one
+    /// fails with `cannotConnect`. The other parameters are those of
+    /// ``init(idleTimeout:connectionsPerHost:bytesPerSecond:)``.
+    ///
+    /// - Throws: `DownloadFailure` with `insecure` if a certificate or a key cannot be read.
+    public convenience init(
+      idleTimeout: Duration = .seconds(60),
+      connectionsPerHost: Int = 16,
+      bytesPerSecond: Int64? = nil,
+      connection: ConnectionSettings
+    ) throws {
+      self.init(
+        idleTimeout: idleTimeout,
+        connectionsPerHost: connectionsPerHost,
+        bytesPerSecond: bytesPerSecond,
+        tls: try .forClient(connection),
+        proxies: connection.proxies
+      )
+    }
+
+    private init(
+      idleTimeout: Duration,
+      connectionsPerHost: Int,
+      bytesPerSecond: Int64?,
+      tls: TLSConfiguration,
+      proxies: ProxySettings
+    ) {
       precondition(connectionsPerHost > 0, "a transport needs at least one connection per host")
       self.idleTimeout = idleTimeout
       limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
-      var tls = TLSConfiguration.makeClientConfiguration()
-      if let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty {
+      var tls = tls
+      if tls.trustRoots == nil || tls.trustRoots == .default,
+        let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty
+      {
         tls.trustRoots = .file(file)
       }
       // The transport follows redirects and measures idle time itself: the client's idle timer also
@@ -74,10 +114,7 @@
       configuration.connectionPool.retryConnectionEstablishment = false
       configuration.http1_1ConnectionDebugInitializer = StatusCheck.add(toConnection:)
       configuration.http2StreamChannelDebugInitializer = StatusCheck.add(toStream:)
-      client = HTTPClient(
-        eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-        configuration: configuration
-      )
+      clients = ClientPool(configuration: configuration, proxies: proxies)
     }
 
     /// Cancels all running tasks.
@@ -85,8 +122,7 @@
     /// Every sink receives `finish`.
     deinit {
       for fetch in fetches.all { fetch.end(.cancelled) }
-      // The closure keeps the client until its connections are closed.
-      client.shutdown { [client] _ in withExtendedLifetime(client) {} }
+      clients.shutdown()
     }
 
     /// The rate limit for the bodies of all tasks together, in bytes per second; `nil` for none.
@@ -110,8 +146,8 @@
         fetch.begin(
           on: executor,
           idleTimeout: idleTimeout
-        ) { [client, limiter] in
-          await fetch.run(prepared, client: client, limiter: limiter)
+        ) { [clients, limiter] in
+          await fetch.run(prepared, clients: clients, limiter: limiter)
         }
       } catch {
         fetch.end(.failed(error))

@@ -16,7 +16,10 @@
         self = .cancelled
       } else {
         let code = DownloadFailure.Code(error)
-        self = .failed(DownloadFailure(code, String(describing: error)))
+        let message =
+          error as? HTTPClientError == .invalidProxyResponse
+          ? "the proxy did not open a connection to the server" : String(describing: error)
+        self = .failed(DownloadFailure(code, message))
       }
     }
   }
@@ -51,6 +54,7 @@
         .timedOut
       case .remoteConnectionClosed, .uncleanShutdown: .connectionLost
       case .invalidURL, .emptyHost, .emptyScheme: .unsupportedURL
+      case .invalidProxyResponse: .cannotConnect
       default: .unknown
       }
     }

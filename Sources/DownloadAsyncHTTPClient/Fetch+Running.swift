@@ -13,10 +13,11 @@
     private static let longestUnwantedBody = 16_384
 
     /// Sends the request, follows redirects, and passes the response to the sink.
-    func run(_ first: PreparedRequest, client: HTTPClient, limiter: RateLimiter) async {
+    func run(_ first: PreparedRequest, clients: ClientPool, limiter: RateLimiter) async {
       let outcome: TaskOutcome
       do {
-        outcome = try await fetch(first, client: client, limiter: limiter) ? .completed : .cancelled
+        let isComplete = try await fetch(first, clients: clients, limiter: limiter)
+        outcome = isComplete ? .completed : .cancelled
       } catch let failure as DownloadFailure {
         outcome = .failed(failure)
       } catch {
@@ -28,13 +29,21 @@
     /// Returns true when the response is complete, false when the task was ended elsewhere.
     private func fetch(
       _ first: PreparedRequest,
-      client: HTTPClient,
+      clients: ClientPool,
       limiter: RateLimiter
     ) async throws -> Bool {
       var prepared = first
       while true {
         listens()
-        let response = try await Self.response(to: prepared.clientRequest, from: client)
+        let (client, route) = clients.client(for: prepared.url)
+        let response: HTTPClientResponse
+        do {
+          response = try await Self.response(to: prepared.clientRequest(by: route), from: client)
+        } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
+          // The answer of the proxy to CONNECT, as it arrives for a forwarded request.
+          let url = prepared.url.absoluteString
+          return gate.receive(ResponseHead(status: 407, fields: [], url: url))
+        }
         noteActivity()
         guard response.status.code >= 200 else {
           throw DownloadFailure(
@@ -103,8 +112,13 @@
 
   extension PreparedRequest {
     /// Creates the client's request.
-    fileprivate var clientRequest: HTTPClientRequest {
+    fileprivate func clientRequest(by route: Route) -> HTTPClientRequest {
       var request = HTTPClientRequest(url: url.absoluteString)
+      if case .forward(let proxy) = route {
+        let forwarded = ForwardedRequest(url.absoluteString, through: proxy)
+        request.url = forwarded.url
+        for field in forwarded.fields { request.headers.add(name: field.name, value: field.value) }
+      }
       for field in fields { request.headers.add(name: field.name, value: field.value) }
       // Some servers refuse requests without a user agent.
       if !request.headers.contains(name: "User-Agent") {

@@ -12,6 +12,7 @@ final class LiveTask: Sendable {
     var prepared: PreparedRequest?
     var sessionTask: URLSessionDataTask?
     var idle = IdleCounter()
+    var heldHead: ResponseHead?
   }
 
   let gate: SinkGate
@@ -41,11 +42,27 @@ final class LiveTask: Sendable {
   /// The current or last request.
   var prepared: PreparedRequest? { state.withLock { $0.prepared } }
 
+  /// Holds a head back until the first byte of its body, or the end, shows that it is the server's.
+  ///
+  /// On Linux the session also reports the answer of a proxy to CONNECT, before that of the server.
+  func hold(_ head: ResponseHead) {
+    state.withLock { $0.heldHead = head }
+  }
+
+  /// Removes and returns the head that is held back.
+  func takeHeldHead() -> ResponseHead? {
+    state.withLock { state in
+      defer { state.heldHead = nil }
+      return state.heldHead
+    }
+  }
+
   /// Sets the session task that runs the current request.
   func attach(_ sessionTask: URLSessionDataTask, for prepared: PreparedRequest) {
     state.withLock {
       $0.prepared = prepared
       $0.sessionTask = sessionTask
+      $0.heldHead = nil
     }
   }
 

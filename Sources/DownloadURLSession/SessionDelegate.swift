@@ -11,8 +11,16 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   private let table: TaskTable
   private let sessionTasks: SessionTaskQueue
   private let limiter: RateLimiter
+  /// Whether `https` requests may pass through a tunnel, so that a proxy answers before the server.
+  private let mayTunnel: Bool
 
-  init(table: TaskTable, sessionTasks: SessionTaskQueue, limiter: RateLimiter) {
+  init(
+    table: TaskTable,
+    sessionTasks: SessionTaskQueue,
+    limiter: RateLimiter,
+    mayTunnel: Bool = false
+  ) {
+    self.mayTunnel = mayTunnel
     self.table = table
     self.sessionTasks = sessionTasks
     self.limiter = limiter
@@ -31,15 +39,24 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     // that sends only interim responses has to time out.
     guard let response = response as? HTTPURLResponse, response.statusCode >= 200 else { return }
     task.sawEvent()
+    // The answer to CONNECT looks like the answer of the server: taken for it, the 200 would restart
+    // a download whose 206 follows.
+    if mayTunnel, task.prepared?.url.scheme?.lowercased() == "https" {
+      return task.hold(ResponseHead(response))
+    }
     if !task.receive(ResponseHead(response)) { sessionTasks.cancelSessionTask(of: task) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     // Queued data still arrives after a cancel; it must not be charged to the rate limit. Data
     // after an interim response alone is not a body.
-    guard let task = table[dataTask], !task.gate.hasEnded, task.gate.hasHead else { return }
+    guard let task = table[dataTask], !task.gate.hasEnded else { return }
+    if let head = task.takeHeldHead(), !task.receive(head) {
+      return sessionTasks.cancelSessionTask(of: task)
+    }
+    guard task.gate.hasHead else { return }
     task.sawEvent()
-    limiter.sleep(for: data.count) { !task.gate.hasEnded }
+    limiter.block(for: data.count) { !task.gate.hasEnded }
     if !task.receive(data.span) { sessionTasks.cancelSessionTask(of: task) }
   }
 
@@ -49,6 +66,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     didCompleteWithError error: (any Error)?
   ) {
     guard let task = table.unbind(sessionTask) else { return }
+    // If the request failed, a held head with an error status is that of a proxy that refused it.
+    if let head = task.takeHeldHead(), error == nil || head.status >= 400 {
+      guard task.receive(head) else { return }
+    }
     var outcome = error.map(outcome(of:)) ?? .completed
     // Linux does not report a redirect without a `Location`, but keeps the response.
     if error == nil, !task.gate.hasHead, let response = sessionTask.response as? HTTPURLResponse {

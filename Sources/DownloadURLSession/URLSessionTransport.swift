@@ -22,6 +22,9 @@ internal import Foundation
 /// tasks passes through one serial queue. A sink that blocks slows all tasks down, which bounds
 /// memory. A sink may call any method of the transport.
 ///
+/// On Linux, proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`,
+/// `no_proxy`), which libcurl reads. On Apple platforms they are those of the system.
+///
 /// Each redirect is a new session task, so that credentials, relative locations and the redirect
 /// limit are handled here, the same on every platform.
 ///
@@ -90,7 +93,12 @@ public final class URLSessionTransport: Transport {
     configuration.httpMaximumConnectionsPerHost = connectionsPerHost
     session = URLSession(
       configuration: configuration,
-      delegate: SessionDelegate(table: table, sessionTasks: sessionTasks, limiter: limiter),
+      delegate: SessionDelegate(
+        table: table,
+        sessionTasks: sessionTasks,
+        limiter: limiter,
+        mayTunnel: Self.mayTunnel(ProcessInfo.processInfo.environment)
+      ),
       delegateQueue: delegateQueue
     )
     watchdog = Watchdog(
@@ -157,6 +165,13 @@ public final class URLSessionTransport: Transport {
   /// The tasks whose sinks have not received `finish` yet, in the order of their start.
   public func liveTasks() async -> [TaskSnapshot] {
     table.all.map(\.gate.snapshot)
+  }
+
+  /// Whether libcurl, under URLSession on Linux, may send `https` requests through a proxy.
+  static func mayTunnel(_ environment: [String: String]) -> Bool {
+    ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {
+      environment[$0]?.isEmpty == false
+    }
   }
 
   /// On Linux the session's timers count whole seconds, and zero would fail every task immediately.

@@ -35,8 +35,14 @@ public final class NginxServer: Sendable {
   /// - Parameters:
   ///   - files: Its files, by path without the leading slash.
   ///   - kind: Its certificate, for `localhost`.
+  ///   - clients: A PEM file with the authority of the certificates that clients must have; `nil` if
+  ///     they need none.
   /// - Throws: ``Failure``.
-  public init(files: [String: Body], certificate kind: ServerCertificate = .selfSigned) throws {
+  public init(
+    files: [String: Body],
+    certificate kind: ServerCertificate = .selfSigned,
+    requiringClientsOf clients: String? = nil
+  ) throws {
     self.kind = kind
     folder =
       FileManager.default.temporaryDirectory
@@ -50,7 +56,7 @@ public final class NginxServer: Sendable {
     // Another process may take the port in the meantime.
     for _ in 0..<5 {
       let port = try Self.freePort()
-      let text = Self.configuration(folder, port)
+      let text = Self.configuration(folder, port, clients)
       try Data(text.utf8).write(to: URL(filePath: "\(folder)/nginx.conf"))
       if let process = try Self.started(in: folder, port: port) {
         self.port = port
@@ -105,28 +111,34 @@ public final class NginxServer: Sendable {
     return nil
   }
 
-  private static func configuration(_ folder: String, _ port: UInt16) -> String {
-    """
-    daemon off;
-    master_process off;
-    pid \(folder)/nginx.pid;
-    error_log \(folder)/error.log;
-    events { worker_connections 256; }
-    http {
-      log_format protocol '$server_protocol $status $uri $http_range';
-      access_log \(folder)/access.log protocol;
-      client_body_temp_path \(folder)/t1;
-      proxy_temp_path \(folder)/t2;
-      fastcgi_temp_path \(folder)/t3;
-      uwsgi_temp_path \(folder)/t4;
-      scgi_temp_path \(folder)/t5;
-      server {
-        listen 127.0.0.1:\(port) ssl http2;
-        ssl_certificate \(folder)/certificate.pem;
-        ssl_certificate_key \(folder)/key.pem;
-        root \(folder)/www;
+  private static func configuration(
+    _ folder: String,
+    _ port: UInt16,
+    _ clients: String?
+  ) -> String {
+    let verification = clients.map { "ssl_client_certificate \($0); ssl_verify_client on;" } ?? ""
+    return """
+      daemon off;
+      master_process off;
+      pid \(folder)/nginx.pid;
+      error_log \(folder)/error.log;
+      events { worker_connections 256; }
+      http {
+        log_format protocol '$server_protocol $status $uri $http_range';
+        access_log \(folder)/access.log protocol;
+        client_body_temp_path \(folder)/t1;
+        proxy_temp_path \(folder)/t2;
+        fastcgi_temp_path \(folder)/t3;
+        uwsgi_temp_path \(folder)/t4;
+        scgi_temp_path \(folder)/t5;
+        server {
+          listen 127.0.0.1:\(port) ssl http2;
+          ssl_certificate \(folder)/certificate.pem;
+          ssl_certificate_key \(folder)/key.pem;
+          \(verification)
+          root \(folder)/www;
+        }
       }
-    }
-    """
+      """
   }
 }

@@ -1,13 +1,12 @@
-internal import DownloadSync
 internal import Foundation
 
 extension RateLimiter {
   /// The longest sleep: short enough to notice a new limit or a cancellation soon.
   private static let longestSleep = Duration.milliseconds(50)
 
-  /// Charges bytes to the rate limit and blocks the delegate queue until it allows them, or until
-  /// `goesOn` is false.
-  func sleep(for byteCount: Int, while isActive: () -> Bool) {
+  /// Charges bytes to the rate limit and blocks the calling thread until it allows them, or until
+  /// `isActive` is false.
+  package func block(for byteCount: Int, while isActive: () -> Bool) {
     charge(byteCount)
     var delay = delay
     while delay > .zero, isActive() {

@@ -1,0 +1,127 @@
+#if AsyncHTTPClient
+  internal import AsyncHTTPClient
+  internal import DownloadStore
+  internal import DownloadSync
+  internal import Foundation
+  internal import NIOPosix
+  internal import NIOSSL
+  internal import SystemInterface
+
+  /// The way of a request to its server.
+  enum Route: Sendable, Hashable {
+    case direct
+    /// Through a connection that the proxy passes on unread: CONNECT, or SOCKS.
+    case tunnel(ProxyServer)
+    /// By the proxy, which receives the absolute URL (RFC 9112, 3.2.2).
+    ///
+    /// AsyncHTTPClient would use CONNECT for `http` URLs, too, which many proxies refuse for other
+    /// ports than 443.
+    case forward(ProxyServer)
+
+    init(to url: URL, _ proxies: ProxySettings) {
+      self =
+        switch proxies.server(for: url) {
+        case nil: .direct
+        case let proxy? where proxy.kind == .http && url.scheme?.lowercased() == "http":
+          .forward(proxy)
+        case let proxy?: .tunnel(proxy)
+        }
+    }
+  }
+
+  /// The clients of a transport: one for each route.
+  ///
+  /// A client of AsyncHTTPClient has one proxy, but the route of a request depends on its URL.
+  final class ClientPool: Sendable {
+    private let configuration: HTTPClient.Configuration
+    private let proxies: ProxySettings
+    // Held to look a client up or to create one, which connects to nothing.
+    private let clients = Mutex<[Route: HTTPClient]>([:])
+
+    init(configuration: HTTPClient.Configuration, proxies: ProxySettings) {
+      self.configuration = configuration
+      self.proxies = proxies
+    }
+
+    /// Returns the route to a URL, and its client.
+    func client(for url: URL) -> (client: HTTPClient, route: Route) {
+      let route = Route(to: url, proxies)
+      let client = clients.withLock { clients in
+        if let client = clients[route] { return client }
+        var configuration = configuration
+        switch route {
+        case .direct: break
+        case .tunnel(let proxy): configuration.proxy = HTTPClient.Configuration.Proxy(proxy)
+        case .forward:
+          configuration.http1_1ConnectionDebugInitializer = AbsoluteForm.add(toConnection:)
+        }
+        let client = HTTPClient(
+          eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+          configuration: configuration
+        )
+        clients[route] = client
+        return client
+      }
+      return (client, route)
+    }
+
+    /// Closes all connections.
+    func shutdown() {
+      let clients = clients.withLock { Array($0.values) }
+      for client in clients {
+        // The closure keeps the client until its connections are closed.
+        client.shutdown { [client] _ in withExtendedLifetime(client) {} }
+      }
+    }
+  }
+
+  extension HTTPClient.Configuration.Proxy {
+    /// Creates the client's form of a proxy.
+    fileprivate init(_ proxy: ProxyServer) {
+      switch proxy.kind {
+      case .socks5, .socks5h: self = .socksServer(host: proxy.host, port: proxy.port)
+      case .http, .https:
+        guard proxy.user != nil || proxy.password != nil else {
+          self = .server(host: proxy.host, port: proxy.port)
+          return
+        }
+        self = .server(
+          host: proxy.host,
+          port: proxy.port,
+          authorization: .basic(username: proxy.user ?? "", password: proxy.password ?? "")
+        )
+      }
+    }
+  }
+
+  extension TLSConfiguration {
+    /// Creates a configuration with the certificates of the settings.
+    ///
+    /// - Throws: `DownloadFailure` with `insecure` if a file cannot be read.
+    static func forClient(_ settings: ConnectionSettings) throws -> Self {
+      var tls = Self.makeClientConfiguration()
+      if let file = settings.certificateAuthorities {
+        // Read now, so that an unreadable file is reported at once and not by each connection.
+        tls.trustRoots = .certificates(try Self.certificates(in: file))
+      }
+      if let file = settings.clientCertificate {
+        tls.certificateChain = try Self.certificates(in: file).map { .certificate($0) }
+        let keyFile = settings.clientKey ?? file
+        do {
+          tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem))
+        } catch {
+          throw DownloadFailure(.insecure, "\(keyFile) is not a readable PEM file with a key")
+        }
+      }
+      return tls
+    }
+
+    private static func certificates(in file: String) throws -> [NIOSSLCertificate] {
+      let certificates = try? NIOSSLCertificate.fromPEMFile(file)
+      guard let certificates, !certificates.isEmpty else {
+        throw DownloadFailure(.insecure, "\(file) is not a readable PEM file with certificates")
+      }
+      return certificates
+    }
+  }
+#endif
