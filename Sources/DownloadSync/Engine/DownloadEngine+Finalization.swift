@@ -212,11 +212,12 @@ extension DownloadEngine {
   private func commitCompleted(_ files: [FinishedFile]) async throws {
     guard !files.isEmpty else { return }
     let moment = now()
+    let hooks = options.hooks
     let done = try await commit { tx in
       try files.compactMap { file -> FinishedFile? in
         // If the user gave the download up since, the engine handles that when it reads the change.
         let completed = try tx.update(TransferKey(file.record), if: { !$0.isGivenUp }) {
-          $0.complete(at: moment)
+          $0.complete(marking: hooks, at: moment)
         }
         guard let record = completed else { return nil }
         var file = file

@@ -31,13 +31,36 @@ extension DownloadEngine {
     guard record.mayStart, active[record.url] == nil, active.transfer(ofRecord: record.id) == nil
     else { return }
     queue.insert(record, volume: locations.volume(of: record)) { known in
-      guard record.state == .failedRetryable, let date = record.nextRetryAt else { return nil }
-      let instant = environment.instant()
-      if let wait { return RetryDeadline(date: date, instant: instant.advanced(by: wait)) }
-      // The system clock may have been set since the wait began.
-      if let known, known.date == date { return known }
-      return RetryDeadline(date, now: now(), instant: instant, longestWait: options.retry.cap)
+      let deadlines = [retryDeadline(of: record, after: wait, known), startDeadline(of: record)]
+      return deadlines.compactMap { $0 }.max { $0.instant < $1.instant }
     }
+  }
+
+  private func retryDeadline(
+    of record: DownloadRecord,
+    after wait: Duration?,
+    _ known: RetryDeadline?
+  ) -> RetryDeadline? {
+    guard record.state == .failedRetryable, let date = record.nextRetryAt else { return nil }
+    let instant = environment.instant()
+    if let wait { return RetryDeadline(date: date, instant: instant.advanced(by: wait)) }
+    // The system clock may have been set since the wait began.
+    if let known, known.date == date { return known }
+    return RetryDeadline(date, now: now(), instant: instant, longestWait: options.retry.cap)
+  }
+
+  /// The time at which the queue offers a record that must not start yet.
+  ///
+  /// At most a minute away: the record is then checked against the system clock again, which may have
+  /// been set in the meantime.
+  private func startDeadline(of record: DownloadRecord) -> RetryDeadline? {
+    guard let date = record.notBefore, !record.isDue(at: now()) else { return nil }
+    return RetryDeadline(
+      date,
+      now: now(),
+      instant: environment.instant(),
+      longestWait: .seconds(60)
+    )
   }
 
   /// Ends a transfer that is no longer wanted, or that another download preempts.
@@ -48,6 +71,7 @@ extension DownloadEngine {
   /// Cancels the preparation and the task of a transfer.
   func cancel(_ download: ActiveTransfer) {
     download.preparation?.cancel()
+    download.transfer.endLimit()
     if let task = download.task { transport.cancel(task) }
   }
 
@@ -90,5 +114,10 @@ extension DownloadRecord {
   /// Whether the record waits for a slot or its next attempt, and is not paused, held or given up.
   var mayStart: Bool {
     intent == .run && !isHeld && (state == .waiting || state == .failedRetryable)
+  }
+
+  /// Whether the earliest time of its start has come.
+  func isDue(at moment: Date) -> Bool {
+    startsImmediately || notBefore.map { $0 <= moment } ?? true
   }
 }

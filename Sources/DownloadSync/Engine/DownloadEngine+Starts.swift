@@ -49,8 +49,11 @@ extension DownloadEngine {
           // The record may have been moved to this URL while the transfer of its previous URL is
           // still ending. The end of that transfer enqueues it.
           guard !transferred.contains(record.id) else { continue }
-          // The record may request another host by now, and that host has a limit of its own.
-          guard RecordIdentity.origin(of: record.source) == candidate.origin else {
+          // The record may request another host by now, and that host has a limit of its own. Or
+          // it must not start yet.
+          guard RecordIdentity.origin(of: record.source) == candidate.origin,
+            record.isDue(at: moment)
+          else {
             moved.append(record)
             continue
           }

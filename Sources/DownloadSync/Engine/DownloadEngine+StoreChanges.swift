@@ -84,6 +84,7 @@ extension DownloadEngine {
     guard let download = active[url], !download.isEnding else { return }
     // A record of another generation was restarted, or removed and added again.
     guard download.transfer.key.matches(record) else { return endTransfer(url) }
+    download.transfer.limit(as: record)
     let found = try inspect(record, task: .running)
     switch found.effects.task {
     case .cancel:

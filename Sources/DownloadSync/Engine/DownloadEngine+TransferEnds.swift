@@ -179,6 +179,7 @@ extension DownloadEngine {
     }
     let moment = now()
     let retry = options.retry
+    let hooks = options.hooks
     let random = environment.random()
     let committed = try await commit { tx -> (DownloadRecord, DownloadFailure, Duration?)? in
       guard var record = try tx.failing(download) else { return nil }
@@ -188,7 +189,8 @@ extension DownloadEngine {
         failure,
         from: download.source,
         at: moment,
-        droppingBytes: dropsBytes
+        droppingBytes: dropsBytes,
+        marking: hooks
       ) { record in
         if committedBytes != nil, retry.allowsAttempt(afterFailures: record.failedAttempts) {
           return .zero

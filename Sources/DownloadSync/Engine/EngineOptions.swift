@@ -1,3 +1,5 @@
+public import DownloadStore
+
 /// The limits and policies of an engine.
 ///
 /// ```swift
@@ -62,6 +64,12 @@ public struct EngineOptions: Sendable {
   public var previousExit = PreviousExit.clean
   /// The time between two checks of the free space on a full disk.
   public var diskSpaceInterval = Duration.seconds(5)
+  /// The hooks whose downloads are marked when they end.
+  ///
+  /// The mark is ``DownloadRecord/pendingHooks``, committed together with the end. The engine runs no
+  /// command itself: read the marks with `RecordStore.records(awaiting:limit:)`, and clear each with
+  /// `RecordStore.finishHook(_:of:)`. Without hooks no marks accumulate.
+  public var hooks: Set<DownloadHook> = []
   /// The URLs of the downloads to run; `nil` for all downloads of the store.
   public var scope: Set<String>?
 

@@ -11,6 +11,7 @@ struct RecordChange: Sendable {
   private let taskHasEnded: Bool
   private let isTransferToBlame: Bool
   private let maximumUnresolvedStarts: Int32
+  private let hooks: Set<DownloadHook>
 
   /// Creates the change that a decision requires.
   ///
@@ -18,7 +19,8 @@ struct RecordChange: Sendable {
   ///   - found: The record and the decision.
   ///   - taskHasEnded: Whether a task of this engine has ended for the record, without a crash.
   ///   - resumeData: The resume data that the task has left.
-  ///   - options: How the previous engine ended, and how many crashes a download may cause.
+  ///   - options: How the previous engine ended, how many crashes a download may cause, and the hooks
+  ///     to mark.
   init(
     _ found: Reconciliation,
     taskHasEnded: Bool,
@@ -31,6 +33,7 @@ struct RecordChange: Sendable {
     self.taskHasEnded = taskHasEnded
     isTransferToBlame = options.previousExit == .crashed
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
+    hooks = options.hooks
   }
 
   /// Applies the change, unless the stored record has another state, intent or generation by now.
@@ -66,7 +69,7 @@ struct RecordChange: Sendable {
     if effects.rollsBack { changed.dropBytes() }
     if taskHasEnded { changed.resolveStart() }
     switch effects.record {
-    case .complete: changed.complete(at: moment)
+    case .complete: changed.complete(marking: hooks, at: moment)
     case .keep(let state): if let state { enter(state, &changed, at: moment) }
     // A failed attempt and a rename have commits of their own, and a deleted record has no state.
     case .fail, .finalize, .redoRename, .delete: break
@@ -82,6 +85,7 @@ struct RecordChange: Sendable {
         hasCrashed: isTransferToBlame,
         maximumStarts: maximumUnresolvedStarts,
         source: record.source,
+        marking: hooks,
         at: moment
       )
     case .paused: record.finishPause()

@@ -43,6 +43,8 @@ final class Transfer: TaskSink {
 
   let key: TransferKey
   let file: PartialFile
+  /// The rate limit of the record.
+  private let limiter: RateLimiter
   /// The digest of the bytes in the file; `nil` if the record required none at the start.
   private let streamedDigest: StreamedDigest?
   private let offset: Int64
@@ -74,6 +76,7 @@ final class Transfer: TaskSink {
   ) {
     key = TransferKey(record)
     self.file = file
+    limiter = RateLimiter(bytesPerSecond: Self.limit(of: record))
     streamedDigest = record.expectedDigest.flatMap { try? Digest($0) }
       .map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
     self.offset = offset
@@ -199,6 +202,8 @@ final class Transfer: TaskSink {
     }
     if isFirst { inbox.post(.progressed(key)) }
     if asks { inbox.post(.checkpointDue) }
+    // The transport waits for its sink, so the sender slows down.
+    limiter.block(for: bytes.count) { true }
     return .proceed
   }
 
@@ -226,6 +231,21 @@ final class Transfer: TaskSink {
   func synchronize() throws(PartialFile.Failure) -> Int64 {
     state.withLock { $0.hasAskedForCheckpoint = false }
     return try file.synchronize()
+  }
+
+  /// Applies the rate limit of the record, which may have changed.
+  func limit(as record: DownloadRecord) {
+    let limit = Self.limit(of: record)
+    if limit != limiter.bytesPerSecond { limiter.bytesPerSecond = limit }
+  }
+
+  /// Ends the wait for the rate limit, because the transfer is to end.
+  func endLimit() {
+    limiter.bytesPerSecond = nil
+  }
+
+  private static func limit(of record: DownloadRecord) -> Int64? {
+    record.bytesPerSecond.map { max(1, $0) }
   }
 
   /// Makes the transfer fail because of its file, unless the sink has already determined another

@@ -16,6 +16,11 @@ public struct RetryPolicy: Sendable, Hashable {
   public var base: Duration
   /// The upper bound of every wait, even if a server asks for a longer one.
   public var cap: Duration
+  /// The number of consecutive refusals of a URL after which a request is still repeated, because a
+  /// request interceptor can supply another URL; 0 by default.
+  ///
+  /// A refusal is a failure with the code `refused`, `needsURL` or `notFound`.
+  public var maximumRefusals: Int32 = 0
 
   /// Creates a policy.
   public init(
@@ -56,6 +61,18 @@ public struct RetryPolicy: Sendable, Hashable {
     failedAttempts < maximumAttempts
   }
 
+  /// Decides whether and when a request that was refused is repeated with another URL.
+  ///
+  /// - Parameters:
+  ///   - refusals: The number of refusals since the last progress, including this one.
+  ///   - random: A random number in 0..<1.
+  /// - Returns: The wait before the next attempt: none after the first refusal. `nil` if the download
+  ///   has failed permanently.
+  func wait(afterRefusals refusals: Int32, random: Double) -> Duration? {
+    guard refusals <= maximumRefusals else { return nil }
+    return refusals <= 1 ? .zero : longestWait(afterFailures: refusals - 1) * random
+  }
+
   /// The longest wait after the given number of consecutive failures, unless a server asks for
   /// more.
   func longestWait(afterFailures failures: Int32) -> Duration {
@@ -75,6 +92,11 @@ extension DownloadFailure.Code {
       false
     }
   }
+}
+
+extension DownloadFailure.Code {
+  /// Whether the server refused the URL, as it does when a signed link has expired.
+  public var isRefusal: Bool { self == .refused || self == .needsURL || self == .notFound }
 }
 
 /// The earliest time of a retry, on the system clock and on the monotonic clock.

@@ -58,6 +58,28 @@ struct SourceRotation: Sendable {
     retryAfter: Duration?,
     random: Double
   ) -> Duration? {
+    let wait = waitForSource(
+      after: failure,
+      of: record,
+      policy,
+      retryAfter: retryAfter,
+      random: random
+    )
+    guard wait == nil, failure.code.isRefusal,
+      policy.allowsAttempt(afterFailures: record.failedAttempts)
+    else { return wait }
+    let refusals = record.attempts.suffix(Int(max(0, record.failedAttempts)))
+      .count { $0.failure.code.isRefusal }
+    return policy.wait(afterRefusals: Int32(refusals), random: random)
+  }
+
+  private static func waitForSource(
+    after failure: DownloadFailure,
+    of record: DownloadRecord,
+    _ policy: RetryPolicy,
+    retryAfter: Duration?,
+    random: Double
+  ) -> Duration? {
     let rotation = Self(of: record)
     let index = rotation.nextIndex
     func wait(_ code: DownloadFailure.Code, _ retryAfter: Duration?) -> Duration? {

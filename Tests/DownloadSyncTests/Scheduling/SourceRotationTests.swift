@@ -138,3 +138,43 @@ import Testing
     #expect(other.afterProgress(of: record) == other)
   }
 }
+
+/// Refusals that a request interceptor may answer with another URL.
+@Suite struct RefusalRetryTests {
+  private func waits(
+    _ codes: [DownloadFailure.Code],
+    maximumRefusals: Int32,
+    mirrors: [String] = []
+  ) -> [Duration?] {
+    var record = DownloadRecord.sample()
+    record.mirrors = mirrors
+    var policy = RetryPolicy(maximumAttempts: 6, base: .seconds(4))
+    policy.maximumRefusals = maximumRefusals
+    return codes.map { code in
+      let failure = DownloadFailure(code, "")
+      return record.fail(failure, from: record.source, at: record.createdAt) { record in
+        SourceRotation.wait(after: failure, of: record, policy, retryAfter: nil, random: 0.5)
+      }
+    }
+  }
+
+  @Test func `a refusal is final unless another URL can be supplied`() {
+    let codes: [DownloadFailure.Code] = [.refused, .needsURL, .notFound, .refused]
+    #expect(waits(codes, maximumRefusals: 0) == [nil, nil, nil, nil])
+    #expect(waits(codes, maximumRefusals: 3) == [.zero, .seconds(2), .seconds(4), nil])
+    #expect(waits([.digestMismatch], maximumRefusals: 3) == [nil])
+  }
+
+  @Test func `refusals count towards the limit of attempts`() {
+    let codes: [DownloadFailure.Code] =
+      Array(repeating: .timedOut, count: 4) + [.refused, .refused]
+    #expect(
+      waits(codes, maximumRefusals: 3).map { $0 != nil } == [true, true, true, true, true, false]
+    )
+  }
+
+  @Test func `a mirror is tried before a refused URL is asked for again`() {
+    let waits = waits([.refused, .refused, .refused], maximumRefusals: 2, mirrors: ["https://m/"])
+    #expect(waits == [.zero, .seconds(2), nil])
+  }
+}
