@@ -22,11 +22,12 @@ help: ## Lists the targets
 deps: ## Installs liblmdb-dev if it is missing
 	@.ci/install-lmdb
 
-test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, openssl, shells, mandoc, tmux
+test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, openssl, shells, mandoc, tmux, tinyproxy
 	@.ci/install-python-lmdb
 	@.ci/install-nginx
 	@.ci/install-shells
 	@.ci/install-tmux
+	@.ci/install-tinyproxy
 
 package-deps:
 	@.ci/install-packaging

@@ -123,7 +123,7 @@ struct HTTP2Tests {
 ///
 /// On Linux URLSession uses only the system's certificates. Adding one there would add it for every
 /// program, so this library changes the calls between URLSession and libcurl.
-private enum TrustingCurl {
+enum TrustingCurl {
   static let variable = "DLSTORE_TEST_CERTIFICATES"
 
   private static let source = """

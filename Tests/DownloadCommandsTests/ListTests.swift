@@ -26,8 +26,9 @@ struct ListTests: StoreSuite {
     )
     let keys = [
       "attempts", "checksum", "completedAt", "createdAt", "displayURL", "fileStatus", "filename",
-      "folder", "heldByHand", "id", "intent", "lastError", "localPath", "mirrors", "priority",
-      "progress", "resume", "state", "tags", "type", "updatedAt", "url",
+      "folder", "heldByHand", "id", "intent", "lastError", "limitRate", "localPath",
+      "mirrors", "notBefore", "priority", "progress", "resume", "state", "tags", "type",
+      "updatedAt", "url",
     ]
     #expect(record.keys.sorted() == keys)
     let places = keys.map { line.range(of: "\"\($0)\":")?.lowerBound }

@@ -20,12 +20,14 @@ struct AddCommand: AsyncParsableCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var what: RequestOptions
+  @OptionGroup var transfer: TransferOptions
 
   @Flag(help: "Add the downloads paused: they start when resumed.")
   var paused = false
 
   func run() async throws {
     var (requests, isComplete) = try what.requests()
+    transfer.apply(to: &requests)
     if paused { for index in requests.indices { requests[index].isPaused = true } }
     let store = try RecordStore(at: location.resolved())
     let added = try await store.add(requests)

@@ -54,7 +54,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
         if let command = command as? any EngineCommand, Worker.current == nil {
           let supervisor = Supervisor(
             failsWhenSomethingFailed: command.failsWhenSomethingFailed,
-            environment: configuration.workerEnvironment
+            environment: configuration.workerEnvironment.merging(
+                command.limits.connection.environment
+              ) { $1 }
           )
           quit(supervisor.run())
         }

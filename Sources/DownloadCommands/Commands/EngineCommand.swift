@@ -7,6 +7,7 @@ internal import ArgumentParser
 protocol EngineCommand: AsyncParsableCommand {
   /// Whether a download that failed permanently in an earlier worker makes the exit code 1.
   var failsWhenSomethingFailed: Bool { get }
+  var limits: EngineLimits { get }
 }
 
 extension EngineCommand {

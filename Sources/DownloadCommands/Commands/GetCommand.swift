@@ -23,8 +23,10 @@ struct GetCommand: EngineCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var what: RequestOptions
+  @OptionGroup var transfer: TransferOptions
   @OptionGroup var limits: EngineLimits
   @OptionGroup var display: DisplayOptions
+  @OptionGroup var hooks: HookOptions
 
   @Option(
     help: ArgumentHelp("The folder for the files; created if missing.", valueName: "folder"),
@@ -47,7 +49,8 @@ struct GetCommand: EngineCommand {
   }
 
   func run() async throws {
-    let (requests, isComplete) = try what.requests()
+    var (requests, isComplete) = try what.requests()
+    transfer.apply(to: &requests)
     let folder = try Folder.made(at: outputFolder ?? ".")
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     let urls = Set(requests.map(\.url))
@@ -58,6 +61,7 @@ struct GetCommand: EngineCommand {
         store: store,
         limits: limits,
         display: display,
+        hooks: hooks,
         scope: urls
       )
       end = try await session.run(until: .idle)
@@ -71,7 +75,7 @@ struct GetCommand: EngineCommand {
     let records = try records(urls, in: store)
     // A record that was removed in the meantime was not downloaded.
     let status = records.count == urls.count ? Self.status(of: records) : .failed
-    guard status == .done, isComplete else {
+    guard status == .done, isComplete, end.failedHooks == 0 else {
       throw CommandFailure(status == .done ? .failed : status)
     }
   }

@@ -21,6 +21,7 @@ struct RunCommand: EngineCommand {
   @OptionGroup var location: StoreLocation
   @OptionGroup var limits: EngineLimits
   @OptionGroup var display: DisplayOptions
+  @OptionGroup var hooks: HookOptions
 
   @Flag(help: "Exit when no download is left to run.")
   var untilIdle = false
@@ -38,9 +39,15 @@ struct RunCommand: EngineCommand {
     let folder = try outputFolder.map { try Folder.made(at: $0) }
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     if let folder { try setRoot(folder, of: store) }
-    let session = try EngineSession(store: store, limits: limits, display: display)
+    let session = try EngineSession(
+      store: store,
+      limits: limits,
+      display: display,
+      hooks: hooks
+    )
     let end = try await session.run(until: untilIdle ? .idle : .stopped)
-    if untilIdle, end.signal == nil, end.summary.failed > 0 { throw CommandFailure(.failed) }
+    let failures = end.summary.failed + end.failedHooks
+    if untilIdle, end.signal == nil, failures > 0 { throw CommandFailure(.failed) }
   }
 
   /// Changes the root while holding the engine lock.

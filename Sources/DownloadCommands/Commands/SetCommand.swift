@@ -1,12 +1,27 @@
 internal import ArgumentParser
 internal import DownloadStore
+internal import Foundation
 internal import ObjectStore
+
+/// A new value of an option that `none` removes.
+enum Change<Value: Sendable>: Sendable {
+  case none
+  case value(Value)
+
+  /// The new value; `nil` to remove it.
+  var new: Value? {
+    switch self {
+    case .none: nil
+    case .value(let value): value
+    }
+  }
+}
 
 /// `dlstore set`: changes a download's properties.
 struct SetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
-    abstract: "Changes a download's file name, type, tags, priority or URL.",
+    abstract: "Changes a download's file name, type, tags, priority, limits or URL.",
     discussion: """
       --filename renames the file of a completed download together with its record. --url replaces \
       an expired link: the download keeps its id and the bytes on disk, and resumes if it had \
@@ -49,13 +64,33 @@ struct SetCommand: AsyncParsableCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts first.", valueName: "n"))
   var priority: Int32?
 
+  @Option(
+    name: .customLong("limit-rate-per-download"),
+    help: ArgumentHelp(
+      "The rate limit, such as 500K or 2M; also while the download runs.",
+      valueName: "bytes/s|none"
+    ),
+    transform: { text in text == "none" ? .none : .value(try ByteAmount.rate(text)) }
+  )
+  var rateLimit: Change<Int64>?
+
+  @Option(
+    help: ArgumentHelp(
+      "Do not start before this time: ISO 8601, or HH:MM in local time.",
+      valueName: "time|none"
+    ),
+    transform: { text in text == "none" ? .none : .value(try EarliestStart.date(text)) }
+  )
+  var notBefore: Change<Date>?
+
   @Option(name: .customLong("url"), help: ArgumentHelp("The new URL.", valueName: "url"))
   var newURL: String?
 
   func validate() throws {
     guard update != RecordUpdate() else {
       throw ValidationError(
-        "Nothing to change: give --filename, --type, --tag, --untag, --priority or --url."
+        "Nothing to change: give --filename, --type, --tag, --untag, --priority, "
+          + "--limit-rate-per-download, --not-before or --url."
       )
     }
     if let filename, !FileName.isPlain(filename) {
@@ -96,6 +131,8 @@ struct SetCommand: AsyncParsableCommand {
     update.addedTags = Set(tags)
     update.removedTags = Set(removedTags)
     update.priority = priority
+    update.bytesPerSecond = rateLimit?.new
+    update.notBefore = notBefore?.new
     update.url = newURL
     return update
   }

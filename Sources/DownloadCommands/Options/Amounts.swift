@@ -1,3 +1,5 @@
+internal import ArgumentParser
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -70,6 +72,16 @@ enum TimeSpan {
       total = sum
     }
     return total
+  }
+
+  /// Parses a duration of at least a second.
+  ///
+  /// - Throws: `ValidationError`.
+  static func duration(_ text: String) throws(ValidationError) -> Duration {
+    guard let seconds = parse(text), (1...86_400 * 365).contains(seconds) else {
+      throw ValidationError("'\(text)' is not a duration of at least 1s, such as 30s or 5m.")
+    }
+    return .seconds(seconds)
   }
 
   /// Returns the duration as a clock shows it: `0:07`, `1:02:03`, `3 d`.

@@ -14,14 +14,18 @@ struct EngineLimits: ParsableArguments {
       "The total download rate limit, such as 500K or 2M; K, M and G are powers of 1024.",
       valueName: "bytes/s"
     ),
-    transform: { text in
-      guard let rate = ByteAmount.parse(text) else {
-        throw ValidationError("'\(text)' is not a positive byte count such as 500K or 2M.")
-      }
-      return rate
-    }
+    transform: ByteAmount.rate
   )
   var limitRate: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      "Other total rate limits by local time, such as 08:00-18:00=2M,22:00-06:00=none.",
+      valueName: "windows"
+    ),
+    transform: RateSchedule.init
+  )
+  var limitSchedule: RateSchedule?
 
   @Option(
     help: ArgumentHelp(
@@ -30,6 +34,15 @@ struct EngineLimits: ParsableArguments {
     )
   )
   var maxAttempts = RetryPolicy().maximumAttempts
+
+  @Option(
+    help: ArgumentHelp(
+      "The longest wait after the first failure, such as 5s or 2m; it doubles with each further one.",
+      valueName: "duration"
+    ),
+    transform: TimeSpan.duration
+  )
+  var retryWait = RetryPolicy().base
 
   @Flag(
     inversion: .prefixedNo,
@@ -41,11 +54,14 @@ struct EngineLimits: ParsableArguments {
   )
   var continueUnvalidated = false
 
+  @OptionGroup var connection: ConnectionOptions
+
   @Option(help: ArgumentHelp("The HTTP client.", valueName: "name"))
   var transport = TransportChoice.standard
 
   func validate() throws {
     try transport.validate()
+    try connection.validate(for: transport)
     guard maxAttempts >= 1 else { throw ValidationError("--max-attempts must be at least 1.") }
     guard maxConcurrent >= 1 else { throw ValidationError("--max-concurrent must be at least 1.") }
     guard perHost >= 1 else { throw ValidationError("--per-host must be at least 1.") }
@@ -56,6 +72,8 @@ struct EngineLimits: ParsableArguments {
     var options = EngineOptions()
     options.limits = ConcurrencyLimits(maximumRunning: maxConcurrent, maximumPerHost: perHost)
     options.retry.maximumAttempts = maxAttempts
+    options.retry.base = retryWait
+    options.retry.cap = max(options.retry.cap, retryWait)
     options.continuesUnvalidated = continueUnvalidated
     options.previousExit = Worker.current?.previousExit ?? .clean
     // A response that hangs the process is detected after ten seconds. Until then no other download
@@ -65,7 +83,18 @@ struct EngineLimits: ParsableArguments {
   }
 
   /// Creates the transport for an engine with these options.
-  func makeTransport() -> any Transport {
-    transport.make(connectionsPerHost: max(16, perHost), bytesPerSecond: limitRate)
+  ///
+  /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
+  func makeTransport() throws -> any RateLimitedTransport {
+    try transport.make(
+      connectionsPerHost: max(16, perHost),
+      bytesPerSecond: limitRate,
+      connection: connection
+    )
+  }
+
+  /// Changes the rate limit of the transport by the schedule; `nil` without a schedule.
+  var rateFollower: RateFollower? {
+    limitSchedule.map { RateFollower(schedule: $0, otherLimit: limitRate) }
   }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DownloadStore
 internal import DownloadSync
 internal import DownloadURLSession
 
@@ -42,20 +43,33 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
   }
 
   /// Creates the transport; ``validate()`` must have succeeded.
-  func make(connectionsPerHost: Int, bytesPerSecond: Int64?) -> any Transport {
+  ///
+  /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
+  func make(
+    connectionsPerHost: Int,
+    bytesPerSecond: Int64?,
+    connection: ConnectionOptions
+  ) throws -> any RateLimitedTransport {
     switch self {
     case .urlSession:
       return URLSessionTransport(
+        idleTimeout: connection.timeout,
         connectionsPerHost: connectionsPerHost,
         bytesPerSecond: bytesPerSecond,
         onHang: Worker.endIfSupervised
       )
     case .asyncHTTPClient:
       #if AsyncHTTPClient
-        return AsyncHTTPClientTransport(
-          connectionsPerHost: connectionsPerHost,
-          bytesPerSecond: bytesPerSecond
-        )
+        do {
+          return try AsyncHTTPClientTransport(
+            idleTimeout: connection.timeout,
+            connectionsPerHost: connectionsPerHost,
+            bytesPerSecond: bytesPerSecond,
+            connection: try connection.settings()
+          )
+        } catch let failure as DownloadFailure {
+          throw CommandFailure(.usage, failure.message)
+        }
       #else
         preconditionFailure("the transport was not validated")
       #endif

@@ -89,13 +89,19 @@ struct NextStep: Sendable, Equatable {
 /// Says when a download will start.
 enum QueuePositionText {
   /// The sentence; `nil` if ``NextStep`` already says it.
-  static func text(of record: DownloadRecord, revealsSecrets: Bool) -> String? {
+  static func text(
+    of record: DownloadRecord,
+    revealsSecrets: Bool,
+    now: Date = Date()
+  ) -> String? {
     func shown(_ url: String) -> String { revealsSecrets ? url : Redaction.url(url) }
     switch record.state {
     case .waiting where record.isHeld:
       return "held: `resume --now` of another download stopped it; resume it to continue"
     case .waiting where record.startsImmediately:
       return "immediately, before all others; stops a running download if no slot is free"
+    case .waiting where (record.notBefore ?? now) > now:
+      return "not before \(record.notBefore.map(Timestamp.text) ?? "")"
     case .waiting where record.attempts.last?.failure.code == .diskFull:
       return "when the disk has free space"
     case .failedRetryable:

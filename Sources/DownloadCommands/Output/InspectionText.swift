@@ -20,6 +20,9 @@ enum InspectionText {
       ("type", record.type), ("tags", record.tags.sorted().joined(separator: ", ")),
       ("priority", String(record.priority)),
       ("held by hand", record.isHeld ? "yes" : ""),
+      ("rate limit", record.bytesPerSecond.map { "\(ByteAmount.text($0))/s" } ?? ""),
+      ("not before", record.notBefore.map(Timestamp.text) ?? ""),
+      ("pending hooks", record.pendingHooks.map(\.rawValue).sorted().joined(separator: ", ")),
     ]
     rows += record.mirrors.map { ("mirror", url($0)) }
     rows += [

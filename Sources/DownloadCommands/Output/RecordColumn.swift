@@ -5,7 +5,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
   case id, url, displayURL, filename, folder, type, state, intent, received, expected, fraction
   case resumeKind, resumeReceived, resumeValidator, tags, priority, attempts
   case errorCode, errorMessage, errorAt, mirrors, checksumExpected, checksumVerified
-  case heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus
+  case heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus, limitRate, notBefore
 
   /// The value of a cell.
   enum Value: Equatable {
@@ -70,6 +70,8 @@ enum RecordColumn: String, CaseIterable, Sendable {
     case .completedAt: return Value(record.completedAt.map(Timestamp.text))
     case .localPath: return Value(entry.localPath)
     case .fileStatus: return .text(entry.fileStatus.rawValue)
+    case .limitRate: return record.bytesPerSecond.map(Value.byteCount) ?? .missing
+    case .notBefore: return Value(record.notBefore.map(Timestamp.text))
     }
   }
 
@@ -115,7 +117,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
 
   private var isNumber: Bool {
     switch self {
-    case .received, .expected, .fraction, .resumeReceived, .priority, .attempts: true
+    case .received, .expected, .fraction, .resumeReceived, .priority, .attempts, .limitRate: true
     default: false
     }
   }

@@ -37,6 +37,10 @@ enum RecordJSON {
         name: "nextRetryAt",
         value: JSONValue(record.nextRetryAt.map(Timestamp.text))
       ),
+      JSONValue.Member(
+        name: "pendingHooks",
+        value: .array(record.pendingHooks.map(\.rawValue).sorted().map(JSONValue.string))
+      ),
       JSONValue.Member(name: "root", value: .string(record.root)),
       JSONValue.Member(
         name: "turn",
@@ -71,8 +75,10 @@ enum RecordJSON {
           "id": .string(record.id),
           "intent": .string(record.intent.rawValue),
           "lastError": lastError(of: entry, revealsSecrets),
+          "limitRate": JSONValue(record.bytesPerSecond),
           "localPath": JSONValue(entry.localPath),
           "mirrors": .array(mirrors.map(JSONValue.string)),
+          "notBefore": JSONValue(record.notBefore.map(Timestamp.text)),
           "priority": .integer(Int64(record.priority)),
           "progress": [
             "expected": JSONValue(record.expected),

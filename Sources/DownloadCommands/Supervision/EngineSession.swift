@@ -1,17 +1,22 @@
 internal import DownloadStore
 internal import DownloadSync
 
-/// Runs an engine in the foreground: shows progress and handles SIGINT and SIGTERM.
+/// Runs an engine in the foreground: shows progress, runs hooks, and handles SIGINT and SIGTERM.
 struct EngineSession {
   /// How the run ended.
   struct End {
     var summary: RunSummary
     /// The signal that stopped the run; `nil` if none did.
     var signal: StopSignal?
+    /// The number of hooks that failed too often.
+    var failedHooks = 0
   }
 
   let engine: DownloadEngine
   private let display: ProgressDisplay
+  private let hooks: HookRunner?
+  private let transport: any RateLimitedTransport
+  private let rateFollower: RateFollower?
 
   /// Takes the store's engine lock.
   ///
@@ -20,40 +25,60 @@ struct EngineSession {
     store: RecordStore,
     limits: EngineLimits,
     display: DisplayOptions,
+    hooks: HookOptions? = nil,
     scope: Set<String>? = nil
   ) throws {
+    let commands = hooks?.commands ?? [:]
     var options = limits.engineOptions
     options.scope = scope
+    options.hooks = Set(commands.keys)
+    if let command = hooks?.urlSource {
+      options.requestInterceptors = [URLSupplier(command: command, store: store)]
+      options.interceptorDeadline = URLSupplier.timeLimit + .seconds(10)
+      options.retry.maximumRefusals = URLSupplier.maximumRefusals
+    }
+    transport = try limits.makeTransport()
+    rateFollower = limits.rateFollower
     self.display = ProgressDisplay(
       options: display,
       counts: QueueCounts(store: store, scope: scope)
     )
     engine = try DownloadEngine(
       store: store,
-      transport: limits.makeTransport(),
+      transport: transport,
       options: options,
       logger: self.display.logger
     )
+    self.hooks =
+      commands.isEmpty ? nil : HookRunner(store: store, commands: commands, scope: scope)
     Worker.current?.tell(.ready)
   }
 
-  /// Runs until the goal is reached or a signal arrives.
+  /// Runs until the goal is reached or a signal arrives, and then until no hook is left to run.
   ///
   /// - Throws: ``EngineError`` with `diskFull`; ``StoreError``; ``ClosedPipe``.
   func run(until goal: RunGoal) async throws -> End {
-    let engine = engine
+    let (engine, hooks) = (engine, hooks)
     let signals = StopSignals(onLast: ProgressDisplay.restoreTerminal) { _ in
       #if os(Linux)
         ServiceManager.current?.notify(.stopping)
       #endif
       engine.stop()
+      hooks?.stop()
     }
     #if os(Linux)
       ServiceManager.current?.notify(.ready)
     #endif
     let display = display
     let events = engine.events()
+    let ends = engine.events(keeping: 1)
     async let shown: Void = display.follow(engine, events)
+    async let woken: Void = Self.wake(hooks, after: ends)
+    async let failedHooks = hooks?.run() ?? 0
+    let following = rateFollower.map { [transport] follower in
+      Task { await follower.follow(transport) }
+    }
+    defer { following?.cancel() }
     let result: Result<RunSummary, any Error>
     do {
       result = .success(try await engine.run(until: goal))
@@ -61,11 +86,24 @@ struct EngineSession {
       result = .failure(error)
     }
     await shown
+    await woken
+    hooks?.finish()
+    let failed = await failedHooks
     let summary = try result.get()
     if let failure = await display.failure { throw failure }
     if signals.first != nil, !display.options.quiet {
       Output.current.say("stopped; the bytes on disk are kept")
     }
-    return End(summary: summary, signal: signals.first)
+    return End(summary: summary, signal: signals.first, failedHooks: failed)
+  }
+
+  /// Wakes the hooks after each end, and after ends that were missed.
+  private static func wake(_ hooks: HookRunner?, after events: DownloadEvents) async {
+    for await event in events {
+      switch event {
+      case .completed, .failed, .missed: hooks?.wake()
+      default: break
+      }
+    }
   }
 }

@@ -46,6 +46,8 @@ struct Worker: Sendable {
       // The supervisor may have ended before the call above.
       guard getppid() == supervisor else { _exit(ExitStatus.failed.rawValue) }
     #endif
+    // Commands of the user must not inherit it.
+    _ = fcntl(Self.notesDescriptor, F_SETFD, FD_CLOEXEC)
     let exit = environment[Variable.previousExit]
     previousExit = exit == "crashed" ? .crashed : .clean
     isRestarted = exit != nil

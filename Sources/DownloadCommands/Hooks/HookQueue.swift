@@ -1,0 +1,98 @@
+internal import DownloadStore
+
+/// Decides which hooks run now, and whether one that failed is repeated.
+///
+/// Pure: knows neither the store nor a process.
+struct HookQueue {
+  /// One end of a download, for which a hook is to succeed once.
+  struct Entry: Sendable, Hashable {
+    /// The id of the record.
+    var recordID: String
+    /// The generation of the transfer that ended.
+    var generation: Int64
+    var hook: DownloadHook
+
+    /// The same for every run of the hook for this end, also after a kill.
+    var key: String { "\(recordID)-\(generation)" }
+  }
+
+  /// The result of a run.
+  enum Outcome: Hashable {
+    case finished
+    /// The hook is repeated after this time.
+    case repeated(after: Duration)
+    /// The hook has failed too often for this process; its mark stays for the next one.
+    case givenUp
+  }
+
+  /// The maximum number of hooks that run at the same time.
+  static let maximumRunning = 4
+  /// The maximum number of runs of one hook for one end in this process.
+  static let maximumAttempts = 5
+  /// The wait after the first failure; it doubles with each further one.
+  static let firstWait = Duration.seconds(1)
+
+  private var waiting: [Entry] = []
+  private var delayed: [Entry: ContinuousClock.Instant] = [:]
+  private var failures: [Entry: Int] = [:]
+  private var running: Set<Entry> = []
+  /// The entries that are not run again by this process.
+  private var settled: Set<Entry> = []
+  private(set) var givenUpCount = 0
+
+  /// Whether nothing runs or waits.
+  var isIdle: Bool { waiting.isEmpty && delayed.isEmpty && running.isEmpty }
+
+  /// Whether few entries wait, so that more are to be read from the store.
+  var needsEntries: Bool { waiting.count < Self.maximumRunning * 4 }
+
+  /// The number of marks to read from the store to find one that is not known.
+  var readLimit: Int {
+    Self.maximumRunning * 8 + waiting.count + delayed.count + running.count + settled.count
+  }
+
+  /// The time at which the next delayed entry is due; `nil` if none is delayed.
+  var nextDue: ContinuousClock.Instant? { delayed.values.min() }
+
+  /// Adds entries that are not known yet.
+  mutating func insert(_ entries: [Entry]) {
+    var known = running.union(settled).union(delayed.keys).union(waiting)
+    for entry in entries where known.insert(entry).inserted { waiting.append(entry) }
+  }
+
+  /// Removes and returns the entries whose hooks start now.
+  mutating func takeStarts(at now: ContinuousClock.Instant) -> [Entry] {
+    let due = delayed.filter { $0.value <= now }.sorted { $0.value < $1.value }.map(\.key)
+    for entry in due { delayed[entry] = nil }
+    waiting.insert(contentsOf: due, at: 0)
+    let starting = Array(waiting.prefix(max(0, Self.maximumRunning - running.count)))
+    waiting.removeFirst(starting.count)
+    running.formUnion(starting)
+    return starting
+  }
+
+  /// Notes the end of a run.
+  mutating func noteEnd(
+    of entry: Entry,
+    isSuccess: Bool,
+    at now: ContinuousClock.Instant
+  ) -> Outcome {
+    running.remove(entry)
+    guard !isSuccess else {
+      failures[entry] = nil
+      settled.insert(entry)
+      return .finished
+    }
+    let count = failures[entry, default: 0] + 1
+    guard count < Self.maximumAttempts else {
+      failures[entry] = nil
+      settled.insert(entry)
+      givenUpCount += 1
+      return .givenUp
+    }
+    failures[entry] = count
+    let wait = Self.firstWait * (1 << (count - 1))
+    delayed[entry] = now.advanced(by: wait)
+    return .repeated(after: wait)
+  }
+}

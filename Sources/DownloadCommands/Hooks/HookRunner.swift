@@ -1,0 +1,163 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import ObjectStore
+
+/// Runs the hooks of downloads that have ended, beside the engine.
+///
+/// The store is the source: a mark is committed with the end of a download, and cleared after its
+/// command has succeeded. So a kill at any moment loses no hook, and may repeat one.
+struct HookRunner: Sendable {
+  private enum Signal: Sendable {
+    /// The store may contain new marks, or a delayed hook is due.
+    case woken
+    case ended(HookQueue.Entry, failure: String?)
+    /// No further download ends.
+    case finish
+    case stop
+    /// The time for running commands is over.
+    case abandon
+  }
+
+  /// The time that running commands have after a stop.
+  static let stopPatience = Duration.seconds(10)
+
+  private let store: RecordStore
+  private let commands: [DownloadHook: UserCommand]
+  /// The URLs of the downloads whose hooks run; `nil` for all.
+  private let scope: Set<String>?
+  private let inbox: AsyncStream<Signal>
+  private let signals: AsyncStream<Signal>.Continuation
+
+  init(store: RecordStore, commands: [DownloadHook: UserCommand], scope: Set<String>?) {
+    self.store = store
+    self.commands = commands
+    self.scope = scope
+    (inbox, signals) = AsyncStream.makeStream()
+    signals.yield(.woken)
+  }
+
+  /// Reads the marks again.
+  func wake() { signals.yield(.woken) }
+
+  /// Lets ``run()`` return when no hook is left to run.
+  func finish() { signals.yield(.finish) }
+
+  /// Starts no further hooks; the marks stay for the next run.
+  func stop() { signals.yield(.stop) }
+
+  /// Runs hooks until ``finish()`` or ``stop()``.
+  ///
+  /// - Returns: The number of hooks that failed too often.
+  func run() async -> Int {
+    var queue = HookQueue()
+    var running: [HookQueue.Entry: Task<Void, Never>] = [:]
+    var timers: [Task<Void, Never>] = []
+    defer { for timer in timers { timer.cancel() } }
+    var (isFinishing, isStopping) = (false, false)
+    for await signal in inbox {
+      switch signal {
+      case .woken: break
+      case .finish: isFinishing = true
+      case .abandon: for task in running.values { task.cancel() }
+      case .stop where !isStopping:
+        isStopping = true
+        timers.append(timer(.abandon, at: .now.advanced(by: Self.stopPatience)))
+      case .stop: break
+      case .ended(let entry, let failure):
+        running[entry] = nil
+        let outcome = queue.noteEnd(of: entry, isSuccess: failure == nil, at: .now)
+        if let failure { report(failure, of: entry, outcome, isStopping: isStopping) }
+      }
+      if !isStopping {
+        if queue.needsEntries { queue.insert(entries(atMost: queue.readLimit)) }
+        for entry in queue.takeStarts(at: .now) {
+          running[entry] = Task { signals.yield(.ended(entry, failure: await run(entry))) }
+        }
+        for timer in timers { timer.cancel() }
+        timers = queue.nextDue.map { [timer(.woken, at: $0)] } ?? []
+      }
+      if running.isEmpty, isStopping || (isFinishing && queue.isIdle) { break }
+    }
+    return queue.givenUpCount
+  }
+
+  private func timer(_ signal: Signal, at instant: ContinuousClock.Instant) -> Task<Void, Never> {
+    Task { [signals] in
+      // A cancelled sleep sends nothing.
+      guard (try? await Task.sleep(until: instant)) != nil else { return }
+      signals.yield(signal)
+    }
+  }
+
+  /// The marks in the store, at most `limit` for each hook.
+  private func entries(atMost limit: Int) -> [HookQueue.Entry] {
+    do {
+      return try commands.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { hook in
+        try records(awaiting: hook, limit).map {
+          HookQueue.Entry(recordID: $0.id, generation: $0.generation, hook: hook)
+        }
+      }
+    } catch {
+      Output.current.say("the pending hooks cannot be read: \(error)")
+      return []
+    }
+  }
+
+  private func records(awaiting hook: DownloadHook, _ limit: Int) throws -> [DownloadRecord] {
+    guard let scope else { return try store.records(awaiting: hook, limit: limit) }
+    return try store.objects.read { tx in
+      try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
+        .filter { $0.pendingHooks.contains(hook) }
+    }
+  }
+
+  /// Runs a hook, and clears its mark if it succeeds.
+  ///
+  /// - Returns: Why the hook failed; `nil` if it succeeded or is no longer wanted.
+  private func run(_ entry: HookQueue.Entry) async -> String? {
+    guard let command = commands[entry.hook],
+      let record = try? store.record(matching: entry.recordID),
+      record.generation == entry.generation, record.pendingHooks.contains(entry.hook)
+    else { return nil }
+    do {
+      let download = DownloadEntry(record, try store.roots())
+      var variables = [
+        "DLSTORE_ID": record.id, "DLSTORE_KEY": entry.key, "DLSTORE_EVENT": entry.hook.rawValue,
+        "DLSTORE_STORE": store.path,
+      ]
+      variables["DLSTORE_PATH"] = download.localPath
+      let end = try await command.run(
+        input: RecordJSON.value(of: download).text + "\n",
+        variables: variables
+      )
+      guard end.isSuccess else { return "the command \(end.description)" }
+    } catch {
+      return (error as? CommandFailure)?.message ?? "\(error)"
+    }
+    do {
+      try await store.finishHook(entry.hook, of: record)
+    } catch {
+      Output.current.say(
+        "the hook of \(entry.recordID) has run, but this cannot be stored, so the next run repeats "
+          + "it: \(error)"
+      )
+    }
+    return nil
+  }
+
+  private func report(
+    _ failure: String,
+    of entry: HookQueue.Entry,
+    _ outcome: HookQueue.Outcome,
+    isStopping: Bool
+  ) {
+    let name = entry.hook == .completion ? "--on-complete" : "--on-error"
+    let next =
+      switch outcome {
+      case .repeated(let wait) where !isStopping: "it is repeated in \(wait)"
+      case .finished, .repeated, .givenUp: "the next run repeats it"
+      }
+    Output.current.say("\(name) failed for \(entry.recordID): \(failure); \(next)")
+  }
+}

@@ -1,0 +1,121 @@
+internal import ArgumentParser
+internal import DownloadSync
+internal import Foundation
+
+/// How an engine's transport reaches servers.
+struct ConnectionOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Fail an attempt when the server has sent nothing for this time, such as 30s.",
+      valueName: "duration"
+    ),
+    transform: TimeSpan.duration
+  )
+  var timeout = Duration.seconds(60)
+
+  @Option(
+    help: ArgumentHelp(
+      "The proxy, such as http://user:password@host:3128; by default that of the environment.",
+      valueName: "url"
+    )
+  )
+  var proxy: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A file of PEM certificates to trust instead of the system's.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var caCertificate: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A PEM file with the certificate of this client, followed by its issuers.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var clientCertificate: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The PEM file with the client certificate's key; by default that of the certificate.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var clientKey: String?
+
+  /// Throws if the transport cannot do what the options ask for.
+  func validate(for transport: TransportChoice) throws(ValidationError) {
+    let proxies = try proxies()
+    guard clientKey == nil || clientCertificate != nil else {
+      throw ValidationError("--client-key requires --client-certificate.")
+    }
+    switch transport {
+    case .urlSession:
+      guard clientCertificate == nil, caCertificate == nil else {
+        throw ValidationError(
+          "URLSession on Linux cannot use certificates from files: add --transport "
+            + "async-http-client."
+        )
+      }
+      #if !os(Linux)
+        guard proxy == nil else {
+          throw ValidationError(
+            "URLSession uses the proxies of the system settings: for --proxy, add --transport "
+              + "async-http-client."
+          )
+        }
+      #endif
+    case .asyncHTTPClient:
+      for proxy in [proxies.http, proxies.https].compactMap({ $0 }) {
+        guard proxy.kind != .https else {
+          throw ValidationError(
+            "async-http-client does not support proxies over TLS: use \(proxy) with http://, or add "
+              + "--transport urlsession."
+          )
+        }
+        guard proxy.kind == .http || (proxy.user == nil && proxy.password == nil) else {
+          throw ValidationError(
+            "async-http-client does not support credentials for the SOCKS proxy \(proxy): add "
+              + "--transport urlsession."
+          )
+        }
+      }
+    }
+  }
+
+  /// The settings for a transport.
+  ///
+  /// - Throws: `ValidationError` for an invalid proxy.
+  func settings() throws(ValidationError) -> ConnectionSettings {
+    var settings = ConnectionSettings()
+    settings.proxies = try proxies()
+    settings.certificateAuthorities = caCertificate
+    settings.clientCertificate = clientCertificate
+    settings.clientKey = clientKey
+    return settings
+  }
+
+  /// The proxies of the option, else of the environment.
+  private func proxies() throws(ValidationError) -> ProxySettings {
+    do throws(ProxyServer.ParseError) {
+      return try ProxySettings(
+        environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      )
+    } catch {
+      throw ValidationError("\(error).")
+    }
+  }
+
+  /// The environment variables with which `--proxy` has its effect in a process.
+  ///
+  /// libcurl, under URLSession on Linux, knows no other setting.
+  var environment: [String: String] {
+    guard let proxy else { return [:] }
+    return ["http_proxy": proxy, "https_proxy": proxy]
+  }
+}

@@ -1,0 +1,85 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadCommands
+
+@Suite struct HookQueueTests {
+  private let start = ContinuousClock.now
+
+  private func entries(_ range: Range<Int>) -> [HookQueue.Entry] {
+    range.map { HookQueue.Entry(recordID: "id\($0)", generation: 7, hook: .completion) }
+  }
+
+  @Test func `hooks start in their order, four at a time`() {
+    var queue = HookQueue()
+    queue.insert(entries(0..<6))
+    queue.insert(entries(0..<6))
+    let first = queue.takeStarts(at: start)
+    #expect(first == entries(0..<4))
+    let none = queue.takeStarts(at: start)
+    #expect(none.isEmpty)
+    let outcome = queue.noteEnd(of: first[1], isSuccess: true, at: start)
+    #expect(outcome == .finished)
+    let next = queue.takeStarts(at: start)
+    #expect(next == entries(4..<5))
+    #expect(!queue.isIdle)
+  }
+
+  @Test func `a hook that succeeded is not run again`() {
+    var queue = HookQueue()
+    queue.insert(entries(0..<1))
+    for entry in queue.takeStarts(at: start) {
+      _ = queue.noteEnd(of: entry, isSuccess: true, at: start)
+    }
+    queue.insert(entries(0..<1))
+    let again = queue.takeStarts(at: start)
+    #expect(again.isEmpty && queue.isIdle && queue.givenUpCount == 0)
+    // A second download of the same record is another end.
+    queue.insert([HookQueue.Entry(recordID: "id0", generation: 8, hook: .completion)])
+    let second = queue.takeStarts(at: start)
+    #expect(second.map(\.key) == ["id0-8"])
+  }
+
+  @Test func `a hook that fails is repeated after doubling waits, up to five runs`() throws {
+    var queue = HookQueue()
+    queue.insert(entries(0..<1))
+    var now = start
+    var waits: [Duration] = []
+    for _ in 1..<HookQueue.maximumAttempts {
+      let entry = try #require(queue.takeStarts(at: now).first)
+      guard case .repeated(let wait) = queue.noteEnd(of: entry, isSuccess: false, at: now) else {
+        Issue.record("not repeated after \(waits)")
+        return
+      }
+      waits.append(wait)
+      #expect(queue.nextDue == now.advanced(by: wait) && !queue.isIdle)
+      queue.insert(entries(0..<1))
+      let early = queue.takeStarts(at: now.advanced(by: wait - .milliseconds(1)))
+      #expect(early.isEmpty)
+      now = now.advanced(by: wait)
+    }
+    #expect(waits == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+    let last = try #require(queue.takeStarts(at: now).first)
+    let outcome = queue.noteEnd(of: last, isSuccess: false, at: now)
+    #expect(outcome == .givenUp && queue.givenUpCount == 1)
+    queue.insert(entries(0..<1))
+    #expect(queue.isIdle, "the mark is left to the next process")
+  }
+
+  @Test func `enough marks are read to find one that is not known`() {
+    var queue = HookQueue()
+    var stored = entries(0..<100)
+    var count = 0
+    while queue.needsEntries, !stored.isEmpty {
+      queue.insert(Array(stored.prefix(queue.readLimit)))
+      let starting = queue.takeStarts(at: start)
+      guard !starting.isEmpty else { break }
+      for entry in starting {
+        _ = queue.noteEnd(of: entry, isSuccess: true, at: start)
+        stored.removeAll { $0 == entry }
+        count += 1
+      }
+    }
+    #expect(count == 100 && stored.isEmpty)
+  }
+}

@@ -1,0 +1,130 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// `--on-complete` and `--on-error` of the built program.
+@Suite(.timeLimit(.minutes(5)))
+struct HookTests {
+  private let folder: TemporaryFolder
+  private let store: String
+  private let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+  }
+
+  private func run(_ arguments: String...) async throws -> (status: Int32, messages: String) {
+    let process = try DLStoreProcess(arguments, store: store, in: folder.path)
+    return (try await process.status(), process.messages)
+  }
+
+  private func text(_ name: String) throws -> String {
+    try String(contentsOfFile: folder.path(name), encoding: .utf8)
+  }
+
+  private func exists(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder.path(name))
+  }
+
+  private var pending: Int {
+    get throws {
+      let store = try RecordStore(at: store, access: .readOnly)
+      return try DownloadHook.allCases.reduce(0) { try $0 + store.records(awaiting: $1).count }
+    }
+  }
+
+  @Test func `on-complete receives the record, and no name reaches a shell`() async throws {
+    var resource = Resource(.text("body"))
+    resource.fields = [
+      Field("Content-Disposition", "attachment; filename=\"$(touch hacked);`id`.txt\"")
+    ]
+    server.route("/a", resource)
+    let command = "cat > json; env | grep ^DLSTORE_ | sort > env; cat \"$DLSTORE_PATH\" > copy"
+    let result = try await run("get", server.url("/a"), "--on-complete", command)
+    #expect(result.status == 0, "\(result.messages)")
+    let json = try JSONSerialization.jsonObject(with: Data(try text("json").utf8)) as? [String: Any]
+    let record = try RecordStore(at: store, access: .readOnly).record(matching: server.url("/a"))
+    #expect(json?["id"] as? String == record.id && json?["state"] as? String == "completed")
+    #expect(json?["localPath"] as? String == folder.path(record.filename))
+    #expect(try text("copy") == "body" && !exists("hacked"))
+    let lines = try text("env").split(separator: "\n").map(String.init)
+    #expect(
+      lines == [
+        "DLSTORE_EVENT=complete", "DLSTORE_ID=\(record.id)",
+        "DLSTORE_KEY=\(record.id)-\(record.generation)",
+        "DLSTORE_PATH=\(folder.path(record.filename))", "DLSTORE_STORE=\(store)",
+      ],
+      "a command that runs dlstore is not a worker"
+    )
+    #expect(try pending == 0)
+  }
+
+  @Test func `on-error runs for a permanent failure only`() async throws {
+    server.route("/a", Resource(.text("a")))
+    let result = try await run(
+      "get",
+      server.url("/a"),
+      server.url("/missing"),
+      "--on-error",
+      "cat >> errors",
+      "--on-complete",
+      "cat >> ends"
+    )
+    #expect(result.status == 1)
+    #expect(try text("errors").contains("\"code\":\"notFound\""))
+    #expect(try text("errors").split(separator: "\n").count == 1)
+    #expect(try text("ends").split(separator: "\n").count == 1)
+    #expect(try pending == 0)
+  }
+
+  @Test func `a hook that fails is repeated, and the download is not`() async throws {
+    server.route("/a", Resource(.text("a")))
+    let result = try await run(
+      "get",
+      server.url("/a"),
+      "--on-complete",
+      "echo \"$DLSTORE_KEY\" >> keys; [ $(wc -l < keys) = 2 ]"
+    )
+    #expect(result.status == 0)
+    #expect(result.messages.contains("the command exited with 1; it is repeated in 1.0 seconds"))
+    let keys = try text("keys").split(separator: "\n")
+    #expect(keys.count == 2 && Set(keys).count == 1)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `a run without hooks leaves no marks`() async throws {
+    server.route("/a", Resource(.text("a")))
+    #expect(try await run("get", server.url("/a"), server.url("/missing")).status == 1)
+    #expect(try pending == 0)
+    let later = try await run("run", "--until-idle", "--on-complete", "touch late")
+    #expect(later.status == 0 && !exists("late"))
+  }
+
+  @Test func `a stop leaves the mark of a hook that is running`() async throws {
+    server.route("/a", Resource(.text("a")))
+    let process = try DLStoreProcess(
+      [
+        "get", server.url("/a"),
+        "--on-complete", "touch begun; until [ -e go ]; do sleep 0.02; done; exit 1",
+      ],
+      store: store,
+      in: folder.path
+    )
+    try await process.wait { exists("begun") }
+    process.send(SIGINT)
+    _ = try folder.makeFile("go", "")
+    #expect(try await process.status() == 130)
+    #expect(try pending == 1)
+    let key = try RecordStore(at: store, access: .readOnly).record(matching: server.url("/a"))
+    #expect(try await run("run", "--until-idle", "--on-complete", "cat > json").status == 0)
+    #expect(try text("json").contains(key.id))
+    #expect(try pending == 0)
+  }
+}

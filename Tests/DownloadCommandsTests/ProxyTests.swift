@@ -1,0 +1,256 @@
+import ArgumentParser
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import NginxServer
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// The built program behind tinyproxy, with each transport of the build.
+@Suite(
+  .timeLimit(.minutes(5)),
+  .enabled(
+    if: NginxServer.isInstalled && TinyProxy.isInstalled,
+    "needs nginx, openssl and tinyproxy: make test-deps"
+  )
+)
+struct ProxyTests {
+  private let folder: TemporaryFolder
+  private let server: FaultServer
+  private let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    server = try FaultServer()
+    store = folder.path("store")
+  }
+
+  private func start(
+    _ transport: TransportChoice,
+    _ arguments: [String],
+    trusting certificate: String? = nil,
+    environment: [String: String] = [:]
+  ) throws -> DLStoreProcess {
+    var environment = environment
+    if let certificate {
+      environment["SSL_CERT_FILE"] = certificate
+      environment["LD_PRELOAD"] = try TrustingCurl.library(in: folder.path)
+      environment[TrustingCurl.variable] = certificate
+    }
+    return try DLStoreProcess(
+      arguments + ["--transport", transport.rawValue],
+      store: store,
+      in: folder.path,
+      environment: environment
+    )
+  }
+
+  private func record(_ url: String) throws -> DownloadRecord {
+    try RecordStore(at: store, access: .readOnly).record(matching: url)
+  }
+
+  @Test(arguments: TransportChoice.available)
+  func `http requests are forwarded with the credentials of the proxy`(
+    _ transport: TransportChoice
+  ) async throws {
+    let proxy = try TinyProxy()
+    let body = Body.generated(byteCount: 300_000, seed: 3)
+    server.route("/a", Resource(body))
+    server.route("/b", Resource(redirectTo: server.url("/a?x=%20y")))
+    let process = try start(transport, ["get", server.url("/b"), "-o", "a", "--proxy", proxy.url])
+    #expect(try await process.status() == 0, "\(process.messages)")
+    #expect(body.matches(file: folder.path("a")))
+    #expect(
+      proxy.requests == ["/b", "/a?x=%20y"].map { "GET \(server.url($0)) HTTP/1.1" }
+    )
+    #expect(server.requests.allSatisfy { $0["Proxy-Authorization"] == nil })
+    #expect(!process.messages.contains("s3cret"))
+  }
+
+  @Test(arguments: TransportChoice.available)
+  func `https requests pass through a tunnel, and resume with the right bytes`(
+    _ transport: TransportChoice
+  ) async throws {
+    let body = Body.generated(byteCount: 8_000_000, seed: 66)
+    let nginx = try NginxServer(files: ["a": body])
+    let proxy = try TinyProxy(tunnelPort: nginx.port)
+    let options = ["get", nginx.url("a"), "--proxy", proxy.url]
+    let first = try start(
+      transport,
+      options + ["--limit-rate", "400K"],
+      trusting: nginx.certificate
+    )
+    let store = store
+    try await first.wait {
+      let record = try? RecordStore(at: store, access: .readOnly).record(matching: nginx.url("a"))
+      return (record?.received ?? 0) > 0
+    }
+    first.send(SIGINT)
+    #expect(try await first.status() == 130)
+    let received = try record(nginx.url("a")).received
+    #expect(received > 0 && received < body.byteCount)
+    let second = try start(transport, options, trusting: nginx.certificate)
+    #expect(try await second.status() == 0, "\(second.messages)")
+    #expect(body.matches(file: folder.path("a")), "the answer to CONNECT is not that of the server")
+    #expect(nginx.log.last == "HTTP/2.0 206 /a bytes=\(received)-")
+    #expect(Set(proxy.requests) == ["CONNECT localhost:\(nginx.port) HTTP/1.1"])
+  }
+
+  @Test(arguments: TransportChoice.available, [true, false])
+  func `a proxy that refuses the credentials fails the download, and shows none`(
+    _ transport: TransportChoice,
+    _ isTunnel: Bool
+  ) async throws {
+    let nginx = try NginxServer(files: ["a": .text("a")])
+    let proxy = try TinyProxy(tunnelPort: nginx.port)
+    let url = isTunnel ? nginx.url("a") : server.url("/a")
+    let process = try start(
+      transport,
+      ["get", url, "--proxy", "http://me:wr0ng@127.0.0.1:\(proxy.port)"],
+      trusting: nginx.certificate
+    )
+    #expect(try await process.status() == 1)
+    let failures = try record(url).attempts.map(\.failure)
+    #expect(failures.map(\.code) == [.refused], "\(failures)")
+    #expect(!process.messages.contains("wr0ng"))
+    #expect(server.requests.isEmpty && nginx.log.isEmpty)
+  }
+
+  @Test(arguments: TransportChoice.available)
+  func `the environment names the proxy and the hosts without one`(
+    _ transport: TransportChoice
+  ) async throws {
+    let proxy = try TinyProxy()
+    server.route("/a", Resource(.text("a")))
+    let first = try start(
+      transport,
+      ["get", server.url("/a")],
+      environment: ["http_proxy": proxy.url]
+    )
+    #expect(try await first.status() == 0, "\(first.messages)")
+    #expect(proxy.requests.count == 1)
+    let second = try start(
+      transport,
+      ["get", server.url("/a?2"), "-o", "b"],
+      environment: ["all_proxy": proxy.url, "NO_PROXY": "example.com,127.0.0.1"]
+    )
+    #expect(try await second.status() == 0, "\(second.messages)")
+    #expect(proxy.requests.count == 1 && server.requests.count == 2)
+  }
+
+  @Test(arguments: TransportChoice.available)
+  func `a proxy that is not there is retried`(_ transport: TransportChoice) async throws {
+    let closed = try FaultServer()
+    let port = closed.port
+    closed.stop()
+    let process = try start(
+      transport,
+      ["get", server.url("/a"), "--proxy", "127.0.0.1:\(port)", "--max-attempts", "1"]
+    )
+    #expect(try await process.status() == 69, "no server could be reached")
+    #expect(try record(server.url("/a")).attempts.map(\.failure.code) == [.cannotConnect])
+    #expect(server.requests.isEmpty)
+  }
+}
+
+@Suite struct ConnectionOptionsTests {
+  @Test(
+    arguments: [
+      (["--proxy", "ftp://me:s3cret@h"], "is not a proxy protocol"),
+      (["--proxy", "https://me:s3cret@h", "--transport", "async-http-client"], "over TLS"),
+      (["--proxy", "socks5://me:s3cret@h", "--transport", "async-http-client"], "SOCKS"),
+      (["--client-key", "f", "--transport", "async-http-client"], "--client-certificate"),
+      (
+        ["--client-certificate", "f", "--transport", "urlsession"], "--transport async-http-client"
+      ),
+      (["--ca-certificate", "f", "--transport", "urlsession"], "--transport async-http-client"),
+      (["--timeout", "0s"], "at least 1s"), (["--retry-wait", "soon"], "at least 1s"),
+    ]
+  )
+  func `an option that cannot be honoured is a usage error`(
+    arguments: [String],
+    reason: String
+  ) throws {
+    let isBuilt = TransportChoice.available.count == TransportChoice.allCases.count
+    guard isBuilt || !arguments.contains("async-http-client") else { return }
+    let error = try #require(throws: (any Error).self) { try RunCommand.parse(arguments) }
+    #expect(RunCommand.exitCode(for: error).rawValue == 64)
+    let message = RunCommand.message(for: error)
+    #expect(message.contains(reason) && !message.contains("s3cret"), "\(message)")
+  }
+
+  @Test func `timeouts and waits reach the engine`() throws {
+    let limits = try RunCommand.parse(["--retry-wait", "10m", "--timeout", "5s"]).limits
+    #expect(limits.engineOptions.retry.base == .seconds(600))
+    #expect(limits.engineOptions.retry.cap == .seconds(600))
+    #expect(limits.connection.timeout == .seconds(5))
+    #expect(try RunCommand.parse([]).limits.engineOptions.retry.cap == .seconds(300))
+  }
+}
+
+#if AsyncHTTPClient
+  /// Certificates from files, which only AsyncHTTPClient accepts on Linux.
+  @Suite(
+    .timeLimit(.minutes(5)),
+    .enabled(if: NginxServer.isInstalled, "needs nginx and openssl: make test-deps")
+  )
+  struct CertificateOptionTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+      folder = try TemporaryFolder()
+    }
+
+    private func get(
+      _ url: String,
+      _ options: String...
+    ) async throws -> (status: Int32, messages: String) {
+      let arguments = ["get", url, "--transport", "async-http-client", "--max-attempts", "1"]
+      let process = try DLStoreProcess(
+        arguments + options,
+        store: folder.path("store"),
+        in: folder.path
+      )
+      return (try await process.status(), process.messages)
+    }
+
+    @Test func `an authority from a file is trusted, and nothing else`() async throws {
+      let nginx = try NginxServer(files: ["a": .text("a")])
+      let other = try NginxServer(files: ["b": .text("b")])
+      let trusted = try await get(nginx.url("a"), "--ca-certificate", nginx.certificate)
+      #expect(trusted.status == 0, "\(trusted.messages)")
+      let untrusted = try await get(other.url("b"), "--ca-certificate", nginx.certificate)
+      #expect(untrusted.status == 1 && untrusted.messages.contains("insecure"))
+    }
+
+    @Test func `a client certificate identifies the client`() async throws {
+      let client = try NginxServer(files: [:])
+      let key = client.certificate.replacing("certificate.pem", with: "key.pem")
+      let nginx = try NginxServer(files: ["a": .text("a")], requiringClientsOf: client.certificate)
+      let anonymous = try await get(nginx.url("a"), "--ca-certificate", nginx.certificate)
+      #expect(anonymous.status == 1)
+      let known = try await get(
+        nginx.url("a"),
+        "--ca-certificate",
+        nginx.certificate,
+        "--client-certificate",
+        client.certificate,
+        "--client-key",
+        key
+      )
+      #expect(known.status == 0, "\(known.messages)")
+    }
+
+    @Test(arguments: ["--ca-certificate", "--client-certificate"])
+    func `a file without certificates is a usage error`(option: String) async throws {
+      let file = try folder.makeFile("empty.pem", "nothing")
+      let result = try await get("https://localhost:1/a", option, file)
+      #expect(result.status == 64)
+      #expect(result.messages.contains("\(file) is not a readable PEM file with certificates"))
+    }
+  }
+#endif

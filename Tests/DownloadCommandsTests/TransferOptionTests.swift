@@ -1,0 +1,82 @@
+import DownloadStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// Limits and times that are stored with a download.
+@Suite struct TransferOptionTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  private func list() async throws -> [String: Any] {
+    try #require(
+      try objects(await dlstore("--store", store, "list", "--format", "json").output).first
+    )
+  }
+
+  @Test func `add stores the limit and the time, set changes and removes them`() async throws {
+    let url = "http://h/a"
+    let added = await dlstore(
+      "--store",
+      store,
+      "add",
+      url,
+      "--limit-rate-per-download",
+      "500K",
+      "--not-before",
+      "2100-01-31T08:00:00Z"
+    )
+    #expect(added.status == .done, "\(added.messages)")
+    var shown = try await list()
+    #expect(shown["limitRate"] as? Int == 512_000)
+    #expect(shown["notBefore"] as? String == "2100-01-31T08:00:00.000Z")
+    let inspected = await dlstore("--store", store, "inspect", url).output
+    #expect(inspected.contains("500 KiB/s"))
+    #expect(
+      inspected.contains("turn           not before 2100-01-31T08:00:00.000Z"),
+      "\(inspected)"
+    )
+    let csv = await dlstore("--store", store, "list", "--format", "csv").output
+    #expect(csv.contains("limitRate,notBefore\n") && csv.contains(",512000,2100-"))
+    let changed = await dlstore(
+      "--store",
+      store,
+      "set",
+      url,
+      "--limit-rate-per-download",
+      "2M",
+      "--not-before",
+      "none"
+    )
+    #expect(changed.status == .done, "\(changed.messages)")
+    shown = try await list()
+    #expect(shown["limitRate"] as? Int == 2 << 20 && shown["notBefore"] is NSNull)
+    _ = await dlstore("--store", store, "set", url, "--limit-rate-per-download", "none")
+    #expect(try await list()["limitRate"] is NSNull)
+  }
+
+  @Test func `resume --now removes the time`() async throws {
+    _ = await dlstore("--store", store, "add", "http://h/a", "--not-before", "2100-01-31")
+    let resumed = await dlstore("--store", store, "resume", "--now", "http://h/a")
+    #expect(resumed.status == .done)
+    #expect(try await list()["notBefore"] is NSNull)
+  }
+
+  @Test(
+    arguments: [
+      ["--limit-rate-per-download", "0"], ["--limit-rate-per-download", "fast"],
+      ["--not-before", "soon"],
+    ]
+  )
+  func `invalid values are usage errors`(arguments: [String]) async {
+    #expect(await dlstore(["--store", store, "add", "http://h/a"] + arguments).status == .usage)
+    #expect(await dlstore(["--store", store, "set", "http://h/a"] + arguments).status == .usage)
+  }
+}
