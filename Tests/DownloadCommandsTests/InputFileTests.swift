@@ -35,7 +35,8 @@ struct InputFileTests {
   }
 
   @Test(arguments: [
-    "out=../x", "out=/etc/x", "out=a/b", "out=..", "out=", "dir=a/../../b", "dir=..",
+    "out=../x", "out=/etc/x", "out=a/../b", "out=a//b", "out=a/", "out=..", "out=",
+    "dir=a/../../b", "dir=..", "dir=/a/../b",
   ])
   func `an entry whose path leaves the folder is skipped`(option: String) {
     let file = InputFile("http://a/1\n  \(option)\n  header=A: b\nhttp://b/2")
@@ -44,7 +45,9 @@ struct InputFileTests {
     #expect(file.problems.allSatisfy { $0.isFatal })
   }
 
-  @Test(arguments: ["split=5", "dir=/home/me", "checksum=md5=00", "nonsense"])
+  @Test(arguments: [
+    "split=5", "dir=~/x", "checksum=adler32=00", "nonsense", "gid=00", "gid=0123456789abcdeg",
+  ])
   func `an unknown option is reported and ignored`(option: String) {
     let file = InputFile("http://a/1\n  \(option)")
     #expect(file.entries == [InputFile.Entry(line: 1, url: "http://a/1")])
@@ -60,4 +63,85 @@ struct InputFileTests {
   @Test func `an option before the first URL is reported`() {
     #expect(InputFile(" out=a").problems.map(\.line) == [1])
   }
+
+  @Test func `an unsupported option is reported once, with its count`() {
+    let file = InputFile("http://a/1\n split=5\n x=1\nhttp://a/2\n split=5\n split=5")
+    #expect(file.problems.map(\.line) == [2, 3])
+    #expect(
+      file.problems.map(\.message) == [
+        "skipped the unsupported option 'split' (3 times)", "skipped the unsupported option 'x'",
+      ]
+    )
+  }
+
+  @Test func `a session of aria2 is read with all options that a record can express`() {
+    let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    let file = InputFile(Self.session)
+    #expect(
+      file.entries == [
+        InputFile.Entry(
+          line: 1,
+          url: "http://127.0.0.1:8123/paused.bin?x=1",
+          folder: "rel/dir",
+          headers: ["Authorization: Basic am9lOnMgcA=="],
+          gid: "e0d9c11f6643e4f7"
+        ),
+        InputFile.Entry(
+          line: 7,
+          url: "http://127.0.0.1:8123/missing",
+          absoluteFolder: "/srv/dl",
+          gid: "1671cefa1fb51cad",
+          isPaused: true
+        ),
+        InputFile.Entry(
+          line: 12,
+          url: "http://127.0.0.1:8123/big.bin",
+          mirrors: ["http://127.0.0.1:8124/big.bin"],
+          filename: "big file.bin",
+          folder: "sub",
+          absoluteFolder: "/srv/dl",
+          checksum: "sha-256=\(digest)",
+          headers: [
+            "Referer: http://127.0.0.1/page", "User-Agent: Tester/1.0", "X-One: 1",
+            "Authorization: Bearer abc",
+          ],
+          gid: "0123456789abcdef"
+        ),
+      ]
+    )
+    #expect(
+      file.problems.map(\.message) == [
+        "skipped the unsupported option 'max-download-limit' (3 times)",
+        "skipped the unsupported option 'split'",
+      ]
+    )
+  }
+
+  /// A session written by `aria2c --save-session` (1.36.0), with the folder renamed, and with the
+  /// line `pause=true` that aria2c writes for a paused download.
+  static let session = """
+    http://127.0.0.1:8123/paused.bin?x=1\t
+     gid=e0d9c11f6643e4f7
+     dir=rel/dir
+     max-download-limit=1000
+     http-user=joe
+     http-passwd=s p
+    http://127.0.0.1:8123/missing\t
+     gid=1671cefa1fb51cad
+     dir=/srv/dl
+     pause=true
+     max-download-limit=1000
+    http://127.0.0.1:8123/big.bin\thttp://127.0.0.1:8124/big.bin\t
+     gid=0123456789abcdef
+     dir=/srv/dl
+     out=sub/big file.bin
+     split=3
+     referer=http://127.0.0.1/page
+     max-download-limit=1000
+     checksum=sha-256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+     user-agent=Tester/1.0
+     header=X-One: 1
+     header=Authorization: Bearer abc
+
+    """
 }

@@ -31,11 +31,7 @@ struct AddCommand: AsyncParsableCommand {
     if paused { for index in requests.indices { requests[index].isPaused = true } }
     let store = try RecordStore(at: location.resolved())
     let added = try await store.add(requests)
-    let lines = added.map { added in
-      let news = added.isNew ? "new  " : "known"
-      return "\(added.record.id)  \(news)  \(TerminalText.safe(added.record.filename))\n"
-    }
-    try Output.current.report(lines.joined())
+    try Output.current.report(added.map(\.line).joined())
     if !isComplete { throw CommandFailure(.failed) }
   }
 }

@@ -24,8 +24,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
       AddCommand.self, GetCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
       PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
       RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
-      ExplainCommand.self, ResumeDataCommand.self, ConfigCommand.self,
-      ManualCommand.self,
+      ExplainCommand.self, ResumeDataCommand.self, ExportCommand.self, ImportCommand.self,
+      ConfigCommand.self, ManualCommand.self,
     ]
   )
 

@@ -94,7 +94,11 @@ struct GetCommand: EngineCommand {
     }
     guard !requests.isEmpty else { return }
     let root = try store.root(at: folder)
-    for index in requests.indices { requests[index].root = root }
+    for index in requests.indices {
+      requests[index].root = root
+      // 'get' runs every download, also one that an input file pauses.
+      requests[index].isPaused = false
+    }
     let roots = try store.roots()
     for added in try await store.add(requests) where added.record.state == .completed {
       guard !display.quiet else { continue }

@@ -22,17 +22,7 @@ struct ListCommand: AsyncParsableCommand {
   @OptionGroup var location: StoreLocation
   @OptionGroup var filter: RecordFilter
 
-  @Option(
-    name: .customLong("match"),
-    help: ArgumentHelp(
-      "List downloads whose URL or file name matches the pattern: * ? [a-z] [!a-z].",
-      valueName: "glob"
-    )
-  )
-  var pattern: String?
-
-  @Option(help: ArgumentHelp("List downloads of this type.", valueName: "type"))
-  var type: String?
+  @OptionGroup var pattern: RecordPatternFilter
 
   @Option(
     name: .customLong("sort"),
@@ -78,23 +68,11 @@ struct ListCommand: AsyncParsableCommand {
 
   /// The downloads to list, in their order.
   func entries(in store: RecordStore) throws -> [DownloadEntry] {
-    var query = Query(condition)
+    var query = Query(filter.condition && pattern.condition)
     if order == nil { query.limit = limit }
     let roots = try store.roots()
     let entries = try store.records(query).map { DownloadEntry($0, roots) }
     guard let order else { return entries }
     return Array(order.sorted(entries).prefix(limit ?? .max))
-  }
-
-  private var condition: Filter<DownloadRecord> {
-    var condition = filter.condition
-    let columns = DownloadRecord.columns
-    if let type { condition = condition && columns.type == type }
-    if let pattern {
-      let glob = GlobPattern(pattern)
-      let fits: @Sendable (String) -> Bool = { glob.matches($0) }
-      condition = condition && (columns.url.satisfies(fits) || columns.filename.satisfies(fits))
-    }
-    return condition
   }
 }

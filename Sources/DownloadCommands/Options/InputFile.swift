@@ -1,4 +1,8 @@
-/// A list of downloads: one URL per line, or aria2's input file format.
+internal import DownloadStore
+internal import Foundation
+internal import SystemInterface
+
+/// A list of downloads: one URL per line, or aria2's input file and session format.
 ///
 /// Further URLs on a line, separated by tabs, are mirrors of the first. A line that begins with a
 /// blank is an option of the URL above it. Lines that begin with `#` are comments.
@@ -9,9 +13,21 @@ struct InputFile: Sendable, Equatable {
     var url: String
     var mirrors: [String] = []
     var filename: String?
+    /// A folder below the root.
     var folder: String?
+    /// The absolute path of `dir`.
+    var absoluteFolder: String?
     var checksum: String?
+    /// Header fields, each as `Name: value`.
     var headers: [String] = []
+    /// The id, as 16 hexadecimal digits.
+    var gid: String?
+    var isPaused = false
+    /// The name and the password of `http-user` and `http-passwd`, until the last option is read.
+    var user: String?
+    var password: String?
+    /// The folder in `out`, below that in `dir`, until the last option is read.
+    var outFolder: String?
   }
 
   /// A line or option that cannot be used.
@@ -20,10 +36,15 @@ struct InputFile: Sendable, Equatable {
     var message: String
     /// Whether the whole download is skipped, and not only an option.
     var isFatal = false
+    /// The name of an option that is not supported.
+    var option: String?
   }
 
   private(set) var entries: [Entry] = []
+  /// The problems; an option that is not supported is listed once, at its first line.
   private(set) var problems: [Problem] = []
+  /// The number of lines with an option that is not supported, by name.
+  private var unsupported: [String: Int] = [:]
 
   /// Parses a text.
   init(_ text: String) {
@@ -40,43 +61,95 @@ struct InputFile: Sendable, Equatable {
       if line.first == " " || line.first == "\t" {
         if entry != nil {
           if let problem = entry?.take(option: content, line: number) {
-            problems.append(problem)
+            note(problem)
             if problem.isFatal { entry = nil }
             isRefused = isRefused || problem.isFatal
           }
         } else if !isRefused {
-          problems.append(Problem(line: number, message: "this option has no URL above it"))
+          note(Problem(line: number, message: "this option has no URL above it"))
         }
       } else {
-        if let entry { entries.append(entry) }
+        if let entry { entries.append(entry.completed) }
         entry = start(line, number)
         isRefused = entry == nil
       }
     }
-    if let entry { entries.append(entry) }
+    if let entry { entries.append(entry.completed) }
+    for index in problems.indices {
+      guard let count = problems[index].option.flatMap({ unsupported[$0] }), count > 1 else {
+        continue
+      }
+      problems[index].message += " (\(count) times)"
+    }
+  }
+
+  private mutating func note(_ problem: Problem) {
+    if let option = problem.option {
+      unsupported[option, default: 0] += 1
+      guard unsupported[option] == 1 else { return }
+    }
+    problems.append(problem)
   }
 
   /// Parses a line of URLs; `nil` if none of them can be downloaded.
   private mutating func start(_ line: Substring, _ number: Int) -> Entry? {
     let urls = line.split(separator: "\t").map { String($0.trimmingBlanks) }.filter { !$0.isEmpty }
+    var seen: Set<[UInt8]> = []
     let usable = urls.filter { url in
-      let url = url.lowercased()
-      return url.hasPrefix("http://") || url.hasPrefix("https://")
+      let scheme = url.lowercased()
+      guard scheme.hasPrefix("http://") || scheme.hasPrefix("https://") else { return false }
+      // aria2 lists a URL once for each connection that used it.
+      return seen.insert(Array(url.utf8)).inserted
     }
     guard let first = usable.first else {
       let message = "only http and https URLs can be downloaded"
-      problems.append(Problem(line: number, message: message, isFatal: true))
+      note(Problem(line: number, message: message, isFatal: true))
       return nil
     }
-    if usable.count < urls.count {
+    if usable.count < Set(urls.map { Array($0.utf8) }).count {
       let message = "skipped a mirror that is neither http nor https"
-      problems.append(Problem(line: number, message: message))
+      note(Problem(line: number, message: message))
     }
     return Entry(line: number, url: first, mirrors: Array(usable.dropFirst()))
   }
 }
 
+extension InputFile {
+  /// Reads a whole file, or standard input for `-`.
+  ///
+  /// - Throws: ``CommandFailure``.
+  static func text(ofFile path: String) throws -> String {
+    // Opened once: it may be a pipe.
+    let descriptor = unsafe path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw CommandFailure(
+        SystemCall.status(),
+        "cannot read \(path): \(systemErrorText())"
+      )
+    }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
+    do {
+      return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+    } catch {
+      throw CommandFailure(.inputOutput, "cannot read \(path)")
+    }
+  }
+}
+
 extension InputFile.Entry {
+  /// The entry, with the options that depend on others applied.
+  fileprivate var completed: Self {
+    var entry = self
+    let folders = [folder, outFolder].compactMap { $0 }
+    entry.folder = folders.isEmpty ? nil : folders.joined(separator: "/")
+    if user != nil || password != nil {
+      let credentials = "\(user ?? ""):\(password ?? "")"
+      entry.headers.append("Authorization: Basic \(Data(credentials.utf8).base64EncodedString())")
+    }
+    (entry.outFolder, entry.user, entry.password) = (nil, nil, nil)
+    return entry
+  }
+
   /// Applies an option `name=value`; returns the problem if it cannot be used.
   fileprivate mutating func take(option: Substring, line: Int) -> InputFile.Problem? {
     guard let equals = option.firstIndex(of: "=") else {
@@ -90,38 +163,68 @@ extension InputFile.Entry {
     switch name {
     case "out": return take(out: value, line)
     case "dir": return take(dir: value, line)
-    case "checksum":
-      guard value.lowercased().hasPrefix("sha-256=") else {
-        return InputFile.Problem(
-          line: line,
-          message: "skipped the checksum: only sha-256 is supported"
-        )
-      }
-      checksum = String(value)
+    case "checksum": return take(checksum: value, line)
+    case "gid": return take(gid: value, line)
+    case "pause": isPaused = value == "true"
     case "header": headers.append(String(value))
+    // With `*`, aria2 sends the URL itself.
+    case "referer": headers.append("Referer: \(value == "*" ? url[...] : value)")
+    case "user-agent": headers.append("User-Agent: \(value)")
+    case "http-user": user = String(value)
+    case "http-passwd": password = String(value)
     default:
-      return InputFile.Problem(line: line, message: "skipped the unsupported option '\(name)'")
+      return InputFile.Problem(
+        line: line,
+        message: "skipped the unsupported option '\(name)'",
+        option: String(name)
+      )
     }
+    return nil
+  }
+
+  private mutating func take(checksum value: Substring, _ line: Int) -> InputFile.Problem? {
+    let type = value.prefix { $0 != "=" }.lowercased()
+    guard ["md5", "sha-1", "sha-256", "sha-512"].contains(type) else {
+      return InputFile.Problem(
+        line: line,
+        message: "skipped the checksum: only md5, sha-1, sha-256 and sha-512 are supported"
+      )
+    }
+    checksum = String(value)
+    return nil
+  }
+
+  private mutating func take(gid value: Substring, _ line: Int) -> InputFile.Problem? {
+    let gid = value.lowercased()
+    guard RecordIdentity.isID(gid) else {
+      return InputFile.Problem(
+        line: line,
+        message: "skipped gid=\(value): it is not 16 hexadecimal digits"
+      )
+    }
+    self.gid = gid
     return nil
   }
 
   private mutating func take(out value: Substring, _ line: Int) -> InputFile.Problem? {
-    guard FileName.isPlain(String(value)) else {
+    let parts = value.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard let name = parts.last, !name.isEmpty, parts.allSatisfy(FileName.isPlain) else {
       return InputFile.Problem(
         line: line,
-        message: "out=\(value) must be a file name without a folder",
+        message: "out=\(value) must be a file name that does not lead out of the folder",
         isFatal: true
       )
     }
-    filename = String(value)
+    filename = name
+    outFolder = parts.count > 1 ? parts.dropLast().joined(separator: "/") : nil
     return nil
   }
 
   private mutating func take(dir value: Substring, _ line: Int) -> InputFile.Problem? {
-    guard !value.hasPrefix("/"), !value.hasPrefix("~") else {
+    guard !value.hasPrefix("~") else {
       return InputFile.Problem(
         line: line,
-        message: "skipped dir=\(value): the folder must be relative to the root"
+        message: "skipped dir=\(value): '~' is not expanded; write the absolute path"
       )
     }
     guard !value.split(separator: "/").contains("..") else {
@@ -131,7 +234,11 @@ extension InputFile.Entry {
         isFatal: true
       )
     }
-    folder = String(value)
+    if value.hasPrefix("/") {
+      (absoluteFolder, folder) = (String(value), nil)
+    } else {
+      (absoluteFolder, folder) = (nil, String(value))
+    }
     return nil
   }
 }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import DownloadStore
 internal import Foundation
-internal import SystemInterface
 
 /// The options of a new download, shared by `add` and `get`.
 struct RequestOptions: ParsableArguments {
@@ -83,7 +82,7 @@ struct RequestOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A list of downloads: one URL per line, or aria2's input file format (out, dir, checksum, "
-        + "header); with 'add', '-' is standard input.",
+        + "header, referer, user-agent, gid, pause); with 'add', '-' is standard input.",
       valueName: "file"
     ),
     completion: .file()
@@ -132,7 +131,7 @@ struct RequestOptions: ParsableArguments {
       requests.append(request)
     }
     guard let inputFile else { return (requests, true) }
-    let file = InputFile(try Self.text(ofFile: inputFile))
+    let file = InputFile(try InputFile.text(ofFile: inputFile))
     var isComplete = !file.problems.contains(where: \.isFatal)
     for problem in file.problems {
       Output.current.say("\(inputFile):\(problem.line): \(problem.message)")
@@ -162,34 +161,23 @@ struct RequestOptions: ParsableArguments {
   }
 
   private func request(_ entry: InputFile.Entry) throws -> DownloadRequest {
-    try RecordIdentity.validate(entry.url)
-    for mirror in entry.mirrors { try RecordIdentity.validate(mirror) }
-    var request = try common(entry.url)
-    request.mirrors = entry.mirrors
-    request.filename = entry.filename
-    request.folder = try FileLayout.validatedFolder(
-      [folder, entry.folder].compactMap { $0 }.joined(separator: "/")
-    )
-    request.digest = try entry.checksum.map(Digest.init)
-    request.headers += try entry.headers.map { try HeaderField(line: $0) }
-    return request
-  }
-
-  private static func text(ofFile path: String) throws -> String {
-    // Opened once: it may be a pipe.
-    let descriptor = unsafe path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandFailure(
-        SystemCall.status(),
-        "cannot read \(path): \(systemErrorText())"
+    var request = try DownloadRequest(entry)
+    if let path = entry.absoluteFolder {
+      Output.current.say(
+        "\(inputFile ?? ""):\(entry.line): skipped dir=\(path): the folder must be relative to the "
+          + "root; 'import --format aria2' keeps it"
       )
     }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
-    do {
-      return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-    } catch {
-      throw CommandFailure(.inputOutput, "cannot read \(path)")
-    }
+    let shared = try common(entry.url)
+    request.collision = shared.collision
+    request.folder = try FileLayout.validatedFolder(
+      [shared.folder, request.folder].filter { !$0.isEmpty }.joined(separator: "/")
+    )
+    request.tags = shared.tags
+    request.priority = shared.priority
+    request.type = shared.type
+    request.headers = shared.headers + request.headers
+    return request
   }
 }
 

@@ -29,3 +29,10 @@ struct CommandReport {
     "\(record.id)  \(TerminalText.padded(word, to: 9))  \(TerminalText.safe(record.filename))\n"
   }
 }
+
+extension RecordStore.Added {
+  /// The line of `add` and `import`: the id, `new` or `known`, and the file name.
+  var line: String {
+    "\(record.id)  \(isNew ? "new  " : "known")  \(TerminalText.safe(record.filename))\n"
+  }
+}

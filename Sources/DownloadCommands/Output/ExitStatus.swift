@@ -67,9 +67,9 @@ extension ExitStatus {
   init(_ code: StoreError.Code) {
     switch code {
     case .notFound: self = .notFound
-    case .cannotCreate: self = .cannotCreate
+    case .cannotCreate, .alreadyExists: self = .cannotCreate
     case .permissionDenied: self = .permissionDenied
-    case .damaged, .schemaMismatch, .tooNew: self = .damaged
+    case .damaged, .schemaMismatch, .tooNew, .invalidInput: self = .damaged
     case .mapFull, .keysExhausted, .diskFull, .inputOutput, .other: self = .inputOutput
     // Programming errors, and codes of later versions.
     case .duplicateKey, .keyChanged, .wouldDeadlock, .unknownModel: self = .failed

@@ -71,8 +71,6 @@ package struct FileLayout: Sendable, Hashable {
 package struct PartialName: Sendable, Hashable {
   /// The suffix of all such names.
   package static let suffix = ".dlstore-part"
-  /// The number of hexadecimal digits of an id.
-  private static let idLength = 16
 
   /// The id of the record.
   package var recordID: String
@@ -92,7 +90,7 @@ package struct PartialName: Sendable, Hashable {
     else { return nil }
     let ids = text.dropLast(Self.suffix.count)
       .split(separator: "-", omittingEmptySubsequences: false)
-    guard ids.count <= 2, ids.allSatisfy(Self.isID) else { return nil }
+    guard ids.count <= 2, ids.allSatisfy(RecordIdentity.isID) else { return nil }
     recordID = String(ids[0])
     storeID = ids.count == 2 ? String(ids[1]) : nil
   }
@@ -100,13 +98,5 @@ package struct PartialName: Sendable, Hashable {
   /// The name.
   package var text: String {
     (storeID.map { "\(recordID)-\($0)" } ?? recordID) + Self.suffix
-  }
-
-  private static func isID(_ text: Substring) -> Bool {
-    text.utf8.count == idLength
-      && text.utf8.allSatisfy { byte in
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-      }
   }
 }

@@ -17,6 +17,15 @@ package enum RecordIdentity {
     .joined()
   }
 
+  /// Whether a text has the form of an id: 16 hexadecimal digits in lower case.
+  package static func isID(_ text: some StringProtocol) -> Bool {
+    text.utf8.count == 16
+      && text.utf8.allSatisfy { byte in
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+      }
+  }
+
   /// The id for a URL whose own id and those of earlier rounds are taken.
   ///
   /// A URL never contains a line end, so this is not the id of another URL.

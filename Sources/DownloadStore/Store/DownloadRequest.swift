@@ -60,6 +60,11 @@ public struct DownloadRequest: Sendable, Hashable {
   /// Whether to add the download paused.
   public var isPaused = false
 
+  /// The id of a new record, if no other record has it; by default an id derived from the URL.
+  ///
+  /// 16 hexadecimal digits in lower case, such as the GID of an aria2 download.
+  package var id: String?
+
   /// Creates a request for a URL.
   public init(url: String) {
     self.url = url

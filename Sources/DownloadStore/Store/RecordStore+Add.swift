@@ -82,7 +82,7 @@ extension RecordStore {
     let wanted = name ?? SafeFilename.suggested(byURL: request.url)
     var record = DownloadRecord(
       url: request.url,
-      id: try freeID(forURL: request.url, in: tx),
+      id: try freeID(for: request, in: tx),
       filename: wanted,
       folder: try FileLayout.validatedFolder(request.folder),
       root: request.root,
@@ -159,14 +159,17 @@ extension RecordStore {
     record.adoptFile(fileIdentity, at: record.createdAt)
   }
 
-  /// The id of a new record: the one derived from its URL, unless a record whose URL was replaced
-  /// has that id.
-  private func freeID(forURL url: String, in tx: borrowing StoreTransaction) throws -> String {
-    var id = RecordIdentity.id(forURL: url)
-    var round = 1
+  /// The id of a new record: the requested one, or else the one derived from its URL, unless another
+  /// record has that id.
+  private func freeID(
+    for request: DownloadRequest,
+    in tx: borrowing StoreTransaction
+  ) throws -> String {
+    var id = request.id ?? RecordIdentity.id(forURL: request.url)
+    var round = request.id == nil ? 1 : 0
     while try tx.exists(DownloadRecord.where { $0.id == id }) {
       round += 1
-      id = RecordIdentity.id(forURL: url, round: round)
+      id = RecordIdentity.id(forURL: request.url, round: round)
     }
     return id
   }

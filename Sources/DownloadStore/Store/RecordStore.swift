@@ -200,6 +200,23 @@ package struct Roots: Sendable, Hashable {
     paths.filter { $0.value == path }.map(\.key).min()
   }
 
+  /// Returns the place of a folder below a root.
+  ///
+  /// - Parameter path: An absolute path without `.` and `..`.
+  /// - Returns: The root that contains the folder, the deepest if several do, and the folder's path
+  ///   below it; `nil` if none does.
+  package func location(ofFolder path: String) -> (root: String, folder: String)? {
+    let candidates = paths.merging([RootName.standard: standardPath]) { stored, _ in stored }
+      .filter { path == $0.value || path.hasPrefix($0.value == "/" ? "/" : $0.value + "/") }
+    let deepest = candidates.max { left, right in
+      (left.value.utf8.count, right.key) < (right.value.utf8.count, left.key)
+    }
+    return deepest.map { root in
+      let rest = path.dropFirst(root.value.count)
+      return (root.key, String(rest.drop { $0 == "/" }))
+    }
+  }
+
   /// Returns the paths of a record's files.
   ///
   /// - Throws: ``RecordStoreError`` with `missingRoot`.

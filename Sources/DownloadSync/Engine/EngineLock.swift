@@ -5,7 +5,7 @@ internal import SystemInterface
 /// It is an advisory lock (`flock`) on the file `engine.lock` in the store's folder. The lock ends
 /// with the process, even if the process is killed. The file contains the process id of the holder,
 /// for people.
-final class EngineLock: Sendable {
+package final class EngineLock: Sendable {
   private let descriptor: Int32
 
   /// How long to wait for a holder that was killed but still has threads.
@@ -21,7 +21,10 @@ final class EngineLock: Sendable {
   ///   - storePath: The folder of the store.
   ///   - patience: How long to wait for a holder. Zero tries once.
   /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`.
-  init(storePath: String, patience: Duration = .milliseconds(300)) throws(EngineError) {
+  package init(
+    storePath: String,
+    patience: Duration = .milliseconds(300)
+  ) throws(EngineError) {
     let path = "\(storePath)/engine.lock"
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {

@@ -149,7 +149,7 @@ struct StoredObjectWriter {
           return try writer.replace(found, in: &transaction) ? .updated : .unchanged
         }
       }
-      try writer.add(in: &transaction)
+      try writer.add(preferring: object.id, in: &transaction)
       return .inserted
     }
 

@@ -5,15 +5,17 @@ internal import SystemInterface
 ///
 /// An existing file is never replaced. If the object is released before ``finish()``, the temporary
 /// file is deleted.
-final class OutputFile {
+package final class OutputFile {
   private let path: String
   private let temporaryPath: String
   private var descriptor: Int32
   private var buffer: [UInt8] = []
   private static let bufferSize = 1 << 18
 
+  /// Creates the temporary file, which only its owner can read.
+  ///
   /// - Throws: ``StoreError`` with `alreadyExists`, `permissionDenied`, `diskFull` or `other`.
-  init(_ path: String) throws {
+  package init(_ path: String) throws {
     self.path = path
     temporaryPath = "\(path).partial-\(getpid())-\(UInt32.random(in: .min ... .max))"
     var status = stat()
@@ -32,7 +34,10 @@ final class OutputFile {
     _ = unsafe unlink(temporaryPath)
   }
 
-  func write(_ bytes: [UInt8]) throws {
+  /// Appends bytes.
+  ///
+  /// - Throws: ``StoreError`` with `diskFull`, `inputOutput` or `other`.
+  package func write(_ bytes: [UInt8]) throws {
     buffer.append(contentsOf: bytes)
     if buffer.count >= Self.bufferSize { try flush() }
   }
@@ -53,7 +58,7 @@ final class OutputFile {
   /// Writes buffered bytes, syncs the file and makes it appear under its name.
   ///
   /// - Throws: ``StoreError`` with `alreadyExists`, `diskFull`, `inputOutput` or `other`.
-  func finish() throws {
+  package func finish() throws {
     try flush()
     do throws(LMDBError) {
       try DurableFile.sync(descriptor, at: temporaryPath)

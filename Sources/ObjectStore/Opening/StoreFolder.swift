@@ -92,15 +92,20 @@ enum NewDataFile {
   /// - Parameters:
   ///   - path: The folder of the store.
   ///   - fill: Creates a data file in the folder it is given, and commits it durably.
+  /// - Returns: Whether the file that `fill` created now has the name. It does not if the file
+  ///   existed, if another process was first, and if the file system has no hard links: LMDB then
+  ///   creates the file under its name.
   /// - Throws: ``StoreError`` with `permissionDenied`, `diskFull` or `other`, or the error of
   ///   `fill`.
-  static func createIfMissing(in path: String, fill: (String) throws -> Void) throws {
+  @discardableResult
+  static func createIfMissing(in path: String, fill: (String) throws -> Void) throws -> Bool {
     var status = stat()
     guard unsafe stat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
       let leftovers = leftovers(in: path)
-      guard !leftovers.isEmpty else { return }
+      guard !leftovers.isEmpty else { return false }
       try StoreFolder.syncDirectoryEntries(ofStore: path)
-      return leftovers.forEach(NewFolder.remove)
+      leftovers.forEach(NewFolder.remove)
+      return false
     }
     leftovers(in: path).forEach(NewFolder.remove)
     let number = UInt32.random(in: .min ... .max)
@@ -112,9 +117,9 @@ enum NewDataFile {
     guard unsafe link("\(temporary)/data.mdb", "\(path)/data.mdb") == 0 else {
       switch errno {
       // Another process has created the file.
-      case EEXIST: return
+      case EEXIST: return false
       // The file system does not support hard links: LMDB will create the file under its name.
-      case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return
+      case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return false
       default: throw StoreError(errno: errno, path)
       }
     }
@@ -125,6 +130,7 @@ enum NewDataFile {
       marksUnsynced = unsafe rename(temporary, "\(path)/\(prefix)unsynced-\(number)") == 0
       throw error
     }
+    return true
   }
 
   /// Returns the temporary folders of processes that failed or were killed.

@@ -27,7 +27,7 @@ struct StoreOpening {
     )
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }
     if options.access == .create {
-      try translating("creating a store in \(path)") {
+      _ = try translating("creating a store in \(path)") {
         try NewDataFile.createIfMissing(in: path) { folder in
           let environment = try Environment.open(folder, options: environmentOptions)
           let log = options.logger.map { StoreLog($0) }
@@ -102,7 +102,7 @@ struct StoreOpening {
     )
   }
 
-  private static func writeSchema(
+  static func writeSchema(
     of environment: Environment,
     models: [any Model.Type],
     options: StoreOptions,

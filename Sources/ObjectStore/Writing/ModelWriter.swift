@@ -159,8 +159,14 @@ final class ModelWriter {
 
   /// Adds the record in the encoder.
   ///
+  /// - Parameters:
+  ///   - id: The object's id if it is greater than every id of the model; otherwise the object gets
+  ///     the next id.
+  ///   - transaction: The transaction.
+  /// - Throws: ``StoreError`` with `duplicateKey` if it violates a unique index, or `damaged`.
   /// - Precondition: No object has its primary key.
-  func add(in transaction: inout WriteTransaction) throws {
+  func add(preferring id: UInt64 = 0, in transaction: inout WriteTransaction) throws {
+    try work.value.ids.skip(to: id, in: transaction)
     unsafe try add(keyHash: hash(of: try encodedKey), in: &transaction)
   }
 

@@ -84,6 +84,14 @@ struct IDSequence {
     return greatest + 1
   }
 
+  /// Makes the next id `id`, unless an id that is not less was already assigned.
+  ///
+  /// An id above 2^62 is ignored: half of the ids remain for other objects, whatever a file says.
+  mutating func skip(to id: UInt64, in transaction: borrowing WriteTransaction) throws {
+    guard id > 0, id <= 1 << 62 else { return }
+    greatest = max(try known(in: transaction), id - 1)
+  }
+
   mutating func didUse(_ id: UInt64) {
     greatest = id
   }

@@ -7,6 +7,8 @@ struct JSONLinesImport {
   let environment: Environment
   let options: ImportOptions
   let schemaVersion: UInt32
+  /// Whether the lines are only checked, and nothing is written.
+  private let isCheck: Bool
   private let writer: StoredObjectWriter
   var schema: JSONLinesSchema?
   /// The fields to import, for each model that has fields to skip.
@@ -28,8 +30,10 @@ struct JSONLinesImport {
     options: ImportOptions,
     schemaVersion: UInt32,
     historyLimit: HistoryLimit,
+    isCheck: Bool = false,
     didCommit: @escaping (UInt64, [HistoryEntry.ModelEntry]) -> Void
   ) {
+    self.isCheck = isCheck
     self.environment = environment
     self.options = options
     self.schemaVersion = schemaVersion
@@ -68,6 +72,7 @@ struct JSONLinesImport {
     }
     guard let object = try object(json) else { return }
     let key = try key(of: object)
+    guard !isCheck else { return }
     batch.append(DanglingReferences.Written(object: object, key: key, line: report.lines))
     if options.danglingReferences == .refuse { try resolveReferences(of: object, key) }
     if batch.count >= batchSize, unresolved.isEmpty { try flush(isLast: false) }
@@ -262,7 +267,7 @@ extension JSONLinesImport {
     switch options.unknown {
     case .add:
       knownFields = [:]
-      if !additions.isEmpty { try addToSchema(additions) }
+      if !additions.isEmpty, !isCheck { try addToSchema(additions) }
     case .refuse:
       guard report.unknownModels.isEmpty, report.unknownFields.isEmpty else {
         let all = (report.unknownModels + report.unknownFields).joined(separator: ", ")
@@ -349,6 +354,8 @@ extension JSONLinesImport {
     guard let key = model.fields.first(where: \.field.isPrimaryKey)?.field,
       let own = fields.first(where: { $0.id == key.id }), !own.value.isNull
     else { throw failure("the primary key is missing") }
-    return StoredObject(model: name, fields: fields)
+    var id: UInt64 = 0
+    if case .number(let digits) = json["object"] { id = UInt64(digits) ?? 0 }
+    return StoredObject(model: name, id: id, fields: fields)
   }
 }

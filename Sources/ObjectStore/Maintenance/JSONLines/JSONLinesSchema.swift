@@ -21,18 +21,32 @@ struct JSONLinesSchema {
   func model(_ name: String) -> Model? { models.first { $0.name == name } }
 
   /// Creates the schema of a store, without reference rules that the models contradict.
+  ///
+  /// The fields are in the order of their ids, and a field that is optional in any layout is
+  /// optional, so that the schema does not depend on the order in which layouts were added.
   init(_ schema: StoredSchema, _ references: [ReferenceRule]) {
     schemaVersion = schema.version
     models = schema.models.map { entry in
       Model(
         name: entry.tables.name,
-        fields: Self.keyed(entry.fields.map { RecordLayout.Field($0) }),
+        fields: Self.keyed(Self.fields(of: entry)),
         indexes: entry.tables.indexes.map(\.description),
         references: []
       )
     }
     for (position, model) in models.enumerated() {
       models[position].references = references.filter { $0.model == model.name && isValid($0) }
+    }
+  }
+
+  private static func fields(of entry: StoredSchema.Entry) -> [RecordLayout.Field] {
+    let optional = Set(
+      entry.layouts.flatMap { $0.fields.filter(\.isOptional).map(\.id) }
+    )
+    return entry.fields.sorted { $0.id < $1.id }.map { field in
+      var field = RecordLayout.Field(field)
+      field.isOptional = optional.contains(field.id)
+      return field
     }
   }
 

@@ -33,11 +33,18 @@ extension Store {
 
   /// Calls `body` with each line of an export, including its line feed.
   ///
+  /// - Parameters:
+  ///   - isIncluded: Whether the export contains an object; by default every object. It is called
+  ///     for each object in the order of the export.
+  ///   - body: Receives the lines.
   /// - Returns: The number of exported objects.
   /// - Throws: ``StoreError`` with `damaged` if a record cannot be read; `CancellationError` if the
   ///   task is cancelled; any error that `body` throws.
   @discardableResult
-  public func exportJSONLines(_ body: ([UInt8]) throws -> Void) throws -> Int {
+  public func exportJSONLines(
+    where isIncluded: (StoredObject) throws -> Bool = { _ in true },
+    _ body: ([UInt8]) throws -> Void
+  ) throws -> Int {
     try readStored { transaction, schema in
       let references = try schema.metadata.references(in: transaction)
       let header = JSONLinesSchema(schema, references)
@@ -55,8 +62,9 @@ extension Store {
           tables: entry.tables
         )
         unsafe try reader.forEachRecord { id, record in
-          if count.isMultiple(of: 1_000) { try Task.checkCancellation() }
+          if id.isMultiple(of: 1_000) { try Task.checkCancellation() }
           let object = try entry.object(record, id: id)
+          guard try isIncluded(object) else { return true }
           line.removeAll(keepingCapacity: true)
           try object.json(keys: keys).write(to: &line)
           line.append(0x0A)
@@ -71,10 +79,10 @@ extension Store {
 }
 
 extension StoredObject {
-  /// Returns the object's line.
+  /// Returns the object's line, with the fields in the order of their ids.
   func json(keys: [UInt32: String]) throws -> JSONValue {
     var members: [JSONValue.Member] = []
-    for field in fields {
+    for field in fields.sorted(by: { $0.id < $1.id }) {
       guard let key = keys[field.id] else {
         // Every field of a valid record is described by a layout: a field that a program carries
         // along without knowing it was read from a record with such a layout.

@@ -3,8 +3,8 @@ internal import SystemInterface
 extension Store {
   /// Imports objects from a JSON Lines file, such as one written by ``exportJSONLines(to:)``.
   ///
-  /// New objects get new object ids in the order of the lines. If the first line does not describe
-  /// the models, field names are looked up in the store's schema. If a line lacks a field, a
+  /// A new object keeps the object id of its line if that is greater than every object id of its
+  /// model; otherwise it gets the next one. If the first line does not describe the models, field names are looked up in the store's schema. If a line lacks a field, a
   /// replaced object keeps its value; in a new object the field reads as the default value that the
   /// reading program declares.
   ///
@@ -41,19 +41,21 @@ extension Store {
       )
     }
     let lines = try LineReader(path)
-    return try translating("importing \(path)") {
-      var session = JSONLinesImport(
-        environment: environment,
-        options: options,
-        schemaVersion: schemaVersion,
-        historyLimit: historyLimit,
-        didCommit: { [feed] in feed.publish($0, $1) }
-      )
-      while let line = try lines.next() { try session.add(line) }
-      let report = try session.finish()
-      log?.didImport(report)
-      return report
-    }
+    return try translating("importing \(path)") { try importLines(lines, options) }
+  }
+
+  func importLines(_ lines: LineReader, _ options: ImportOptions) throws -> ImportReport {
+    var session = JSONLinesImport(
+      environment: environment,
+      options: options,
+      schemaVersion: schemaVersion,
+      historyLimit: historyLimit,
+      didCommit: { [feed] in feed.publish($0, $1) }
+    )
+    while let line = try lines.next() { try session.add(line) }
+    let report = try session.finish()
+    log?.didImport(report)
+    return report
   }
 }
 
@@ -227,6 +229,7 @@ extension JSONLinesError: CustomStringConvertible {
 final class LineReader {
   private let path: String
   private let descriptor: Int32
+  private let ownsDescriptor: Bool
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
@@ -235,12 +238,20 @@ final class LineReader {
   /// - Throws: ``StoreError`` with `notFound`, `permissionDenied` or `other`.
   init(_ path: String) throws {
     self.path = path
+    ownsDescriptor = true
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StoreError(errno: errno, path) }
   }
 
+  /// Reads on from the position of a descriptor, which the caller closes.
+  init(_ descriptor: Int32, named path: String) {
+    self.path = path
+    self.descriptor = descriptor
+    ownsDescriptor = false
+  }
+
   deinit {
-    _ = close(descriptor)
+    if ownsDescriptor { _ = close(descriptor) }
   }
 
   /// Returns the next line without its line feed, or `nil` at the end of the file.

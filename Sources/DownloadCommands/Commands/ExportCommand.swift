@@ -1,0 +1,163 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import ObjectStore
+
+/// The format of an exported file.
+enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
+  case jsonl
+  case aria2
+}
+
+/// `dlstore export`: writes the records to a file that `import` reads.
+struct ExportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Writes the records to a file or to standard output.",
+    discussion: """
+      'jsonl' is lossless, and works with any ObjectStore folder. 'aria2' is the format of aria2's \
+      sessions and input files, without completed and cancelled downloads unless --state names \
+      them.
+
+      Both formats contain secrets: header fields and URLs are not redacted. Only its owner can \
+      read the file of -o. It appears once it is complete, and never replaces another file.
+
+      Example: dlstore export -o downloads.jsonl
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  @Option(help: "The format of the file.")
+  var format = ExportFormat.jsonl
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("The file to create; default: standard output.", valueName: "file"),
+    completion: .file()
+  )
+  var output: String?
+
+  @OptionGroup var filter: RecordFilter
+  @OptionGroup var pattern: RecordPatternFilter
+
+  func run() async throws {
+    let sink = try ExportSink(output)
+    switch format {
+    case .jsonl: try exportJSONLines(to: sink)
+    case .aria2: try exportAria2(to: sink)
+    }
+    try sink.finish()
+  }
+
+  private func exportJSONLines(to sink: ExportSink) throws {
+    let options = StoreOptions(access: .readOnly)
+    let store = try Store(at: location.resolved(), models: [], options: options)
+    guard !filter.isEmpty || !pattern.isEmpty else {
+      _ = try store.exportJSONLines(sink.write)
+      return
+    }
+    try DownloadStoreCheck.require(store, "the filters select downloads")
+    var objects = ExportedObjects(filter, pattern)
+    _ = try store.exportJSONLines(where: { objects.includes($0) }, sink.write)
+  }
+
+  private func exportAria2(to sink: ExportSink) throws {
+    do {
+      let options = StoreOptions(access: .readOnly)
+      let objects = try Store(at: location.resolved(), models: [], options: options)
+      try DownloadStoreCheck.require(objects, "the format 'aria2' describes downloads")
+    }
+    let store = try RecordStore(at: location.resolved(), access: .readOnly)
+    let roots = try store.roots()
+    var omitted: [String: Int] = [:]
+    var sharedSecrets = 0
+    try store.objects.read { tx in
+      try tx.forEach(Query(aria2Condition)) { record in
+        let headers = record.hasHeaders ? try tx.find(RequestHeaders.self, key: record.id) : nil
+        let entry = Aria2Entry(
+          record,
+          headers: headers?.fields ?? [],
+          folder: try roots.layout(of: record).folderPath
+        )
+        for name in entry.omitted { omitted[name, default: 0] += 1 }
+        if headers?.hasSecrets == true { sharedSecrets += 1 }
+        try sink.write(Array(entry.text.utf8))
+        return true
+      }
+    }
+    for (name, count) in omitted.sorted(by: { $0.key < $1.key }) {
+      Output.current.say("aria2's format does not express '\(name)' of \(count.downloads)")
+    }
+    if sharedSecrets > 0 {
+      Output.current.say(
+        "\(sharedSecrets.downloads) \(sharedSecrets == 1 ? "has" : "have") secret header fields, "
+          + "which aria2c also sends to mirrors and redirect targets"
+      )
+    }
+  }
+
+  private var aria2Condition: Filter<DownloadRecord> {
+    let condition = filter.condition && pattern.condition
+    guard filter.states.isEmpty else { return condition }
+    let state = DownloadRecord.columns.state
+    return condition && state != .completed && state != .cancelled
+  }
+}
+
+/// Recognizes the stores of downloads.
+enum DownloadStoreCheck {
+  /// Whether the store contains downloads.
+  static func isDownloadStore(_ store: Store) throws -> Bool {
+    try store.storedModels().contains { $0.name == DownloadRecord.schema.name }
+  }
+
+  /// - Throws: ``CommandFailure`` with `usage` if the store does not contain downloads.
+  static func require(_ store: Store, _ reason: String) throws {
+    guard try isDownloadStore(store) else {
+      throw CommandFailure(.usage, "\(store.path) is not a store of downloads: \(reason)")
+    }
+  }
+}
+
+extension RequestHeaders {
+  /// Whether the engine would send one of the fields to their own origin only.
+  fileprivate var hasSecrets: Bool { fields.contains { Redaction.field($0) != $0 } }
+}
+
+extension Int {
+  fileprivate var downloads: String { self == 1 ? "1 download" : "\(self) downloads" }
+}
+
+/// The destination of an export: a new file, or standard output.
+final class ExportSink {
+  private let file: OutputFile?
+  private var buffer: [UInt8] = []
+  private static let bufferSize = 1 << 16
+
+  /// - Throws: ``StoreError`` if the file cannot be created.
+  init(_ path: String?) throws {
+    file = try path.map { try OutputFile($0) }
+  }
+
+  /// Appends bytes.
+  ///
+  /// - Throws: ``StoreError``, ``CommandFailure`` or ``ClosedPipe``.
+  func write(_ bytes: [UInt8]) throws {
+    if let file { return try file.write(bytes) }
+    buffer += bytes
+    if buffer.count >= Self.bufferSize { try flush() }
+  }
+
+  /// Writes what is left, and makes a file appear under its name.
+  ///
+  /// - Throws: As ``write(_:)``.
+  func finish() throws {
+    guard let file else { return try flush() }
+    try file.finish()
+  }
+
+  private func flush() throws {
+    try Output.current.write(buffer)
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,219 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import ObjectStore
+internal import SystemInterface
+
+/// `dlstore import`: reads a file that `export` or aria2 wrote.
+struct ImportCommand: AsyncParsableCommand {
+  /// The handling of objects that are already in the store.
+  enum KnownObjects: String, CaseIterable, ExpressibleByArgument {
+    case keep
+    case replace
+    case fail
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Reads records from a file into the store.",
+    discussion: """
+      'jsonl' reads an export, of downloads or of any ObjectStore folder. A missing store is created \
+      from the file alone, completely or not at all. If the store exists, the whole file is checked \
+      before anything is written. 'aria2' reads a session of 'aria2c --save-session' or an input \
+      file, as 'add' does, all downloads or none; lines that cannot be used are reported and \
+      skipped, and the exit code is then 1.
+
+      Example: dlstore --store ~/copy import downloads.jsonl
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  @Option(help: "The format of the file.")
+  var format = ExportFormat.jsonl
+
+  @Option(
+    help: ArgumentHelp(
+      "With jsonl, if an object of the file is already in the store: keep the store's, replace it, "
+        + "or fail.",
+      valueName: "keep|replace|fail"
+    )
+  )
+  var ifKnown: KnownObjects?
+
+  @Argument(
+    help: ArgumentHelp("The file; '-' is standard input.", valueName: "file|-"),
+    completion: .file()
+  )
+  var file: String
+
+  func validate() throws {
+    guard format == .jsonl || ifKnown == nil else {
+      throw ValidationError("--if-known applies to jsonl; with aria2, known URLs are kept.")
+    }
+  }
+
+  func run() async throws {
+    switch format {
+    case .jsonl: try importJSONLines()
+    case .aria2: try await importAria2()
+    }
+  }
+
+  // MARK: JSON Lines
+
+  private func importJSONLines() throws {
+    let path = location.resolved()
+    let source = try ImportSource(file, mustBeSeekable: Store.exists(at: path))
+    let lock = try lockEngine(ofStoreAt: path)
+    let conflict: ImportOptions.ConflictPolicy =
+      switch ifKnown ?? .keep {
+      case .keep: .skip
+      case .replace: .replace
+      case .fail: .fail
+      }
+    let report: ImportReport
+    do {
+      report = try Store.importJSONLines(
+        from: source.descriptor,
+        named: source.name,
+        intoStoreAt: path,
+        options: ImportOptions(conflict: conflict)
+      )
+    } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
+      throw CommandFailure(
+        ExitStatus(error),
+        "\(error); if the file is in aria2's format, pass --format aria2"
+      )
+    }
+    withExtendedLifetime(lock) {}
+    let counts = [
+      (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
+      (report.skipped, "already in the store and kept"),
+    ]
+    let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
+    try Output.current.report("objects: \(parts.joined(separator: ", "))\n")
+  }
+
+  /// Takes the engine lock of an existing store of downloads.
+  ///
+  /// A running engine does not expect records whose state it has not written.
+  private func lockEngine(ofStoreAt path: String) throws -> EngineLock? {
+    guard Store.exists(at: path) else { return nil }
+    let store = try Store(at: path, models: [], options: StoreOptions(access: .readOnly))
+    guard try DownloadStoreCheck.isDownloadStore(store) else { return nil }
+    return try EngineLock(storePath: path)
+  }
+
+  // MARK: aria2
+
+  private func importAria2() async throws {
+    let list = InputFile(try InputFile.text(ofFile: file))
+    var isComplete = !list.problems.contains(where: \.isFatal)
+    for problem in list.problems {
+      Output.current.say("\(file):\(problem.line): \(problem.message)")
+    }
+    let store = try RecordStore(at: location.resolved())
+    var requests: [DownloadRequest] = []
+    for entry in list.entries {
+      do {
+        requests.append(try request(entry, store))
+      } catch let error as RecordStoreError {
+        isComplete = false
+        Output.current.say("\(file):\(entry.line): \(error.message)")
+      } catch let error as CommandFailure {
+        isComplete = false
+        Output.current.say("\(file):\(entry.line): \(error.message ?? "invalid")")
+      }
+    }
+    let added = try await store.add(requests)
+    try Output.current.report(added.map(\.line).joined())
+    if !isComplete { throw CommandFailure(.failed) }
+  }
+
+  private func request(_ entry: InputFile.Entry, _ store: RecordStore) throws -> DownloadRequest {
+    var request = try DownloadRequest(entry)
+    guard let path = entry.absoluteFolder.map({ Folder.absolutePath($0) }) else { return request }
+    if let place = try store.roots().location(ofFolder: path) {
+      request.root = place.root
+      request.folder = try FileLayout.validatedFolder(
+        [place.folder, request.folder].filter { !$0.isEmpty }.joined(separator: "/")
+      )
+    } else {
+      request.root = try store.root(at: path)
+    }
+    return request
+  }
+}
+
+extension DownloadRequest {
+  /// Creates the request of an entry without its absolute folder.
+  ///
+  /// - Throws: ``RecordStoreError``; ``CommandFailure`` for an invalid header field.
+  init(_ entry: InputFile.Entry) throws {
+    try RecordIdentity.validate(entry.url)
+    for mirror in entry.mirrors { try RecordIdentity.validate(mirror) }
+    self.init(url: entry.url)
+    mirrors = entry.mirrors
+    filename = entry.filename
+    folder = try FileLayout.validatedFolder(entry.folder ?? "")
+    digest = try entry.checksum.map(Digest.init)
+    headers = try entry.headers.map { try HeaderField(line: $0) }
+    id = entry.gid
+    isPaused = entry.isPaused
+  }
+}
+
+/// The file of an import as a descriptor.
+final class ImportSource {
+  let descriptor: Int32
+  /// The name in messages.
+  let name: String
+
+  /// Opens the file, or standard input for `-`.
+  ///
+  /// A pipe that must be seekable is first copied to a temporary file, which only its owner can read
+  /// and which has no name.
+  ///
+  /// - Throws: ``CommandFailure``.
+  init(_ path: String, mustBeSeekable: Bool) throws {
+    name = path == "-" ? "standard input" : path
+    let opened = unsafe path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    guard opened >= 0 else {
+      throw CommandFailure(SystemCall.status(), "cannot read \(name): \(systemErrorText())")
+    }
+    guard mustBeSeekable, lseek(opened, 0, SEEK_CUR) != 0 else {
+      descriptor = opened
+      return
+    }
+    defer { close(opened) }
+    descriptor = try Self.copy(opened, name)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  private static func copy(_ source: Int32, _ name: String) throws -> Int32 {
+    let folder = FileManager.default.temporaryDirectory.path
+    let path = "\(folder)/dlstore-import-\(UUID().uuidString)"
+    let copy = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard copy >= 0 else {
+      throw CommandFailure(.cannotCreate, "cannot create \(path): \(systemErrorText())")
+    }
+    _ = unsafe unlink(path)
+    let input = FileHandle(fileDescriptor: source, closeOnDealloc: false)
+    let output = FileHandle(fileDescriptor: copy, closeOnDealloc: false)
+    do {
+      while let part = try input.read(upToCount: 1 << 18), !part.isEmpty {
+        try output.write(contentsOf: part)
+      }
+      try output.seek(toOffset: 0)
+    } catch {
+      close(copy)
+      throw CommandFailure(.inputOutput, "cannot read \(name) into \(folder)")
+    }
+    return copy
+  }
+}

@@ -1,0 +1,61 @@
+internal import DownloadStore
+internal import ObjectStore
+
+/// Selects the objects of a download store that an export with filters contains: the records that
+/// match, their header fields and their roots.
+///
+/// Records must precede the other objects, as they do in an export.
+struct ExportedObjects {
+  private let filter: RecordFilter
+  private let states: Set<String>
+  private let glob: GlobPattern?
+  private let type: String?
+  /// The ids of exported records with header fields, as numbers.
+  private var idsWithHeaders: Set<UInt64> = []
+  private var roots: Set<String> = []
+
+  init(_ filter: RecordFilter, _ pattern: RecordPatternFilter) {
+    self.filter = filter
+    states = Set(filter.states.flatMap { $0 }.flatMap(DownloadState.states(named:)).map(\.rawValue))
+    glob = pattern.pattern.map(GlobPattern.init)
+    type = pattern.type
+  }
+
+  /// Whether the export contains the object.
+  mutating func includes(_ object: StoredObject) -> Bool {
+    switch object.model {
+    case DownloadRecord.schema.name:
+      guard matches(object) else { return false }
+      if object["hasHeaders"] == .bool(true), let id = UInt64(object.text("id"), radix: 16) {
+        idsWithHeaders.insert(id)
+      }
+      roots.insert(object.text("root"))
+      return true
+    case RequestHeaders.schema.name:
+      return UInt64(object.text("recordID"), radix: 16).map(idsWithHeaders.contains) ?? false
+    case Root.schema.name: return roots.contains(object.text("name"))
+    default: return true
+    }
+  }
+
+  private func matches(_ record: StoredObject) -> Bool {
+    let state = record.text("state")
+    guard states.isEmpty ? state != DownloadState.removed.rawValue : states.contains(state) else {
+      return false
+    }
+    guard type.map({ $0 == record.text("type") }) ?? true else { return false }
+    if let glob, !glob.matches(record.text("url")), !glob.matches(record.text("filename")) {
+      return false
+    }
+    guard !filter.tags.isEmpty else { return true }
+    guard case .set(let tags) = record["tags"] else { return false }
+    return filter.tags.allSatisfy { tags.contains(.string($0)) }
+  }
+}
+
+extension StoredObject {
+  /// The value of a text field; empty if the object does not have it.
+  fileprivate func text(_ name: String) -> String {
+    if case .string(let text) = self[name] { text } else { "" }
+  }
+}
