@@ -165,6 +165,24 @@ struct ExportTests: StoreSuite {
     #expect(await dlstore("--store", store, "export").output == exported.output)
   }
 
+  @Test func `an export is imported through a pipe, into a new store and into an existing one`()
+    async throws
+  {
+    try await addRecords()
+    let copy = folder.path("copy")
+    let pipe = "dlstore export | dlstore --store '\(copy)' import -"
+    let first = try await DLStoreProcess.run(store: store, shell: pipe)
+    #expect(first.status == 0 && first.output == "objects: 10 added\n", "\(first.messages)")
+    let second = try await DLStoreProcess.run(store: store, shell: pipe)
+    #expect(second.output == "objects: 0 added, 10 already in the store and kept\n")
+    let broken = try await DLStoreProcess.run(
+      store: store,
+      shell: "(dlstore export; echo '{}') | dlstore --store '\(copy)' import -"
+    )
+    #expect(broken.status == 65)
+    #expect(broken.messages.contains("line 12"))
+  }
+
   @Test func `a file in aria2's format is recognized`() async throws {
     let file = try folder.makeFile("session", InputFileTests.session)
     let result = await dlstore("--store", store, "import", file)

@@ -32,7 +32,10 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("The file to create; default: standard output.", valueName: "file"),
+    help: ArgumentHelp(
+      "The file to create; '-' is standard output, the default.",
+      valueName: "file|-"
+    ),
     completion: .file()
   )
   var output: String?
@@ -136,7 +139,7 @@ final class ExportSink {
 
   /// - Throws: ``StoreError`` if the file cannot be created.
   init(_ path: String?) throws {
-    file = try path.map { try OutputFile($0) }
+    file = try path == "-" ? nil : path.map { try OutputFile($0) }
   }
 
   /// Appends bytes.

@@ -35,16 +35,17 @@ struct GetCommand: EngineCommand {
   var outputFolder: String?
 
   func validate() throws {
-    // A restarted worker reads the list again.
-    guard let file = what.inputFile else { return }
-    let attributes = try? FileManager.default.attributesOfItem(
-      atPath: URL(filePath: file).resolvingSymlinksInPath().path
-    )
-    let isRegular = attributes?[.type].map { $0 as? FileAttributeType == .typeRegular }
-    guard file != "-", isRegular != false else {
-      throw ValidationError(
-        "'get' reads --input-file from a regular file; use 'add' for a pipe, then 'run'."
+    // A restarted worker reads the files again.
+    for (option, file) in what.files {
+      let attributes = try? FileManager.default.attributesOfItem(
+        atPath: URL(filePath: file).resolvingSymlinksInPath().path
       )
+      let isRegular = attributes?[.type].map { $0 as? FileAttributeType == .typeRegular }
+      guard file != "-", isRegular != false else {
+        throw ValidationError(
+          "'get' reads \(option) from a regular file; use 'add' for a pipe, then 'run'."
+        )
+      }
     }
   }
 

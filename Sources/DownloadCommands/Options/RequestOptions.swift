@@ -71,6 +71,8 @@ struct RequestOptions: ParsableArguments {
   )
   var headers: [String] = []
 
+  @OptionGroup var details: RequestDetails
+
   @Option(
     help: ArgumentHelp(
       "The type, a label of your choice; default: the extension.",
@@ -104,10 +106,16 @@ struct RequestOptions: ParsableArguments {
     if let filename, !FileName.isPlain(filename) {
       throw ValidationError("-o must be a file name, not '\(filename)'; use --folder for a folder.")
     }
+    guard checksum == nil || details.checksumFiles.isEmpty else {
+      throw ValidationError("--checksum and --checksum-file cannot be combined.")
+    }
+    guard files.count(where: { $0.path == "-" }) < 2 else {
+      throw ValidationError("Only one option can read '-', standard input.")
+    }
     do {
       _ = try checksum.map(Digest.init)
       _ = try folder.map(FileLayout.validatedFolder)
-      _ = try headers.map { try HeaderField(line: $0) }
+      try details.requireDistinct(from: try headers.map { try HeaderField(line: $0) })
     } catch let error as RecordStoreError {
       throw ValidationError(error.message)
     } catch let error as CommandFailure {
@@ -115,11 +123,17 @@ struct RequestOptions: ParsableArguments {
     }
   }
 
+  /// The files that are read, each with its option.
+  var files: [(option: String, path: String)] {
+    (inputFile.map { [("--input-file", $0)] } ?? []) + details.files
+  }
+
   /// Returns the requests, and whether every line of the input file could be used; reports the
   /// lines that could not.
   ///
   /// - Throws: ``RecordStoreError``; ``CommandFailure`` when the input file cannot be read.
   func requests() throws -> (requests: [DownloadRequest], isComplete: Bool) {
+    let completion = try details.read(at: Date())
     var requests: [DownloadRequest] = []
     for url in urls {
       try RecordIdentity.validate(url)
@@ -128,6 +142,7 @@ struct RequestOptions: ParsableArguments {
       request.filename = filename
       request.mirrors = mirrors
       request.digest = try checksum.map(Digest.init)
+      try completion.complete(&request)
       requests.append(request)
     }
     guard let inputFile else { return (requests, true) }
@@ -138,7 +153,9 @@ struct RequestOptions: ParsableArguments {
     }
     for entry in file.entries {
       do {
-        requests.append(try self.request(entry))
+        var request = try self.request(entry)
+        try completion.complete(&request)
+        requests.append(request)
       } catch {
         isComplete = false
         let reason = (error as? CommandFailure)?.message ?? "\(error)"

@@ -1,0 +1,125 @@
+internal import DownloadStore
+internal import Foundation
+
+/// The checksums of files by name: `SHA256SUMS`, `MD5SUMS`, `FILE.sha256` and the like.
+///
+/// Lines have one of these forms, and all others are ignored, such as comments and signatures:
+///
+/// - `HEX  NAME` or `HEX *NAME`, as sha256sum writes it. After a leading backslash, `\\`, `\n` and
+///   `\r` in the name are escapes.
+/// - `SHA256 (NAME) = HEX`, as BSD, `sha256sum --tag` and OpenSSL write it.
+/// - `HEX` alone, for the file that the checksum file is named after: `FILE.sha256` for `FILE`.
+///
+/// The number of digits determines the algorithm. A name may be a path; its last component counts.
+struct ChecksumFile: Sendable, Equatable {
+  /// The checksums of one file name.
+  private var digests: [String: Set<Digest>] = [:]
+
+  /// Whether the file contains no checksum.
+  var isEmpty: Bool { digests.isEmpty }
+
+  /// Creates an empty value, to merge files.
+  init() {}
+
+  /// Parses a file.
+  ///
+  /// - Parameters:
+  ///   - text: Its contents.
+  ///   - name: Its own name.
+  init(_ text: String, named name: String) {
+    let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
+    for line in text.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+      guard let entry = Self.tagged(line) ?? Self.plain(line, in: name),
+        let file = entry.name.split(separator: "/").last
+      else { continue }
+      digests[String(file), default: []].insert(entry.digest)
+    }
+  }
+
+  /// Adds the checksums of another file.
+  mutating func merge(_ other: ChecksumFile) {
+    digests.merge(other.digests) { $0.union($1) }
+  }
+
+  /// Several checksums of one name, of which none can be chosen.
+  struct Ambiguous: Error, Equatable {
+    var name: String
+  }
+
+  /// Returns the checksum of a file name with the strongest algorithm; `nil` if there is none.
+  ///
+  /// - Throws: ``Ambiguous`` if there are different checksums of this algorithm.
+  func digest(of name: String) throws(Ambiguous) -> Digest? {
+    let strength: [Digest.Algorithm] = [.md5, .sha1, .sha256, .sha512]
+    let found = digests[name] ?? []
+    for algorithm in strength.reversed() {
+      let candidates = found.filter { $0.algorithm == algorithm }
+      guard candidates.count < 2 else { throw Ambiguous(name: name) }
+      if let digest = candidates.first { return digest }
+    }
+    return nil
+  }
+
+  /// Parses `HEX  NAME`, `HEX *NAME` or `HEX`.
+  private static func plain(
+    _ line: Substring,
+    in fileName: String
+  ) -> (name: String, digest: Digest)? {
+    let isEscaped = line.hasPrefix("\\")
+    let content = isEscaped ? line.dropFirst() : line
+    let digits = content.prefix { $0 != " " && $0 != "\t" }
+    guard let digest = digest(String(digits)) else { return nil }
+    var name = content.dropFirst(digits.count)
+    guard !name.trimmingBlanks.isEmpty else {
+      guard let dot = fileName.lastIndex(of: "."), dot != fileName.startIndex else { return nil }
+      return (String(fileName[..<dot]), digest)
+    }
+    name.removeFirst()
+    if name.first == " " || name.first == "*" { name.removeFirst() }
+    guard isEscaped else { return (String(name), digest) }
+    return unescaped(name).map { ($0, digest) }
+  }
+
+  /// Parses `SHA256 (NAME) = HEX` or `SHA256(NAME)= HEX`.
+  private static func tagged(_ line: Substring) -> (name: String, digest: Digest)? {
+    let isEscaped = line.hasPrefix("\\")
+    let content = isEscaped ? line.dropFirst() : line
+    guard let open = content.firstIndex(of: "("), let close = content.lastIndex(of: ")"),
+      open < close
+    else { return nil }
+    let tag = content[..<open].trimmingBlanks
+    var digits = content[content.index(after: close)...].trimmingBlanks
+    guard digits.popFirst() == "=" else { return nil }
+    let algorithm = tag.uppercased().replacing("SHA2-", with: "SHA")
+    guard let digest = try? Digest("\(algorithm):\(digits.trimmingBlanks)") else { return nil }
+    let name = content[content.index(after: open)..<close]
+    guard isEscaped else { return (String(name), digest) }
+    return unescaped(name).map { ($0, digest) }
+  }
+
+  private static func digest(_ digits: String) -> Digest? {
+    guard !digits.isEmpty, digits.utf8.count <= 128, digits.allSatisfy(\.isHexDigit) else {
+      return nil
+    }
+    return try? Digest(digits)
+  }
+
+  /// Returns the name with its escapes replaced; `nil` for an unknown escape.
+  private static func unescaped(_ name: Substring) -> String? {
+    var result = ""
+    var rest = name
+    while let next = rest.popFirst() {
+      guard next == "\\" else {
+        result.append(next)
+        continue
+      }
+      switch rest.popFirst() {
+      case "\\": result.append("\\")
+      case "n": result.append("\n")
+      case "r": result.append("\r")
+      default: return nil
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,255 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import Foundation
+
+/// Options for the header fields and the digests of new downloads, mostly from files.
+struct RequestDetails: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The header field User-Agent, stored with the download.", valueName: "text")
+  )
+  var userAgent: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The header field Referer, stored with the download, without user info and fragment.",
+      valueName: "url"
+    )
+  )
+  var referer: String?
+
+  @Flag(help: "Take the login and the password of each host from ~/.netrc.")
+  var netrc = false
+
+  @Option(
+    help: ArgumentHelp("As --netrc, from another file.", valueName: "file"),
+    completion: .file()
+  )
+  var netrcFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Send the matching cookies of a file in the Netscape format.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var cookieFile: String?
+
+  @Option(
+    name: .customLong("checksum-file"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Expect the digests of a local file such as SHA256SUMS, by file name; repeatable.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var checksumFiles: [String] = []
+
+  /// The files that are read, each with its option.
+  var files: [(option: String, path: String)] {
+    [netrcFile.map { ("--netrc-file", $0) }, cookieFile.map { ("--cookie-file", $0) }]
+      .compactMap { $0 } + checksumFiles.map { ("--checksum-file", $0) }
+  }
+
+  func validate() throws {
+    guard !netrc || netrcFile == nil else {
+      throw ValidationError("--netrc and --netrc-file cannot be combined.")
+    }
+    guard userAgent?.isEmpty != true else {
+      throw ValidationError("--user-agent requires a text.")
+    }
+    if let referer {
+      do {
+        try RecordIdentity.validate(referer)
+      } catch {
+        throw ValidationError(
+          "--referer requires an http or https URL; use --header for another value."
+        )
+      }
+    }
+    for file in checksumFiles where file.contains("://") {
+      throw ValidationError(
+        "--checksum-file reads a local file: download '\(Redaction.url(file))' first."
+      )
+    }
+    do {
+      _ = try fields
+    } catch let failure as CommandFailure {
+      throw ValidationError(failure.message ?? "")
+    }
+  }
+
+  /// Throws if a header field that one of the options sets is also given by `--header`.
+  func requireDistinct(from headers: [HeaderField]) throws(ValidationError) {
+    let options = [
+      ("user-agent", userAgent == nil ? nil : "--user-agent"),
+      ("referer", referer == nil ? nil : "--referer"),
+      ("authorization", netrc ? "--netrc" : netrcFile == nil ? nil : "--netrc-file"),
+      ("cookie", cookieFile == nil ? nil : "--cookie-file"),
+    ]
+    for (name, option) in options {
+      guard let option, let field = headers.first(where: { $0.name.lowercased() == name }) else {
+        continue
+      }
+      throw ValidationError("\(option) and --header '\(field.name): …' cannot be combined.")
+    }
+  }
+
+  /// The header fields that do not depend on the URL.
+  var fields: [HeaderField] {
+    get throws {
+      let agent = try userAgent.map { try HeaderField(line: "User-Agent: \($0)") }
+      let referer = try referer.map { try HeaderField(line: "Referer: \(RefererText.sent($0))") }
+      return [agent, referer].compactMap { $0 }
+    }
+  }
+
+  /// Reads the files.
+  ///
+  /// - Throws: ``CommandFailure``.
+  func read(at time: Date) throws -> RequestCompletion {
+    var completion = RequestCompletion(fields: try fields, time: time)
+    if let path = netrcFile ?? (netrc ? Self.homeNetrc : nil) {
+      do {
+        completion.netrc = try NetrcFile(try Self.text(ofFile: path))
+      } catch let error as NetrcFile.Invalid {
+        throw CommandFailure(.damaged, "\(path):\(error.line): \(error.reason)")
+      }
+    }
+    if let path = cookieFile { completion.cookies = try Self.cookies(ofFile: path) }
+    for path in checksumFiles {
+      let name = path.split(separator: "/").last.map(String.init) ?? path
+      let file = ChecksumFile(try Self.text(ofFile: path), named: name)
+      guard !file.isEmpty else {
+        throw CommandFailure(
+          .damaged,
+          "\(path) contains no MD5, SHA-1, SHA-256 or SHA-512 checksum"
+        )
+      }
+      completion.checksums = completion.checksums ?? ChecksumFile()
+      completion.checksums?.merge(file)
+    }
+    return completion
+  }
+
+  private static var homeNetrc: String {
+    let home = ProcessInfo.processInfo.environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
+    return "\(home ?? NSHomeDirectory())/.netrc"
+  }
+
+  private static func cookies(ofFile path: String) throws -> CookieFile {
+    let cookies = CookieFile(try text(ofFile: path))
+    guard let line = cookies.invalidLines.first else { return cookies }
+    guard !cookies.cookies.isEmpty else {
+      throw CommandFailure(.damaged, "\(path):\(line): not a cookie file in the Netscape format")
+    }
+    let count = cookies.invalidLines.count
+    let times = count > 1 ? " (\(count) times)" : ""
+    Output.current.say("\(path):\(line): skipped a line that is not a cookie\(times)")
+    return cookies
+  }
+
+  private static let longestFile = 64 << 20
+
+  private static func text(ofFile path: String) throws -> String {
+    let bytes = try ResumeDataFile.read(path, upTo: longestFile + 1)
+    guard bytes.count <= longestFile else {
+      throw CommandFailure(.damaged, "\(path) is longer than 64 MiB")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// The values of `Referer`.
+enum RefererText {
+  /// Returns the URL without user info and fragment, which must not be sent (RFC 9110, 10.1.3).
+  static func sent(_ url: String) -> String {
+    let url = url.prefix { $0 != "#" }
+    guard let separator = url.firstRange(of: "://") else { return String(url) }
+    let authority = url[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }
+    guard let at = authority.lastIndex(of: "@") else { return String(url) }
+    return String(url[..<separator.upperBound] + url[url.index(after: at)...])
+  }
+}
+
+/// The header fields and digests that options and files add to requests.
+struct RequestCompletion: Sendable {
+  /// The header fields for every request.
+  var fields: [HeaderField]
+  var netrc: NetrcFile?
+  var cookies: CookieFile?
+  var checksums: ChecksumFile?
+  /// The time at which cookies expire.
+  var time: Date
+
+  /// Adds the fields that the request does not have, and its digest.
+  ///
+  /// Credentials and cookies are those for the request's own URL. The store binds them to its
+  /// origin, so mirrors and redirect targets elsewhere do not receive them.
+  ///
+  /// - Throws: ``CommandFailure`` if the checksum files have no digest, or several, for the file, or
+  ///   if a login contains a colon.
+  func complete(_ request: inout DownloadRequest) throws {
+    for field in fields { request.add(field) }
+    if let credentials = try netrcField(for: request.url) { request.add(credentials) }
+    if let value = cookies?.header(for: request.url, at: time) {
+      request.add(HeaderField(name: "Cookie", value: value))
+    }
+    guard let checksums, request.digest == nil else { return }
+    request.digest = try digest(of: request, in: checksums)
+  }
+
+  private func netrcField(for url: String) throws -> HeaderField? {
+    guard let netrc, let parsed = URL(string: url), parsed.user() == nil,
+      let host = parsed.host()?.trimmingBrackets, let found = netrc.credentials(for: host)
+    else { return nil }
+    guard !found.login.contains(":") else {
+      throw CommandFailure(
+        .usage,
+        "the login of '\(host)' in the netrc file contains a colon, which HTTP cannot send"
+      )
+    }
+    let text = Data("\(found.login):\(found.password)".utf8).base64EncodedString()
+    return HeaderField(name: "Authorization", value: "Basic \(text)")
+  }
+
+  private func digest(of request: DownloadRequest, in checksums: ChecksumFile) throws -> Digest {
+    let path = URL(string: request.url)?.path(percentEncoded: true) ?? ""
+    let last = path.split(separator: "/").last.map(String.init) ?? ""
+    let names = [
+      last.removingPercentEncoding ?? last, SafeFilename.suggested(byURL: request.url),
+      request.filename,
+    ]
+    do {
+      for name in names.compactMap({ $0 }) {
+        if let digest = try checksums.digest(of: name) { return digest }
+      }
+    } catch {
+      throw CommandFailure(
+        .failed,
+        "the checksum files have different checksums of '\(error.name)': pass --checksum"
+      )
+    }
+    throw CommandFailure(
+      .failed,
+      "the checksum files have no checksum of '\(names[0] ?? "")': add it, or pass --checksum"
+    )
+  }
+}
+
+extension DownloadRequest {
+  /// Adds a header field unless the request has one of that name.
+  fileprivate mutating func add(_ field: HeaderField) {
+    let name = field.name.lowercased()
+    guard !headers.contains(where: { $0.name.lowercased() == name }) else { return }
+    headers.append(field)
+  }
+}
+
+extension String {
+  /// The host of an IPv6 address without its brackets.
+  fileprivate var trimmingBrackets: String {
+    hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
+  }
+}
