@@ -19,7 +19,7 @@
   /// - Bytes that were received but not yet passed to the sink are lost when a connection breaks,
   ///   and fetched again.
   /// - `TaskRequest.allowsCellular` has no effect.
-  /// - Proxies are those of ``ConnectionSettings``; environment variables such as `http_proxy` have no
+  /// - Proxies are those of `ConnectionSettings`; environment variables such as `http_proxy` have no
   ///   effect of their own.
   ///
   /// Sinks are called on the transport's queue, each sink by one thread at a time. They may block

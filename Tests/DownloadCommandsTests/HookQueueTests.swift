@@ -70,8 +70,8 @@ import Testing
     var queue = HookQueue()
     var stored = entries(0..<100)
     var count = 0
-    while queue.needsEntries, !stored.isEmpty {
-      queue.insert(Array(stored.prefix(queue.readLimit)))
+    while !stored.isEmpty {
+      if queue.needsEntries { queue.insert(Array(stored.prefix(queue.readLimit))) }
       let starting = queue.takeStarts(at: start)
       guard !starting.isEmpty else { break }
       for entry in starting {

@@ -34,7 +34,7 @@ final class TinyProxy: Sendable {
         Listen 127.0.0.1
         Timeout 60
         LogFile "\(folder.path("log"))"
-        LogLevel Connect
+        LogLevel Info
         MaxClients 40
         BasicAuth me s3cret
         ConnectPort \(tunnelPort)
@@ -46,7 +46,8 @@ final class TinyProxy: Sendable {
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
       try process.run()
-      while process.isRunning {
+      let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+      while process.isRunning, ContinuousClock.now < deadline {
         let log = try? String(contentsOfFile: folder.path("log"), encoding: .utf8)
         if log?.contains("Accepting connections.") == true {
           (self.port, self.process) = (port, process)
@@ -54,6 +55,7 @@ final class TinyProxy: Sendable {
         }
         Thread.sleep(forTimeInterval: 0.01)
       }
+      process.terminate()
     }
     throw Failure(message: "tinyproxy does not start")
   }

@@ -58,6 +58,8 @@ import Testing
     #expect(changed.status == .done, "\(changed.messages)")
     shown = try await list()
     #expect(shown["limitRate"] as? Int == 2 << 20 && shown["notBefore"] is NSNull)
+    _ = await dlstore("--store", store, "set", url, "--type", "image")
+    #expect(try await list()["limitRate"] as? Int == 2 << 20, "other options leave the limit")
     _ = await dlstore("--store", store, "set", url, "--limit-rate-per-download", "none")
     #expect(try await list()["limitRate"] is NSNull)
   }

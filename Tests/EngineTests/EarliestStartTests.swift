@@ -1,7 +1,6 @@
 import DownloadStore
 import DownloadSync
 import EngineTestSupport
-import FaultServer
 import Foundation
 import SystemInterface
 import TestSupport
@@ -89,37 +88,61 @@ struct EarliestStartTests {
   }
 }
 
-/// Rate limits of single downloads.
+/// Rate limits of single downloads, with a transport that the test controls: URLSession has one
+/// thread for all downloads of a process.
 @Suite(.timeLimit(.minutes(3)))
 struct DownloadRateTests {
-  @Test func `a limit slows its download, and removing it takes effect immediately`() async throws {
-    let fixture = try EngineFixture()
-    let body = Body.generated(byteCount: 8_000_000, seed: 8)
-    fixture.server.route("/a", Resource(body))
-    try fixture.add("/a") { $0.bytesPerSecond = 200_000 }
-    let engine = try fixture.engine()
-    let start = ContinuousClock.now
-    async let summary = engine.run(until: .idle)
-    try await waitUntil("bytes") { try fixture.record("/a").received > 0 }
-    #expect(try fixture.record("/a").received < body.byteCount / 2)
-    var update = RecordUpdate()
-    update.bytesPerSecond = .some(nil)
-    try await fixture.store.update(matching: fixture.server.url("/a"), with: update)
-    #expect(try await summary.completed == 1)
-    #expect(start.duration(to: .now) < .seconds(30), "40 seconds with the limit")
-    #expect(body.matches(file: fixture.file("a")))
+  private let fixture: ManualFixture
+  /// Whether the transport still delivers a body.
+  private final class Delivery: Sendable {
+    private let state = Mutex(true)
+
+    var isRunning: Bool { state.withLock { $0 } }
+
+    func end() {
+      state.withLock { $0 = false }
+    }
   }
 
-  @Test func `a limited download stops promptly`() async throws {
-    let fixture = try EngineFixture()
-    fixture.server.route("/a", Resource(Body.generated(byteCount: 8_000_000, seed: 8)))
-    try fixture.add("/a") { $0.bytesPerSecond = 10 }
-    let engine = try fixture.engine()
-    async let summary = engine.run(until: .idle)
-    try await waitUntil("bytes") { await engine.currentProgress().contains { $0.received > 0 } }
-    let start = ContinuousClock.now
-    engine.stop()
-    _ = try await summary
-    #expect(start.duration(to: .now) < .seconds(9), "the next byte is due in minutes")
+  private let delivery = Delivery()
+
+  init() throws {
+    fixture = try ManualFixture()
+    var request = DownloadRequest(url: fixture.url("a"))
+    // At this rate the bytes below take a day.
+    request.bytesPerSecond = 1
+    try fixture.store.addNow([request])
+  }
+
+  /// Delivers bytes as a transport does, on a thread that may block.
+  private func deliver() {
+    let task = fixture.transport.started[0]
+    Thread.detachNewThread { [delivery] in
+      task.receive([UInt8](repeating: 7, count: 86_400), of: 100_000)
+      delivery.end()
+    }
+  }
+
+  @Test func `a limit delays the transport until it is removed`() async throws {
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      deliver()
+      try await waitUntil("bytes") { try fixture.record("a").received > 0 }
+      #expect(delivery.isRunning)
+      var update = RecordUpdate()
+      update.bytesPerSecond = .some(nil)
+      try await fixture.store.update(matching: fixture.url("a"), with: update)
+      try await waitUntil("the body") { !delivery.isRunning }
+    }
+    #expect(try fixture.record("a").received == 86_400)
+  }
+
+  @Test func `a stop does not wait for a limit`() async throws {
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      deliver()
+      try await waitUntil("bytes") { try fixture.record("a").received > 0 }
+    }
+    try await waitUntil("the body") { !delivery.isRunning }
   }
 }

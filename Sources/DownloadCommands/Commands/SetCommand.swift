@@ -131,8 +131,8 @@ struct SetCommand: AsyncParsableCommand {
     update.addedTags = Set(tags)
     update.removedTags = Set(removedTags)
     update.priority = priority
-    update.bytesPerSecond = rateLimit?.new
-    update.notBefore = notBefore?.new
+    update.bytesPerSecond = rateLimit.map(\.new)
+    update.notBefore = notBefore.map(\.new)
     update.url = newURL
     return update
   }

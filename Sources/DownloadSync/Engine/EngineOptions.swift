@@ -66,7 +66,7 @@ public struct EngineOptions: Sendable {
   public var diskSpaceInterval = Duration.seconds(5)
   /// The hooks whose downloads are marked when they end.
   ///
-  /// The mark is ``DownloadRecord/pendingHooks``, committed together with the end. The engine runs no
+  /// The mark is `DownloadRecord.pendingHooks`, committed together with the end. The engine runs no
   /// command itself: read the marks with `RecordStore.records(awaiting:limit:)`, and clear each with
   /// `RecordStore.finishHook(_:of:)`. Without hooks no marks accumulate.
   public var hooks: Set<DownloadHook> = []

@@ -75,7 +75,7 @@ extension ChangedFields<DownloadRecord> {
   fileprivate var concernEngines: Bool {
     contains(\.state) || contains(\.intent) || contains(\.generation) || contains(\.priority)
       || contains(\.startsImmediately) || contains(\.isHeld) || contains(\.nextRetryAt)
-      || contains(\.root)
+      || contains(\.root) || contains(\.notBefore) || contains(\.bytesPerSecond)
   }
 }
 
