@@ -144,9 +144,7 @@ extension Store {
     _ body: (StoredObject) throws -> Bool
   ) throws {
     try readStored { transaction, schema in
-      guard let entry = schema.model(model) else {
-        throw StoreError(.unknownModel, "\(path) has no model \(model)")
-      }
+      let entry = try schema.requireModel(model, path: path)
       let reader = unsafe ModelReader(
         transaction: TransactionReference(transaction),
         tables: entry.tables

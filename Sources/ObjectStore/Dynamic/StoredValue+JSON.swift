@@ -25,7 +25,7 @@ extension StoredValue {
   private static let greatestExactInteger: UInt64 = 1 << 53
 
   /// The value as JSON.
-  var json: JSONValue {
+  package var json: JSONValue {
     switch self {
     case .null: .null
     case .bool(let value): .bool(value)
@@ -71,7 +71,7 @@ extension StoredValue {
   /// Decodes what ``json`` encodes, for a field of `type`.
   ///
   /// The result is `nil` if the JSON does not represent a value of that type.
-  init?(json: JSONValue, type: FieldType) {
+  package init?(json: JSONValue, type: FieldType) {
     switch (type, json) {
     case (_, .null): self = .null
     case (.bool, .bool(let value)): self = .bool(value)
