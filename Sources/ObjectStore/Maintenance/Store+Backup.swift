@@ -3,22 +3,24 @@ internal import LMDB
 extension Store {
   /// Copies the store as of its last commit into a new folder.
   ///
-  /// Readers and writers continue during the copy. The copy is an ordinary store without free
-  /// pages. Its folder appears under its name once it is complete and synced to disk. The cost is
+  /// Readers and writers continue during the copy. The copy is an ordinary store. Its folder appears under its name once it is complete and synced to disk. The cost is
   /// reading and writing each page in use. Until the copy ends, pages freed by writes are not
   /// reused, so the file may grow.
   ///
   /// Continue to write to only one of the two stores. If both are written to, their histories
   /// diverge.
   ///
-  /// - Parameter target: The folder to create. It must not exist; its parent folder must.
+  /// - Parameters:
+  ///   - target: The folder to create. It must not exist; its parent folder must.
+  ///   - compacting: Whether to omit free pages and renumber the others. The copy is then as small
+  ///     as possible. Otherwise it has the pages of the file, and is written faster.
   /// - Throws: ``StoreError`` with `alreadyExists`, `notFound` (the parent folder is missing),
   ///   `permissionDenied`, `diskFull`, `inputOutput`, `damaged`, or `wouldDeadlock` (called from
   ///   inside a write). The target folder is then not created.
-  public func backup(to target: String) throws {
+  public func backup(to target: String, compacting: Bool = true) throws {
     try translating("backing up \(path)") {
       try NewFolder.make(target) { folder in
-        try environment.copy(to: folder + "/data.mdb", compacting: true)
+        try environment.copy(to: folder + "/data.mdb", compacting: compacting)
       }
     }
   }
@@ -59,12 +61,30 @@ extension Store {
       throw StoreError(.permissionDenied, "cannot write \(path): the store is open read-only")
     }
     return try translating("rebuilding indexes of \(path)") {
-      let names = try StoredSchema(environment).models.map(\.tables.name)
-      return try names.reduce(0) { try $0 + rebuildIndexes(of: $1) }
+      try Self.rebuildIndexes(in: environment)
     }
   }
 
-  private func rebuildIndexes(of model: String) throws -> Int {
+  /// Rebuilds every index of a store without its models, whatever the version of its schema.
+  ///
+  /// - Throws: ``StoreError`` as ``rebuildIndexes()``, or with `tooNew` for a later file format.
+  package static func rebuildIndexes(at path: String) throws -> Int {
+    try translating("rebuilding indexes of \(path)") {
+      let environment = try Environment.open(path)
+      let format = try StoredSchema(environment).format
+      guard format <= MetadataKey.currentFormat else {
+        throw StoreError(.tooNew, "\(path) has file format \(format): update this program")
+      }
+      return try rebuildIndexes(in: environment)
+    }
+  }
+
+  private static func rebuildIndexes(in environment: Environment) throws -> Int {
+    let names = try StoredSchema(environment).models.map(\.tables.name)
+    return try names.reduce(0) { try $0 + rebuildIndexes(of: $1, in: environment) }
+  }
+
+  private static func rebuildIndexes(of model: String, in environment: Environment) throws -> Int {
     while true {
       let schema = try StoredSchema(environment)
       guard let entry = schema.model(model) else { return 0 }

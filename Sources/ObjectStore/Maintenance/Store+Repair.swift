@@ -23,31 +23,37 @@ extension Store {
   ///   one model, the ids of its objects, and the entries found behind damaged pages.
   public static func repair(at path: String, into target: String) throws -> RepairReport {
     try translating("repairing \(path)") {
-      let file = try SalvagedFile(path: path)
-      let description = try SalvagedDescription(file.description)
-      return try NewFolder.make(target) { folder in
-        let environment = try Environment.open(folder)
-        let salvage = StoreSalvage(file: file, description: description, target: environment)
-        let report = try salvage.run()
-        try environment.sync()
-        return report
-      }
+      let salvage = try StoreSalvage(path: path)
+      return try NewFolder.make(target) { folder in try salvage.run(into: folder) }
     }
   }
 }
 
 /// Copies the readable contents of a damaged file into an empty environment.
 struct StoreSalvage {
-  let file: SalvagedFile
-  let description: SalvagedDescription
-  let target: Environment
+  private let file: SalvagedFile
+  private let description: SalvagedDescription
 
-  func run() throws -> RepairReport {
+  /// Reads the description of the damaged store in a folder.
+  init(path: String) throws {
+    file = try SalvagedFile(path: path)
+    description = try SalvagedDescription(file.description)
+  }
+
+  /// Creates a store with the readable contents in an empty folder; synced on return.
+  func run(into folder: String) throws -> RepairReport {
+    let target = try Environment.open(folder)
+    let report = try run(in: target)
+    try target.sync()
+    return report
+  }
+
+  private func run(in target: Environment) throws -> RepairReport {
     var report = RepairReport()
     report.damagedPages = file.damagedPages.map { "page \($0.page): \($0.reason)" }
     report.damageCount = file.damageCount
     report.notes = file.notes + description.notes
-    let (metadata, tables) = try makeTables()
+    let (metadata, tables) = try makeTables(in: target)
     var lost = LostRecords(file, description)
     for (model, tables) in zip(description.models, tables) {
       try Task.checkCancellation()
@@ -62,7 +68,9 @@ struct StoreSalvage {
     return report
   }
 
-  private func makeTables() throws -> (metadata: Metadata, tables: [ModelTables]) {
+  private func makeTables(
+    in target: Environment
+  ) throws -> (metadata: Metadata, tables: [ModelTables]) {
     var transaction = try target.beginWrite()
     let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
     // Keep the seed, because an application may have derived values from it.

@@ -1,0 +1,91 @@
+internal import LMDB
+internal import SystemInterface
+
+extension Store {
+  /// Replaces the file of a damaged store with a repaired copy, and keeps the damaged file.
+  ///
+  /// The repair is that of ``repair(at:into:)``. The damaged file stays in the store's folder as
+  /// `data.mdb.damaged`, or `data.mdb.damaged-2` and so on if that name is taken. If the process is
+  /// killed, `data.mdb` is either the damaged file or the complete copy. Needs disk space for the
+  /// copy.
+  ///
+  /// - Returns: A report of the objects that were saved and lost, and the path of the damaged file.
+  /// - Throws: ``StoreError`` with `busy` if this process or another one has the store open, or as
+  ///   ``repair(at:into:)``. The store is then unchanged.
+  package static func repairInPlace(
+    at path: String
+  ) throws -> (report: RepairReport, damagedFile: String) {
+    try translating("repairing \(path)") {
+      let repair = InPlaceRepair(path: path)
+      try repair.makeLockFile()
+      return try Environment.withExclusiveAccess(to: path) { try repair.run() }
+    }
+  }
+}
+
+/// The steps of ``Store/repairInPlace(at:)``.
+private struct InPlaceRepair {
+  let path: String
+
+  private var file: String { path + "/data.mdb" }
+  /// The folder in which the copy is made.
+  private var folder: String { path + "/data.mdb.repair" }
+  private var copy: String { folder + "/data.mdb" }
+
+  /// Creates the lock file of a store that was copied without it.
+  ///
+  /// Never opens an existing lock file: closing a descriptor of it would release the locks of this
+  /// process.
+  func makeLockFile() throws {
+    var status = stat()
+    guard unsafe stat(file, &status) == 0 else { throw StoreError(errno: errno, file) }
+    let lock = path + "/lock.mdb"
+    let mode = status.st_mode & 0o666
+    let descriptor = unsafe open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    guard descriptor >= 0 else {
+      if errno == EEXIST { return }
+      throw StoreError(errno: errno, lock)
+    }
+    close(descriptor)
+  }
+
+  /// Makes the copy and swaps it in; no process has the store open.
+  func run() throws -> (report: RepairReport, damagedFile: String) {
+    // Left by a repair that was killed.
+    NewFolder.remove(folder)
+    let salvage = try StoreSalvage(path: path)
+    guard unsafe mkdir(folder, 0o700) == 0 else { throw StoreError(errno: errno, folder) }
+    defer { NewFolder.remove(folder) }
+    let report = try salvage.run(into: folder)
+    var status = stat()
+    guard unsafe stat(file, &status) == 0, unsafe chmod(copy, status.st_mode & 0o777) == 0 else {
+      throw StoreError(errno: errno, file)
+    }
+    let damagedFile = try keepDamagedFile()
+    do {
+      try FolderSync.run(path)
+      try DurableFile.rename(copy, to: file)
+    } catch {
+      // The store still has this file under its own name.
+      _ = unsafe unlink(damagedFile)
+      throw error
+    }
+    try FolderSync.run(path)
+    return (report, damagedFile)
+  }
+
+  /// Gives the damaged file a second name, and returns its path.
+  private func keepDamagedFile() throws -> String {
+    var number = 1
+    while true {
+      let name = number == 1 ? "\(file).damaged" : "\(file).damaged-\(number)"
+      do throws(LMDBError) {
+        try DurableFile.link(file, to: name)
+        return name
+      } catch {
+        guard error.code == .fileExists else { throw error }
+        number += 1
+      }
+    }
+  }
+}
