@@ -119,7 +119,10 @@ struct QueryExecutor: ~Copyable {
       unsafe skippedCount += 1
       return true
     }
-    let record = unsafe try existingRecord(id, testedParts.union(requested()))
+    // The entries of an exact path match, so their records need not be tested.
+    let isTested = unsafe !plan.isExact || startKey != nil
+    let parts = unsafe isTested ? testedParts.union(requested()) : requested()
+    let record = unsafe try existingRecord(id, parts)
     guard unsafe try isAfterStart(record, id), unsafe try plan.isExact || matches(record, id),
       unsafe countMatch()
     else { return true }
