@@ -41,7 +41,7 @@ struct CommandTests: StoreSuite {
     ["purge", "--with-files"], ["purge", "--older-than", "7"], ["run", "--max-concurrent", "0"],
     ["run", "--per-host", "0"], ["run", "--limit-rate", "0"], ["run", "--limit-rate", "fast"],
     ["get"], ["get", "--input-file", "-"], ["inspect"], ["list", "--store", ""],
-    ["abandon", "http://a/1"],
+    ["abandon", "http://a/1"], ["backup"], ["root", "set"],
   ])
   func `invalid arguments are rejected`(arguments: [String]) async throws {
     let words = arguments + (arguments.contains("--store") ? [] : ["--store", store])
@@ -65,7 +65,10 @@ struct CommandTests: StoreSuite {
     #expect(Folder.absolutePath("/../a//b/", current: "/x") == "/a/b")
   }
 
-  @Test(arguments: [["list"], ["inspect", "http://a/1"], ["purge", "--orphans", "--yes"]])
+  @Test(arguments: [
+    ["list"], ["inspect", "http://a/1"], ["purge", "--orphans", "--yes"], ["stats"],
+    ["backup", "/none/copy"], ["compact"], ["root", "list"],
+  ])
   func `a read-only command creates no store`(arguments: [String]) async throws {
     #expect(await dlstore(["--store", store] + arguments).status == .notFound)
     #expect(!FileManager.default.fileExists(atPath: store))

@@ -25,6 +25,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
       RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
       ExplainCommand.self, ResumeDataCommand.self, ExportCommand.self, ImportCommand.self,
+      StatsCommand.self, BackupCommand.self, CompactCommand.self, RootCommand.self,
       ConfigCommand.self, ManualCommand.self,
     ]
   )

@@ -217,6 +217,13 @@ package struct Roots: Sendable, Hashable {
     }
   }
 
+  /// The name and the path of each root: the default one first, then the others by name.
+  package var all: [(name: String, path: String)] {
+    let others = paths.filter { $0.key != RootName.standard }.sorted { $0.key < $1.key }
+    let standard = path(of: RootName.standard).map { [(name: RootName.standard, path: $0)] } ?? []
+    return standard + others.map { (name: $0.key, path: $0.value) }
+  }
+
   /// Returns the paths of a record's files.
   ///
   /// - Throws: ``RecordStoreError`` with `missingRoot`.

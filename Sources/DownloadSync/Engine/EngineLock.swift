@@ -21,10 +21,7 @@ package final class EngineLock: Sendable {
   ///   - storePath: The folder of the store.
   ///   - patience: How long to wait for a holder. Zero tries once.
   /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`.
-  package init(
-    storePath: String,
-    patience: Duration = .milliseconds(300)
-  ) throws(EngineError) {
+  package init(storePath: String, patience: Duration = .milliseconds(300)) throws(EngineError) {
     let path = "\(storePath)/engine.lock"
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -59,6 +56,20 @@ package final class EngineLock: Sendable {
   deinit {
     ftruncate(descriptor, 0)
     close(descriptor)
+  }
+
+  /// Returns the process that holds the lock of a store, as `process N`; `nil` if none does.
+  ///
+  /// Creates no file. The answer may be outdated when it is returned; only the lock itself excludes
+  /// an engine.
+  package static func holder(storePath: String) -> String? {
+    let descriptor = unsafe open("\(storePath)/engine.lock", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    // A shared lock, so that two callers do not see each other. An engine that starts now retries.
+    guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+    let text = text(of: descriptor)
+    return text.isEmpty ? "an unknown process" : text
   }
 
   /// Whether the process that the lock file names was killed but still has threads.

@@ -1,0 +1,49 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import ObjectStore
+
+/// `dlstore backup`: copies a store while other processes write.
+struct BackupCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copies a store as of its last commit, while other processes write.",
+    discussion: """
+      Works on the folder of any ObjectStore, without its models. DEST is a new folder, which \
+      appears once the copy is complete and synced; an existing file or folder is never changed. \
+      Downloaded files are not copied. Write to only one of the two stores afterwards.
+
+      EXAMPLES
+        dlstore backup /backup/downloads-2026-01-31
+        dlstore backup --compact /backup/downloads
+        dlstore --store /backup/downloads verify
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  @Argument(help: ArgumentHelp("The folder to create.", valueName: "dest"), completion: .directory)
+  var destination: String
+
+  @Flag(help: "Omit free pages: the copy is as small as possible, and takes longer.")
+  var compact = false
+
+  func validate() throws {
+    guard !destination.isEmpty else { throw ValidationError("DEST must not be empty.") }
+  }
+
+  func run() async throws {
+    let target = Folder.absolutePath(destination)
+    let store = try location.openedWithoutModels()
+    do {
+      try store.backup(to: target, compacting: compact)
+    } catch let error as StoreError where error.code == .notFound {
+      throw CommandFailure(.cannotCreate, "\(target) cannot be created: its parent is missing")
+    } catch let error as StoreError where error.code == .alreadyExists {
+      throw CommandFailure(.cannotCreate, "\(target) already exists: choose another name")
+    }
+    let size = FileIdentity(ofFileAt: target + "/data.mdb")?.size ?? 0
+    try Output.current.report(
+      "backup  \(TerminalText.safe(target))  \(ByteAmount.text(size)) (\(size) bytes)\n"
+    )
+  }
+}

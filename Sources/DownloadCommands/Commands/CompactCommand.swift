@@ -1,0 +1,33 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import ObjectStore
+
+/// `dlstore compact`: returns the free pages of a store to the file system.
+struct CompactCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compact",
+    abstract: "Returns the free pages of a store's file to the file system.",
+    discussion: """
+      Works on the folder of any ObjectStore, without its models. Replaces the file atomically by a \
+      compact copy, for which the disk needs free space. No other process may have the store open: \
+      the command is refused with exit code 75 while an engine runs, and with 1 while another \
+      process has the store open. 'dlstore stats' shows the size of the free pages.
+
+      EXAMPLES
+        dlstore compact
+        dlstore --store /var/lib/notes compact
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  func run() async throws {
+    let path = try location.existing()
+    let file = path + "/data.mdb"
+    let before = FileIdentity(ofFileAt: file)?.size ?? 0
+    let saved = try ClosedStore.perform(path) { try Store.compact(at: path) }
+    try Output.current.report(
+      "saved \(saved) bytes: \(ByteAmount.text(before)) to \(ByteAmount.text(before - saved))\n"
+    )
+  }
+}

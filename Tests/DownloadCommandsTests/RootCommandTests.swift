@@ -1,0 +1,90 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// The command `root`.
+struct RootCommandTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  @Test func `root list shows the default root first, and whether folders exist`() async throws {
+    let files = try Folder.made(at: folder.path("archive"))
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let name = try RecordStore(at: store).root(at: files)
+    let text = await dlstore("--store", store, "root", "list", "--json").output
+    let roots = try objects(text)
+    #expect(roots.map { $0["name"] as? String } == ["default", name])
+    #expect(roots.map { $0["path"] as? String } == ["\(store)/files", files])
+    #expect(roots.map { $0["exists"] as? Bool } == [false, true])
+    let lines = await dlstore("--store", store, "root", "list").lines
+    #expect(lines.count == 3 && lines[2].hasSuffix("yes     \(files)"))
+  }
+
+  @Test func `root set refuses what would lose files`() async throws {
+    let files = try Folder.made(at: folder.path("archive"))
+    func set(_ arguments: String...) async -> CommandResult {
+      await dlstore(["--store", store, "root", "set"] + arguments)
+    }
+    #expect(await set(files).status == .notFound)
+    #expect(!FileManager.default.fileExists(atPath: store))
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    #expect(await set(folder.path("none")).status == .notFound)
+    #expect(await set(try folder.makeFile("file", "x")).status == .cannotCreate)
+    let unknown = await set("defalt", files)
+    #expect(unknown.status == .failed && unknown.messages.contains("Did you mean 'default'?"))
+    _ = try RecordStore(at: store).root(at: files)
+    #expect(await set(files).messages.contains("already the path of the root"))
+    #expect(await set("").status == .usage)
+    let lock = try EngineLock(storePath: store)
+    #expect(await set(folder.path).status == .engineRuns)
+    withExtendedLifetime(lock) {}
+    #expect(try RecordStore(at: store).roots().all.first?.path == "\(store)/files")
+  }
+
+  @Test func `the files of a moved folder are found again, and a download resumes there`()
+    async throws
+  {
+    let server = try FaultServer()
+    let body = Body.generated(byteCount: 3_000_000, seed: 5)
+    server.route("/done", Resource(body))
+    server.route("/part", Resource(body, faults: .resetAfter(bytes: 1_500_000), .status(404)))
+    let (old, new) = (folder.path("old"), folder.path("new"))
+    let run = ["run", "--until-idle", "--output-folder", old]
+    for path in ["/done", "/part"] {
+      let added = try await DLStoreProcess.run("add", server.url(path), store: store)
+      #expect(added.status == 0)
+    }
+    let process = try DLStoreProcess(run, store: store, in: folder.path)
+    #expect(try await process.status() == 1)
+    try FileManager.default.moveItem(atPath: old, toPath: new)
+    func status(_ path: String) async throws -> String? {
+      let words = ["--store", store, "inspect", server.url(path), "--json"]
+      let text = await dlstore(words).output
+      let record = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+      return record?["fileStatus"] as? String
+    }
+    #expect(try await status("/done") == "missing")
+    #expect(try await status("/part") == "absent")
+    let moved = try await DLStoreProcess.run("root", "set", new, store: store)
+    #expect(moved.status == 0, "\(moved.messages)")
+    #expect(try await status("/done") == "present")
+    #expect(try await status("/part") == "partial")
+    let resumed = try await DLStoreProcess.run("resume", server.url("/part"), store: store)
+    #expect(resumed.status == 0)
+    let again = try await DLStoreProcess.run("run", "--until-idle", store: store)
+    #expect(again.status == 0, "\(again.messages)")
+    #expect(body.matches(file: new + "/part"))
+    #expect(server.requests.last?["Range"]?.hasPrefix("bytes=") == true)
+    #expect(!FileManager.default.fileExists(atPath: old))
+  }
+}
