@@ -267,7 +267,7 @@ let package = Package(
     .testTarget(
       name: "DownloadCommandsTests",
       dependencies: [
-        "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "NginxServer",
+        "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "LMDB", "NginxServer",
         "ObjectStore", "ResumeData", "SystemInterface", "TestSupport", "TestTraits",
         "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

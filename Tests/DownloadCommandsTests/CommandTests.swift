@@ -66,8 +66,8 @@ struct CommandTests: StoreSuite {
   }
 
   @Test(arguments: [
-    ["list"], ["inspect", "http://a/1"], ["purge", "--orphans", "--yes"], ["stats"],
-    ["backup", "/none/copy"], ["compact"], ["root", "list"],
+    ["list"], ["inspect", "http://a/1"], ["purge", "--orphans", "--yes"], ["stats"], ["verify"],
+    ["verify", "--repair"], ["backup", "/none/copy"], ["compact"], ["root", "list"],
   ])
   func `a read-only command creates no store`(arguments: [String]) async throws {
     #expect(await dlstore(["--store", store] + arguments).status == .notFound)

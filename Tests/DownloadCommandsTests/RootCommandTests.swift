@@ -86,5 +86,6 @@ struct RootCommandTests: StoreSuite {
     #expect(body.matches(file: new + "/part"))
     #expect(server.requests.last?["Range"]?.hasPrefix("bytes=") == true)
     #expect(!FileManager.default.fileExists(atPath: old))
+    #expect(try await DLStoreProcess.run("verify", store: store).status == 0)
   }
 }

@@ -25,7 +25,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
       PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
       RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
       ExplainCommand.self, ResumeDataCommand.self, ExportCommand.self, ImportCommand.self,
-      StatsCommand.self, BackupCommand.self, CompactCommand.self, RootCommand.self,
+      StatsCommand.self, VerifyCommand.self, BackupCommand.self, CompactCommand.self,
+      RootCommand.self,
       ConfigCommand.self, ManualCommand.self,
     ]
   )

@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import ObjectStore
+
+/// `dlstore verify`: checks a store and the files of its downloads.
+struct VerifyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Checks a store, and compares its downloads with their files.",
+    discussion: """
+      Checks every page, checksum, index, reference and the history. Works on the folder of any \
+      ObjectStore, without its models, and while other processes use it. For downloads it also \
+      compares the records with the files: a finished file that is missing, modified or of another \
+      size; a partial file that is shorter than the committed count; a partial file without a \
+      record. It reads no contents of downloaded files. The exit code is 65 if problems remain.
+
+      --repair rebuilds damaged indexes, or else copies every readable object into a new file. The \
+      damaged file stays beside it as data.mdb.damaged. It then does what 'dlstore reconcile \
+      --apply' does. It never deletes a record or a finished file. It is refused with exit code 75 \
+      while an engine runs, except to rebuild indexes.
+
+      EXAMPLES
+        dlstore verify
+        dlstore verify --json
+        dlstore verify --repair
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  @Flag(help: "Repair what can be repaired, and keep the damaged file.")
+  var repair = false
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() async throws {
+    let path = try location.existing()
+    let status = StatusLine()
+    defer { status.clear() }
+    var found = try StoreExamination(of: path, status)
+    var repairs: StoreRepair?
+    if repair, !found.isValid {
+      var done = StoreRepair(path: path)
+      try await done.run(found, status)
+      found = try StoreExamination(of: path, status)
+      repairs = done
+    }
+    status.clear()
+    let report = VerifyReport(path: path, found: found, repair: repairs)
+    try Output.current.report(json ? report.json.prettyText + "\n" : report.text)
+    if !found.isValid { throw CommandFailure(.damaged) }
+  }
+}
+
+/// The result of examining a store and its files.
+struct StoreExamination {
+  var store: VerificationReport
+  /// The comparison with the files; `nil` if the store is not one of downloads, or if damage
+  /// prevents reading the records.
+  var files: FileReport?
+  /// Whether the store is too damaged to compare its records with the files.
+  var skipsFiles = false
+
+  var isValid: Bool { store.isValid && (files?.problemCount ?? 0) == 0 }
+
+  /// Examines a store; the environment is closed on return.
+  init(of path: String, _ status: StatusLine) throws {
+    store = try Store.verify(at: path) { progress in
+      status.show(
+        "verifying: \(progress.objects) of \(progress.totalObjects) objects, "
+          + "\(progress.problems) problems"
+      )
+    }
+    let name = DownloadRecord.schema.name
+    guard RepairPlan(for: store.problemCounts.keys) != .salvage else {
+      skipsFiles = store.models.isEmpty || store.models[name] != nil
+      return
+    }
+    guard store.models[name] != nil else { return }
+    let records = try RecordStore(at: path, access: .readOnly)
+    files = try records.verifyFiles { status.show("comparing files: \($0) records") }
+  }
+}

@@ -1,0 +1,137 @@
+/// A difference between a record and its files.
+package struct FileProblem: Sendable, Hashable {
+  /// The kinds of difference.
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// The file of a completed download does not exist.
+    case missing
+    /// The file of a completed download has the size, but is another file or was written to.
+    case modified
+    /// The file of a completed download has another size.
+    case sizeDiffers
+    /// Bytes were committed, but the partial file does not exist.
+    case partialMissing
+    /// The partial file is shorter than the committed count.
+    case partialShort
+    /// The partial file is longer than the complete file.
+    case partialLong
+    /// The store has no root of the name in the record.
+    case missingRoot
+    /// A partial file of this store has no record.
+    case orphan
+  }
+
+  /// The kind.
+  package var kind: Kind
+  /// The id of the record, or of the former record of an orphan.
+  package var recordID: String
+  /// The URL of the record; `nil` for an orphan.
+  package var url: String?
+  /// The path of the file; `nil` if the root is missing.
+  package var path: String?
+  /// What was found, without the path.
+  package var message: String
+}
+
+extension FileProblem.Kind {
+  /// The problem of a record whose files were examined; `nil` if there is none.
+  ///
+  /// A partial file that is longer than the committed count is none: bytes arrive between two
+  /// commits. Nor is a partial file of a cancelled or removed download.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - files: Its files.
+  ///   - finalSize: The size of the finished file in bytes; `nil` if there is no regular file.
+  init?(of record: DownloadRecord, files: FileInspection, finalSize: Int64?) {
+    switch record.state {
+    case .completed:
+      switch files.final {
+      case .ours: return nil
+      case .missing: self = .missing
+      case .sizeOnly: self = .modified
+      case .mismatch:
+        let expected = record.fileIdentity?.size ?? record.expected
+        self = finalSize == nil || finalSize == expected ? .modified : .sizeDiffers
+      }
+    case .finalizing where files.final == .ours:
+      return nil
+    case .waiting, .running, .paused, .failedRetryable, .failedPermanent, .finalizing:
+      // The bytes of resume data are in a file of the system.
+      guard record.received > 0, record.resumeData == nil else { return nil }
+      switch files.partial {
+      case .equal, .longer, .complete: return nil
+      case .missing: self = .partialMissing
+      case .shorter: self = .partialShort
+      case .over: self = .partialLong
+      }
+    case .cancelled, .removed: return nil
+    }
+  }
+}
+
+extension FileProblem {
+  /// Examines the files of a record; `nil` if they agree with it.
+  init?(of record: DownloadRecord, in roots: Roots) {
+    guard let layout = try? roots.layout(of: record) else {
+      self.init(
+        kind: .missingRoot,
+        recordID: record.id,
+        url: record.url,
+        path: nil,
+        message: "the store has no root named '\(record.root)'"
+      )
+      return
+    }
+    let files = FileInspection(of: record, in: layout)
+    let size = FileIdentity(ofFileAt: layout.finalPath)?.size
+    guard let kind = Kind(of: record, files: files, finalSize: size) else { return nil }
+    self.init(
+      kind: kind,
+      recordID: record.id,
+      url: record.url,
+      path: record.state == .completed ? layout.finalPath : layout.partialPath,
+      message: Self.message(kind, record, files, size)
+    )
+  }
+
+  private static func message(
+    _ kind: Kind,
+    _ record: DownloadRecord,
+    _ files: FileInspection,
+    _ size: Int64?
+  ) -> String {
+    switch kind {
+    case .missing: "the file of the completed download is missing"
+    case .modified where size == nil:
+      "the path of the completed download is not a regular file, or cannot be examined"
+    case .modified: "the file has changed since the download was completed"
+    case .sizeDiffers:
+      "the file has \(size ?? 0) bytes; the downloaded one had "
+        + "\(record.fileIdentity?.size ?? record.expected ?? 0)"
+    case .partialMissing: "the partial file with \(record.received) committed bytes is missing"
+    case .partialShort:
+      "the partial file has \(files.partialSize) bytes; \(record.received) are committed"
+    case .partialLong:
+      "the partial file has \(files.partialSize) bytes; the whole file has \(record.expected ?? 0)"
+    case .missingRoot, .orphan: ""
+    }
+  }
+}
+
+/// The result of comparing all records with their files.
+package struct FileReport: Sendable, Hashable {
+  /// The number of records compared.
+  package var recordCount = 0
+  /// The first problems, up to the limit.
+  package var problems: [FileProblem] = []
+  /// The number of problems of each kind.
+  package var problemCounts: [FileProblem.Kind: Int] = [:]
+
+  /// The total number of problems.
+  package var problemCount: Int { problemCounts.values.reduce(0, +) }
+
+  mutating func add(_ problem: FileProblem, limit: Int) {
+    problemCounts[problem.kind, default: 0] += 1
+    if problems.count < limit { problems.append(problem) }
+  }
+}

@@ -1,0 +1,66 @@
+internal import ObjectStore
+
+extension RecordStore {
+  /// Compares every record with its files, and looks for partial files without a record.
+  ///
+  /// Reads sizes and identities, no contents. An engine may run meanwhile: a record that differs
+  /// from its files is read again, because the engine may have changed both.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of problems in the list. All are counted.
+  ///   - progress: Called with the number of records compared, after every 1,000.
+  /// - Returns: The differences, and the number of records compared.
+  /// - Throws: ``StoreError``; any error that `progress` throws.
+  /// - Complexity: O(n) in the records and in the files below the roots, with three `lstat` for each
+  ///   record. Uses memory for the problems in the list.
+  package func verifyFiles(
+    limit: Int = 1_000,
+    progress: (Int) throws -> Void = { _ in }
+  ) throws -> FileReport {
+    let roots = try roots()
+    var report = FileReport()
+    var token: PageToken?
+    repeat {
+      // A snapshot per page, so that the pages freed by an engine are reused.
+      let page = try objects.read { tx in
+        try tx.page(DownloadRecord.all, size: 1_000, after: token)
+      }
+      for record in page.objects {
+        report.recordCount += 1
+        if let problem = try lastingProblem(of: record, in: roots) {
+          report.add(problem, limit: limit)
+        }
+      }
+      token = page.next
+      try progress(report.recordCount)
+    } while token != nil
+    let orphans = try orphanPlan()
+    for file in orphans.files {
+      let problem = FileProblem(
+        kind: .orphan,
+        recordID: file.recordID,
+        path: file.path,
+        message: "a partial file of \(file.size) bytes has no record"
+      )
+      report.add(problem, limit: limit)
+    }
+    return report
+  }
+
+  /// Returns the problem of a record that does not change meanwhile; `nil` if there is none.
+  private func lastingProblem(
+    of record: DownloadRecord,
+    in roots: Roots
+  ) throws -> FileProblem? {
+    var record = record
+    while let problem = FileProblem(of: record, in: roots) {
+      let current = try objects.read { tx in
+        try tx.first(DownloadRecord.where { $0.id == record.id })
+      }
+      guard let current else { return nil }
+      if current == record { return problem }
+      record = current
+    }
+    return nil
+  }
+}

@@ -1,0 +1,280 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import LMDB
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// The command `verify`.
+struct VerifyCommandTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  private func verify(_ options: String...) async -> CommandResult {
+    await dlstore(["--store", store, "verify"] + options)
+  }
+
+  private func report(
+    _ options: String...
+  ) async throws -> (DownloadCommands.ExitStatus, [String: Any]) {
+    let result = await dlstore(["--store", store, "verify", "--json"] + options)
+    let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    return (result.status, try #require(object as? [String: Any]))
+  }
+
+  private func layout(_ url: String) throws -> FileLayout {
+    let records = try RecordStore(at: store, access: .readOnly)
+    return try records.roots().layout(of: records.record(matching: url))
+  }
+
+  /// Creates a file of zeros, last changed an hour ago.
+  private func makeFile(_ path: String, _ size: Int) throws {
+    let url = URL(filePath: path)
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(),
+      withIntermediateDirectories: true
+    )
+    try Data(count: size).write(to: url)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -3600)],
+      ofItemAtPath: path
+    )
+  }
+
+  /// Adds a completed download with a file of 100 bytes.
+  private func completed(_ url: String) async throws -> FileLayout {
+    _ = await dlstore("--store", store, "add", url)
+    let layout = try layout(url)
+    try makeFile(layout.finalPath, 100)
+    let identity = try #require(FileIdentity(ofFileAt: layout.finalPath))
+    try change(url) { record in
+      record.state = .completed
+      record.received = 100
+      record.fileIdentity = identity
+    }
+    return layout
+  }
+
+  private func editTable(
+    _ name: String,
+    _ keys: Database.Keys,
+    _ body: (inout WriteTransaction, Database) throws -> Void
+  ) throws {
+    let environment = try Environment.open(store)
+    var transaction = try environment.beginWrite()
+    let database = try transaction.createDatabase(name, keys: keys)
+    try body(&transaction, database)
+    try transaction.commit()
+  }
+
+  /// Creates a store that is not one of downloads, with 300 objects.
+  private func makeNotes() throws {
+    try Store(at: store, models: [SampleNote.self]).write { tx in
+      for id in 1...300 { try tx.insert(SampleNote(id: id)) }
+    }
+  }
+
+  /// Overwrites every page of the file that contains a text.
+  private func damagePages(holding text: String) throws {
+    let url = URL(filePath: store + "/data.mdb")
+    var bytes = try Data(contentsOf: url)
+    var count = 0
+    for start in stride(from: 2 * 4096, to: bytes.count, by: 4096)
+    where bytes[start..<start + 4096].range(of: Data(text.utf8)) != nil {
+      bytes.replaceSubrange(start + 8..<start + 4096, with: repeatElement(0xAB, count: 4088))
+      count += 1
+    }
+    #expect(count > 0)
+    try bytes.write(to: url)
+  }
+
+  // MARK: Examination
+
+  @Test func `an intact store has no problems`() async throws {
+    _ = try await completed("http://a/1")
+    let (status, report) = try await report()
+    #expect(status == .done && report["valid"] as? Bool == true)
+    #expect(report["repair"] is NSNull && report["problemCount"] as? Int == 0)
+    let files = try #require(report["files"] as? [String: Any])
+    #expect(files["records"] as? Int == 1)
+    let text = await verify()
+    #expect(text.output.hasSuffix("files of 1 records: no problems\n"))
+    // Nothing to repair, so nothing is changed, whoever uses the store.
+    let lock = try EngineLock(storePath: store)
+    #expect(await verify("--repair") == text)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func `verify works on any store and creates none`() async throws {
+    #expect(await verify().status == .notFound)
+    #expect(await verify("--repair").status == .notFound)
+    #expect(!FileManager.default.fileExists(atPath: store))
+    try makeNotes()
+    let (status, report) = try await report()
+    #expect(status == .done && report["files"] is NSNull)
+    let models = try #require(report["models"] as? [String: [String: Int]])
+    #expect(models["Note"]?["objects"] == 300 && models["Note"]?["indexEntries"] == 300)
+  }
+
+  @Test func `verify reports every difference between records and files`() async throws {
+    let missing = try await completed("http://a/missing")
+    try FileManager.default.removeItem(atPath: missing.finalPath)
+    let modified = try await completed("http://a/modified")
+    try Data(repeating: 7, count: 100).write(to: URL(filePath: modified.finalPath))
+    let size = try await completed("http://a/size")
+    try makeFile(size.finalPath, 90)
+    let removed = try await completed("http://a/orphan")
+    try makeFile(removed.partialPath, 12)
+    try await RecordStore(at: store).objects.write { tx in
+      _ = try tx.delete(DownloadRecord.self, key: "http://a/orphan")
+    }
+    for (name, received) in [("short", 50), ("absent", 60), ("paused", 0)] {
+      _ = await dlstore("--store", store, "add", "http://a/\(name)")
+      try change("http://a/\(name)") { record in
+        record.state = .paused
+        record.received = Int64(received)
+      }
+    }
+    try makeFile(try layout("http://a/short").partialPath, 49)
+    let (status, report) = try await report()
+    #expect(status == .damaged)
+    let files = try #require(report["files"] as? [String: Any])
+    let problems = try #require(files["problems"] as? [[String: Any]])
+    let kinds = problems.map { problem in
+      let path = (problem["path"] as? String)?.split(separator: "/").last ?? ""
+      return "\(problem["kind"] as? String ?? "") \(path.hasSuffix("part") ? "partial" : path)"
+    }
+    #expect(
+      kinds.sorted() == [
+        "missing missing", "modified modified", "orphan partial", "partialMissing partial",
+        "partialShort partial", "sizeDiffers size",
+      ]
+    )
+    #expect(report["problemCount"] as? Int == 6 && report["valid"] as? Bool == false)
+    let counts = try #require(files["problemCounts"] as? [String: Int])
+    #expect(Set(counts.values) == [1] && counts.count == 6)
+    let text = await verify().output
+    #expect(text.contains("the file has 90 bytes; the downloaded one had 100"))
+    #expect(text.contains("49 bytes; 50 are committed"))
+  }
+
+  @Test func `verify shows no secret of a URL`() async throws {
+    let layout = try await completed("http://me:hush@a/1?token=hush")
+    try FileManager.default.removeItem(atPath: layout.finalPath)
+    for options in [[], ["--json"]] {
+      let result = await dlstore(["--store", store, "verify"] + options)
+      #expect(result.status == .damaged && !result.output.contains("hush"))
+    }
+  }
+
+  // MARK: Repair
+
+  @Test(
+    arguments: [
+      ([], .nothing), ([.reference], .nothing), ([.uniqueness], .nothing),
+      ([.index], .rebuildIndexes), ([.index, .uniqueness], .rebuildIndexes),
+      ([.index, .record], .salvage), ([.record, .index], .salvage), ([.page], .salvage),
+      ([.description], .salvage), ([.hotPart], .salvage), ([.primaryKey], .salvage),
+      ([.history], .salvage),
+    ] as [([VerificationReport.Problem.Kind], RepairPlan)]
+  )
+  func `the repair is the least that can help`(
+    kinds: [VerificationReport.Problem.Kind],
+    plan: RepairPlan
+  ) {
+    #expect(RepairPlan(for: kinds) == plan)
+  }
+
+  @Test func `a damaged index is rebuilt in place, also while an engine runs`() async throws {
+    try makeNotes()
+    try editTable("Note/index/2", .bytes) { tx, table in try tx.removeAll(in: table) }
+    #expect(await verify().status == .damaged)
+    let lock = try EngineLock(storePath: store)
+    let result = await verify("--repair")
+    withExtendedLifetime(lock) {}
+    #expect(result.status == .done, "\(result)")
+    #expect(result.lines.first == "repaired: rebuilt the indexes, 300 entries")
+    #expect(await verify().status == .done)
+    let names = try FileManager.default.contentsOfDirectory(atPath: store)
+    #expect(!names.contains { $0.contains("damaged") })
+  }
+
+  @Test func `a damaged file is replaced by its readable objects, and kept`() async throws {
+    try makeNotes()
+    try damagePages(holding: "the text of note 42")
+    let damaged = try Data(contentsOf: URL(filePath: store + "/data.mdb"))
+    #expect(try await DLStoreProcess.run("verify", store: store).status == 65)
+    let result = try await DLStoreProcess.run("verify", "--repair", "--json", store: store)
+    let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    let report = try #require(object as? [String: Any])
+    #expect(result.status == 0 && report["valid"] as? Bool == true, "\(result)")
+    let repair = try #require(report["repair"] as? [String: Any])
+    let kept = try #require(repair["damagedFile"] as? String)
+    #expect(kept == store + "/data.mdb.damaged")
+    #expect(try Data(contentsOf: URL(filePath: kept)) == damaged)
+    let models = try #require(repair["models"] as? [String: [String: Int]])
+    let saved = try #require(models["Note"]?["saved"])
+    #expect((1..<300).contains(saved))
+    let notes = try Store(at: store, models: [SampleNote.self])
+    let rest = try await notes.read { tx in try tx.fetch(SampleNote.all) }
+    #expect(rest.count == saved && rest.allSatisfy { $0 == SampleNote(id: $0.id) })
+    #expect(!FileManager.default.fileExists(atPath: store + "/data.mdb.repair"))
+  }
+
+  @Test func `the file of an open store is not replaced`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    try editTable("DownloadRecord", .integers) { tx, table in
+      let key = unsafe withUnsafeBytes(of: UInt64(1)) { unsafe Array($0) }
+      try tx.put([1, 2, 3].span, for: key.span, in: table)
+    }
+    let open = try RecordStore(at: store)
+    let busy = try await DLStoreProcess.run("verify", "--repair", store: store)
+    #expect(busy.status == 1 && busy.messages.contains("another process has \(store) open"))
+    let lock = try EngineLock(storePath: store)
+    let running = try await DLStoreProcess.run("verify", "--repair", store: store)
+    #expect(running.status == 75 && running.messages.contains("an engine runs on \(store)"))
+    withExtendedLifetime((open, lock)) {}
+    let names = try FileManager.default.contentsOfDirectory(atPath: store)
+    #expect(!names.contains { $0.contains("damaged") || $0.contains("repair") })
+  }
+
+  @Test func `--repair does what reconcile --apply does, and deletes no record`() async throws {
+    let missing = try await completed("http://a/missing")
+    try FileManager.default.removeItem(atPath: missing.finalPath)
+    _ = await dlstore("--store", store, "add", "http://a/short")
+    try change("http://a/short") { record in
+      record.state = .running
+      record.received = 50
+      record.expected = 100
+      record.entityTag = "\"1\""
+    }
+    try makeFile(try layout("http://a/short").partialPath, 30)
+    let id = try RecordStore(at: store).id
+    let name = PartialName(recordID: "0123456789abcdef", storeID: id).text
+    let orphan = "\(store)/files/\(name)"
+    try makeFile(orphan, 5)
+    do {
+      let lock = try EngineLock(storePath: store)
+      #expect(await verify("--repair").status == .engineRuns)
+      withExtendedLifetime(lock) {}
+    }
+    #expect(FileManager.default.fileExists(atPath: orphan))
+    let result = await verify("--repair")
+    #expect(result.status == .damaged)
+    let repaired = "repaired: reconciled 1 active records with their files, deleted 1 orphans"
+    #expect(result.lines.first == repaired)
+    #expect(!FileManager.default.fileExists(atPath: orphan))
+    // A missing file is for the user to decide about: only `restart` downloads it again.
+    #expect(result.lines.last?.hasSuffix("1 problem (missing 1)") == true)
+    #expect(try RecordStore(at: store).record(matching: "http://a/short").received <= 30)
+    #expect(try RecordStore(at: store).records().count == 2)
+  }
+}
