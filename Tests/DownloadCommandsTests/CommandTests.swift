@@ -41,7 +41,8 @@ struct CommandTests: StoreSuite {
     ["purge", "--with-files"], ["purge", "--older-than", "7"], ["run", "--max-concurrent", "0"],
     ["run", "--per-host", "0"], ["run", "--limit-rate", "0"], ["run", "--limit-rate", "fast"],
     ["get"], ["get", "--input-file", "-"], ["inspect"], ["list", "--store", ""],
-    ["abandon", "http://a/1"], ["backup"], ["root", "set"],
+    ["abandon", "http://a/1"], ["backup"], ["root", "set"], ["store", "query"],
+    ["store", "get", "Note"],
   ])
   func `invalid arguments are rejected`(arguments: [String]) async throws {
     let words = arguments + (arguments.contains("--store") ? [] : ["--store", store])
@@ -68,6 +69,7 @@ struct CommandTests: StoreSuite {
   @Test(arguments: [
     ["list"], ["inspect", "http://a/1"], ["purge", "--orphans", "--yes"], ["stats"], ["verify"],
     ["verify", "--repair"], ["backup", "/none/copy"], ["compact"], ["root", "list"],
+    ["store", "models"],
   ])
   func `a read-only command creates no store`(arguments: [String]) async throws {
     #expect(await dlstore(["--store", store] + arguments).status == .notFound)

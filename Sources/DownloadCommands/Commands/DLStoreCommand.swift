@@ -26,8 +26,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
       ExplainCommand.self, ResumeDataCommand.self, ExportCommand.self, ImportCommand.self,
       StatsCommand.self, VerifyCommand.self, BackupCommand.self, CompactCommand.self,
-      RootCommand.self,
-      ConfigCommand.self, ManualCommand.self,
+      RootCommand.self, StoreCommand.self, ConfigCommand.self, ManualCommand.self,
     ]
   )
 
