@@ -229,6 +229,26 @@ struct VerifyCommandTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: store + "/data.mdb.repair"))
   }
 
+  @Test func `partial files of lost records are kept as long as the damaged file`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1", "http://a/2")
+    let partial = try layout("http://a/1").partialPath
+    try makeFile(partial, 20)
+    try editTable("DownloadRecord", .integers) { tx, table in
+      let key = unsafe withUnsafeBytes(of: UInt64(1)) { unsafe Array($0) }
+      try tx.put([1, 2, 3].span, for: key.span, in: table)
+    }
+    for _ in 0..<2 {
+      let result = await verify("--repair")
+      #expect(result.status == .damaged)
+      #expect(result.output.contains("not repaired: 1 partial files without a record were kept"))
+      #expect(FileManager.default.fileExists(atPath: partial))
+    }
+    #expect(try RecordStore(at: store).records().map(\.url) == ["http://a/2"])
+    try FileManager.default.removeItem(atPath: store + "/data.mdb.damaged")
+    #expect(await verify("--repair").status == .done)
+    #expect(!FileManager.default.fileExists(atPath: partial))
+  }
+
   @Test func `the file of an open store is not replaced`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
     try editTable("DownloadRecord", .integers) { tx, table in

@@ -83,13 +83,25 @@ struct StoreRepair {
     salvage = try ClosedStore.perform(path) { try Store.repairInPlace(at: path) }
   }
 
-  /// Does what `dlstore reconcile --apply` does.
+  /// Does what `dlstore reconcile --apply` does, but keeps orphans beside a damaged file: records
+  /// that only the damaged file has may own them.
   private mutating func reconcile() async throws {
     let store = try RecordStore(at: path, access: .readWrite)
     // The transport is only asked for its remaining tasks.
     let engine = try DownloadEngine(store: store, transport: URLSessionTransport())
     reconciled = try await engine.reconcileRecords().count
-    let report = try store.purge(try store.orphanPlan())
+    let orphans = try store.orphanPlan()
+    guard FileIdentity(ofFileAt: path + "/data.mdb.damaged") == nil else {
+      if !orphans.files.isEmpty {
+        failures.append(
+          "\(orphans.files.count) partial files without a record were kept, because they may belong "
+            + "to lost records: delete \(path)/data.mdb.damaged when nothing is missing, and repeat "
+            + "the command"
+        )
+      }
+      return
+    }
+    let report = try store.purge(orphans)
     deletedOrphans = report.files.count
     failures += PurgeReportText(report: report).messages
   }
