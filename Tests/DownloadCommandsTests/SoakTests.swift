@@ -12,90 +12,78 @@ import Testing
 /// It takes ten seconds; `DLSTORE_SOAK_SECONDS` sets another duration.
 @Suite(.timeLimit(.minutes(10)))
 struct SoakTests {
+  private static let seconds =
+    ProcessInfo.processInfo.environment["DLSTORE_SOAK_SECONDS"].flatMap(Int.init) ?? 10
+
   private let folder: TemporaryFolder
   private let store: String
   private let server: FaultServer
-  private let end: ContinuousClock.Instant
 
   init() throws {
     folder = try TemporaryFolder()
     store = folder.path("store")
     server = try FaultServer()
-    let seconds =
-      ProcessInfo.processInfo.environment["DLSTORE_SOAK_SECONDS"].flatMap(Int.init) ?? 10
-    end = .now + .seconds(seconds)
+    var resource = Resource(.generated(byteCount: 200_000, seed: 1))
+    resource.bytesPerSecond = 400_000
+    for writer in 0..<5 {
+      for number in 1...(100 * Self.seconds) { server.route("/\(writer)-\(number)", resource) }
+    }
   }
 
-  /// The downloads that a writer has added, by the exit codes of its commands.
-  private struct Written {
-    /// The priority that each download was given last.
-    var kept: [String: Int] = [:]
-    /// Downloads that the purge may remove.
-    var disposable: Set<String> = []
+  /// Starts a shell that runs commands once, and again until the time is over, and ends with their
+  /// first failure.
+  private func start(repeating commands: String) throws -> DLStoreProcess {
+    let script = """
+      end=$(($(date +%s) + \(Self.seconds))) n=0
+      while :; do
+      n=$((n + 1))
+      \(commands)
+      [ "$(date +%s)" -lt "$end" ] || exit 0
+      done
+      """
+    return try DLStoreProcess([], store: store, in: folder.path, shell: script)
   }
 
-  private var isOver: Bool { ContinuousClock.now >= end }
+  /// Starts a writer, which prints `kept URL PRIORITY` or `disposable URL` when a command that adds
+  /// it has succeeded.
+  private func startWriter(_ writer: Int) throws -> DLStoreProcess {
+    try start(
+      repeating: """
+        url=\(server.url("/\(writer)-"))$n
+        dlstore add "$url" --tag kept >>added && echo "kept $url $n" || exit 1
+        dlstore set "$url" --priority $n --tag writer || exit 1
+        if [ $((n % 3)) = 0 ]; then
+          dlstore pause "$url" || exit 1
+          if [ $((n % 2)) = 0 ]; then dlstore resume "$url" || exit 1; fi
+        else
+          dlstore add "$url-disposable" --paused --tag disposable >>added || exit 1
+          echo "disposable $url-disposable"
+        fi
+        """
+    )
+  }
 
-  /// Runs a command that must succeed, and returns its output.
-  @discardableResult
-  private func dlstore(_ arguments: String...) async throws -> String {
-    let process = try DLStoreProcess(arguments, store: store, in: folder.path)
+  /// Waits for a shell that must have succeeded, and returns the words of each line of its output.
+  private func lines(of process: DLStoreProcess) async throws -> [[String]] {
+    let deadline = ContinuousClock.now + .seconds(Self.seconds)
+    while process.isRunning, ContinuousClock.now < deadline {
+      try await Task.sleep(for: .milliseconds(50))
+    }
     let status = try await process.status()
-    #expect(status == 0, "\(arguments): \(process.messages)")
-    return process.output
-  }
-
-  private func write(_ writer: Int) async throws -> Written {
-    var written = Written()
-    var number = 0
-    repeat {
-      number += 1
-      let path = "/\(writer)-\(number)"
-      let url = server.url(path)
-      var resource = Resource(.generated(byteCount: 200_000, seed: UInt64(number)))
-      resource.bytesPerSecond = 400_000
-      server.route(path, resource)
-      try await dlstore("add", url, "--tag", "kept")
-      try await dlstore("set", url, "--priority", "\(number)", "--tag", "writer-\(writer)")
-      written.kept[url] = number
-      if number % 3 == 0 {
-        try await dlstore("pause", url)
-        if number % 2 == 0 { try await dlstore("resume", url) }
-      } else {
-        let other = server.url(path + "-disposable")
-        try await dlstore("add", other, "--paused", "--tag", "disposable")
-        written.disposable.insert(other)
-      }
-    } while !isOver
-    return written
-  }
-
-  /// Purges repeatedly, and returns the number of removed records.
-  private func purge() async throws -> Int {
-    var removed = 0
-    repeat {
-      let output = try await dlstore("purge", "--tag", "disposable", "--orphans", "--yes")
-      let words = output.split(separator: "\n").last { $0.hasPrefix("removed: ") }?
-        .split(separator: " ")
-      removed += words.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0
-    } while !isOver
-    return removed
-  }
-
-  /// Starts engines that must be refused; returns their number.
-  private func startSecondEngines() async throws -> Int {
-    var refused = 0
-    repeat {
-      let process = try DLStoreProcess(["run", "--until-idle"], store: store, in: folder.path)
-      let status = try await process.status()
-      #expect(status == 75, "\(process.messages)")
-      refused += 1
-    } while !isOver
-    return refused
+    #expect(status == 0, "\(process.output.suffix(500)) \(process.messages.suffix(2_000))")
+    return process.output.split(separator: "\n").map { line in
+      line.split(separator: " ").map(String.init)
+    }
   }
 
   @Test func `many processes share a store without a failure or a lost record`() async throws {
-    try await dlstore("add", "--paused", server.url("/first"))
+    let first = try await DLStoreProcess.run(
+      "add",
+      "--paused",
+      server.url("/first"),
+      store: store
+    )
+    #expect(first.status == 0)
     let engine = try DLStoreProcess(["run"], store: store, in: folder.path)
     let lock = store + "/engine.lock"
     try await engine.wait {
@@ -109,13 +97,38 @@ struct SoakTests {
         in: folder.path
       )
     }
-    async let purged = purge()
-    async let refused = startSecondEngines()
-    let writers = try await withThrowingTaskGroup(of: Written.self) { group in
-      for writer in 0..<5 { group.addTask { try await write(writer) } }
-      return try await group.reduce(into: []) { $0.append($1) }
+    let writers = try (0..<5).map(startWriter)
+    let purge = try start(
+      repeating: "dlstore purge --tag disposable --orphans --yes || exit 1"
+    )
+    let second = try start(
+      repeating: """
+        dlstore run --until-idle
+        status=$?
+        [ $status = 75 ] || exit 1
+        echo refused
+        """
+    )
+    var kept: [String: Int32] = [:]
+    var disposable: Set<String> = []
+    for writer in writers {
+      for words in try await lines(of: writer) {
+        switch words.first {
+        case "kept": kept[words[1]] = Int32(words[2])
+        case "disposable": disposable.insert(words[1])
+        default: break
+        }
+      }
     }
-    let (removed, refusals) = try await (purged, refused)
+    // Writers may have added downloads after the last purge.
+    let last = try DLStoreProcess(
+      ["purge", "--tag", "disposable", "--yes"],
+      store: store,
+      in: folder.path
+    )
+    let purges = try await lines(of: purge) + lines(of: last)
+    let removed = purges.filter { $0.first == "removed:" }.reduce(0) { $0 + (Int($1[1]) ?? 0) }
+    let refusals = try await lines(of: second).count
 
     for watcher in watchers {
       #expect(watcher.isRunning && watcher.messages.isEmpty, "\(watcher.messages)")
@@ -132,19 +145,13 @@ struct SoakTests {
     let stored = Dictionary(
       uniqueKeysWithValues: try records.records(DownloadRecord.all).map { ($0.url, $0) }
     )
-    for (writer, written) in writers.enumerated() {
-      #expect(!written.kept.isEmpty)
-      for (url, priority) in written.kept {
-        let record = stored[url]
-        #expect(record?.priority == Int32(priority), "\(writer): \(url)")
-        #expect(record?.tags.contains("kept") == true, "\(writer): \(url)")
-      }
+    for (url, priority) in kept {
+      let record = stored[url]
+      #expect(record?.priority == priority && record?.tags == ["kept", "writer"], "\(url)")
     }
-    let disposable = writers.reduce(into: Set<String>()) { $0.formUnion($1.disposable) }
-    let left = disposable.intersection(stored.keys)
-    #expect(removed + left.count == disposable.count)
-    #expect(stored.count == 1 + writers.reduce(0) { $0 + $1.kept.count } + left.count)
-    #expect(refusals > 0 && removed > 0)
+    #expect(removed == disposable.count && disposable.isDisjoint(with: stored.keys))
+    #expect(stored.count == 1 + kept.count)
+    #expect(kept.count >= 5 && refusals > 0 && removed >= 5)
     let problems = try records.objects.verify().problems
     #expect(problems.isEmpty, "\(problems)")
     let completed = stored.values.count { $0.state == .completed }
