@@ -40,7 +40,7 @@ import Testing
     let inspected = await dlstore("--store", store, "inspect", url).output
     #expect(inspected.contains("500 KiB/s"))
     #expect(
-      inspected.contains("turn           not before 2100-01-31T08:00:00.000Z"),
+      inspected.contains("  not before 2100-01-31T08:00:00.000Z"),
       "\(inspected)"
     )
     let csv = await dlstore("--store", store, "list", "--format", "csv").output

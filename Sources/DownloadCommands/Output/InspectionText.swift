@@ -22,7 +22,7 @@ enum InspectionText {
       ("held by hand", record.isHeld ? "yes" : ""),
       ("rate limit", record.bytesPerSecond.map { "\(ByteAmount.text($0))/s" } ?? ""),
       ("not before", record.notBefore.map(Timestamp.text) ?? ""),
-      ("pending hooks", record.pendingHooks.map(\.rawValue).sorted().joined(separator: ", ")),
+      ("hooks", record.pendingHooks.map(\.rawValue).sorted().joined(separator: ", ")),
     ]
     rows += record.mirrors.map { ("mirror", url($0)) }
     rows += [
