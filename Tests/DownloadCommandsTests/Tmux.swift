@@ -1,5 +1,6 @@
 #if os(Linux)
   import Foundation
+  import SystemInterface
   import TestSupport
 
   /// A shell in a real terminal: tmux, with a server of its own.
@@ -22,7 +23,7 @@
       server = Self.process(["-D"], socket: socket)
       server.standardOutput = FileHandle.nullDevice
       server.standardError = FileHandle.nullDevice
-      try server.run()
+      try Self.start(server)
       while !FileManager.default.fileExists(atPath: socket) {
         guard server.isRunning else { throw Failure(message: "the server of tmux ended") }
         try await Task.sleep(for: .milliseconds(10))
@@ -43,6 +44,17 @@
 
     deinit {
       server.terminate()
+    }
+
+    /// Starts the server with no signal blocked: the threads of tests block most of them, and the
+    /// server would not notice the end of its shell.
+    private static func start(_ server: Process) throws {
+      var none = sigset_t()
+      var blocked = sigset_t()
+      unsafe sigemptyset(&none)
+      unsafe pthread_sigmask(SIG_SETMASK, &none, &blocked)
+      defer { unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+      try server.run()
     }
 
     private static func process(_ arguments: [String], socket: String) -> Process {
