@@ -175,6 +175,23 @@ struct VerifyCommandTests: StoreSuite {
     }
   }
 
+  #if os(Linux)
+    @Test func `progress is drawn on a terminal, and removed at the end`() async throws {
+      try makeNotes()
+      let terminal = try PseudoTerminal()
+      let verify = try DLStoreProcess(
+        ["verify"],
+        store: store,
+        in: folder.path,
+        environment: ["TERM": "xterm"],
+        terminal: terminal.handle
+      )
+      #expect(try await verify.status() == 0)
+      #expect(terminal.text.contains("\rverifying: 300 of 300 objects, 0 problems"))
+      #expect(terminal.text.contains("\r\(Terminal.clearLine)verified: "))
+    }
+  #endif
+
   // MARK: Repair
 
   @Test(
