@@ -24,7 +24,7 @@ struct BackupCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The folder to create.", valueName: "dest"), completion: .directory)
   var destination: String
 
-  @Flag(help: "Omit free pages: the copy is as small as possible, and takes longer.")
+  @Flag(help: "Omit free pages, so that the copy is as small as possible.")
   var compact = false
 
   func validate() throws {

@@ -13,7 +13,7 @@ extension Store {
   /// - Parameters:
   ///   - target: The folder to create. It must not exist; its parent folder must.
   ///   - compacting: Whether to omit free pages and renumber the others. The copy is then as small
-  ///     as possible. Otherwise it has the pages of the file, and is written faster.
+  ///     as possible. Otherwise it has the pages of the file.
   /// - Throws: ``StoreError`` with `alreadyExists`, `notFound` (the parent folder is missing),
   ///   `permissionDenied`, `diskFull`, `inputOutput`, `damaged`, or `wouldDeadlock` (called from
   ///   inside a write). The target folder is then not created.
