@@ -3,9 +3,10 @@ internal import LMDB
 extension Store {
   /// Copies the store as of its last commit into a new folder.
   ///
-  /// Readers and writers continue during the copy. The copy is an ordinary store. Its folder appears under its name once it is complete and synced to disk. The cost is
-  /// reading and writing each page in use. Until the copy ends, pages freed by writes are not
-  /// reused, so the file may grow.
+  /// Readers and writers continue during the copy. The copy is an ordinary store. Its folder
+  /// appears under its name once it is complete and synced to disk. The cost is reading and
+  /// writing each page in use, or without `compacting` each page of the file. Until the copy ends,
+  /// pages freed by writes are not reused, so the file may grow.
   ///
   /// Continue to write to only one of the two stores. If both are written to, their histories
   /// diverge.
