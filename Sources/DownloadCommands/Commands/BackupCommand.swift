@@ -12,10 +12,9 @@ struct BackupCommand: AsyncParsableCommand {
       appears once the copy is complete and synced; an existing file or folder is never changed. \
       Downloaded files are not copied. Write to only one of the two stores afterwards.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore backup /backup/downloads-2026-01-31
         dlstore backup --compact /backup/downloads
-        dlstore --store /backup/downloads verify
       """
   )
 

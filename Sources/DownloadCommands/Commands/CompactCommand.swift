@@ -13,7 +13,7 @@ struct CompactCommand: AsyncParsableCommand {
       the command is refused with exit code 75 while an engine runs, and with 1 while another \
       process has the store open. 'dlstore stats' shows the size of the free pages.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore compact
         dlstore --store /var/lib/notes compact
       """

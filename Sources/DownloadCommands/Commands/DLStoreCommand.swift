@@ -56,8 +56,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
           let supervisor = Supervisor(
             failsWhenSomethingFailed: command.failsWhenSomethingFailed,
             environment: configuration.workerEnvironment.merging(
-                command.limits.connection.environment
-              ) { $1 }
+              command.limits.connection.environment
+            ) { $1 }
           )
           quit(supervisor.run())
         }

@@ -21,7 +21,9 @@ struct ExportCommand: AsyncParsableCommand {
       Both formats contain secrets: header fields and URLs are not redacted. Only its owner can \
       read the file of -o. It appears once it is complete, and never replaces another file.
 
-      Example: dlstore export -o downloads.jsonl
+      EXAMPLES:
+        dlstore export -o downloads.jsonl
+        dlstore export --format aria2 --state waiting -o downloads.txt
       """
   )
 

@@ -24,7 +24,9 @@ struct ImportCommand: AsyncParsableCommand {
       file, as 'add' does, all downloads or none; lines that cannot be used are reported and \
       skipped, and the exit code is then 1.
 
-      Example: dlstore --store ~/copy import downloads.jsonl
+      EXAMPLES:
+        dlstore --store ~/copy import downloads.jsonl
+        dlstore import --format aria2 aria2.session
       """
   )
 

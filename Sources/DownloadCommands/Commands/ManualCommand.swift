@@ -18,7 +18,7 @@ struct ManualCommand: ParsableCommand {
     let seconds = ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"].flatMap(Double.init)
     let pages = ManualPage.all(
       of: CommandInfo(of: DLStoreCommand.self),
-      version: DLStoreCommand.configuration.version,
+      version: Version.number,
       date: seconds.map(Date.init(timeIntervalSince1970:)) ?? Date()
     )
     for page in pages {

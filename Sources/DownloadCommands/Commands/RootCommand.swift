@@ -13,7 +13,7 @@ struct RootCommand: AsyncParsableCommand {
       Records contain paths relative to a root. If a disk or a folder has moved, one change of its \
       root makes all its files known again.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore root list
         dlstore root set /mnt/downloads
       """,
@@ -29,7 +29,7 @@ struct RootListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "Lists the roots: their names, their paths, and whether the folders exist.",
     discussion: """
-      EXAMPLES
+      EXAMPLES:
         dlstore root list
         dlstore root list --json
       """
@@ -68,7 +68,7 @@ struct RootSetCommand: AsyncParsableCommand {
       Moves no files: move the folder first. Without NAME it changes the default root. Refused with \
       exit code 75 while an engine runs, because an engine reads the roots when it starts.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore root set /mnt/downloads
         dlstore root set root-1f0c4e8a2b6d9e37 /mnt/archive
       """

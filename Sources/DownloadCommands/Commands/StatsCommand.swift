@@ -13,7 +13,7 @@ struct StatsCommand: AsyncParsableCommand {
       of downloads are those on disk. Readers are the processes that have a snapshot open; pages \
       freed after a snapshot was opened cannot be reused until it is closed.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore stats
         dlstore stats --json
         dlstore --store /var/lib/notes stats

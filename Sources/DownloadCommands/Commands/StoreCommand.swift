@@ -10,7 +10,7 @@ struct StoreCommand: AsyncParsableCommand {
     discussion: """
       Reads only: it never creates a store, and works while other processes write.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore store models
         dlstore store query DownloadRecord --where state=waiting --limit 10
         dlstore store get Root default
@@ -27,7 +27,7 @@ struct StoreModelsCommand: AsyncParsableCommand {
     commandName: "models",
     abstract: "Lists the models of a store, or the fields of one.",
     discussion: """
-      EXAMPLES
+      EXAMPLES:
         dlstore store models
         dlstore store models DownloadRecord
         dlstore --store /var/lib/notes store models --json
@@ -132,7 +132,7 @@ struct StoreGetCommand: AsyncParsableCommand {
     discussion: """
       Finds the object by its key, without reading others. The exit code is 1 if there is none.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore store get Root default
         dlstore store get DownloadRecord https://example.com/model.bin --json
       """

@@ -12,10 +12,10 @@ struct StoreQueryCommand: AsyncParsableCommand {
       finds an element. null finds objects without a value. JSON has the value forms of an export; \
       tables and CSV show dates as ISO 8601 in UTC.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore store query DownloadRecord --where state=waiting --limit 10
         dlstore store query DownloadRecord --sort received:desc --limit 5
-        dlstore store query DownloadRecord --fields id,filename,received --format csv
+        dlstore store query DownloadRecord --fields id,received --format csv
       """
   )
 

@@ -19,7 +19,7 @@ struct VerifyCommand: AsyncParsableCommand {
       --apply' does. It never deletes a record or a finished file. It is refused with exit code 75 \
       while an engine runs, except to rebuild indexes.
 
-      EXAMPLES
+      EXAMPLES:
         dlstore verify
         dlstore verify --json
         dlstore verify --repair

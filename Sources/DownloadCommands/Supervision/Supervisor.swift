@@ -24,7 +24,7 @@
     /// Supervises workers until one exits or the supervisor gives up; returns the exit status.
     ///
     /// Call this on the main thread of a process without other threads: it waits for signals with
-    /// `sigwait`, and the kernel kills a worker when the thread that started it ends.
+    /// `sigwaitinfo`, and the kernel kills a worker when the thread that started it ends.
     func run() -> Int32 {
       var copy = self
       return copy.supervise()
@@ -80,12 +80,15 @@
         case .stopped: JobControl.stopProcess()
         case nil: break
         }
-        var number: Int32 = 0
+        var information = unsafe siginfo_t()
         var awaited = awaited
-        guard unsafe sigwait(&awaited, &number) == 0 else { continue }
+        let number = unsafe sigwaitinfo(&awaited, &information)
+        guard number > 0 else { continue }
         // The worker restores the terminal before it stops, and this process stops after it: the
-        // shell shows its prompt when the process that it started has stopped.
-        if number == SIGTSTP || number == SIGCONT { worker.send(number) }
+        // shell shows its prompt when the process that it started has stopped. The terminal stops
+        // the worker itself; passed on, its signal could stop the worker again after it continued.
+        let isFromTerminal = unsafe information.si_code > 0
+        if number == SIGCONT || (number == SIGTSTP && !isFromTerminal) { worker.send(number) }
         guard let signal = StopSignal.allCases.first(where: { $0.number == number }) else {
           continue
         }

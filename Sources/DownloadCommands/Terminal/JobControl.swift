@@ -36,6 +36,9 @@ final class JobControl {
   }
 
   /// Stops this process by the default action of SIGTSTP; returns when it continues.
+  ///
+  /// A SIGTSTP that is already pending stops it only once, because the signal is blocked until both
+  /// are pending, and SIGCONT removes the other one.
   static func stopProcess() {
     var original = sigaction()
     var standard = sigaction()
@@ -49,8 +52,9 @@ final class JobControl {
     var previousMask = sigset_t()
     unsafe sigemptyset(&mask)
     unsafe sigaddset(&mask, SIGTSTP)
-    unsafe pthread_sigmask(SIG_UNBLOCK, &mask, &previousMask)
+    unsafe pthread_sigmask(SIG_BLOCK, &mask, &previousMask)
     _ = raise(SIGTSTP)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
     unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil)
     unsafe sigaction(SIGTSTP, &original, nil)
   }
