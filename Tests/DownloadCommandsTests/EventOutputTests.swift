@@ -10,7 +10,7 @@ import Testing
 @testable import DownloadCommands
 
 /// The messages and events of `get` and `run`, printed by the built program.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct EventOutputTests {
   private let folder: TemporaryFolder
   private let store: String

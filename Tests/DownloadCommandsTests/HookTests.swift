@@ -8,7 +8,7 @@ import Testing
 @testable import DownloadCommands
 
 /// `--on-complete` and `--on-error` of the built program.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct HookTests {
   private let folder: TemporaryFolder
   private let store: String

@@ -83,6 +83,7 @@ struct InputFileTests {
           line: 1,
           url: "http://127.0.0.1:8123/paused.bin?x=1",
           folder: "rel/dir",
+          bytesPerSecond: 1000,
           headers: ["Authorization: Basic am9lOnMgcA=="],
           gid: "e0d9c11f6643e4f7"
         ),
@@ -90,6 +91,7 @@ struct InputFileTests {
           line: 7,
           url: "http://127.0.0.1:8123/missing",
           absoluteFolder: "/srv/dl",
+          bytesPerSecond: 1000,
           gid: "1671cefa1fb51cad",
           isPaused: true
         ),
@@ -101,6 +103,7 @@ struct InputFileTests {
           folder: "sub",
           absoluteFolder: "/srv/dl",
           checksum: "sha-256=\(digest)",
+          bytesPerSecond: 1000,
           headers: [
             "Referer: http://127.0.0.1/page", "User-Agent: Tester/1.0", "X-One: 1",
             "Authorization: Bearer abc",
@@ -110,11 +113,19 @@ struct InputFileTests {
       ]
     )
     #expect(
-      file.problems.map(\.message) == [
-        "skipped the unsupported option 'max-download-limit' (3 times)",
-        "skipped the unsupported option 'split'",
-      ]
+      file.problems.map(\.message) == ["skipped the unsupported option 'split'"]
     )
+  }
+
+  @Test func `max-download-limit accepts byte counts with units, and 0 for no limit`() {
+    let values: [(String, Int64?)] = [
+      ("1000", 1000), ("500K", 512_000), ("2m", 2 << 20), ("0", nil), ("fast", nil), ("-1", nil),
+    ]
+    for (text, limit) in values {
+      let file = InputFile("http://a/1\n max-download-limit=\(text)\n")
+      #expect(file.entries.map(\.bytesPerSecond) == [limit])
+      #expect(file.problems.isEmpty == (limit != nil || text == "0"))
+    }
   }
 
   /// A session written by `aria2c --save-session` (1.36.0), with the folder renamed, and with the

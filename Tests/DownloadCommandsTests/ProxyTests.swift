@@ -12,7 +12,7 @@ import Testing
 
 /// The built program behind tinyproxy, with each transport of the build.
 @Suite(
-  .timeLimit(.minutes(5)),
+  .timeLimit(.minutes(10)),
   .enabled(
     if: NginxServer.isInstalled && TinyProxy.isInstalled,
     "needs nginx, openssl and tinyproxy: make test-deps"
@@ -195,7 +195,7 @@ struct ProxyTests {
 #if AsyncHTTPClient
   /// Certificates from files, which only AsyncHTTPClient accepts on Linux.
   @Suite(
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(10)),
     .enabled(if: NginxServer.isInstalled, "needs nginx and openssl: make test-deps")
   )
   struct CertificateOptionTests {

@@ -8,7 +8,7 @@ import Testing
 @testable import DownloadCommands
 
 /// The options of `add` and `get` that take header fields and digests from files.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestDetailsTests: StoreSuite {
   private let folder: TemporaryFolder
   let store: String

@@ -8,7 +8,7 @@
   @testable import DownloadCommands
 
   /// The notifications that systemd's `Type=notify` waits for.
-  @Suite(.timeLimit(.minutes(2)))
+  @Suite(.timeLimit(.minutes(10)))
   struct ServiceManagerTests {
     private let folder: TemporaryFolder
 

@@ -9,7 +9,7 @@
   @testable import DownloadCommands
 
   /// The built program in a shell in tmux.
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.timeLimit(.minutes(10)))
   struct TmuxTests: StoreSuite {
     private let folder: TemporaryFolder
     let store: String

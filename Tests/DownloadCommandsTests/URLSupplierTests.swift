@@ -9,7 +9,7 @@ import Testing
 @testable import DownloadCommands
 
 /// `--url-command`: a new URL for an expired link.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct URLSupplierTests {
   private let folder: TemporaryFolder
   private let store: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCommands
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UserCommandTests {
   @Test func `a command receives the input and the variables, and returns its output`() async throws
   {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Downloads with an earliest start or a rate limit of their own.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct EarliestStartTests {
   /// A system clock that the test sets.
   private final class SystemClock: Sendable {
@@ -90,7 +90,7 @@ struct EarliestStartTests {
 
 /// Rate limits of single downloads, with a transport that the test controls: URLSession has one
 /// thread for all downloads of a process.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DownloadRateTests {
   private let fixture: ManualFixture
   /// Whether the transport still delivers a body.

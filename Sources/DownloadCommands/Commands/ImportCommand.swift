@@ -164,6 +164,7 @@ extension DownloadRequest {
     headers = try entry.headers.map { try HeaderField(line: $0) }
     id = entry.gid
     isPaused = entry.isPaused
+    bytesPerSecond = entry.bytesPerSecond
   }
 }
 

@@ -18,6 +18,8 @@ struct InputFile: Sendable, Equatable {
     /// The absolute path of `dir`.
     var absoluteFolder: String?
     var checksum: String?
+    /// The rate limit in bytes per second.
+    var bytesPerSecond: Int64?
     /// Header fields, each as `Name: value`.
     var headers: [String] = []
     /// The id, as 16 hexadecimal digits.
@@ -166,6 +168,7 @@ extension InputFile.Entry {
     case "checksum": return take(checksum: value, line)
     case "gid": return take(gid: value, line)
     case "pause": isPaused = value == "true"
+    case "max-download-limit": return take(limit: value, line)
     case "header": headers.append(String(value))
     // With `*`, aria2 sends the URL itself.
     case "referer": headers.append("Referer: \(value == "*" ? url[...] : value)")
@@ -191,6 +194,22 @@ extension InputFile.Entry {
       )
     }
     checksum = String(value)
+    return nil
+  }
+
+  private mutating func take(limit value: Substring, _ line: Int) -> InputFile.Problem? {
+    // In aria2, 0 is no limit.
+    if value == "0" {
+      bytesPerSecond = nil
+      return nil
+    }
+    guard let limit = ByteAmount.parse(String(value)) else {
+      return InputFile.Problem(
+        line: line,
+        message: "skipped max-download-limit=\(value): it is not a byte count such as 500K or 2M"
+      )
+    }
+    bytesPerSecond = limit
     return nil
   }
 

@@ -23,11 +23,11 @@ struct TransferOptions: ParsableArguments {
   )
   var notBefore: Date?
 
-  /// Applies the options to requests.
+  /// Applies the options that are given; they override those of an input file.
   func apply(to requests: inout [DownloadRequest]) {
     for index in requests.indices {
-      requests[index].bytesPerSecond = bytesPerSecond
-      requests[index].notBefore = notBefore
+      if let bytesPerSecond { requests[index].bytesPerSecond = bytesPerSecond }
+      if let notBefore { requests[index].notBefore = notBefore }
     }
   }
 }
