@@ -24,7 +24,7 @@ extension Transaction where Self: ~Copyable {
   borrowing func string(for key: String, in database: Database) throws -> String? {
     try withValue(for: Array(key.utf8).span, in: database) { value in
       guard let value else { return nil }
-      return String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
+      return unsafe value.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
   }
 
