@@ -121,6 +121,12 @@ struct HelpTests {
         == "another engine runs; stop it first, or let it do the work"
     )
     #expect(Advice.message(of: EngineError(.stopped, "x")) == "x")
+    let other = folder.path("damaged")
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+    try Data(repeating: 7, count: 8_192).write(to: URL(filePath: "\(other)/data.mdb"))
+    let damaged = await dlstore("--store", other, "list")
+    #expect(damaged.status == .damaged)
+    #expect(damaged.messages.contains("'dlstore verify' lists the damage"))
   }
 
   // MARK: Documentation

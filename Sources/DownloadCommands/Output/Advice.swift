@@ -24,6 +24,8 @@ enum Advice {
   private static func text(for code: StoreError.Code) -> String? {
     switch code {
     case .notFound: "'dlstore add URL' creates a store, and --store names another one"
+    case .damaged:
+      "'dlstore verify' lists the damage, and 'dlstore verify --repair' saves what is readable"
     case .tooNew: "install the dlstore that wrote the store, or a later one"
     case .diskFull, .mapFull: "free disk space and repeat the command"
     case .permissionDenied: "run the command as the owner of the store, or name another --store"
