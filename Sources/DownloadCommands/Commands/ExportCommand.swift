@@ -55,23 +55,19 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   private func exportJSONLines(to sink: ExportSink) throws {
-    let options = StoreOptions(access: .readOnly)
-    let store = try Store(at: location.resolved(), models: [], options: options)
+    let store = try location.openedWithoutModels()
     guard !filter.isEmpty || !pattern.isEmpty else {
       _ = try store.exportJSONLines(sink.write)
       return
     }
-    try DownloadStoreCheck.require(store, "the filters select downloads")
+    try store.requireDownloads("the filters select downloads")
     var objects = ExportedObjects(filter, pattern)
     _ = try store.exportJSONLines(where: { objects.includes($0) }, sink.write)
   }
 
   private func exportAria2(to sink: ExportSink) throws {
-    do {
-      let options = StoreOptions(access: .readOnly)
-      let objects = try Store(at: location.resolved(), models: [], options: options)
-      try DownloadStoreCheck.require(objects, "the format 'aria2' describes downloads")
-    }
+    try location.openedWithoutModels()
+      .requireDownloads("the format 'aria2' describes downloads")
     let store = try RecordStore(at: location.resolved(), access: .readOnly)
     let roots = try store.roots()
     var omitted: [String: Int] = [:]
@@ -106,21 +102,6 @@ struct ExportCommand: AsyncParsableCommand {
     guard filter.states.isEmpty else { return condition }
     let state = DownloadRecord.columns.state
     return condition && state != .completed && state != .cancelled
-  }
-}
-
-/// Recognizes the stores of downloads.
-enum DownloadStoreCheck {
-  /// Whether the store contains downloads.
-  static func isDownloadStore(_ store: Store) throws -> Bool {
-    try store.storedModels().contains { $0.name == DownloadRecord.schema.name }
-  }
-
-  /// - Throws: ``CommandFailure`` with `usage` if the store does not contain downloads.
-  static func require(_ store: Store, _ reason: String) throws {
-    guard try isDownloadStore(store) else {
-      throw CommandFailure(.usage, "\(store.path) is not a store of downloads: \(reason)")
-    }
   }
 }
 

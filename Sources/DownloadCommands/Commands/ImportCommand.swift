@@ -68,7 +68,7 @@ struct ImportCommand: AsyncParsableCommand {
   private func importJSONLines() throws {
     let path = location.resolved()
     let source = try ImportSource(file, mustBeSeekable: Store.exists(at: path))
-    let lock = try lockEngine(ofStoreAt: path)
+    let lock = try lockEngine()
     let conflict: ImportOptions.ConflictPolicy =
       switch ifKnown ?? .keep {
       case .keep: .skip
@@ -101,10 +101,11 @@ struct ImportCommand: AsyncParsableCommand {
   /// Takes the engine lock of an existing store of downloads.
   ///
   /// A running engine does not expect records whose state it has not written.
-  private func lockEngine(ofStoreAt path: String) throws -> EngineLock? {
-    guard Store.exists(at: path) else { return nil }
-    let store = try Store(at: path, models: [], options: StoreOptions(access: .readOnly))
-    guard try DownloadStoreCheck.isDownloadStore(store) else { return nil }
+  private func lockEngine() throws -> EngineLock? {
+    let path = location.resolved()
+    guard Store.exists(at: path), try location.openedWithoutModels().hasDownloads() else {
+      return nil
+    }
     return try EngineLock(storePath: path)
   }
 

@@ -60,4 +60,14 @@ extension Store {
   func hasDownloads() throws -> Bool {
     try storedModels().contains { $0.name == DownloadRecord.schema.name }
   }
+
+  /// Throws if this is not a store of downloads.
+  ///
+  /// - Parameter reason: Why the command needs one.
+  /// - Throws: ``CommandFailure`` with `usage`; ``StoreError``.
+  func requireDownloads(_ reason: String) throws {
+    guard try hasDownloads() else {
+      throw CommandFailure(.usage, "\(path) is not a store of downloads: \(reason)")
+    }
+  }
 }
