@@ -107,7 +107,7 @@ struct VerifyCommandTests: StoreSuite {
     #expect(files["records"] as? Int == 1)
     let text = await verify()
     #expect(text.output.hasSuffix("files of 1 records: no problems\n"))
-    // Nothing to repair, so nothing is changed, whoever uses the store.
+    // Without problems, --repair changes nothing, so a running engine does not prevent it.
     let lock = try EngineLock(storePath: store)
     #expect(await verify("--repair") == text)
     withExtendedLifetime(lock) {}

@@ -40,7 +40,7 @@ struct StoreRepair {
   private(set) var reconciled: Int?
   /// The number of deleted partial files without a record.
   private(set) var deletedOrphans = 0
-  /// What could not be repaired, and why.
+  /// The failed repairs, each with its reason.
   private(set) var failures: [String] = []
 
   init(path: String) {

@@ -68,7 +68,7 @@ struct CommandLineScan {
       }
   }
 
-  /// The names of the commands that may stand in the place of the unknown word.
+  /// The names of the commands that could replace the unknown word.
   var commandNames: [String] {
     command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap(Self.names)
   }

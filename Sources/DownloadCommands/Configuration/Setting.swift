@@ -44,7 +44,7 @@ struct Setting: Sendable, Hashable {
   /// The environment variable: `DLSTORE_MAX_CONCURRENT` for `max-concurrent`.
   var variable: String { Self.variablePrefix + name.uppercased().replacing("-", with: "_") }
 
-  /// What a value must be, for messages: `<n>: The maximum number of …`.
+  /// A description of a valid value, for messages: `<n>: The maximum number of …`.
   var expectation: String {
     let help = option.abstract ?? ""
     return option.kind == .flag ? "true or false: \(help)" : "<\(option.valueName ?? "")>: \(help)"

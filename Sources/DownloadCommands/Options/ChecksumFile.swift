@@ -41,7 +41,7 @@ struct ChecksumFile: Sendable, Equatable {
     digests.merge(other.digests) { $0.union($1) }
   }
 
-  /// Several checksums of one name, of which none can be chosen.
+  /// A name with different checksums of the same algorithm.
   struct Ambiguous: Error, Equatable {
     var name: String
   }

@@ -2,7 +2,7 @@ internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
 
-/// What a user can do about an error of a library, for the end of its message.
+/// The user's next step after an error of a library, for the end of its message.
 ///
 /// The libraries do not know the options of the tool, so their messages cannot say it.
 enum Advice {

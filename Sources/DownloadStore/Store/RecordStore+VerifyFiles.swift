@@ -47,7 +47,8 @@ extension RecordStore {
     return report
   }
 
-  /// Returns the problem of a record that does not change meanwhile; `nil` if there is none.
+  /// Returns the problem of a record that no process changes during the check; `nil` if it has
+  /// none.
   private func lastingProblem(
     of record: DownloadRecord,
     in roots: Roots

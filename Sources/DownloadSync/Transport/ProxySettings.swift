@@ -89,7 +89,7 @@ public struct ProxyServer: Sendable, Hashable {
 
   /// A text that is not the URL of a proxy.
   public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, without credentials.
+    /// The reason, without credentials.
     public var message: String
     /// The message.
     public var description: String { message }
