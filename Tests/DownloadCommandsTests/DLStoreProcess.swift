@@ -118,7 +118,7 @@ final class DLStoreProcess: Sendable {
 
   /// Waits until a condition holds.
   func wait(until condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+    let deadline = ContinuousClock.now.advanced(by: .seconds(300))
     while !condition() {
       guard ContinuousClock.now < deadline else {
         kill(-id, SIGKILL)

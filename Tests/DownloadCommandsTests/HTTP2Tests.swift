@@ -62,10 +62,9 @@ struct HTTP2Tests {
     _ transport: TransportChoice
   ) async throws {
     let body = Body.generated(byteCount: 16_000_000, seed: 66)
-    let nginx = try NginxServer(files: ["a": body])
-    // The transfer takes long enough to be stopped halfway on a busy machine.
-    let slowly = ["get", "--limit-rate", "400000", nginx.url("a")]
-    let first = try start(transport, slowly, trusting: nginx.certificate)
+    // The first transfer cannot end before the test stops it.
+    let nginx = try NginxServer(files: ["a": body], slowAfter: 2_000_000)
+    let first = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
     let store = file("store")
     // Once the store counts bytes, a checkpoint exists.
     try await first.wait {

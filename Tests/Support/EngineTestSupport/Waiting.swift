@@ -10,7 +10,7 @@ package func waitUntil(
   _ description: String,
   _ condition: () async throws -> Bool
 ) async throws {
-  let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+  let deadline = ContinuousClock.now.advanced(by: .seconds(300))
   while try await !condition() {
     guard ContinuousClock.now < deadline else { throw WaitTimeout(description: description) }
     try await Task.sleep(for: .milliseconds(5))

@@ -37,11 +37,14 @@ public final class NginxServer: Sendable {
   ///   - kind: Its certificate, for `localhost`.
   ///   - clients: A PEM file with the authority of the certificates that clients must have; `nil` if
   ///     they need none.
+  ///   - count: The bytes after which a request without a range gets no more than 4 KiB a second;
+  ///     `nil` for no limit.
   /// - Throws: ``Failure``.
   public init(
     files: [String: Body],
     certificate kind: ServerCertificate = .selfSigned,
-    requiringClientsOf clients: String? = nil
+    requiringClientsOf clients: String? = nil,
+    slowAfter count: Int? = nil
   ) throws {
     self.kind = kind
     folder =
@@ -56,7 +59,7 @@ public final class NginxServer: Sendable {
     // Another process may take the port in the meantime.
     for _ in 0..<5 {
       let port = try Self.freePort()
-      let text = Self.configuration(folder, port, clients)
+      let text = Self.configuration(folder, port, clients, slowAfter: count)
       try Data(text.utf8).write(to: URL(filePath: "\(folder)/nginx.conf"))
       if let process = try Self.started(in: folder, port: port) {
         self.port = port
@@ -114,9 +117,14 @@ public final class NginxServer: Sendable {
   private static func configuration(
     _ folder: String,
     _ port: UInt16,
-    _ clients: String?
+    _ clients: String?,
+    slowAfter count: Int?
   ) -> String {
     let verification = clients.map { "ssl_client_certificate \($0); ssl_verify_client on;" } ?? ""
+    let limit =
+      count.map {
+        "location / { if ($http_range = '') { limit_rate_after \($0); limit_rate 4k; } }"
+      } ?? ""
     return """
       daemon off;
       master_process off;
@@ -137,6 +145,7 @@ public final class NginxServer: Sendable {
           ssl_certificate_key \(folder)/key.pem;
           \(verification)
           root \(folder)/www;
+          \(limit)
         }
       }
       """
