@@ -5,7 +5,7 @@ package struct WaitTimeout: Error {
 
 /// Polls until the condition holds.
 ///
-/// - Throws: ``WaitTimeout`` after a minute.
+/// - Throws: ``WaitTimeout`` after five minutes.
 package func waitUntil(
   _ description: String,
   _ condition: () async throws -> Bool
