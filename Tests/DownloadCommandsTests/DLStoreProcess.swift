@@ -55,6 +55,8 @@ final class DLStoreProcess: Sendable {
     // Not the configuration of the user who runs the tests.
     environment["DLSTORE_CONFIG"] = ""
     environment["DLSTORE_STORE"] = store
+    // A transfer that a test stalls must not fail because the machine is busy.
+    environment["DLSTORE_TIMEOUT"] = "10m"
     environment.merge(additions) { $1 }
     let folders = [
       program.deletingLastPathComponent().path, environment["PATH"] ?? "/usr/bin:/bin",
