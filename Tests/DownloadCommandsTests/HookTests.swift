@@ -54,9 +54,9 @@ struct HookTests {
     #expect(json?["id"] as? String == record.id && json?["state"] as? String == "completed")
     #expect(json?["localPath"] as? String == folder.path(record.filename))
     #expect(try text("copy") == "body" && !exists("hacked"))
-    // The harness sets DLSTORE_CONFIG.
+    // The harness sets two more.
     let lines = try text("env").split(separator: "\n").map(String.init)
-      .filter { $0 != "DLSTORE_CONFIG=" }
+      .filter { !$0.hasPrefix("DLSTORE_CONFIG=") && !$0.hasPrefix("DLSTORE_TIMEOUT=") }
     #expect(
       lines == [
         "DLSTORE_EVENT=complete", "DLSTORE_ID=\(record.id)",
