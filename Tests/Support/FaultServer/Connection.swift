@@ -136,12 +136,14 @@ struct Connection {
   /// Sends bytes, then other bytes repeatedly until the client closes the connection or the server
   /// stops.
   private func sendForEver(_ bytes: [UInt8], _ repeated: [UInt8], _ milliseconds: Int) -> Bool {
-    guard socket.send(bytes) else { return false }
+    server.resetsItself(number)
+    defer { if server.isStopped { socket.prepareReset(waits: false) } }
+    guard socket.send(bytes, while: { !server.isStopped }) else { return false }
     // Without pauses, one system call per repetition would dominate the cost.
     let count = milliseconds > 0 ? 1 : max(1, Self.pieceSize / repeated.count)
     let piece = [UInt8](repeatElement(repeated, count: count).joined())
     while milliseconds == 0 || socket.staysOpen(milliseconds: CInt(milliseconds)) {
-      guard socket.send(piece) else { return false }
+      guard socket.send(piece, while: { !server.isStopped }) else { return false }
     }
     return false
   }

@@ -10,6 +10,8 @@ final class ServerState: Sendable {
     var requests: [Request] = []
     var deliveries: [Delivery] = []
     var connections: [Int: Socket] = [:]
+    /// The connections that reset themselves when the server stops.
+    var resetting: Set<Int> = []
     var connectionCount = 0
     var isStopped = false
   }
@@ -24,6 +26,7 @@ final class ServerState: Sendable {
     self.onEvent = onEvent
   }
 
+  var isStopped: Bool { contents.withLock { $0.isStopped } }
   var requests: [Request] { contents.withLock { $0.requests } }
   var openConnectionCount: Int { contents.withLock { $0.connections.count } }
   var deliveries: [Delivery] { contents.withLock { $0.deliveries } }
@@ -52,6 +55,14 @@ final class ServerState: Sendable {
     }
     onEvent(.received(request, status: reply.substitute == nil ? reply.status : 0))
     return reply
+  }
+
+  /// Lets a connection end itself with RST when the server stops.
+  ///
+  /// FIN inside a response header is fatal to a process with URLSession on Linux, also for a task
+  /// that it is about to cancel.
+  func resetsItself(_ number: Int) {
+    contents.withLock { _ = $0.resetting.insert(number) }
   }
 
   /// Records the end of a reply.
@@ -91,7 +102,10 @@ final class ServerState: Sendable {
         var connection = Connection(socket: client, number: number, server: self)
         connection.run()
         // Removed before it is closed: `stop` must not shut down a reused descriptor.
-        self.contents.withLock { $0.connections[number] = nil }
+        self.contents.withLock {
+          $0.connections[number] = nil
+          $0.resetting.remove(number)
+        }
         client.close()
       }
     }
@@ -103,7 +117,10 @@ final class ServerState: Sendable {
       defer { contents.isStopped = true }
       guard !contents.isStopped else { return true }
       listener.shutDown()
-      for connection in contents.connections.values { connection.shutDown() }
+      for (number, connection) in contents.connections
+      where !contents.resetting.contains(number) {
+        connection.shutDown()
+      }
       return false
     }
     if !wasStopped { threads.wait() }

@@ -27,10 +27,12 @@ struct Socket: Sendable {
 
   #if canImport(Darwin)
     private static let stream = SOCK_STREAM
+    private static let withoutWaiting = MSG_DONTWAIT
     private static let sendFlags: CInt = 0
     private static let hangUp = CShort(POLLIN)
   #else
     private static let stream = CInt(SOCK_STREAM.rawValue)
+    private static let withoutWaiting = CInt(MSG_DONTWAIT)
     // A closed client must be an error of `send`, not a signal that ends the process.
     private static let sendFlags = CInt(MSG_NOSIGNAL)
     // POLLRDHUP, which the Swift overlay omits: the client has sent FIN.
@@ -115,6 +117,25 @@ struct Socket: Sendable {
     return true
   }
 
+  /// Sends all bytes; gives up when the condition, tested at least five times a second, is false.
+  ///
+  /// Returns false if it gave up, or if the client has closed the connection.
+  func send(_ bytes: [UInt8], while condition: () -> Bool) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      guard condition() else { return false }
+      guard isReady(for: CShort(POLLOUT), milliseconds: 200) else { continue }
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[sent...])
+        return unsafe sendBytes(descriptor, rest, Self.sendFlags | Self.withoutWaiting)
+      }
+      if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
+      guard count > 0 else { return false }
+      sent += count
+    }
+    return true
+  }
+
   /// Waits for the given time, or until the connection ends.
   ///
   /// Returns whether it is still open.
@@ -136,10 +157,10 @@ struct Socket: Sendable {
 
   /// Makes the next ``close()`` send RST.
   ///
-  /// RST also discards data that the client has not acknowledged. So this waits up to one second
-  /// until the send queue is empty: a fault "after n bytes" is then exact.
-  func prepareReset() {
-    for _ in 0..<1_000 where unsentByteCount > 0 {
+  /// RST also discards data that the client has not acknowledged. If `waits`, this waits up to one
+  /// second until the send queue is empty: a fault "after n bytes" is then exact.
+  func prepareReset(waits: Bool = true) {
+    for _ in 0..<(waits ? 1_000 : 0) where unsentByteCount > 0 {
       guard staysOpen(milliseconds: 1) else { break }
     }
     set(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
