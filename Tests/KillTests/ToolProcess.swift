@@ -90,7 +90,7 @@ final class ToolProcess {
   /// Waits until the process ends, and kills the whole group if that exceeds the limit.
   ///
   /// The end of a process killed for this reason has no exit code.
-  func wait(atMost limit: Duration = .seconds(180)) -> End {
+  func wait(atMost limit: Duration = .seconds(300)) -> End {
     let deadline = ContinuousClock.now.advanced(by: limit)
     while ContinuousClock.now < deadline {
       if let end = reap(WNOHANG) { return end }

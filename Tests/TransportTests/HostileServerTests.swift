@@ -21,7 +21,7 @@ struct HostileServerTests {
   private func outcome(
     _ fault: Fault,
     sink: RecordingSink,
-    idleTimeout: Duration = .seconds(30)
+    idleTimeout: Duration = .seconds(300)
   ) async -> TaskOutcome? {
     let transport = TransportUnderTest.make(idleTimeout: idleTimeout)
     server.route("/file", Resource(.text("x"), faults: fault, then: .repeatLast))

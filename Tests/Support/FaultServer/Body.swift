@@ -1,12 +1,15 @@
 internal import SystemInterface
 
 /// The content of a resource: stored bytes, or bytes that are computed on demand.
-public struct Body: Sendable {
+public struct Body: Sendable, CustomStringConvertible {
   /// The page size of generated content, in bytes.
   private static let pageSize = 65_536
 
   /// The size in bytes.
   public let byteCount: Int64
+
+  /// The size only, because failed expectations print the description.
+  public var description: String { "Body(\(byteCount) bytes)" }
 
   /// The stored bytes, or the table of random bytes that pages are taken from.
   private let store: [UInt8]
