@@ -61,6 +61,7 @@ enum RowName: String, CaseIterable {
   case batches
   case size
   case whole
+  case together
   case field
   case query
   case filter

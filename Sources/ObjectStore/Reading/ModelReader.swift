@@ -157,10 +157,7 @@ struct ModelReader {
     parts: RecordParts
   ) throws -> Found? {
     guard let cold = unsafe try value(of: id, in: tables.records) else {
-      throw StoreError(
-        .damaged,
-        unsafe "object \(id) of \(tables.name) has an entry in the key table but no record"
-      )
+      throw unsafe missingRecord(id)
     }
     let record = unsafe try record(id, cold: cold, parts: .cold)
     guard unsafe try isKey(key, of: record, id) else { return nil }
@@ -168,6 +165,14 @@ struct ModelReader {
       return Found(id: id, record: record)
     }
     return Found(id: id, record: unsafe try self.record(id, addingHotPartTo: record))
+  }
+
+  /// The error for an id in the key table that has no record.
+  func missingRecord(_ id: UInt64) -> StoreError {
+    StoreError(
+      .damaged,
+      unsafe "object \(id) of \(tables.name) has an entry in the key table but no record"
+    )
   }
 
   /// Returns a record with its hot part added.
@@ -185,7 +190,8 @@ struct ModelReader {
     }
   }
 
-  private func isKey(
+  /// Whether the record has the given primary key.
+  func isKey(
     _ key: UnsafeRawBufferPointer,
     of record: borrowing RecordView,
     _ id: UInt64

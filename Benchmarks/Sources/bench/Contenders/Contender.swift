@@ -37,6 +37,12 @@ extension Contender {
   }
 }
 
+/// A contender that looks up many records at once.
+protocol BatchReader: Contender {
+  /// Decodes each of the records, which are looked up together.
+  func readTogether(_ urls: [String], _ stopwatch: inout Stopwatch) throws -> Digest
+}
+
 /// A contender that supports writes by concurrent tasks.
 protocol TaskWriter: Contender {
   /// Updates the progress of one record in a durable commit.

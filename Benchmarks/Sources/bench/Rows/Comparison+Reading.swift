@@ -31,6 +31,39 @@ extension Comparison {
     rows.append(row)
   }
 
+  /// Looks up batches of records with one call each, beside single lookups of other records.
+  mutating func readTogether() throws {
+    let single = "\(Contenders.ours), one by one"
+    var row = TableRow(
+      "1,000 lookups by url in one call, whole structs, a record",
+      .nanoseconds,
+      [.faster(2.5, .figure(single))]
+    )
+    for repetition in repetitions(7) {
+      for (name, store) in turn(contenders, repetition) {
+        guard let reader = store as? any BatchReader else { continue }
+        for isSingle in turn([true, false], repetition) {
+          var stopwatch = Stopwatch()
+          let batches = (0..<30).map { _ in randomIndices(Self.batch) }
+          for indices in batches {
+            let urls = indices.map { generator.url($0) }
+            let found =
+              try isSingle
+              ? reader.read(urls, &stopwatch) : reader.readTogether(urls, &stopwatch)
+            try expect(Digest(indices.map { download($0) }), found, name)
+          }
+          row.add(
+            processorTimeOf: stopwatch,
+            in: 1e-9,
+            for: batches.count * Self.batch,
+            isSingle ? single : name
+          )
+        }
+      }
+    }
+    rows.append(row)
+  }
+
   mutating func readOneField() throws {
     var row = TableRow(
       "lookup by url, one field of a view",

@@ -53,8 +53,9 @@ struct Comparison {
     try measure(.size) { try $0.measureSizes() }
     try measure(.batches) { try $0.loadInBatches() }
     // Reads come before writes, because the expected results are those of the records as added.
-    if !wanted.isDisjoint(with: [.whole, .field]) { try warm() }
+    if !wanted.isDisjoint(with: [.whole, .together, .field]) { try warm() }
     try measure(.whole) { try $0.readWhole() }
+    try measure(.together) { try $0.readTogether() }
     try measure(.field) { try $0.readOneField() }
     try measure(.query) { try $0.readFailed() }
     try measure(.filter) { try $0.filter() }

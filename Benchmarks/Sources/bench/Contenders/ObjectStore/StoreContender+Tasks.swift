@@ -1,6 +1,21 @@
 import Foundation
 import ObjectStore
 
+extension StoreContender: BatchReader {
+  func readTogether(_ urls: [String], _ stopwatch: inout Stopwatch) throws -> Digest {
+    try stopwatch.run {
+      try store.read { snapshot in
+        var digest = Digest()
+        for (index, found) in try snapshot.find(Download.self, keys: urls).enumerated() {
+          guard let found else { throw Mismatch("no \(urls[index])") }
+          digest.add(found)
+        }
+        return digest
+      }
+    }
+  }
+}
+
 extension StoreContender: TaskWriter {
   func update(_ change: Progress) async throws {
     try await store.write { transaction in try Self.update(change, in: &transaction) }
