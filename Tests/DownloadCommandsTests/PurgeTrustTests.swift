@@ -188,6 +188,36 @@ struct PurgeTrustTests {
     if place != "" { #expect(text(layout.partialPath) == Self.theirs) }
   }
 
+  @Test(arguments: [
+    ("..", "foreign"), ("../elsewhere", "foreign"), ("x/../../elsewhere", "foreign"),
+    ("", "../elsewhere/foreign"),
+  ])
+  func `remove and cancel delete nothing at a stored name that leads out of the root`(
+    place: String,
+    name: String
+  ) async throws {
+    let root = try layout().rootPath
+    try FileManager.default.createDirectory(atPath: root + "/x", withIntermediateDirectories: true)
+    for command in [["cancel"], ["remove", "--with-file"]] {
+      try change { record in
+        record.folder = place
+        record.filename = name
+        record.state = .paused
+        record.intent = .pause
+      }
+      let layout = try layout()
+      // The files have every property by which a store recognizes its own.
+      try write(Self.theirs, to: layout.finalPath)
+      try write(Self.theirs, to: layout.partialPath)
+      if command[0] == "remove" { try complete(layout.finalPath) }
+      let result = await dlstore(["--store", store.path] + command + [url])
+      #expect(result.status == .done, "\(result)")
+      #expect(text(layout.finalPath) == Self.theirs, "\(command)")
+      #expect(text(layout.partialPath) == Self.theirs, "\(command)")
+    }
+    #expect(try store.records(DownloadRecord.all).isEmpty)
+  }
+
   @Test func `a link in the place of a partial file is kept, with its target`() async throws {
     let foreign = try folder.makeFile("elsewhere/foreign", Self.theirs)
     let partial = try layout().partialPath

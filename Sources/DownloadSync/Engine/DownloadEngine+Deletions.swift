@@ -40,6 +40,14 @@ extension DownloadEngine {
     return withheld
   }
 
+  /// Deletes the partial file of a record, unless its path leads out of the root.
+  ///
+  /// Every stored name was validated; damage or another program may have changed it since.
+  @discardableResult
+  func removePartial(_ layout: FileLayout) -> FilePlacement.Removal {
+    layout.isBelowRoot ? placement.removePartial(layout.partialPath) : .missing
+  }
+
   /// Retries the deletions whose folder could not be synced and whose wait is over.
   func retryDeletions() async throws {
     let urls = deletions.due(at: environment.instant())

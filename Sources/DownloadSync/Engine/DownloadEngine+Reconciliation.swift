@@ -140,7 +140,7 @@ extension DownloadEngine {
       }
       var hasDeleted = false
       if effects.partial == .delete {
-        switch placement.removePartial(found.layout.partialPath) {
+        switch removePartial(found.layout) {
         case .removed: hasDeleted = true
         case .refused(.locked):
           // The record still owns the file, so that the next reconciliation deletes it.
@@ -151,7 +151,7 @@ extension DownloadEngine {
         }
       }
       settled.append(found)
-      if effects.deletesFinal { placement.remove(found.layout.finalPath) }
+      if effects.deletesFinal, found.layout.isBelowRoot { placement.remove(found.layout.finalPath) }
       // A record that gives its files up: they may have been deleted just before a kill.
       if hasDeleted || effects.record == .delete || effects.record == .keep(.cancelled) {
         cleared.append(found)
@@ -178,13 +178,13 @@ extension DownloadEngine {
 
   /// Deletes or truncates a partial file after the commit, as the plan of the next attempt requires.
   private func cutPartial(of found: Reconciliation) {
-    let path = found.layout.partialPath
     switch found.effects.partial {
-    case .drop: placement.removePartial(path)
-    case .truncate: placement.cutPartial(path, to: found.record.received)
+    case .drop: removePartial(found.layout)
+    case .truncate where found.layout.isBelowRoot:
+      placement.cutPartial(found.layout.partialPath, to: found.record.received)
     // Deleted before the commit.
     case .delete: break
-    case .keep: break
+    case .truncate, .keep: break
     }
   }
 

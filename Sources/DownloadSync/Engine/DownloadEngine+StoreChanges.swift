@@ -117,7 +117,7 @@ extension DownloadEngine {
     // A record that was moved to another URL continues, so its observers receive no end.
     let isMoved = owner.map { !$0.url.utf8.elementsEqual(download.url.utf8) } ?? false
     dispatcher.emit(.released(url: download.url), of: isMoved ? nil : download.id)
-    if owner == nil { placement.removePartial(layout.partialPath) }
+    if owner == nil { removePartial(layout) }
     let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
     try await execute(
       records.filter { isInScope($0.url) }.map { try inspect($0) }

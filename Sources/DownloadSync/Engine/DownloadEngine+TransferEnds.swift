@@ -116,7 +116,7 @@ extension DownloadEngine {
       active.remove(download.record.url)
       // An empty partial file carries no state.
       if download.transfer.file.fileIdentity?.size == 0 {
-        placement.removePartial(download.layout.partialPath)
+        removePartial(download.layout)
       }
       let failure = attributed(failure)
       try await commitFailure(
