@@ -4,15 +4,25 @@ import Testing
 @testable import DownloadCommands
 
 struct InputFileTests {
-  @Test func `a plain list has one URL per line`() {
-    let file = InputFile("\u{FEFF}http://a/1\r\n\r\n# no\nhttps://b/2")
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func inputFile(_ text: String) throws -> InputFile {
+    try InputFile(folder.makeFile("list", text))
+  }
+
+  @Test func `a plain list has one URL per line`() throws {
+    let file = try inputFile("\u{FEFF}http://a/1\r\n\r\n# no\nhttps://b/2")
     #expect(file.entries.map(\.url) == ["http://a/1", "https://b/2"])
     #expect(file.entries.map(\.line) == [1, 4])
     #expect(file.problems.isEmpty)
   }
 
-  @Test func `options apply to the URL above them`() {
-    let file = InputFile(
+  @Test func `options apply to the URL above them`() throws {
+    let file = try inputFile(
       "http://a/1\thttp://m/1\n  out=x y.zip\n\tdir=sub/dir\n"
         + " checksum=sha-256=\(String(repeating: "a", count: 64))\n header=A: b\n header=C: d\n"
         + "http://b/2\n"
@@ -38,8 +48,8 @@ struct InputFileTests {
     "out=../x", "out=/etc/x", "out=a/../b", "out=a//b", "out=a/", "out=..", "out=",
     "dir=a/../../b", "dir=..", "dir=/a/../b",
   ])
-  func `an entry whose path leaves the folder is skipped`(option: String) {
-    let file = InputFile("http://a/1\n  \(option)\n  header=A: b\nhttp://b/2")
+  func `an entry whose path leaves the folder is skipped`(option: String) throws {
+    let file = try inputFile("http://a/1\n  \(option)\n  header=A: b\nhttp://b/2")
     #expect(file.entries.map(\.url) == ["http://b/2"])
     #expect(file.problems.map(\.line) == [2])
     #expect(file.problems.allSatisfy { $0.isFatal })
@@ -48,24 +58,24 @@ struct InputFileTests {
   @Test(arguments: [
     "split=5", "dir=~/x", "checksum=adler32=00", "nonsense", "gid=00", "gid=0123456789abcdeg",
   ])
-  func `an unknown option is reported and ignored`(option: String) {
-    let file = InputFile("http://a/1\n  \(option)")
+  func `an unknown option is reported and ignored`(option: String) throws {
+    let file = try inputFile("http://a/1\n  \(option)")
     #expect(file.entries == [InputFile.Entry(line: 1, url: "http://a/1")])
     #expect(file.problems.map(\.isFatal) == [false])
   }
 
-  @Test func `URLs of other schemes are skipped`() {
-    let file = InputFile("magnet:?xt=1\n out=a\nftp://a/1\thttp://a/1")
+  @Test func `URLs of other schemes are skipped`() throws {
+    let file = try inputFile("magnet:?xt=1\n out=a\nftp://a/1\thttp://a/1")
     #expect(file.entries.map(\.url) == ["http://a/1"])
     #expect(file.problems.map(\.isFatal) == [true, false])
   }
 
-  @Test func `an option before the first URL is reported`() {
-    #expect(InputFile(" out=a").problems.map(\.line) == [1])
+  @Test func `an option before the first URL is reported`() throws {
+    #expect(try inputFile(" out=a").problems.map(\.line) == [1])
   }
 
-  @Test func `an unsupported option is reported once, with its count`() {
-    let file = InputFile("http://a/1\n split=5\n x=1\nhttp://a/2\n split=5\n split=5")
+  @Test func `an unsupported option is reported once, with its count`() throws {
+    let file = try inputFile("http://a/1\n split=5\n x=1\nhttp://a/2\n split=5\n split=5")
     #expect(file.problems.map(\.line) == [2, 3])
     #expect(
       file.problems.map(\.message) == [
@@ -74,9 +84,9 @@ struct InputFileTests {
     )
   }
 
-  @Test func `a session of aria2 is read with all options that a record can express`() {
+  @Test func `a session of aria2 is read with all options that a record can express`() throws {
     let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-    let file = InputFile(Self.session)
+    let file = try inputFile(Self.session)
     #expect(
       file.entries == [
         InputFile.Entry(
@@ -117,12 +127,12 @@ struct InputFileTests {
     )
   }
 
-  @Test func `max-download-limit accepts byte counts with units, and 0 for no limit`() {
+  @Test func `max-download-limit accepts byte counts with units, and 0 for no limit`() throws {
     let values: [(String, Int64?)] = [
       ("1000", 1000), ("500K", 512_000), ("2m", 2 << 20), ("0", nil), ("fast", nil), ("-1", nil),
     ]
     for (text, limit) in values {
-      let file = InputFile("http://a/1\n max-download-limit=\(text)\n")
+      let file = try inputFile("http://a/1\n max-download-limit=\(text)\n")
       #expect(file.entries.map(\.bytesPerSecond) == [limit])
       #expect(file.problems.isEmpty == (limit != nil || text == "0"))
     }

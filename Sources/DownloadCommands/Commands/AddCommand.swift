@@ -10,7 +10,8 @@ struct AddCommand: AsyncParsableCommand {
       Prints one line per download: its id, 'new' or 'known', and its file name. Adding a known URL \
       keeps the bytes already on disk and resumes the download if it was paused or had failed. \
       Invalid lines of an input file are reported and skipped; the others are stored, and the exit \
-      code is 1.
+      code is 1. An input file is read and stored in batches: a printed download is stored, also \
+      if the command is stopped later, and repeating the command adds the rest.
 
       EXAMPLES:
         dlstore add https://example.com/model.bin --tag models
@@ -26,12 +27,14 @@ struct AddCommand: AsyncParsableCommand {
   var paused = false
 
   func run() async throws {
-    var (requests, isComplete) = try what.requests()
-    transfer.apply(to: &requests)
-    if paused { for index in requests.indices { requests[index].isPaused = true } }
+    var source = try RequestSource(what)
     let store = try RecordStore(at: location.resolved())
-    let added = try await store.add(requests)
-    try Output.current.report(added.map(\.line).joined())
-    if !isComplete { throw CommandFailure(.failed) }
+    while case var requests = try source.nextBatch(), !requests.isEmpty {
+      transfer.apply(to: &requests)
+      if paused { for index in requests.indices { requests[index].isPaused = true } }
+      let added = try await store.add(requests)
+      try Output.current.report(added.map(\.line).joined())
+    }
+    if !source.isComplete { throw CommandFailure(.failed) }
   }
 }

@@ -50,12 +50,15 @@ struct GetCommand: EngineCommand {
   }
 
   func run() async throws {
-    var (requests, isComplete) = try what.requests()
-    transfer.apply(to: &requests)
+    var source = try RequestSource(what)
     let folder = try Folder.made(at: outputFolder ?? ".")
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
-    let urls = Set(requests.map(\.url))
-    try await add(requests, folder, to: store)
+    var urls: Set<String> = []
+    while case var requests = try source.nextBatch(), !requests.isEmpty {
+      transfer.apply(to: &requests)
+      urls.formUnion(requests.map(\.url))
+      try await add(requests, folder, to: store)
+    }
     let end: EngineSession.End
     do {
       let session = try EngineSession(
@@ -73,10 +76,10 @@ struct GetCommand: EngineCommand {
       )
     }
     if let signal = end.signal { throw CommandFailure(signal.status) }
-    let records = try records(urls, in: store)
+    let records = try records(urls.sorted(), in: store)
     // A record that was removed in the meantime was not downloaded.
     let status = records.count == urls.count ? Self.status(of: records) : .failed
-    guard status == .done, isComplete, end.failedHooks == 0 else {
+    guard status == .done, source.isComplete, end.failedHooks == 0 else {
       throw CommandFailure(status == .done ? .failed : status)
     }
   }
@@ -90,7 +93,7 @@ struct GetCommand: EngineCommand {
     if Worker.current?.isRestarted == true {
       // Adding a known download clears its failures: a server that crashes the process would be
       // tried forever.
-      let known = Set(try records(Set(requests.map(\.url)), in: store).map(\.url))
+      let known = Set(try records(requests.map(\.url), in: store).map(\.url))
       requests.removeAll { known.contains($0.url) }
     }
     guard !requests.isEmpty else { return }
@@ -108,10 +111,8 @@ struct GetCommand: EngineCommand {
     }
   }
 
-  private func records(_ urls: Set<String>, in store: RecordStore) throws -> [DownloadRecord] {
-    try store.objects.read { tx in
-      try urls.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
-    }
+  private func records(_ urls: [String], in store: RecordStore) throws -> [DownloadRecord] {
+    try store.objects.read { tx in try tx.find(DownloadRecord.self, keys: urls).compactMap { $0 } }
   }
 
   /// The exit status for the records that were asked for.

@@ -112,7 +112,7 @@ struct ImportCommand: AsyncParsableCommand {
   // MARK: aria2
 
   private func importAria2() async throws {
-    let list = InputFile(try InputFile.text(ofFile: file))
+    let list = try InputFile(file)
     var isComplete = !list.problems.contains(where: \.isFatal)
     for problem in list.problems {
       Output.current.say("\(file):\(problem.line): \(problem.message)")

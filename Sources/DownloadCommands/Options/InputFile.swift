@@ -1,6 +1,5 @@
 internal import DownloadStore
 internal import Foundation
-internal import SystemInterface
 
 /// A list of downloads: one URL per line, or aria2's input file and session format.
 ///
@@ -43,104 +42,32 @@ struct InputFile: Sendable, Equatable {
   }
 
   private(set) var entries: [Entry] = []
-  /// The problems; an option that is not supported is listed once, at its first line.
+  /// The problems, in the order of their lines; an option that is not supported is listed once, at
+  /// its first line.
   private(set) var problems: [Problem] = []
-  /// The number of lines with an option that is not supported, by name.
-  private var unsupported: [String: Int] = [:]
 
-  /// Parses a text.
-  init(_ text: String) {
-    let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
-    let lines = text.split(omittingEmptySubsequences: false) {
-      $0 == "\n" || $0 == "\r\n" || $0 == "\r"
-    }
-    var entry: Entry?
-    var isRefused = false
-    for (index, line) in lines.enumerated() {
-      let number = index + 1
-      let content = line.trimmingBlanks
-      guard !content.isEmpty, !line.hasPrefix("#") else { continue }
-      if line.first == " " || line.first == "\t" {
-        if entry != nil {
-          if let problem = entry?.take(option: content, line: number) {
-            note(problem)
-            if problem.isFatal { entry = nil }
-            isRefused = isRefused || problem.isFatal
-          }
-        } else if !isRefused {
-          note(Problem(line: number, message: "this option has no URL above it"))
-        }
-      } else {
-        if let entry { entries.append(entry.completed) }
-        entry = start(line, number)
-        isRefused = entry == nil
-      }
-    }
-    if let entry { entries.append(entry.completed) }
-    for index in problems.indices {
-      guard let count = problems[index].option.flatMap({ unsupported[$0] }), count > 1 else {
-        continue
-      }
-      problems[index].message += " (\(count) times)"
-    }
-  }
-
-  private mutating func note(_ problem: Problem) {
-    if let option = problem.option {
-      unsupported[option, default: 0] += 1
-      guard unsupported[option] == 1 else { return }
-    }
-    problems.append(problem)
-  }
-
-  /// Parses a line of URLs; `nil` if none of them can be downloaded.
-  private mutating func start(_ line: Substring, _ number: Int) -> Entry? {
-    let urls = line.split(separator: "\t").map { String($0.trimmingBlanks) }.filter { !$0.isEmpty }
-    var seen: Set<[UInt8]> = []
-    let usable = urls.filter { url in
-      let scheme = url.lowercased()
-      guard scheme.hasPrefix("http://") || scheme.hasPrefix("https://") else { return false }
-      // aria2 lists a URL once for each connection that used it.
-      return seen.insert(Array(url.utf8)).inserted
-    }
-    guard let first = usable.first else {
-      let message = "only http and https URLs can be downloaded"
-      note(Problem(line: number, message: message, isFatal: true))
-      return nil
-    }
-    if usable.count < Set(urls.map { Array($0.utf8) }).count {
-      let message = "skipped a mirror that is neither http nor https"
-      note(Problem(line: number, message: message))
-    }
-    return Entry(line: number, url: first, mirrors: Array(usable.dropFirst()))
-  }
-}
-
-extension InputFile {
   /// Reads a whole file, or standard input for `-`.
   ///
   /// - Throws: ``CommandFailure``.
-  static func text(ofFile path: String) throws -> String {
-    // Opened once: it may be a pipe.
-    let descriptor = unsafe path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandFailure(
-        SystemCall.status(),
-        "cannot read \(path): \(systemErrorText())"
-      )
+  init(_ path: String) throws {
+    var lines = try LineReader(path)
+    var parser = InputFileParser()
+    var items: [InputFileParser.Item] = []
+    while let line = try lines.next() { parser.parse(line, into: &items) }
+    parser.finish(into: &items)
+    for item in items {
+      switch item {
+      case .entry(let entry): entries.append(entry)
+      case .problem(let problem): problems.append(problem)
+      }
     }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
-    do {
-      return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-    } catch {
-      throw CommandFailure(.inputOutput, "cannot read \(path)")
-    }
+    problems.sort { $0.line < $1.line }
   }
 }
 
 extension InputFile.Entry {
   /// The entry, with the options that depend on others applied.
-  fileprivate var completed: Self {
+  var completed: Self {
     var entry = self
     let folders = [folder, outFolder].compactMap { $0 }
     entry.folder = folders.isEmpty ? nil : folders.joined(separator: "/")
@@ -153,7 +80,7 @@ extension InputFile.Entry {
   }
 
   /// Applies an option `name=value`; returns the problem if it cannot be used.
-  fileprivate mutating func take(option: Substring, line: Int) -> InputFile.Problem? {
+  mutating func take(option: Substring, line: Int) -> InputFile.Problem? {
     guard let equals = option.firstIndex(of: "=") else {
       return InputFile.Problem(
         line: line,
@@ -176,11 +103,7 @@ extension InputFile.Entry {
     case "http-user": user = String(value)
     case "http-passwd": password = String(value)
     default:
-      return InputFile.Problem(
-        line: line,
-        message: "skipped the unsupported option '\(name)'",
-        option: String(name)
-      )
+      return InputFileParser.unsupportedOption(String(name), line)
     }
     return nil
   }
@@ -265,8 +188,11 @@ extension InputFile.Entry {
 extension Substring {
   /// The text without leading and trailing blanks and tabs.
   var trimmingBlanks: Substring {
-    var text = drop { $0 == " " || $0 == "\t" }
-    while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-    return text
+    // Blanks are compared as bytes: one with a combining mark is another Character.
+    func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    guard let start = utf8.firstIndex(where: { !isBlank($0) }),
+      let last = utf8.lastIndex(where: { !isBlank($0) })
+    else { return self[endIndex...] }
+    return self[start..<utf8.index(after: last)]
   }
 }

@@ -128,45 +128,8 @@ struct RequestOptions: ParsableArguments {
     (inputFile.map { [("--input-file", $0)] } ?? []) + details.files
   }
 
-  /// Returns the requests, and whether every line of the input file could be used; reports the
-  /// lines that could not.
-  ///
-  /// - Throws: ``RecordStoreError``; ``CommandFailure`` when the input file cannot be read.
-  func requests() throws -> (requests: [DownloadRequest], isComplete: Bool) {
-    let completion = try details.read(at: Date())
-    var requests: [DownloadRequest] = []
-    for url in urls {
-      try RecordIdentity.validate(url)
-      for mirror in mirrors { try RecordIdentity.validate(mirror) }
-      var request = try common(url)
-      request.filename = filename
-      request.mirrors = mirrors
-      request.digest = try checksum.map(Digest.init)
-      try completion.complete(&request)
-      requests.append(request)
-    }
-    guard let inputFile else { return (requests, true) }
-    let file = InputFile(try InputFile.text(ofFile: inputFile))
-    var isComplete = !file.problems.contains(where: \.isFatal)
-    for problem in file.problems {
-      Output.current.say("\(inputFile):\(problem.line): \(problem.message)")
-    }
-    for entry in file.entries {
-      do {
-        var request = try self.request(entry)
-        try completion.complete(&request)
-        requests.append(request)
-      } catch {
-        isComplete = false
-        let reason = (error as? CommandFailure)?.message ?? "\(error)"
-        Output.current.say("\(inputFile):\(entry.line): \(reason)")
-      }
-    }
-    return (requests, isComplete)
-  }
-
   /// Creates a request with the options that apply to all URLs.
-  private func common(_ url: String) throws -> DownloadRequest {
+  func request(for url: String) throws -> DownloadRequest {
     var request = DownloadRequest(url: url)
     request.collision = ifExists
     request.folder = folder ?? ""
@@ -174,26 +137,6 @@ struct RequestOptions: ParsableArguments {
     request.priority = priority
     request.type = type
     request.headers = try headers.map { try HeaderField(line: $0) }
-    return request
-  }
-
-  private func request(_ entry: InputFile.Entry) throws -> DownloadRequest {
-    var request = try DownloadRequest(entry)
-    if let path = entry.absoluteFolder {
-      Output.current.say(
-        "\(inputFile ?? ""):\(entry.line): skipped dir=\(path): the folder must be relative to the "
-          + "root; 'import --format aria2' keeps it"
-      )
-    }
-    let shared = try common(entry.url)
-    request.collision = shared.collision
-    request.folder = try FileLayout.validatedFolder(
-      [shared.folder, request.folder].filter { !$0.isEmpty }.joined(separator: "/")
-    )
-    request.tags = shared.tags
-    request.priority = shared.priority
-    request.type = shared.type
-    request.headers = shared.headers + request.headers
     return request
   }
 }

@@ -47,6 +47,7 @@ package struct FileLayout: Sendable, Hashable {
   /// - Throws: ``RecordStoreError`` with `invalidName` for an absolute path, for `..`, and for
   ///   control characters.
   package static func validatedFolder(_ folder: String) throws(RecordStoreError) -> String {
+    guard !folder.isEmpty else { return folder }
     // Compares scalars: a slash with a combining mark is one Character, but a slash to the file
     // system.
     let scalars = folder.unicodeScalars

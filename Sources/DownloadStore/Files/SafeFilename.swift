@@ -9,6 +9,11 @@ package enum SafeFilename {
 
   /// The file name from a URL: the last component of its path, percent-decoded.
   package static func suggested(byURL url: String) -> String {
+    if let component = PlainURL(url)?.lastPathComponent {
+      // A plain component is printable ASCII without separators.
+      let name = String(decoding: component, as: UTF8.self)
+      return isSafe(component) ? name : sanitized(name)
+    }
     let path = URL(string: url)?.path(percentEncoded: true) ?? ""
     let last = path.split(separator: "/").last.map(String.init) ?? ""
     return sanitized(last.removingPercentEncoding ?? last)
@@ -28,6 +33,14 @@ package enum SafeFilename {
     let visible = String(String.UnicodeScalarView(last.lazy.filter { !isInvisible($0) }))
     let cut = trimmed(shortened(trimmed(visible), to: limit))
     return cut.isEmpty ? fallback : cut
+  }
+
+  /// Whether a name of printable ASCII without separators is its own safe name.
+  private static func isSafe(_ name: [UInt8]) -> Bool {
+    guard let first = name.first, let last = name.last else { return false }
+    let suffix = PartialName.suffix.utf8
+    return first != UInt8(ascii: ".") && last != UInt8(ascii: ".") && name.count <= longest
+      && !name.suffix(suffix.count).elementsEqual(suffix)
   }
 
   private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {

@@ -8,13 +8,20 @@ internal import Crypto
 
 /// The ids of records and stores, and the validation of URLs.
 package enum RecordIdentity {
+  private static let digits = Array("0123456789abcdef".utf8)
+
   /// The id of the record for a URL: the first 16 hexadecimal digits of the SHA-256 of its text.
   package static func id(forURL url: String) -> String {
-    SHA256.hash(data: Data(url.utf8)).prefix(8).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
+    var hasher = SHA256()
+    var url = url
+    url.withUTF8 { unsafe hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+    var text: [UInt8] = []
+    text.reserveCapacity(16)
+    for byte in hasher.finalize().prefix(8) {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
     }
-    .joined()
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// Whether a text has the form of an id: 16 hexadecimal digits in lower case.
@@ -49,6 +56,7 @@ package enum RecordIdentity {
     guard url.utf8.count <= longestURL else {
       throw RecordStoreError(.invalidURL, "a URL is longer than \(longestURL) bytes")
     }
+    if PlainURL(url) != nil { return }
     let isPlain = !url.unicodeScalars.contains {
       $0 == " " || $0.properties.generalCategory == .control
     }

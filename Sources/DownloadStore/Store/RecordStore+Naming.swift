@@ -14,25 +14,46 @@ extension RecordStore {
     _ roots: Roots,
     in tx: inout StoreTransaction
   ) throws {
+    record.setFilename(record.filename)
+    if try isFree(record, roots, in: tx) { return }
+    _ = try number(&record, after: 1) { try isFree($0, roots, in: tx) }
+  }
+
+  /// Numbers the record's name with the next free number, and returns it.
+  ///
+  /// Thousands of URLs may suggest the same name: the number is found by doubling, then by bisection
+  /// of the run of taken numbers.
+  ///
+  /// - Parameters:
+  ///   - record: A record with the wanted name.
+  ///   - number: A taken number, at least 1, which stands for the name without a number.
+  ///   - isFree: Whether the record can have its name.
+  /// - Returns: The number.
+  /// - Throws: The error of `isFree`.
+  func number(
+    _ record: inout DownloadRecord,
+    after number: Int,
+    isFree: (DownloadRecord) throws -> Bool
+  ) throws -> Int {
     let wanted = record.filename
-    if try take(wanted, for: &record, roots, in: &tx) { return }
-    // Thousands of URLs may suggest the same name: the number is found by doubling, then by
-    // bisection of the run of taken numbers.
-    var taken = 1
-    var free = 2
-    while try !take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx) {
+    func take(_ number: Int) throws -> Bool {
+      record.setFilename(SafeFilename.numbered(wanted, number))
+      return try isFree(record)
+    }
+    var taken = number
+    var free = number + 1
+    var step = 1
+    while try !take(free) {
       taken = free
-      free *= 2
+      step *= 2
+      free += step
     }
     while free - taken > 1 {
       let middle = (taken + free) / 2
-      if try take(SafeFilename.numbered(wanted, middle), for: &record, roots, in: &tx) {
-        free = middle
-      } else {
-        taken = middle
-      }
+      if try take(middle) { free = middle } else { taken = middle }
     }
-    _ = try take(SafeFilename.numbered(wanted, free), for: &record, roots, in: &tx)
+    record.setFilename(SafeFilename.numbered(wanted, free))
+    return free
   }
 
   /// Sets the record's name; returns whether the name is free.
@@ -42,16 +63,23 @@ extension RecordStore {
     _ roots: Roots,
     in tx: inout StoreTransaction
   ) throws -> Bool {
-    record.filename = filename
-    record.destination = FileLayout.destination(
-      root: record.root,
-      folder: record.folder,
-      filename: filename
-    )
-    guard FileInspection(of: record, in: try roots.layout(of: record)).final == .missing else {
-      return false
-    }
-    return try !isReserved(record, in: tx)
+    record.setFilename(filename)
+    return try isFree(record, roots, in: tx)
+  }
+
+  /// Whether no file and no other record has the record's destination.
+  private func isFree(
+    _ record: DownloadRecord,
+    _ roots: Roots,
+    in tx: borrowing StoreTransaction
+  ) throws -> Bool {
+    try isFileMissing(of: record, roots) && !isReserved(record, in: tx)
+  }
+
+  /// Whether nothing exists at the record's final path.
+  func isFileMissing(of record: DownloadRecord, _ roots: Roots) throws -> Bool {
+    guard case .missing = PathExamination(try roots.finalPath(of: record)) else { return false }
+    return true
   }
 
   /// Whether another record has the same destination.
@@ -88,7 +116,7 @@ extension RecordStore {
     guard !record.isNameGiven, record.replacedFileIdentity == nil,
       SafeFilename.numbered(name, 2) != SafeFilename.numbered(before, 2)
     else { return }
-    record.filename = name
+    record.setFilename(name)
     try reserveName(for: &record, roots, in: &tx)
     if record.type == Self.type(ofFileNamed: before) {
       record.type = Self.type(ofFileNamed: record.filename)
@@ -100,5 +128,13 @@ extension RecordStore {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
     let type = name[name.index(after: dot)...].lowercased()
     return type.utf8.count <= 16 ? type : ""
+  }
+}
+
+extension DownloadRecord {
+  /// Sets the file name, and the destination that depends on it.
+  fileprivate mutating func setFilename(_ name: String) {
+    filename = name
+    destination = FileLayout.destination(root: root, folder: folder, filename: name)
   }
 }

@@ -228,12 +228,27 @@ package struct Roots: Sendable, Hashable {
   ///
   /// - Throws: ``RecordStoreError`` with `missingRoot`.
   package func layout(of record: DownloadRecord) throws(RecordStoreError) -> FileLayout {
+    FileLayout(record: record, storeID: storeID, rootPath: try rootPath(of: record))
+  }
+
+  /// Returns the path of a record's finished file, as ``FileLayout/finalPath``.
+  ///
+  /// - Throws: ``RecordStoreError`` with `missingRoot`.
+  func finalPath(of record: DownloadRecord) throws(RecordStoreError) -> String {
+    FileLayout.destination(
+      root: try rootPath(of: record),
+      folder: record.folder,
+      filename: record.filename
+    )
+  }
+
+  private func rootPath(of record: DownloadRecord) throws(RecordStoreError) -> String {
     guard let path = path(of: record.root) else {
       throw RecordStoreError(
         .missingRoot,
         "the store has no root named '\(record.root)', which the download \(record.id) refers to"
       )
     }
-    return FileLayout(record: record, storeID: storeID, rootPath: path)
+    return path
   }
 }

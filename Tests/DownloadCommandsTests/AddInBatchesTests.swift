@@ -1,0 +1,116 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// `add --input-file` with more lines than one transaction stores.
+@Suite(.timeLimit(.minutes(10)))
+struct AddInBatchesTests {
+  private let folder: TemporaryFolder
+  private let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  private static func url(_ number: Int) -> String { "http://h.example/f/\(number).bin" }
+
+  private func list(_ urls: [String]) throws -> String {
+    try folder.makeFile("list", urls.joined(separator: "\n"))
+  }
+
+  private func records() throws -> [DownloadRecord] {
+    try RecordStore(at: store, access: .readOnly).records()
+  }
+
+  @Test func `a URL repeated in the same and in another batch is one known download`() async throws
+  {
+    let count = RequestSource.batchSize + 10
+    var urls = (0..<count).map(Self.url)
+    urls.insert(Self.url(1), at: 3)
+    urls.append(Self.url(2))
+    let result = await dlstore("--store", store, "add", "--input-file", try list(urls))
+    #expect(result.status == .done)
+    let words = result.lines.map { $0.split(separator: " ")[1] }
+    #expect(words.count == urls.count)
+    #expect(words.indices.filter { words[$0] == "known" } == [3, urls.count - 1])
+    #expect(try records().count == count)
+  }
+
+  @Test func `a line without use in a later batch is reported, and the others are stored`()
+    async throws
+  {
+    let count = RequestSource.batchSize + 2
+    var urls = (0..<count).map(Self.url)
+    urls.append(" split=4\nftp://h.example/x\n split=5\nhttp://h.example/last")
+    let path = try list(urls)
+    let result = await dlstore("--store", store, "add", "--input-file", path)
+    #expect(result.status == .failed)
+    #expect(result.messages.contains("\(path):\(count + 2): only http and https URLs"))
+    #expect(
+      result.messages.contains("\(path):\(count + 1): skipped the unsupported option 'split'\n")
+    )
+    #expect(try records().count == count + 1)
+  }
+
+  @Test func `URLs with the same file name are numbered across batches without gaps`() async throws
+  {
+    let count = RequestSource.batchSize + 50
+    let urls = (0..<count).map { "http://h.example/\($0)/get" }
+    let result = await dlstore("--store", store, "add", "--input-file", try list(urls))
+    #expect(result.status == .done)
+    let names = Set(try records().map(\.filename))
+    #expect(names == Set(["get"] + (2...count).map { "get (\($0))" }))
+  }
+
+  @Test func `each batch is one transaction`() async throws {
+    let count = 2 * RequestSource.batchSize + 1
+    _ = try RecordStore(at: store)
+    let before = try RecordStore(at: store).objects.commitNumber()
+    _ = await dlstore(
+      "--store",
+      store,
+      "add",
+      "--input-file",
+      try list((0..<count).map(Self.url))
+    )
+    #expect(try RecordStore(at: store).objects.commitNumber() == before + 3)
+  }
+
+  @Test func `a kill keeps a prefix in whole batches, and repeating adds the rest`() async throws {
+    let count = 3 * RequestSource.batchSize
+    let urls = (0..<count).map(Self.url)
+    let path = try list(urls)
+    var random = SplitMix64(seed: 5)
+    var stored = 0
+    for _ in 0..<2 {
+      let process = try DLStoreProcess(
+        ["add", "--input-file", path],
+        store: store,
+        in: folder.path
+      )
+      // The moment of the kill is random, after the first batch.
+      try await process.wait { process.output.contains("\n") || !process.isRunning }
+      try await Task.sleep(for: .milliseconds(Int.random(in: 0...300, using: &random)))
+      process.send(SIGKILL)
+      #expect([0, 128 + SIGKILL].contains(try await process.status()))
+      let printed = process.output.split(separator: "\n", omittingEmptySubsequences: false)
+        .dropLast().map { String($0.prefix(16)) }
+      let records = try records()
+      #expect(records.count >= stored && records.count.isMultiple(of: RequestSource.batchSize))
+      stored = records.count
+      #expect(Set(records.map(\.url)) == Set(urls.prefix(stored)))
+      #expect(Set(records.map(\.id)).isSuperset(of: printed))
+      #expect(try await DLStoreProcess.run("verify", store: store).status == 0)
+    }
+    let result = await dlstore("--store", store, "add", "--input-file", path)
+    #expect(result.status == .done && result.lines.count == count)
+    #expect(result.lines.count { $0.contains("  known  ") } == stored)
+    #expect(try records().count == count)
+  }
+}
