@@ -12,7 +12,8 @@ struct PurgeCommand: AsyncParsableCommand {
       Prints the records and files to remove and their size, and asks before removing them. \
       Records must match all filters; --orphans is independent of the filters. Finished files are \
       kept unless --with-files is given and the file is provably the one that was downloaded. \
-      Records that change during the prompt and files that another process is using are kept and \
+      They are removed in batches: Ctrl-C stops between two of them with exit code 130, and \
+      repeating the command removes the rest. Records that change during the prompt and files that another process is using are kept and \
       reported, and the exit code is 1.
 
       EXAMPLES:
@@ -73,60 +74,90 @@ struct PurgeCommand: AsyncParsableCommand {
       at: location.resolved(),
       access: dryRun ? .readOnly : .readWrite
     )
-    let plan = try plan(in: store)
-    try Output.current.write(Self.text(of: plan))
-    for path in plan.unattributedPaths {
-      Output.current.say(PurgeReportText.unattributed(path))
-    }
-    guard !dryRun, !plan.records.isEmpty || !plan.files.isEmpty else { return }
+    let (list, orphans) = try printPlan(of: store)
+    guard !dryRun, list.count > 0 || !orphans.files.isEmpty else { return }
     guard yes || Self.asks() else { throw CommandFailure(.failed, "nothing was removed") }
-    let report = try store.purge(plan)
-    try Output.current.report(
-      Self.summary("removed", report.records.count, report.files.count, report.freedBytes)
-    )
-    let text = PurgeReportText(report: report)
-    for message in text.messages { Output.current.say(message) }
-    if text.isIncomplete { throw CommandFailure(.failed) }
+    try remove(list, orphans, from: store)
   }
 
-  private func plan(in store: RecordStore) throws -> PurgePlan {
-    var plan = try store.purgePlan([], withFiles: false)
-    if namesRecords {
-      let latest = olderThan.map { Date().addingTimeInterval(-Double($0)) }
-      let records = try store.records(Query(filter.condition)).filter { record in
-        latest.map { (record.completedAt ?? record.updatedAt) < $0 } ?? true
+  // MARK: The plan
+
+  /// Prints the plan: a line for each record, followed by one for each of its files, then the
+  /// orphans and the total.
+  private func printPlan(of store: RecordStore) throws -> (PurgeList, orphans: PurgePlan) {
+    var lines = BufferedLines()
+    let latest = olderThan.map { Date().addingTimeInterval(-Double($0)) }
+    func isOldEnough(_ record: DownloadRecord) -> Bool {
+      latest.map { (record.completedAt ?? record.updatedAt) < $0 } ?? true
+    }
+    let list = try store.purgeList(
+      namesRecords ? Query(filter.condition) : Query(.none),
+      where: isOldEnough,
+      withFiles: withFiles
+    ) { plan in
+      for record in plan.records {
+        try lines.append("record  \(record.id)  \(record.state.word)  \(Redaction.url(record.url))")
       }
-      plan = try store.purgePlan(records, withFiles: withFiles)
+      for file in plan.files { try lines.append(Self.line(file)) }
     }
-    if orphans {
-      let orphanPlan = try store.orphanPlan()
-      plan.files += orphanPlan.files
-      plan.unattributedPaths = orphanPlan.unattributedPaths
-    }
-    return plan
+    let orphans =
+      orphans ? try store.orphanPlan() : try store.purgePlan([], withFiles: false)
+    for file in orphans.files { try lines.append(Self.line(file)) }
+    try lines.flush()
+    var total = Removal(recordCount: list.count, fileCount: list.fileCount)
+    total.byteCount = Int128(list.byteCount)
+    total.add(orphans.files)
+    try Output.current.line("to remove: \(total.text)")
+    for path in orphans.unattributedPaths { Output.current.say(PurgeReportText.unattributed(path)) }
+    return (list, orphans)
   }
 
-  /// The plan as text: one line per record, one per file, and the total.
-  static func text(of plan: PurgePlan) -> String {
-    let records = plan.records.map { record in
-      "record  \(record.id)  \(record.state.word)  \(Redaction.url(record.url))"
+  private static func line(_ file: PurgePlan.File) -> String { "file  \(file.size)  \(file.path)" }
+
+  // MARK: The removal
+
+  /// Removes the records in bounded transactions, each with its files, then the orphans.
+  ///
+  /// Ctrl-C and SIGTERM stop it between two transactions.
+  private func remove(_ list: PurgeList, _ orphans: PurgePlan, from store: RecordStore) throws {
+    let signals = StopSignals { _ in }
+    var removed = Removal()
+    var isIncomplete = false
+    func note(_ text: PurgeReportText) {
+      removed.recordCount += text.report.records.count
+      removed.add(text.report.files)
+      for message in text.messages { Output.current.say(message) }
+      isIncomplete = isIncomplete || text.isIncomplete
     }
-    let files = plan.files.map { "file  \($0.size)  \($0.path)" }
-    return (records + files).map { TerminalText.safe($0) + "\n" }.joined()
-      + summary("to remove", plan.records.count, plan.files.count, plan.freedBytes)
+    for batch in list.batches where signals.first == nil {
+      note(PurgeReportText(try store.purge(batch)))
+    }
+    if signals.first == nil { note(PurgeReportText(report: try store.purge(orphans))) }
+    try Output.current.report("removed: \(removed.text)\n")
+    if let signal = signals.first {
+      throw CommandFailure(signal.status, "stopped: repeat the command to remove the rest")
+    }
+    if isIncomplete { throw CommandFailure(.failed) }
   }
 
-  private static func summary(
-    _ verb: String,
-    _ recordCount: Int,
-    _ fileCount: Int,
-    _ byteCount: Int64
-  ) -> String {
-    func count(_ number: Int, _ noun: String) -> String {
-      "\(number) \(noun)\(number == 1 ? "" : "s")"
+  /// An amount of records and files.
+  private struct Removal {
+    var recordCount = 0
+    var fileCount = 0
+    var byteCount: Int128 = 0
+
+    mutating func add(_ files: [PurgePlan.File]) {
+      fileCount += files.count
+      byteCount += files.reduce(0) { $0 + Int128($1.size) }
     }
-    return "\(verb): \(count(recordCount, "record")), \(count(fileCount, "file")), "
-      + "\(byteCount) bytes\n"
+
+    var text: String {
+      func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+      }
+      return "\(count(recordCount, "record")), \(count(fileCount, "file")), "
+        + "\(Int64(clamping: byteCount)) bytes"
+    }
   }
 
   private static func asks() -> Bool {

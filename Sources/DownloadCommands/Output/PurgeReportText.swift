@@ -4,19 +4,34 @@ internal import DownloadSync
 /// The records and files that a purge kept, as text for people.
 struct PurgeReportText {
   var report: PurgeReport
+  var skippedRecords: [PurgeListReport.SkippedRecord]
+
+  /// The text of a plan's report.
+  init(report: PurgeReport) {
+    self.report = report
+    skippedRecords = report.skippedRecords.map {
+      .init(id: $0.record.id, state: $0.record.state, current: $0.current)
+    }
+  }
+
+  /// The text of a report on a part of a list.
+  init(_ report: PurgeListReport) {
+    self.report = report.report
+    skippedRecords = report.skippedRecords
+  }
 
   /// Whether a record or file that matched was kept.
   ///
   /// A record that another process removed does not count, and neither does a file that an engine is
   /// still writing: the engine deletes it when the transfer ends.
   var isIncomplete: Bool {
-    report.skippedRecords.contains { $0.current != nil }
+    skippedRecords.contains { $0.current != nil }
       || report.keptFiles.contains { !isLeftToEngine($0) }
   }
 
   /// A sentence for each record and file that was kept.
   var messages: [String] {
-    report.skippedRecords.map(message) + report.keptFiles.map(message)
+    skippedRecords.map(message) + report.keptFiles.map(message)
   }
 
   /// The message for a partial file that may belong to another store.
@@ -42,15 +57,14 @@ struct PurgeReportText {
     return found.deletionFailure.map { deletionNotSynced(found, $0) }
   }
 
-  private func message(_ skipped: PurgeReport.SkippedRecord) -> String {
-    let record = skipped.record
+  private func message(_ skipped: PurgeListReport.SkippedRecord) -> String {
     guard let current = skipped.current else {
-      return "\(record.id) was removed by another process"
+      return "\(skipped.id) was removed by another process"
     }
     let change =
-      current.state == record.state
-      ? "it has changed" : "it was \(record.state.word) and is now \(current.state.word)"
-    return "kept \(record.id): \(change); run purge again to remove it"
+      current.state == skipped.state
+      ? "it has changed" : "it was \(skipped.state.word) and is now \(current.state.word)"
+    return "kept \(skipped.id): \(change); run purge again to remove it"
   }
 
   private func message(_ kept: PurgeReport.KeptFile) -> String {

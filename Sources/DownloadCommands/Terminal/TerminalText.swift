@@ -4,6 +4,7 @@ internal import ObjectStore
 enum TerminalText {
   /// Returns the text on one line, with harmful characters replaced by U+FFFD.
   static func safe(_ text: String) -> String {
+    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

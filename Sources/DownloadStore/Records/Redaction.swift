@@ -15,6 +15,9 @@ package enum Redaction {
 
   /// Returns the URL with user info and values that look like signatures or tokens redacted.
   package static func url(_ url: String) -> String {
+    // Only these precede a secret.
+    let marks: [UInt8] = [UInt8(ascii: "@"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+    guard url.utf8.contains(where: { marks.contains($0) }) else { return url }
     let text = hidingUserInfo(url)
     let scalars = text.unicodeScalars
     guard let start = scalars.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return text }

@@ -13,7 +13,14 @@ extension RecordStore {
   /// - Returns: The plan, for a preview and for ``purge(_:)``.
   /// - Throws: ``RecordStoreError`` with `missingRoot`; ``StoreError``.
   public func purgePlan(_ records: [DownloadRecord], withFiles: Bool) throws -> PurgePlan {
-    let roots = try roots()
+    try purgePlan(records, withFiles: withFiles, roots())
+  }
+
+  func purgePlan(
+    _ records: [DownloadRecord],
+    withFiles: Bool,
+    _ roots: Roots
+  ) throws -> PurgePlan {
     var plan = PurgePlan(records: records)
     for record in records {
       let layout = try roots.layout(of: record)
@@ -110,11 +117,13 @@ extension RecordStore {
     var report = PurgeReport()
     if !plan.records.isEmpty {
       (report.records, report.skippedRecords) = try objects.write { tx in
+        // Read before the first deletion: a query stores the deferred changes of the indexes.
+        let current = try tx.records(withIDs: plan.records.map(\.id))
         var removed: [DownloadRecord] = []
         var skipped: [PurgeReport.SkippedRecord] = []
         for record in plan.records {
-          let current = try tx.first(DownloadRecord.where { $0.id == record.id })
-          guard let current, current.isAsPlanned(record) else {
+          guard let current = current[record.id], current.isAsPlanned(record) else {
+            let current = current[record.id]
             skipped.append(PurgeReport.SkippedRecord(record: record, current: current))
             continue
           }
@@ -178,6 +187,16 @@ extension DownloadRecord {
 }
 
 extension ObjectReader where Self: ~Copyable {
+  /// Returns the records with the given ids, by id.
+  func records(withIDs ids: [String]) throws -> [String: DownloadRecord] {
+    var records: [String: DownloadRecord] = [:]
+    try forEach(DownloadRecord.where { $0.id.isIn(ids) }) { record in
+      records[record.id] = record
+      return true
+    }
+    return records
+  }
+
   fileprivate func hasRecord(withID id: String) throws -> Bool {
     try exists(DownloadRecord.where { $0.id == id })
   }

@@ -1,0 +1,24 @@
+/// Lines of output that are written together, so that a million lines cost few system calls.
+struct BufferedLines {
+  private static let limit = 1 << 16
+
+  private var text = ""
+
+  /// Appends a line, with control characters replaced.
+  ///
+  /// - Throws: As ``Output/write(_:)``.
+  mutating func append(_ line: String) throws {
+    text += TerminalText.safe(line)
+    text += "\n"
+    if text.utf8.count >= Self.limit { try flush() }
+  }
+
+  /// Writes the lines so far.
+  ///
+  /// - Throws: As ``Output/write(_:)``.
+  mutating func flush() throws {
+    guard !text.isEmpty else { return }
+    try Output.current.write(text)
+    text.removeAll(keepingCapacity: true)
+  }
+}
