@@ -14,7 +14,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
 
-.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine clean
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine instructions accept-instructions clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -141,6 +141,14 @@ bench-engine: deps release ## Measures the engine, and aria2c for comparison; ne
 	cd Benchmarks && $(SWIFT) run -c release engine-cost
 	cd Benchmarks && $(SWIFT) run -c release command-latency
 	Benchmarks/transfers.py --tool $(RELEASED)
+
+instructions: deps ## Counts the instructions of the hot operations; fails if a count changed by 3 %
+	@.ci/install-valgrind
+	Benchmarks/instructions.py --check
+
+accept-instructions: deps ## Accepts the current instruction counts; the commit must say why
+	@.ci/install-valgrind
+	Benchmarks/instructions.py --accept
 
 clean: ## Deletes all build products
 	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build Tests/Macros/.build

@@ -336,6 +336,12 @@ let package = Package(
       dependencies: ["Simulation", "SystemInterface"],
       path: "Tests/Support/simulate"
     ),
+    // The hot operations, whose instructions Benchmarks/instructions.py counts.
+    .executableTarget(
+      name: "instruction-count",
+      dependencies: ["DownloadStore", "DownloadSync", "LMDB", "ObjectStore", "SystemInterface"],
+      path: "Tests/Support/instruction-count"
+    ),
     // The engine under random simulated faults, each run determined by a seed.
     .testTarget(
       name: "SimulationTests",
