@@ -14,7 +14,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
 
-.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-engine instructions accept-instructions clean
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-commit bench-scale bench-engine instructions accept-instructions clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -136,11 +136,24 @@ rules: deps ## Writes the rule table in docs/reconciliation.md from the code
 
 bench: deps ## Compares ObjectStore with raw LMDB and GRDB; N=100000 for a quick run
 	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)
+	Benchmarks/performance.py --take comparison Benchmarks/.build/bench.json
+
+bench-commit: deps ## Compares one durable commit with raw C, and with commits that tasks share
+	cd Benchmarks && $(SWIFT) run -c release bench 20000 --rows commit,tasks --repetitions 3 \
+	  --contenders "ObjectStore,C hsplit,GRDB statements" --json .build/commit.json
+	Benchmarks/performance.py --take commit Benchmarks/.build/commit.json
+
+bench-scale: deps release ## Measures the tool with up to a million downloads; N=10000000 for more
+	Benchmarks/scale.py --tool $(RELEASED) $(if $(N),--most $(N)) --json .build/scale.json
+	Benchmarks/performance.py --take scale .build/scale.json
 
 bench-engine: deps release ## Measures the engine, and aria2c for comparison; needs nginx and aria2c
-	cd Benchmarks && $(SWIFT) run -c release engine-cost
-	cd Benchmarks && $(SWIFT) run -c release command-latency
-	Benchmarks/transfers.py --tool $(RELEASED)
+	cd Benchmarks && $(SWIFT) run -c release engine-cost --json .build/engine.json
+	cd Benchmarks && $(SWIFT) run -c release command-latency --json .build/commands.json
+	Benchmarks/transfers.py --tool $(RELEASED) --json .build/transfers.json
+	Benchmarks/performance.py --take engine Benchmarks/.build/engine.json
+	Benchmarks/performance.py --take commands Benchmarks/.build/commands.json
+	Benchmarks/performance.py --take transfers .build/transfers.json
 
 instructions: deps ## Counts the instructions of the hot operations; fails if a count changed by 3 %
 	@.ci/install-valgrind
@@ -149,6 +162,7 @@ instructions: deps ## Counts the instructions of the hot operations; fails if a 
 accept-instructions: deps ## Accepts the current instruction counts; the commit must say why
 	@.ci/install-valgrind
 	Benchmarks/instructions.py --accept
+	Benchmarks/performance.py --write
 
 clean: ## Deletes all build products
 	rm -rf .build .demo Benchmarks/.build Examples/Inventory/.build Tests/Macros/.build

@@ -29,6 +29,9 @@ struct CommandLatencyCommand: AsyncParsableCommand {
   @Option(help: "The number of other processes that observe the store.")
   var observers = 10
 
+  @Option(help: "The file for the figures in JSON.")
+  var json = ".build/commands.json"
+
   @Option(help: .hidden)
   var role = Role.engine
 
@@ -44,14 +47,12 @@ struct CommandLatencyCommand: AsyncParsableCommand {
   }
 
   private func measure() async throws {
-    print("| processes that observe | median, ms | 99th percentile, ms | longest, ms |")
-    print("|---|---|---|---|")
+    var report = Report(commands: commands)
     for count in [0, observers] {
       let delays = try await delays(observers: count).sorted()
-      let figures = [delays[delays.count / 2], delays[delays.count * 99 / 100], delays.last ?? 0]
-      let cells = figures.map { String(format: "%.2f", Double($0) / 1e6) }
-      print("| \(count) | \(cells.joined(separator: " | ")) |")
+      report.rows.append(Report.Row(observers: count, sortedDelays: delays))
     }
+    try report.write(to: URL(filePath: json))
   }
 
   /// Measures the time from the return of each command to the engine's call of its transport, in
@@ -108,5 +109,36 @@ struct CommandLatencyCommand: AsyncParsableCommand {
     for try await _ in store.objects.commits {
       _ = try await store.objects.read { tx in try tx.fetch(DownloadRecord.all) }
     }
+  }
+}
+
+/// The figures of a run, in milliseconds.
+private struct Report: Encodable {
+  struct Row: Encodable {
+    let observers: Int
+    let median: Double
+    let p99: Double
+    let maximum: Double
+
+    /// The delays are in nanoseconds and in increasing order; there is at least one.
+    init(observers: Int, sortedDelays delays: [Int64]) {
+      func milliseconds(_ index: Int) -> Double { Double(delays[index] / 10_000) / 100 }
+      self.observers = observers
+      median = milliseconds(delays.count / 2)
+      p99 = milliseconds(delays.count * 99 / 100)
+      maximum = milliseconds(delays.count - 1)
+    }
+  }
+
+  let commands: Int
+  var rows: [Row] = []
+
+  /// Prints the figures and writes them to a file.
+  func write(to file: URL) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    let data = try encoder.encode(self)
+    print(String(decoding: data, as: UTF8.self))
+    try data.write(to: file)
   }
 }

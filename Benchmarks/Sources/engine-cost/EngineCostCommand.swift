@@ -22,6 +22,9 @@ struct EngineCostCommand: AsyncParsableCommand {
   @Option(help: "The folder for the stores.")
   var folder = NSTemporaryDirectory()
 
+  @Option(help: "The file for the figures in JSON.")
+  var json = ".build/engine.json"
+
   func run() async throws {
     let place = URL(filePath: folder).appending(path: "engine-cost-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
@@ -35,19 +38,35 @@ struct EngineCostCommand: AsyncParsableCommand {
       times.young.append(try await young.timeToReadiness())
       times.old.append(try await old.timeToReadiness())
     }
-    let (youngTime, oldTime) = (times.young.median, times.old.median)
-    let pages = try await old.pagesOfCheckpoints(rounds)
-    let changed = "pages that a checkpoint of \(active) downloads changes"
-    print("| what | figure | target |")
-    print("|---|---|---|")
-    print("| ready with \(active) active records, ms | \(youngTime.milliseconds) | |")
-    print("| the same beside \(finished) finished ones, ms | \(oldTime.milliseconds) | |")
-    print("| ratio | \(ratio(oldTime, youngTime)) | at most 1.2 |")
-    print("| \(changed) | \(pages.median) | at most 100 |")
+    let report = Report(
+      active: active,
+      finished: finished,
+      ready: times.young.median.milliseconds,
+      readyBesideFinished: times.old.median.milliseconds,
+      pages: try await old.pagesOfCheckpoints(rounds).median
+    )
+    try report.write(to: URL(filePath: json))
   }
+}
 
-  private func ratio(_ one: Duration, _ other: Duration) -> String {
-    String(format: "%.2f", one / other)
+/// The figures of a run.
+private struct Report: Encodable {
+  let active: Int
+  let finished: Int
+  /// The time until an engine is ready without finished records, in milliseconds.
+  let ready: Double
+  /// The same with the finished records.
+  let readyBesideFinished: Double
+  /// The number of pages that a checkpoint of the active downloads changes.
+  let pages: Int
+
+  /// Prints the figures and writes them to a file.
+  func write(to file: URL) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    let data = try encoder.encode(self)
+    print(String(decoding: data, as: UTF8.self))
+    try data.write(to: file)
   }
 }
 
@@ -60,5 +79,6 @@ extension [Int] {
 }
 
 extension Duration {
-  var milliseconds: String { String(format: "%.2f", self / .milliseconds(1)) }
+  /// The duration in milliseconds, with two decimals.
+  var milliseconds: Double { (self / .milliseconds(1) * 100).rounded() / 100 }
 }

@@ -1,0 +1,155 @@
+"""The other generated parts of the page, each from its own result."""
+
+import json
+
+from . import data, plot
+
+
+def instructions():
+    """Returns the table of the accepted instruction counts."""
+    counts = json.loads((data.ROOT / "Benchmarks/instructions.json").read_text())
+    rows = [[name, f"{count:,}"] for name, count in counts.items()]
+    return data.table(["operation", "instructions"], rows)
+
+
+def commit(result):
+    """Returns what one durable commit costs, and what sharing it gives."""
+    ours, raw, shared = result["ours"], result["raw C"], result["64 tasks"]
+    figure = data.figure
+    lines = [
+        data.prose(
+            data.source(result), f"Medians of {result['repetitions']} alternating commits of each.",
+        ),
+        "",
+        data.table(["commit", "µs", "× raw C"], [
+            ["raw C, the same layout", figure(raw), "1"],
+            ["ObjectStore", figure(ours), f"{ours / raw:.2f}"],
+            ["SQLite, GRDB statements", figure(result["SQLite"]), f"{result['SQLite'] / raw:.2f}"],
+            ["ObjectStore, 64 tasks that share commits", figure(shared), f"{shared / raw:.2f}"],
+        ]),
+        "",
+        data.prose(
+            f"The target of 1.1 times raw C is {'met' if ours / raw <= 1.1 else 'missed'}.",
+            f"When 64 tasks commit concurrently, the time per commit is {ours / shared:.0f} times",
+            "shorter than for one alone.",
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def commands(result):
+    """Returns the table of the latency of commands to an engine."""
+    rows = [
+        [f"{row['observers']}", *(f"{row[key]:.2f}" for key in ("median", "p99", "maximum"))]
+        for row in result["rows"]
+    ]
+    head = ["observing processes", "median, ms", "99th percentile, ms", "maximum, ms"]
+    text = data.prose(data.source(result), f"{result['commands']:,} commands each.")
+    return text + "\n\n" + data.table(head, rows)
+
+
+def engine(result):
+    """Returns the table of an engine's start and of the pages of its checkpoints."""
+    alone, beside, pages = result["ready"], result["readyBesideFinished"], result["pages"]
+    active, finished = f"{result['active']:,}", f"{result['finished']:,}"
+    rows = [
+        [f"ready with {active} active downloads, ms", f"{alone:.1f}", ""],
+        [f"the same beside {finished} completed ones, ms", f"{beside:.1f}", ""],
+        ["ratio", f"{beside / alone:.2f}", "at most 1.2"],
+        [f"pages that a checkpoint of {active} downloads changes", f"{pages}", "at most 100"],
+    ]
+    return data.source(result) + "\n\n" + data.table(["what", "figure", "target"], rows)
+
+
+def transfers(result):
+    """Returns a table per workload of transfers.py."""
+    parts = [data.source(result)]
+    for workload in result["workloads"]:
+        lines = []
+        for name, row in workload["contenders"].items():
+            outcomes = [one for one in workload["targets"] if one["contender"] == name]
+            met = sum(one["met"] for one in outcomes)
+            lines.append([
+                name,
+                *(data.figure(row[key]) if key in row else "–" for key in ("seconds", "processor")),
+                f"{row['memory'] / 1e6:.1f}",
+                f"{met} of {len(outcomes)}" if outcomes else "–",
+            ])
+        head = [workload["title"], "time, s", "processor time, s", "memory, MB", "targets met"]
+        parts.append(data.table(head, lines))
+        missed = [one for one in workload["targets"] if not one["met"]]
+        parts += [transfer_target(one) for one in missed]
+    return "\n\n".join(parts)
+
+
+def transfer_target(target):
+    if target["reference"]:
+        bound = f"{target['at most']:g} times {target['reference']}"
+        value = f"{target['value']:.2f} times"
+    else:
+        bound, value = (f"{one / 1e6:.0f} MB" for one in (target["at most"], target["value"]))
+    return f"{target['contender']} misses a target: {target['measured']} {value}, at most {bound}."
+
+
+def scale(result):
+    """Returns the table of commands at different numbers of downloads, and the plot's link."""
+    counts = result["counts"]
+    head = ["command"]
+    for count in counts:
+        head += [f"{count:,}: s", "MB"]
+    lines = []
+    for row in result["rows"]:
+        cells = [row["row"]]
+        for count in counts:
+            figures = row["figures"].get(str(count), {})
+            cells += [data.figure(figures.get("seconds")), data.figure(figures.get("memory"))]
+        lines.append(cells)
+    image = "![Peak memory of commands by the number of downloads](images/memory.svg)"
+    rates = [
+        f"- {row['row']}: {row['rate']['start']:,.0f} files per second at the start, "
+        f"{row['rate']['end']:,.0f} at the end."
+        for row in result["rows"] if "rate" in row
+    ]
+    library = [
+        [row["row"], *(data.figure(row["figures"].get(str(count))) for count in counts)]
+        for row in result["library"]
+    ]
+    parts = [data.source(result), image, data.table(head, lines)]
+    if rates:
+        parts.append("\n".join(rates))
+    if library:
+        names = ["in process, instructions", *(f"{count:,}" for count in counts)]
+        parts.append(data.table(names, library))
+    return "\n\n".join(parts)
+
+
+def memory(result):
+    """Returns the plot of the peak memory of commands."""
+    groups = []
+    for row in result["rows"]:
+        values = []
+        for colour, count in enumerate(result["counts"]):
+            figures = row["figures"].get(str(count), {})
+            if figures.get("memory"):
+                text = f"{data.figure(figures['memory'])} MB"
+                values.append((f"{count:,} downloads", figures["memory"], text, colour))
+        if values:
+            groups.append((row["row"], values))
+    title = "Peak anonymous memory of commands"
+    return plot.dots(title, "MB", groups)
+
+
+def layouts(result):
+    """Returns the table of the storage layouts: each figure, and its multiple of `ids+hot`."""
+    chosen = result["columns"].index("ids+hot")
+    lines = []
+    for row in result["rows"]:
+        base, cells = row["figures"][chosen], [f"{row['row']}, {row['unit']}"]
+        for column, value in enumerate(row["figures"]):
+            text = data.figure(value)
+            if value is not None and column != chosen:
+                text += f" ({data.figure(value / base)}×)"
+            cells.append(text)
+        lines.append(cells)
+    head = [f"{result['records']:,} records", *result["columns"]]
+    return data.source(result) + "\n\n" + data.table(head, lines)
