@@ -105,6 +105,18 @@ struct HistoryTable: Sendable {
     return try header(of: token.number, in: transaction)?.nonce == token.nonce
   }
 
+  /// The size of the entries after a token in bytes; `nil` if the table does not have all of them.
+  func size(
+    after token: HistoryToken,
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> UInt64? {
+    guard try reaches(token, in: transaction) else { return nil }
+    let start =
+      try header(of: token.number, in: transaction)?.byteSum
+      ?? floor(in: transaction).byteSum
+    return try end(in: transaction).byteSum &- start
+  }
+
   private func header(
     of number: UInt64,
     in transaction: borrowing some Transaction & ~Copyable

@@ -29,11 +29,33 @@ extension ObjectReader where Self: ~Copyable {
     since token: HistoryToken,
     of model: M.Type
   ) throws -> HistoryResult<M> {
+    try changes(since: token, of: model, atMost: .max)
+  }
+
+  /// Returns the changes of a model's objects since a token, or `expired` if there are too many.
+  ///
+  /// The size of the history is checked before it is read, so the cost and the memory are bounded.
+  ///
+  /// - Parameters:
+  ///   - token: The position after which the changes are returned.
+  ///   - model: The model.
+  ///   - limit: The maximum number of changed objects.
+  /// - Throws: As ``changes(since:of:)``.
+  package func changes<M: Model>(
+    since token: HistoryToken,
+    of model: M.Type,
+    atMost limit: Int
+  ) throws -> HistoryResult<M> {
     guard let now = try source.historyToken() else { return .expired }
+    // An entry has the keys of deleted objects, and a few bytes for each other one.
+    let byteLimit = limit.multipliedReportingOverflow(by: 64)
+    if !byteLimit.overflow, try source.historySize(since: token) ?? 0 > byteLimit.partialValue {
+      return .expired
+    }
     var answer = ObjectChanges<M>(token: now)
     guard let reader = unsafe try source.reader(of: model) else { return .changes(answer) }
     guard let changes = unsafe try source.changes(since: token, of: reader.tables),
-      !changes.coversAllObjects
+      !changes.coversAllObjects, changes.objects.count <= limit
     else { return .expired }
     for (id, change) in changes.objects.sorted(by: { $0.key < $1.key }) {
       guard change.kind != .deleted else {
@@ -60,6 +82,12 @@ extension ObjectReader where Self: ~Copyable {
 extension ReaderSource {
   func historyToken() throws -> HistoryToken? {
     unsafe try schema.history?.end(in: transaction).token
+  }
+
+  /// The size of the history after a token in bytes; `nil` when the history does not have all of it.
+  func historySize(since token: HistoryToken) throws -> UInt64? {
+    guard let history = schema.history else { return nil }
+    return unsafe try history.size(after: token, in: transaction)
   }
 
   /// The changes since a token; `nil` when the history does not have all of them.

@@ -31,6 +31,14 @@ public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
 
   private static let version: UInt8 = 1
 
+  /// Whether the position comes before that of another token, if every sort column is ascending.
+  package func precedes(_ other: PageToken) -> Bool {
+    for (own, key) in zip(position.keys, other.position.keys) where own != key {
+      return own.lexicographicallyPrecedes(key)
+    }
+    return position.id < other.position.id
+  }
+
   /// The token as hexadecimal digits.
   public var description: String {
     var writer = ByteWriter()
