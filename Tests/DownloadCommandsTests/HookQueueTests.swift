@@ -18,7 +18,7 @@ import Testing
     #expect(first == entries(0..<4))
     let none = queue.takeStarts(at: start)
     #expect(none.isEmpty)
-    let outcome = queue.noteEnd(of: first[1], isSuccess: true, at: start)
+    let outcome = queue.noteEnd(of: first[1], isSuccess: true, isMarked: false, at: start)
     #expect(outcome == .finished)
     let next = queue.takeStarts(at: start)
     #expect(next == entries(4..<5))
@@ -29,7 +29,7 @@ import Testing
     var queue = HookQueue()
     queue.insert(entries(0..<1))
     for entry in queue.takeStarts(at: start) {
-      _ = queue.noteEnd(of: entry, isSuccess: true, at: start)
+      _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: false, at: start)
     }
     queue.insert(entries(0..<1))
     let again = queue.takeStarts(at: start)
@@ -47,7 +47,7 @@ import Testing
     var waits: [Duration] = []
     for _ in 1..<HookQueue.maximumAttempts {
       let entry = try #require(queue.takeStarts(at: now).first)
-      guard case .repeated(let wait) = queue.noteEnd(of: entry, isSuccess: false, at: now) else {
+      guard case .repeated(let wait) = queue.noteEnd(of: entry, isSuccess: false, isMarked: true, at: now) else {
         Issue.record("not repeated after \(waits)")
         return
       }
@@ -60,7 +60,7 @@ import Testing
     }
     #expect(waits == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
     let last = try #require(queue.takeStarts(at: now).first)
-    let outcome = queue.noteEnd(of: last, isSuccess: false, at: now)
+    let outcome = queue.noteEnd(of: last, isSuccess: false, isMarked: true, at: now)
     #expect(outcome == .givenUp && queue.givenUpCount == 1)
     queue.insert(entries(0..<1))
     #expect(queue.isIdle, "the mark is left to the next process")
@@ -75,7 +75,7 @@ import Testing
       let starting = queue.takeStarts(at: start)
       guard !starting.isEmpty else { break }
       for entry in starting {
-        _ = queue.noteEnd(of: entry, isSuccess: true, at: start)
+        _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: false, at: start)
         stored.removeAll { $0 == entry }
         count += 1
       }

@@ -36,7 +36,7 @@ struct HookQueue {
   private var delayed: [Entry: ContinuousClock.Instant] = [:]
   private var failures: [Entry: Int] = [:]
   private var running: Set<Entry> = []
-  /// The entries that are not run again by this process.
+  /// The entries that are not run again by this process although the store still has their marks.
   private var settled: Set<Entry> = []
   private(set) var givenUpCount = 0
 
@@ -71,16 +71,28 @@ struct HookQueue {
     return starting
   }
 
+  /// The number of entries that are known.
+  var count: Int {
+    waiting.count + delayed.count + running.count + settled.count + failures.count
+  }
+
   /// Notes the end of a run.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - isSuccess: Whether the hook succeeded, or is no longer wanted.
+  ///   - isMarked: Whether the store still has the mark, so that it will be read again.
+  ///   - now: The current time.
   mutating func noteEnd(
     of entry: Entry,
     isSuccess: Bool,
+    isMarked: Bool,
     at now: ContinuousClock.Instant
   ) -> Outcome {
     running.remove(entry)
     guard !isSuccess else {
       failures[entry] = nil
-      settled.insert(entry)
+      if isMarked { settled.insert(entry) }
       return .finished
     }
     let count = failures[entry, default: 0] + 1

@@ -11,12 +11,21 @@ struct HookRunner: Sendable {
   private enum Signal: Sendable {
     /// The store may contain new marks, or a delayed hook is due.
     case woken
-    case ended(HookQueue.Entry, failure: String?)
+    case ended(HookQueue.Entry, End)
     /// No further download ends.
     case finish
     case stop
     /// The time for running commands is over.
     case abandon
+  }
+
+  /// How the run of a hook ended.
+  private enum End: Sendable {
+    /// The hook succeeded or is no longer wanted, and the store does not have its mark any more.
+    case cleared
+    /// The hook succeeded, or could not be looked up, and its mark stays.
+    case marked
+    case failed(String)
   }
 
   /// The time that running commands have after a stop.
@@ -64,15 +73,14 @@ struct HookRunner: Sendable {
         isStopping = true
         timers.append(timer(.abandon, at: .now.advanced(by: Self.stopPatience)))
       case .stop: break
-      case .ended(let entry, let failure):
+      case .ended(let entry, let end):
         running[entry] = nil
-        let outcome = queue.noteEnd(of: entry, isSuccess: failure == nil, at: .now)
-        if let failure { report(failure, of: entry, outcome, isStopping: isStopping) }
+        note(end, of: entry, in: &queue, isStopping: isStopping)
       }
       if !isStopping {
         if queue.needsEntries { queue.insert(entries(atMost: queue.readLimit)) }
         for entry in queue.takeStarts(at: .now) {
-          running[entry] = Task { signals.yield(.ended(entry, failure: await run(entry))) }
+          running[entry] = Task { signals.yield(.ended(entry, await run(entry))) }
         }
         for timer in timers { timer.cancel() }
         timers = queue.nextDue.map { [timer(.woken, at: $0)] } ?? []
@@ -80,6 +88,23 @@ struct HookRunner: Sendable {
       if running.isEmpty, isStopping || (isFinishing && queue.isIdle) { break }
     }
     return queue.givenUpCount
+  }
+
+  private func note(
+    _ end: End,
+    of entry: HookQueue.Entry,
+    in queue: inout HookQueue,
+    isStopping: Bool
+  ) {
+    switch end {
+    case .cleared:
+      _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: false, at: .now)
+    case .marked:
+      _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: true, at: .now)
+    case .failed(let reason):
+      let outcome = queue.noteEnd(of: entry, isSuccess: false, isMarked: true, at: .now)
+      report(reason, of: entry, outcome, isStopping: isStopping)
+    }
   }
 
   private func timer(_ signal: Signal, at instant: ContinuousClock.Instant) -> Task<Void, Never> {
@@ -114,12 +139,14 @@ struct HookRunner: Sendable {
 
   /// Runs a hook, and clears its mark if it succeeds.
   ///
-  /// - Returns: Why the hook failed; `nil` if it succeeded or is no longer wanted.
-  private func run(_ entry: HookQueue.Entry) async -> String? {
+  /// - Returns: How the run ended.
+  private func run(_ entry: HookQueue.Entry) async -> End {
     guard let command = commands[entry.hook],
-      let record = try? store.record(matching: entry.recordID),
-      record.generation == entry.generation, record.pendingHooks.contains(entry.hook)
-    else { return nil }
+      let record = try? store.record(matching: entry.recordID)
+    else { return .marked }
+    guard record.generation == entry.generation, record.pendingHooks.contains(entry.hook) else {
+      return .cleared
+    }
     do {
       let download = DownloadEntry(record, try store.roots())
       var variables = [
@@ -131,19 +158,20 @@ struct HookRunner: Sendable {
         input: RecordJSON.value(of: download).text + "\n",
         variables: variables
       )
-      guard end.isSuccess else { return "the command \(end.description)" }
+      guard end.isSuccess else { return .failed("the command \(end.description)") }
     } catch {
-      return (error as? CommandFailure)?.message ?? "\(error)"
+      return .failed((error as? CommandFailure)?.message ?? "\(error)")
     }
     do {
       try await store.finishHook(entry.hook, of: record)
+      return .cleared
     } catch {
       Output.current.say(
         "the hook of \(entry.recordID) has run, but this cannot be stored, so the next run repeats "
           + "it: \(error)"
       )
+      return .marked
     }
-    return nil
   }
 
   private func report(

@@ -3,7 +3,8 @@ internal import ObjectStore
 
 /// Reads how many downloads of an engine wait, for the summary of its progress.
 ///
-/// It reads the store only after a commit, and spends at most a tenth of the time on it.
+/// It reads the store only after a commit, and spends at most a hundredth of the time on it: to
+/// count a million index entries takes tens of milliseconds.
 struct QueueCounts {
   /// Waiting downloads up to this number are read for their sizes; of more, only the number is.
   static let maximumRead = 1000
@@ -32,7 +33,7 @@ struct QueueCounts {
     commit = number
     last = counts
     let cost = now.duration(to: .now)
-    earliest = .now + max(.milliseconds(200), cost * 9)
+    earliest = .now + max(.milliseconds(200), cost * 99)
     return last
   }
 
