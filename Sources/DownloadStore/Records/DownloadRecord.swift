@@ -263,6 +263,17 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("pendingHooks", Set<DownloadHook>.self, id: 38, isIndexed: true),
       FieldSchema("bytesPerSecond", Int64.self, id: 39, isOptional: true),
       FieldSchema("notBefore", Date.self, id: 40, isOptional: true),
+    ],
+    indexes: [
+      IndexSchema(
+        on: "state",
+        "intent",
+        "isHeld",
+        "startsImmediately",
+        "priority",
+        "notBefore",
+        "nextRetryAt"
+      )
     ]
   )
 

@@ -77,6 +77,9 @@ struct ActiveTransfers {
   /// The transfers in the order of their URLs.
   var ordered: [ActiveTransfer] { transfers.urls.compactMap { transfers[$0] } }
 
+  /// The number of ended tasks whose results are not committed.
+  var unacknowledgedCount: Int { unacknowledged.count }
+
   subscript(url: String) -> ActiveTransfer? { transfers[url] }
 
   /// The transfer with a key; `nil` if it is over or another one has replaced it.

@@ -164,8 +164,10 @@ extension DownloadEngine {
   /// Acknowledges the ended tasks whose results are committed, so that the transport deletes their
   /// bytes.
   func acknowledgeEnds() {
+    // Other transports do not need them, but they must not accumulate.
+    let ends = active.takeCommittedEnds()
     guard let transport = transport as? any BackgroundTransport else { return }
-    for task in active.takeCommittedEnds() { transport.acknowledge(task) }
+    for task in ends { transport.acknowledge(task) }
   }
 }
 

@@ -18,7 +18,7 @@ extension DownloadEngine {
     inbox.post(.ticked)
   }
 
-  /// Inserts a record into the queue, or updates its entry.
+  /// Inserts a record into the queue after an attempt or a reconciliation, or updates its entry.
   ///
   /// Has no effect if the record may not start (``DownloadRecord/mayStart``) or already has a
   /// transfer.
@@ -28,12 +28,68 @@ extension DownloadEngine {
   ///   - wait: The time from now until its next attempt; `nil` to compute it from the record's
   ///     date.
   func enqueue(_ record: DownloadRecord, after wait: Duration? = nil) {
-    guard record.mayStart, active[record.url] == nil, active.transfer(ofRecord: record.id) == nil
-    else { return }
-    queue.insert(record, volume: locations.volume(of: record)) { known in
-      let deadlines = [retryDeadline(of: record, after: wait, known), startDeadline(of: record)]
-      return deadlines.compactMap { $0 }.max { $0.instant < $1.instant }
+    guard record.mayStart, !hasTransfer(record) else { return }
+    queue.insertAgain(record, volume: locations.volume(of: record)) { known in
+      deadline(of: record, after: wait, known)
     }
+  }
+
+  /// Inserts a record that another writer has added or changed, updates its entry, or leaves it in
+  /// the store.
+  ///
+  /// Otherwise as ``enqueue(_:after:)``.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - isNew: Whether it was added.
+  func offer(_ record: DownloadRecord, isNew: Bool) {
+    guard record.mayStart, !hasTransfer(record) else { return }
+    queue.offer(
+      record,
+      isNew: isNew,
+      volume: locations.volume(of: record),
+      at: environment.instant()
+    ) { known in
+      deadline(of: record, known)
+    }
+  }
+
+  /// Reads the downloads that the queue needs.
+  ///
+  /// Blocks for one short read transaction.
+  ///
+  /// - Throws: `StoreError`.
+  func read(_ need: Backlog.Need) throws {
+    let page = try store.objects.read { tx in
+      try tx.queuePage(at: need.position, size: options.queueBounds.page)
+    }
+    let running = Set(active.values.map(\.record.id))
+    let instant = environment.instant()
+    let stored = page.records.compactMap { record -> StartQueue.Stored? in
+      // The end of a transfer enqueues its record.
+      guard active[record.url] == nil, !running.contains(record.id) else { return nil }
+      let deadline = deadline(of: record).flatMap { $0.instant > instant ? $0 : nil }
+      return StartQueue.Stored(
+        record: record,
+        volume: locations.volume(of: record),
+        deadline: deadline
+      )
+    }
+    queue.insert(stored, of: page, for: need)
+  }
+
+  private func hasTransfer(_ record: DownloadRecord) -> Bool {
+    active[record.url] != nil || active.transfer(ofRecord: record.id) != nil
+  }
+
+  /// The time before which a record does not start; `nil` for none.
+  private func deadline(
+    of record: DownloadRecord,
+    after wait: Duration? = nil,
+    _ known: RetryDeadline? = nil
+  ) -> RetryDeadline? {
+    let deadlines = [retryDeadline(of: record, after: wait, known), startDeadline(of: record)]
+    return deadlines.compactMap { $0 }.max { $0.instant < $1.instant }
   }
 
   private func retryDeadline(

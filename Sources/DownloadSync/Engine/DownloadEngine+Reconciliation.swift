@@ -6,23 +6,34 @@ internal import ObjectStore
 extension DownloadEngine {
   // MARK: At launch
 
-  /// Reconciles all active records that have no task, and enqueues those that may run.
+  /// Reconciles all active records of the scope that have no task, and enqueues those that may run.
   ///
-  /// Costs O(active): finished records are not read.
+  /// Costs O(active), or O(scope): finished records are not read.
   ///
   /// - Parameter ids: The ids of records to skip.
   /// - Returns: The state and the decision of each record.
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
   ///   `StoreError`.
   func reconcileAtLaunch(leavingOut ids: Set<String> = []) async throws -> [Reconciliation] {
-    let found = try Reconciliation.ofActive(
-      in: store,
-      urls: options.scope,
+    let records = try await store.objects.read { [scope = options.scope] tx in
+      if let scope {
+        return try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
+          .filter { DownloadState.active.contains($0.state) }
+      }
+      return try tx.fetch(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
+    }
+    return try await reconcile(records.filter { !ids.contains($0.id) })
+  }
+
+  /// Reconciles those of some records that have no transfer, and enqueues those that may run.
+  func reconcile(_ records: [DownloadRecord]) async throws -> [Reconciliation] {
+    // A record with a transfer is reconciled when the transfer has ended.
+    let found = try Reconciliation.of(
+      records.filter { active[$0.url] == nil && active.transfer(ofRecord: $0.id) == nil },
+      in: locations.roots,
       now: now(),
       policy: policy
     )
-    // A record with a transfer is reconciled when the transfer has ended.
-    .filter { active[$0.record.url] == nil && !ids.contains($0.record.id) }
     .map { found in
       guard found.reconcileCase.partial == .missing,
         placement.adoptEarlierPartial(of: found.record, found.layout)

@@ -19,8 +19,10 @@ extension DownloadEngine {
   /// tasks are started.
   ///
   /// Repeats until no waiting download can use a free slot, unless this machine is short of
-  /// resources.
+  /// resources. Reads a limited number of records from the store; if more are needed, an input
+  /// continues after those that have arrived in the meantime.
   func startEligible() async throws {
+    var pageCount = 0
     while !queue.isEmpty, !queue.delaysStarts(at: environment.instant()) {
       let next = queue.takeStarts(
         beside: active,
@@ -30,7 +32,13 @@ extension DownloadEngine {
       // The preempted downloads are held until the user resumes them.
       try await stopTransfers(next.preempted, areHeld: true)
       let chosen = next.starting
-      guard !chosen.isEmpty else { return }
+      guard !chosen.isEmpty else {
+        guard let need = next.need else { return }
+        guard pageCount < options.queueBounds.pagesPerTurn else { return inbox.post(.queueRead) }
+        pageCount += 1
+        try read(need)
+        continue
+      }
       let locations = locations
       var duePolicy = policy
       duePolicy.retriesAreDue = true
@@ -78,7 +86,7 @@ extension DownloadEngine {
       // folder could not be synced.
       try await execute(others)
       // A download that failed to start has left its slot to another one.
-      guard chosen.contains(where: { active[$0.url] == nil }) else { return }
+      guard next.need != nil || chosen.contains(where: { active[$0.url] == nil }) else { return }
     }
   }
 

@@ -7,46 +7,50 @@ extension DownloadEngine {
   /// Applies the changes that the user or another process has committed.
   ///
   /// New and changed records are reconciled. Transfers end whose record was removed, paused,
-  /// cancelled or restarted. Costs O(changes) since the last call, or O(active) if the store's
-  /// history no longer contains them all.
+  /// cancelled or restarted. Costs O(changes) since the last call, up to a bound: after more changes,
+  /// or if the store's history no longer contains them all, the waiting downloads are read again when
+  /// slots need them.
   func applyStoreChanges() async throws {
     let changes = try follower.next()
     if case .none = changes { return }
     locations.update(try store.roots())
     switch changes {
     case .none: break
-    case .some(let records, let deleted): try await applyChanges(records, gone: deleted)
-    case .unknown: try await applyAllRecords()
+    case .some(let inserted, let updated, let deleted):
+      try await applyChanges(inserted + updated, newIDs: Set(inserted.map(\.id)), gone: deleted)
+    case .unknown:
+      try await applyUnknownChanges()
     }
   }
 
-  /// Compares all active records with the active transfers and the queue.
-  private func applyAllRecords() async throws {
-    let (records, position) = try await store.objects.read { tx in
-      (
-        try tx.fetch(DownloadRecord.where { $0.state.isIn(DownloadState.active) }),
-        try tx.historyToken()
-      )
-    }
-    follower.skip(to: position)
-    var urls = URLTable<Void>()
-    for record in records { urls[record.url] = () }
-    var resting: [DownloadRecord] = []
+  /// Compares the transfers and the queue with the store, and reads the waiting downloads again.
+  ///
+  /// Costs O(memory), and not O(active): the queue is bounded.
+  private func applyUnknownChanges() async throws {
+    follower.skip(to: try store.objects.historyToken())
+    var found: [DownloadRecord] = []
     var gone: [String] = []
-    for url in queue.urls + active.urls where urls[url] == nil {
-      if let record = try await current(url) { resting.append(record) } else { gone.append(url) }
+    for url in queue.urls + active.urls {
+      if let record = try await current(url) { found.append(record) } else { gone.append(url) }
     }
-    try await applyChanges(records + resting, gone: gone)
+    queue.readStore()
+    try await applyChanges(found, gone: gone)
+    try await reconcileInterrupted()
   }
 
   /// Compares changed records with the active transfers and the queue.
   ///
   /// - Parameters:
   ///   - records: The inserted or changed records.
+  ///   - newIDs: The ids of the inserted ones.
   ///   - gone: The URLs of deleted records.
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
   ///   `StoreError`.
-  func applyChanges(_ records: [DownloadRecord], gone: [String]) async throws {
+  func applyChanges(
+    _ records: [DownloadRecord],
+    newIDs: Set<String> = [],
+    gone: [String]
+  ) async throws {
     var givenUp: [Scheduler.Candidate] = []
     for url in gone {
       if let candidate = queue.remove(url) { givenUp.append(candidate) }
@@ -58,7 +62,7 @@ extension DownloadEngine {
         try await applyChange(record)
       } else if record.mayStart {
         // It is reconciled when it starts: nothing else depends on its files.
-        enqueue(record)
+        offer(record, isNew: newIDs.contains(record.id))
       } else {
         if let candidate = queue.remove(record.url) { givenUp.append(candidate) }
         // If a transfer of the record is still ending, that end reconciles it.

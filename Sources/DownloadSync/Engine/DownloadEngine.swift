@@ -112,7 +112,10 @@ public actor DownloadEngine {
     lock = try EngineLock(storePath: store.path, patience: options.lockPatience)
     locations = Locations(try store.roots())
     follower = try StoreFollower(store.objects, ownCommits)
-    queue = StartQueue(limits: options.limits)
+    queue = StartQueue(
+      limits: options.limits,
+      bounds: options.scope == nil ? options.queueBounds : .unlimited
+    )
     checkpoints = CheckpointSchedule(
       interval: options.checkpointInterval,
       last: environment.instant()
@@ -152,7 +155,7 @@ public actor DownloadEngine {
       lock = nil
     }
     try await adoptTasks()
-    _ = try await reconcileAtLaunch()
+    try await reconcileInterrupted()
     let endWaking = environment.wake(store.objects) { [inbox] signal in
       switch signal {
       case .ticked: inbox.post(.ticked)
@@ -304,6 +307,8 @@ public actor DownloadEngine {
         hasStoreChanged = true
       case .observationFailed(let error):
         logger?.warning("observing the store failed and will be retried: \(error)")
+      case .queueRead:
+        break
       case .ticked:
         hasTicked = true
         active.measure(at: .now)

@@ -21,6 +21,8 @@ enum EngineInput: Sendable {
   case storeChanged
   /// Observing the store failed, and will be retried.
   case observationFailed(any Error)
+  /// As many records were read from the store as one turn may read, and more are needed.
+  case queueRead
   /// Time passed.
   case ticked
   /// The engine was asked to stop.

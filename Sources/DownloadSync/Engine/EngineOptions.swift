@@ -73,6 +73,9 @@ public struct EngineOptions: Sendable {
   /// The URLs of the downloads to run; `nil` for all downloads of the store.
   public var scope: Set<String>?
 
+  /// How many waiting downloads are kept in memory; ignored if ``scope`` limits the run.
+  package var queueBounds = QueueBounds()
+
   /// Creates options with limits and default policies.
   ///
   /// - Parameters:

@@ -11,10 +11,13 @@ struct StoreFollower {
     /// No other writer has changed records.
     case none
     /// The inserted records, those whose change concerns the engine, and the URLs of deleted ones.
-    case some([DownloadRecord], deleted: [String])
-    /// The store's history no longer contains all changes.
+    case some(inserted: [DownloadRecord], updated: [DownloadRecord], deleted: [String])
+    /// There are too many changes, or the store's history no longer contains them all.
     case unknown
   }
+
+  /// The maximum number of changed records that are read.
+  static let maximumChanges = 4_096
 
   private let store: Store
   private let ownCommits: OwnCommits
@@ -54,11 +57,14 @@ struct StoreFollower {
     case .others:
       lastCommit = commit
     }
-    switch try store.changes(since: position, of: DownloadRecord.self) {
+    let changes = try store.read { [position] tx in
+      try tx.changes(since: position, of: DownloadRecord.self, atMost: Self.maximumChanges)
+    }
+    switch changes {
     case .changes(let changes):
       position = changes.token
       let updated = changes.updated.filter { $0.fields.concernEngines }.map(\.object)
-      return .some(changes.inserted + updated, deleted: changes.deleted)
+      return .some(inserted: changes.inserted, updated: updated, deleted: changes.deleted)
     case .expired:
       return .unknown
     }

@@ -52,14 +52,13 @@ package struct Reconciliation: Sendable, Hashable {
     decision = Reconciler.decide(reconcileCase)
   }
 
-  /// Examines the active records, as an engine does at launch.
+  /// Examines the active records.
   ///
   /// Changes nothing. The cases assume that there is no task. Downloads that were running when the
   /// last engine ended come first.
   ///
   /// - Parameters:
   ///   - store: The store of the records.
-  ///   - urls: The URLs of the records to examine; `nil` for all.
   ///   - now: The current time, which decides whether a retry is due.
   ///   - policy: The settings that the decisions depend on.
   /// - Returns: One value for each examined record.
@@ -68,16 +67,25 @@ package struct Reconciliation: Sendable, Hashable {
   /// - Complexity: O(n) for n active records, plus two `lstat` calls for each examined one.
   package static func ofActive(
     in store: RecordStore,
-    urls: Set<String>? = nil,
     now: Date,
     policy: ReconcilePolicy = ReconcilePolicy()
   ) throws -> [Self] {
-    let roots = try store.roots()
     let active = try store.records(
       DownloadRecord.where { $0.state.isIn(DownloadState.active) }
     )
-    let found = try active.filter { urls?.contains($0.url) ?? true }
-      .map { try Self(of: $0, in: roots, now: now, policy: policy) }
+    return try of(active, in: try store.roots(), now: now, policy: policy)
+  }
+
+  /// Examines records without a task; those that were running come first.
+  ///
+  /// - Throws: `RecordStoreError` with `missingRoot` if the root of a record is unknown.
+  static func of(
+    _ records: [DownloadRecord],
+    in roots: Roots,
+    now: Date,
+    policy: ReconcilePolicy
+  ) throws -> [Self] {
+    let found = try records.map { try Self(of: $0, in: roots, now: now, policy: policy) }
     return found.filter { $0.decision.result == .waitingFirst }
       + found.filter { $0.decision.result != .waitingFirst }
   }

@@ -37,13 +37,10 @@ struct ReadyQueue: Sendable {
     static func < (left: Self, right: Self) -> Bool { left.position < right.position }
   }
 
-  private struct HostQueueKey: Hashable, Sendable {
-    var origin: String
-    var volume: UInt64
-  }
-
   private struct HostQueue: Sendable {
     var positions = BinaryHeap<Position>()
+    /// The number of positions without tombstones.
+    var count = 0
     var volume: UInt64
     /// The sequence number of this queue's entry in `heads`; `nil` when it has none.
     var headSequence: Int?
@@ -92,6 +89,10 @@ struct ReadyQueue: Sendable {
   private var blockedVolumes: Set<UInt64> = []
   private var counts: [UInt64: Int] = [:]
   private var lastSequence = 0
+  /// The number of downloads that wait for the time of their next attempt.
+  private(set) var delayedCount = 0
+  /// The number of downloads that start before all others.
+  private(set) var immediateCount = 0
   /// An upper bound of the removed downloads that are still in host queues or in `delayed`.
   private var tombstones = 0
 
@@ -101,6 +102,23 @@ struct ReadyQueue: Sendable {
   var count: Int { entries.count }
   /// The URLs of all waiting downloads, in an order that is the same in every run.
   var urls: [String] { sequences.urls }
+
+  /// The number of downloads of a host that wait only for a slot.
+  func count(of host: HostQueueKey) -> Int {
+    hostQueueIndexes[host].map { hostQueues[$0].count } ?? 0
+  }
+
+  /// The number of downloads to a volume that the free space is not enough for.
+  func deferredCount(volume: UInt64) -> Int { deferrals[volume]?.count ?? 0 }
+
+  /// Whether no download to a volume starts.
+  func isBlocked(volume: UInt64) -> Bool { blockedVolumes.contains(volume) }
+
+  /// The first download of a host that waits only for a slot; `nil` if there is none.
+  mutating func first(of host: HostQueueKey) -> Scheduler.Candidate? {
+    guard let index = hostQueueIndexes[host], dropTombstones(index) else { return nil }
+    return hostQueues[index].positions.first.flatMap { entries[$0.sequence]?.candidate }
+  }
 
   /// Whether every waiting download waits for disk space; false for an empty queue.
   var waitsOnlyForDiskSpace: Bool {
@@ -153,6 +171,8 @@ struct ReadyQueue: Sendable {
     sequences[candidate.url] = lastSequence
     entries[lastSequence] = Entry(candidate: candidate, place: place, retry: retry)
     counts[candidate.volume, default: 0] += 1
+    if place == .delayed { delayedCount += 1 }
+    if candidate.startsImmediately { immediateCount += 1 }
     return Position(candidate, lastSequence)
   }
 
@@ -166,10 +186,16 @@ struct ReadyQueue: Sendable {
     sequences[url] = nil
     let volume = entry.candidate.volume
     counts[volume] = counts[volume].flatMap { $0 > 1 ? $0 - 1 : nil }
+    if entry.candidate.startsImmediately { immediateCount -= 1 }
     switch entry.place {
     case .suspect: suspects.removeAll { $0.sequence == sequence }
     case .deferred: deferrals[volume]?.remove(sequence)
-    case .hostQueue, .delayed: tombstones += 1
+    case .hostQueue:
+      tombstones += 1
+      if let index = hostQueueIndexes[entry.candidate.host] { hostQueues[index].count -= 1 }
+    case .delayed:
+      tombstones += 1
+      delayedCount -= 1
     }
   }
 
@@ -180,6 +206,7 @@ struct ReadyQueue: Sendable {
     while let first = delayed.first, first.instant <= now {
       _ = delayed.popFirst()
       guard let candidate = entries[first.sequence]?.candidate else { continue }
+      delayedCount -= 1
       entries[first.sequence]?.place = candidate.isSuspect ? .suspect : .hostQueue
       append(Position(candidate, first.sequence), candidate)
     }
@@ -191,13 +218,14 @@ struct ReadyQueue: Sendable {
       let index = suspects.firstIndex { position < $0 } ?? suspects.endIndex
       return suspects.insert(position, at: index)
     }
-    let key = HostQueueKey(origin: candidate.origin, volume: candidate.volume)
-    let index = hostQueueIndexes[key] ?? hostQueues.count
+    let host = candidate.host
+    let index = hostQueueIndexes[host] ?? hostQueues.count
     if index == hostQueues.count {
-      hostQueueIndexes[key] = index
+      hostQueueIndexes[host] = index
       hostQueues.append(HostQueue(volume: candidate.volume))
     }
     hostQueues[index].positions.insert(position)
+    hostQueues[index].count += 1
     refresh(index)
   }
 
@@ -251,16 +279,22 @@ struct ReadyQueue: Sendable {
 
   /// Puts the first download of a host queue into `heads`, after dropping its tombstones.
   private mutating func refresh(_ hostQueue: Int) {
-    while let first = hostQueues[hostQueue].positions.first, !isQueued(first) {
-      _ = hostQueues[hostQueue].positions.popFirst()
-    }
-    guard let first = hostQueues[hostQueue].positions.first,
+    guard dropTombstones(hostQueue), let first = hostQueues[hostQueue].positions.first,
       hostQueues[hostQueue].headSequence != first.sequence
     else {
       return
     }
     hostQueues[hostQueue].headSequence = first.sequence
     heads.insert(Head(position: first, hostQueue: hostQueue))
+  }
+
+  /// Drops the tombstones at the front of a host queue; false if nothing else is left.
+  private mutating func dropTombstones(_ hostQueue: Int) -> Bool {
+    while let first = hostQueues[hostQueue].positions.first {
+      if isQueued(first) { return true }
+      _ = hostQueues[hostQueue].positions.popFirst()
+    }
+    return false
   }
 
   /// Rebuilds all queues without tombstones.
@@ -307,6 +341,21 @@ struct ReadyQueue: Sendable {
 
   /// Whether downloads to a volume are deferred.
   func hasDeferred(volume: UInt64) -> Bool { deferrals[volume]?.isEmpty == false }
+}
+
+/// The host and the volume whose downloads share a queue.
+struct HostQueueKey: Hashable, Comparable, Sendable {
+  /// Scheme, host and port.
+  var origin: String
+  var volume: UInt64
+
+  static func < (left: Self, right: Self) -> Bool {
+    left.origin == right.origin ? left.volume < right.volume : left.origin < right.origin
+  }
+}
+
+extension Scheduler.Candidate {
+  var host: HostQueueKey { HostQueueKey(origin: origin, volume: volume) }
 }
 
 /// A binary min-heap.

@@ -56,9 +56,18 @@ struct Scheduler: Sendable {
   /// started before the request to start immediately. So downloads that were requested together do
   /// not preempt each other.
   ///
+  /// - Parameters:
+  ///   - queue: The waiting downloads.
+  ///   - running: The downloads that have a slot.
+  ///   - mayStart: Whether the first download with a free slot starts; if not, nothing does. Not
+  ///     asked about crash suspects.
   /// - Complexity: O(r + h log n) for r running downloads, h hosts without a free slot, and n
   ///   waiting downloads.
-  func next(_ queue: inout ReadyQueue, running: [Running]) -> Step? {
+  func next(
+    _ queue: inout ReadyQueue,
+    running: [Running],
+    mayStart: (Candidate) -> Bool = { _ in true }
+  ) -> Step? {
     guard !running.contains(where: \.candidate.isSuspect) else { return nil }
     let slots = Slots(limits, running)
     if let suspect = queue.firstSuspect(where: { slots.hasFreeSlot(for: $0) }) {
@@ -69,6 +78,10 @@ struct Scheduler: Sendable {
     defer { queue.putBack(passed) }
     while let head = queue.popHead(), let candidate = queue[head] {
       if slots.hasFreeSlot(for: candidate) {
+        guard mayStart(candidate) else {
+          passed.append(head)
+          return nil
+        }
         queue.take(head)
         return .start(candidate)
       }
@@ -80,6 +93,19 @@ struct Scheduler: Sendable {
       if slots.isFull, !candidate.startsImmediately || passed.count > running.count { return nil }
     }
     return nil
+  }
+}
+
+extension Scheduler {
+  /// Whether another download from any host may start.
+  func hasFreeSlot(beside running: [Running]) -> Bool {
+    running.count < limits.maximumRunning && !running.contains(where: \.candidate.isSuspect)
+  }
+
+  /// Whether another download from an origin may start.
+  func hasFreeSlot(for origin: String, beside running: [Running]) -> Bool {
+    hasFreeSlot(beside: running)
+      && running.count { $0.candidate.origin == origin } < limits.maximumPerHost
   }
 }
 

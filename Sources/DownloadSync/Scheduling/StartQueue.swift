@@ -4,6 +4,9 @@ internal import Foundation
 /// Owns the downloads that wait for a slot, and everything that decides when they start: the
 /// limits, the order of arrival, full volumes, and shortages of this machine.
 ///
+/// Only the first downloads of each host are in memory. The others stay in the store, and
+/// ``Starts/need`` says which of them to read.
+///
 /// Pure: clocks, free space and volumes are passed in.
 struct StartQueue {
   /// The downloads that start now, and those that are ended in their favor.
@@ -11,24 +14,41 @@ struct StartQueue {
     var starting: [Scheduler.Candidate] = []
     /// The URLs of the transfers that are preempted.
     var preempted: [String] = []
+    /// The downloads to read from the store before others start; `nil` if none are needed.
+    var need: Backlog.Need?
+  }
+
+  /// A record of the store that may start, with what the engine knows about it.
+  struct Stored {
+    var record: DownloadRecord
+    /// The volume of its file.
+    var volume: UInt64
+    /// The time before which it does not start; `nil` if it may start now.
+    var deadline: RetryDeadline?
   }
 
   /// The limits that the user set; they may change during the run.
   var limits: ConcurrencyLimits
+  private let bounds: QueueBounds
   private var ready = ReadyQueue()
+  private var backlog = Backlog()
   private var diskSpace = DiskSpaceMonitor()
   private var shortage = ResourceShortage()
   /// The last number given to an arrival or a start.
   private var order = 0
 
-  init(limits: ConcurrencyLimits) {
+  /// Creates an empty queue.
+  init(limits: ConcurrencyLimits, bounds: QueueBounds = QueueBounds()) {
     self.limits = limits
+    self.bounds = bounds
   }
 
   // MARK: Reading
 
-  var isEmpty: Bool { ready.isEmpty }
-  /// The URLs of the waiting downloads, in an order that is the same in every run.
+  var isEmpty: Bool { ready.isEmpty && backlog.isEmpty }
+  /// The number of waiting downloads in memory.
+  var count: Int { ready.count }
+  /// The URLs of the waiting downloads in memory, in an order that is the same in every run.
   var urls: [String] { ready.urls }
 
   subscript(url: String) -> Scheduler.Candidate? { ready[url] }
@@ -37,9 +57,11 @@ struct StartQueue {
   ///
   /// `nil` if a download can start without free space, or none waits.
   var fullFolder: String? {
-    guard ready.waitsOnlyForDiskSpace, let candidate = ready.urls.first.flatMap({ ready[$0] })
-    else { return nil }
-    return diskSpace.folder(toCheckOn: candidate.volume) ?? "the file"
+    guard backlog.waitsOnlyForDiskSpace, ready.isEmpty || ready.waitsOnlyForDiskSpace else {
+      return nil
+    }
+    let volume = ready.urls.first.flatMap { ready[$0]?.volume } ?? backlog.skippedVolumes.min()
+    return volume.map { diskSpace.folder(toCheckOn: $0) ?? "the file" }
   }
 
   /// Whether a shortage of this machine delays all starts.
@@ -76,6 +98,130 @@ struct StartQueue {
     )
   }
 
+  /// Inserts a record whose attempt has ended, or leaves it in the store if many wait for a time.
+  ///
+  /// The parameters are those of ``insert(_:volume:notBefore:)``.
+  mutating func insertAgain(
+    _ record: DownloadRecord,
+    volume: UInt64,
+    notBefore deadline: (_ known: RetryDeadline?) -> RetryDeadline?
+  ) {
+    if ready[record.url] == nil, ready.delayedCount >= bounds.delayed, let time = deadline(nil) {
+      return backlog.leave(until: time.instant, areManyDelayed: true)
+    }
+    insert(record, volume: volume, notBefore: deadline)
+  }
+
+  /// Inserts a record that was added or changed, or leaves it in the store if enough downloads come
+  /// before it.
+  ///
+  /// - Parameters:
+  ///   - record: A record that may start.
+  ///   - isNew: Whether it was inserted after all records of the store.
+  ///   - volume: The volume of its file.
+  ///   - now: The current time.
+  ///   - deadline: As for ``insert(_:volume:notBefore:)``.
+  mutating func offer(
+    _ record: DownloadRecord,
+    isNew: Bool,
+    volume: UInt64,
+    at now: ContinuousClock.Instant,
+    notBefore deadline: (_ known: RetryDeadline?) -> RetryDeadline?
+  ) {
+    guard ready[record.url] == nil, record.unresolvedStarts == 0 else {
+      return insert(record, volume: volume, notBefore: deadline)
+    }
+    if backlog.willRead(record, isNew: isNew) { return }
+    if record.startsImmediately, ready.immediateCount < bounds.perHost {
+      return insert(record, volume: volume, notBefore: deadline)
+    }
+    let known = deadline(nil).flatMap { $0.instant > now ? $0 : nil }
+    admit(
+      Stored(record: record, volume: volume, deadline: known),
+      from: QueuePosition(QueueLane(record))
+    )
+  }
+
+  // MARK: The store
+
+  /// Reads the downloads of the store from now on, except those in memory.
+  mutating func readStore() {
+    backlog.rewind()
+  }
+
+  /// Inserts downloads that were read from the store.
+  ///
+  /// - Parameters:
+  ///   - stored: The records of a page that have no transfer, in order.
+  ///   - page: The page.
+  ///   - need: The need that the page was read for.
+  mutating func insert(_ stored: [Stored], of page: QueuePage, for need: Backlog.Need) {
+    backlog.note(need, readUpTo: page.next)
+    for stored in stored where ready[stored.record.url] == nil {
+      let isAdmitted =
+        switch need {
+        case .frontier: admit(stored, from: page.start)
+        // The frontier or another cursor reads the downloads of other hosts.
+        case .host(let host, _):
+          stored.record.host(stored.volume) != host || admit(stored, from: nil)
+        }
+      if !isAdmitted, let lane = page.start.lane, lane.isInOrderOfTime {
+        return backlog.note(need, readUpTo: QueuePosition(lane, isAfterLane: true))
+      }
+    }
+  }
+
+  /// Inserts a record that is not in memory, or notes why it stays in the store.
+  ///
+  /// - Parameters:
+  ///   - stored: The record.
+  ///   - position: A position before it; `nil` if the cursor of its host has read it.
+  /// - Returns: False if it stays in the store because it waits for a time.
+  @discardableResult
+  private mutating func admit(_ stored: Stored, from position: QueuePosition?) -> Bool {
+    let record = stored.record
+    let host = record.host(stored.volume)
+    let isHostFull = ready.count(of: host) >= bounds.perHost
+    if let deadline = stored.deadline {
+      let areManyDelayed = ready.delayedCount >= bounds.delayed
+      guard !areManyDelayed, !isHostFull else {
+        backlog.leave(until: deadline.instant, areManyDelayed: areManyDelayed)
+        return false
+      }
+    } else if record.unresolvedStarts == 0 {
+      if ready.isBlocked(volume: stored.volume) {
+        backlog.skip(volume: stored.volume)
+        return true
+      }
+      if let position, isHostFull || backlog.cursors[host] != nil {
+        backlog.leave(host, at: position)
+        return true
+      }
+    }
+    insert(record, volume: stored.volume) { _ in stored.deadline }
+    return true
+  }
+
+  /// The next downloads to read; `nil` if those that start next are in memory.
+  private mutating func need(
+    beside running: [Scheduler.Running],
+    _ scheduler: Scheduler
+  ) -> Backlog.Need? {
+    // A download that starts immediately may preempt another one, so it needs no free slot.
+    if let frontier = backlog.frontier, frontier.lane?.startsImmediately ?? true,
+      ready.immediateCount == 0
+    {
+      return .frontier(frontier)
+    }
+    guard !backlog.cursors.isEmpty else { return nil }
+    for (host, position) in backlog.cursors.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) })
+    where scheduler.hasFreeSlot(for: host.origin, beside: running) {
+      guard let first = ready.first(of: host), position.lane.map({ !$0.isBefore(first) }) ?? false
+      else { return .host(host, position) }
+    }
+    return nil
+  }
+
   /// Removes and returns a waiting download.
   @discardableResult
   mutating func remove(_ url: String) -> Scheduler.Candidate? {
@@ -98,16 +244,29 @@ struct StartQueue {
     available: (_ folder: String) -> Int64?
   ) -> Starts {
     ready.advance(to: now)
+    backlog.advance(to: now, areFewDelayed: ready.delayedCount < bounds.delayed / 4)
     var running = transfers.values.map(\.running)
     var starts = Starts()
     let scheduler = Scheduler(limits: shortage.limiting(limits))
-    while let step = scheduler.next(&ready, running: running) {
+    while true {
+      starts.need = need(beside: running, scheduler)
+      guard starts.need == nil else { return starts }
+      let step = scheduler.next(&ready, running: running) { [backlog] in !backlog.mayPrecede($0) }
       switch step {
+      case nil:
+        if scheduler.hasFreeSlot(beside: running) {
+          starts.need = backlog.frontier.map(Backlog.Need.frontier)
+        }
+        return starts
       case .start(let candidate):
         let live = transfers.values.filter { $0.candidate.volume == candidate.volume }
           .map(\.missingBytes)
         guard hasSpace(for: candidate, beside: live, starts.starting, available) else {
-          ready.deferUntilUnblocked(candidate)
+          if ready.deferredCount(volume: candidate.volume) < bounds.perHost {
+            ready.deferUntilUnblocked(candidate)
+          } else {
+            backlog.skip(volume: candidate.volume)
+          }
           continue
         }
         running.append(Scheduler.Running(candidate: candidate, started: nextOrder()))
@@ -120,7 +279,6 @@ struct StartQueue {
         }
       }
     }
-    return starts
   }
 
   private func hasSpace(
@@ -146,6 +304,7 @@ struct StartQueue {
   mutating func noteFull(_ volume: UInt64, folder: String, at now: ContinuousClock.Instant) {
     diskSpace.noteFull(volume, folder: folder, at: now)
     ready.block(volume: volume)
+    backlog.block(volume: volume)
   }
 
   /// Checks the free space of monitored volumes, each at most once per interval.
@@ -157,8 +316,11 @@ struct StartQueue {
     for (volume, folder) in diskSpace.due(at: now, interval: interval) {
       // If free space cannot be queried, try the write.
       let available = available(folder) ?? .max
-      if diskSpace.note(available, on: volume, isAwaited: ready.hasDeferred(volume: volume)) {
+      let isAwaited =
+        ready.hasDeferred(volume: volume) || backlog.skippedVolumes.contains(volume)
+      if diskSpace.note(available, on: volume, isAwaited: isAwaited) {
         ready.unblock(volume: volume)
+        backlog.unblock(volume: volume)
       }
     }
   }
@@ -171,6 +333,13 @@ struct StartQueue {
   /// Notes that a transfer makes progress, so that a shortage may be over.
   mutating func noteProgress() {
     shortage.noteProgress(limit: limits.maximumRunning)
+  }
+}
+
+extension DownloadRecord {
+  /// The host queue of a record whose file is on a volume.
+  fileprivate func host(_ volume: UInt64) -> HostQueueKey {
+    HostQueueKey(origin: RecordIdentity.origin(of: source), volume: volume)
   }
 }
 

@@ -82,8 +82,8 @@ import Testing
   private func changes(_ follower: inout StoreFollower) throws -> String {
     switch try follower.next() {
     case .none: "none"
-    case .some(let records, let deleted):
-      (records.map(\.filename).sorted() + deleted.map { "-\($0.suffix(1))" }).joined(separator: " ")
+    case .some(let inserted, let updated, let deleted):
+      ((inserted + updated).map(\.filename).sorted() + deleted.map { "-\($0.suffix(1))" }).joined(separator: " ")
     case .unknown: "unknown"
     }
   }
@@ -128,6 +128,16 @@ import Testing
       try tx.upsert(record)
     }
     #expect(try changes(&follower) == "")
+  }
+
+  @Test func `more changes than a bound are not read`() throws {
+    var follower = try StoreFollower(store.objects, commits)
+    let names = (0...StoreFollower.maximumChanges).map { "\($0)" }
+    _ = try store.addNow(names.map { DownloadRequest(url: url($0)) })
+    #expect(try changes(&follower) == "unknown")
+    follower.skip(to: try store.objects.historyToken())
+    _ = try store.addNow([DownloadRequest(url: url("a"))])
+    #expect(try changes(&follower) == "a")
   }
 
   @Test func `a failed write of the engine is not mistaken for a commit`() throws {

@@ -56,13 +56,12 @@ package struct ManualFixture {
 
   package func engine(
     _ maximumRunning: Int = 4,
-    perHost: Int = 100
+    perHost: Int = 100,
+    queue bounds: QueueBounds = QueueBounds()
   ) throws -> DownloadEngine {
-    try DownloadEngine(
-      store: store,
-      transport: transport,
-      options: EngineOptions(maximumRunning: maximumRunning, maximumPerHost: perHost)
-    )
+    var options = EngineOptions(maximumRunning: maximumRunning, maximumPerHost: perHost)
+    options.queueBounds = bounds
+    return try DownloadEngine(store: store, transport: transport, options: options)
   }
 
   /// Runs an engine while `body` runs, then cancels its tasks.

@@ -1,3 +1,5 @@
+internal import DownloadSync
+
 /// The parameters of one seed: the number of downloads, the engine's options, and the faults.
 ///
 /// Each seed omits about half of the faults (Groce et al., "Swarm Testing", 2012): with all of them
@@ -33,6 +35,8 @@ struct Profile: Sendable {
   var isInBackground: Bool
   /// The number of bytes between two copies of a session's temporary file; no copies if `nil`.
   var copyInterval: Int64?
+  /// Fewer downloads than the engine keeps in memory by default, so that most stay in the store.
+  var queueBounds: QueueBounds
 
   /// Draws a profile.
   ///
@@ -76,6 +80,13 @@ struct Profile: Sendable {
       stepCount = 260
     }
     // Derived from earlier choices, so that seeds without a session keep their history.
+    queueBounds = QueueBounds(
+      perHost: later.number(in: 1...3),
+      delayed: later.number(in: 1...2),
+      page: later.number(in: 1...3),
+      pagesPerTurn: later.number(in: 1...2)
+    )
+    if later.happens(0.2) { recordCount += later.number(in: 1...7) }
     copyInterval = isInBackground && recordCount % 2 == 0 ? Int64(max(1, largestBody / 5)) : nil
   }
 }

@@ -31,6 +31,7 @@ extension Simulation {
     // `exec`.
     options.lockPatience = .seconds(10)
     options.previousExit = previousExit
+    options.queueBounds = profile.queueBounds
     let engine = try DownloadEngine(
       store: store,
       transport: network.session.map { BackgroundLife(life: life, session: $0) } ?? life,
