@@ -4,7 +4,8 @@ internal import ObjectStore
 
 /// A part of the starting order: the stored downloads of one priority that wait for the same reason.
 ///
-/// One index of the store has the downloads of a lane in their starting order.
+/// The compound index of `DownloadRecord` has the downloads of a lane in their starting order. None of
+/// its fields is hot, so a checkpoint does not change it.
 struct QueueLane: Sendable, Hashable {
   /// Why a download waits, in the order in which the downloads of a priority start.
   enum Kind: Int, Sendable, CaseIterable {
