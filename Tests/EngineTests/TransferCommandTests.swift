@@ -38,7 +38,7 @@ struct TransferCommandTests {
     change(&options)
     let engine = try DownloadEngine(
       store: fixture.store,
-      transport: TransportUnderTest.make(idleTimeout: .seconds(5)),
+      transport: TransportUnderTest.make(idleTimeout: .seconds(300)),
       options: options
     )
     let run = Task { try await engine.run(until: .stopped) }

@@ -81,13 +81,13 @@ struct RealTransferTests {
 
   /// Forwards tasks to a URLSession transport that can be replaced.
   private final class ReplacedTransport: Transport {
-    private let current = Mutex(URLSessionTransport(idleTimeout: .seconds(5)))
+    private let current = Mutex(URLSessionTransport(idleTimeout: .seconds(300)))
 
     /// Invalidates the session.
     ///
     /// The next task uses a new one.
     func invalidate() {
-      let new = URLSessionTransport(idleTimeout: .seconds(5))
+      let new = URLSessionTransport(idleTimeout: .seconds(300))
       // The old session is released at the end of this scope, outside the lock.
       let old = current.withLock { current in
         defer { current = new }

@@ -11,7 +11,7 @@ package final class EngineFixture {
   package let server: FaultServer
   package let store: RecordStore
   /// The idle timeout of the transports.
-  package var idleTimeout = Duration.seconds(5)
+  package var idleTimeout = Duration.seconds(300)
 
   package init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
@@ -72,7 +72,7 @@ package final class EngineFixture {
 
   /// Creates an engine with short retry delays.
   package func engine(
-    idleTimeout: Duration = .seconds(5),
+    idleTimeout: Duration = .seconds(300),
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) throws -> DownloadEngine {
     var options = EngineOptions()

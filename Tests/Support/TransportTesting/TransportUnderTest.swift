@@ -33,7 +33,7 @@ public enum TransportUnderTest {
 
   /// Creates a transport, with the parameters that both have.
   public static func make(
-    idleTimeout: Duration = .seconds(60),
+    idleTimeout: Duration = .seconds(300),
     connectionsPerHost: Int = 16,
     bytesPerSecond: Int64? = nil
   ) -> any LimitedTransport {
