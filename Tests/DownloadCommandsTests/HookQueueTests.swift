@@ -47,7 +47,14 @@ import Testing
     var waits: [Duration] = []
     for _ in 1..<HookQueue.maximumAttempts {
       let entry = try #require(queue.takeStarts(at: now).first)
-      guard case .repeated(let wait) = queue.noteEnd(of: entry, isSuccess: false, isMarked: true, at: now) else {
+      guard
+        case .repeated(let wait) = queue.noteEnd(
+          of: entry,
+          isSuccess: false,
+          isMarked: true,
+          at: now
+        )
+      else {
         Issue.record("not repeated after \(waits)")
         return
       }

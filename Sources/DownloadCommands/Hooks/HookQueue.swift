@@ -83,6 +83,7 @@ struct HookQueue {
   ///   - isSuccess: Whether the hook succeeded, or is no longer wanted.
   ///   - isMarked: Whether the store still has the mark, so that it will be read again.
   ///   - now: The current time.
+  /// - Returns: Whether the hook is repeated.
   mutating func noteEnd(
     of entry: Entry,
     isSuccess: Bool,

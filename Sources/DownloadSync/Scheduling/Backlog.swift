@@ -77,6 +77,7 @@ struct Backlog: Sendable {
   /// - Parameters:
   ///   - record: A record that may start.
   ///   - isNew: Whether it was inserted after all others.
+  /// - Returns: Whether it will; otherwise the record must be inserted or left explicitly.
   func willRead(_ record: DownloadRecord, isNew: Bool) -> Bool {
     guard let frontier else { return false }
     guard let next = frontier.lane else { return true }

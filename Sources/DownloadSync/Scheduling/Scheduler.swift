@@ -61,6 +61,7 @@ struct Scheduler: Sendable {
   ///   - running: The downloads that have a slot.
   ///   - mayStart: Whether the first download with a free slot starts; if not, nothing does. Not
   ///     asked about crash suspects.
+  /// - Returns: The step.
   /// - Complexity: O(r + h log n) for r running downloads, h hosts without a free slot, and n
   ///   waiting downloads.
   func next(

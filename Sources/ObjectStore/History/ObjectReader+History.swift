@@ -40,6 +40,7 @@ extension ObjectReader where Self: ~Copyable {
   ///   - token: The position after which the changes are returned.
   ///   - model: The model.
   ///   - limit: The maximum number of changed objects.
+  /// - Returns: The changes.
   /// - Throws: As ``changes(since:of:)``.
   package func changes<M: Model>(
     since token: HistoryToken,

@@ -83,7 +83,9 @@ import Testing
     switch try follower.next() {
     case .none: "none"
     case .some(let inserted, let updated, let deleted):
-      ((inserted + updated).map(\.filename).sorted() + deleted.map { "-\($0.suffix(1))" }).joined(separator: " ")
+      ((inserted + updated).map(\.filename).sorted() + deleted.map { "-\($0.suffix(1))" }).joined(
+        separator: " "
+      )
     case .unknown: "unknown"
     }
   }

@@ -111,7 +111,7 @@ import Testing
         records[index].nextRetryAt = [early, late].randomElement(using: &random)!
       }
     }
-    try store.objects.writeNow { [records] tx in for record in records { try tx.upsert(record) } }
+    try store.objects.write { [records] tx in for record in records { try tx.upsert(record) } }
     let expected = records.enumerated().filter { $0.element.mayStart }.sorted { left, right in
       let lanes = (QueueLane(left.element), QueueLane(right.element))
       if lanes.0 != lanes.1 { return lanes.0 < lanes.1 }
