@@ -34,11 +34,14 @@ extension DownloadEngine {
   /// The queries for records that are neither finished nor just waiting, each through an index.
   ///
   /// Downloads that were running come first: they start before the others of their priority.
-  private static let interrupted: [Query<DownloadRecord>] =
+  static let interrupted: [Query<DownloadRecord>] =
     [.running, .finalizing, .removed].map { state in DownloadRecord.where { $0.state == state } }
     + [DownloadState.waiting, .failedRetryable].flatMap { state in
       [DownloadIntent.pause, .cancel, .remove].map { intent in
+        // The order of the index, so that each page costs only its own records.
         DownloadRecord.where { $0.state == state && $0.intent == intent }
+          .order(by: \.isHeld).order(by: \.startsImmediately).order(by: \.priority)
+          .order(by: \.notBefore).order(by: \.nextRetryAt)
       }
     }
 

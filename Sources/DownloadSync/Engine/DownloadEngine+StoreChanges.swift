@@ -33,7 +33,7 @@ extension DownloadEngine {
     for url in queue.urls + active.urls {
       if let record = try await current(url) { found.append(record) } else { gone.append(url) }
     }
-    queue.readStore()
+    if options.scope == nil { queue.readStore() }
     try await applyChanges(found, gone: gone)
     try await reconcileInterrupted()
   }

@@ -135,5 +135,12 @@ import Testing
       try tx.explain(QueueLane(records[0]).query.order(by: \.notBefore).order(by: \.nextRetryAt))
     }
     #expect(plan.isExact && plan.isOrderServed, "\(plan)")
+    for query in DownloadEngine.interrupted {
+      let plan = try store.objects.read { tx in try tx.explain(query) }
+      guard case .orderedIndex = plan.access else {
+        Issue.record("\(plan)")
+        continue
+      }
+    }
   }
 }
