@@ -144,7 +144,9 @@ bench-commit: deps ## Compares one durable commit with raw C, and with commits t
 	Benchmarks/performance.py --take commit Benchmarks/.build/commit.json
 
 bench-scale: deps release ## Measures the tool with up to a million downloads; N=10000000 for more
-	Benchmarks/scale.py --tool $(RELEASED) $(if $(N),--most $(N)) --json .build/scale.json
+	cd Benchmarks && $(SWIFT) build -c release --product bench
+	Benchmarks/scale.py --tool $(RELEASED) --bench Benchmarks/.build/release/bench \
+	  $(if $(N),--most $(N)) --json .build/scale.json
 	Benchmarks/performance.py --take scale .build/scale.json
 
 bench-engine: deps release ## Measures the engine, and aria2c for comparison; needs nginx and aria2c

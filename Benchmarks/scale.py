@@ -174,7 +174,7 @@ class Scale:
             yield title, figures, self.rates(times)
         if wanted("run beside watches"):
             times, figures = self.engine(self.files // 4, watches=WATCHES)
-            title = f"run, small files beside {WATCHES} `list --watch`"
+            title = f"run, small files beside {WATCHES} watching lists"
             yield title, figures, self.rates(times)
         if wanted("purge"):
             figures = self.measure("purge", "--state", "completed", "--yes")

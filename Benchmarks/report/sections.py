@@ -118,7 +118,7 @@ def scale(result):
     if rates:
         parts.append("\n".join(rates))
     if library:
-        names = ["in process, instructions", *(f"{count:,}" for count in counts)]
+        names = ["in process", *(f"{count:,}" for count in counts)]
         parts.append(data.table(names, library))
     return "\n\n".join(parts)
 
