@@ -40,6 +40,7 @@ def parts():
         "comparison": comparison.head(result),
         "missed targets": comparison.missed(result),
         "instructions": sections.instructions(),
+        "commit mark": sections.mark(data.load("commit-mark")),
         "layouts": sections.layouts(data.load("layouts")),
     }
     images = {}

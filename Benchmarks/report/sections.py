@@ -37,6 +37,20 @@ def commit(result):
     return "\n".join(lines)
 
 
+def mark(result):
+    """Returns what the mark of checked pages adds to a commit, by file system."""
+    rows = []
+    for row in result["rows"]:
+        ratio, without = row["ours"] / row["raw C"], row["ours without"] / row["raw C without"]
+        rows.append([
+            row["file system"], data.figure(row["raw C"]), data.figure(row["ours"]),
+            f"{ratio:.2f}", f"{without:.2f}",
+        ])
+    head = ["file system", "raw C, µs", "ObjectStore, µs", "× raw C", "× raw C without the mark"]
+    text = data.prose("Measured once:", data.source(result), result["note"])
+    return text + "\n\n" + data.table(head, rows)
+
+
 def commands(result):
     """Returns the table of the latency of commands to an engine."""
     rows = [
