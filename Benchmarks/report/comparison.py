@@ -5,7 +5,9 @@ import re
 from . import data, plot
 
 OURS = "ObjectStore"
+# The same store with a model that is stored by key, and the prefix of its targets' rivals.
 BY_KEY = "ObjectStore by key"
+PREFIX = "by key, "
 SAME_LAYOUT = "C hsplit"
 LAYOUTS = ["C url", "C hash", "C hidx", "C hsplit"]
 RIVALS = {
@@ -29,8 +31,11 @@ def condense(report):
     ]
     for row in rows:
         row["medians"] = {name: float(f"{value:.4g}") for name, value in row["medians"].items()}
-    keys = ("date", "command", "machine", "records", "versions")
-    return {key: report[key] for key in keys if key in report} | {"rows": rows}
+    keys = ("date", "machine", "records")
+    versions = {
+        name: re.search(r"[\d.]+\d", text)[0] for name, text in sorted(report["versions"].items())
+    }
+    return {key: report[key] for key in keys} | {"versions": versions, "rows": rows}
 
 
 def condense_commit(report):
@@ -139,16 +144,18 @@ def missed(result):
     for row, (rival, kind, bound, unit, reached, met) in outcomes:
         if met:
             continue
-        costs = row["medians"]
+        costs, by_key = row["medians"], rival.startswith(PREFIX)
         rival_cost = best(row)[1] if rival == "best C" else costs.get(RIVALS.get(rival, rival))
         raw = costs.get(SAME_LAYOUT)
         same = "–"
         if rival != "chosen C" and raw and rival_cost and not unit.endswith("more"):
             same = data.figure(rival_cost / raw if kind == "least" else raw / rival_cost)
         what = {"x as fast": "times as fast as", "x": "times the cost of"}.get(unit, unit.strip())
+        rival = rival.removeprefix(PREFIX)
         name = "C, same layout" if rival == "chosen C" else RIVALS.get(rival, rival)
+        ours = f"{BY_KEY}, {what}" if by_key else what
         lines.append([
-            f"{row['row']}: {what} {name}", f"at {kind} {data.figure(bound)}",
+            f"{row['row']}: {ours} {name}", f"at {kind} {data.figure(bound)}",
             reached.removesuffix("x"), same,
         ])
     met = len(outcomes) - len(lines)

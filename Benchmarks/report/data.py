@@ -28,11 +28,11 @@ def save(name, result):
 
 
 def figure(value):
-    """Returns a figure with three significant digits, or all digits before the point."""
+    """Returns a figure with about three significant digits."""
     if value is None:
         return "–"
     size = abs(value)
-    decimals = 0 if size >= 100 else 1 if size >= 10 else 2
+    decimals = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 else 3
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
