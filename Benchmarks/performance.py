@@ -41,7 +41,6 @@ def parts():
         "missed targets": comparison.missed(result),
         "instructions": sections.instructions(),
         "commit mark": sections.mark(data.load("commit-mark")),
-        "layouts": sections.layouts(data.load("layouts")),
     }
     images = {}
     for name in comparison.GROUPS:

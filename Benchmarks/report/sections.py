@@ -151,19 +151,3 @@ def memory(result):
             groups.append((row["row"], values))
     title = "Peak anonymous memory of commands"
     return plot.dots(title, "MB", groups)
-
-
-def layouts(result):
-    """Returns the table of the storage layouts: each figure, and its multiple of `ids+hot`."""
-    chosen = result["columns"].index("ids+hot")
-    lines = []
-    for row in result["rows"]:
-        base, cells = row["figures"][chosen], [f"{row['row']}, {row['unit']}"]
-        for column, value in enumerate(row["figures"]):
-            text = data.figure(value)
-            if value is not None and column != chosen:
-                text += f" ({data.figure(value / base)}×)"
-            cells.append(text)
-        lines.append(cells)
-    head = [f"{result['records']:,} records", *result["columns"]]
-    return data.source(result) + "\n\n" + data.table(head, lines)
