@@ -91,18 +91,26 @@ def transfers(result):
             ])
         head = [workload["title"], "time, s", "processor time, s", "memory, MB", "targets met"]
         parts.append(data.table(head, lines))
-        missed = [one for one in workload["targets"] if not one["met"]]
-        parts += [transfer_target(one) for one in missed]
+    missed = [
+        missed_target(workload, target)
+        for workload in result["workloads"] for target in workload["targets"] if not target["met"]
+    ]
+    if missed:
+        parts.append(data.table(["missed target", "wanted", "reached"], missed))
     return "\n\n".join(parts)
 
 
-def transfer_target(target):
+def missed_target(workload, target):
+    """Returns a row about a missed target of transfers.py."""
+    names = {"seconds": "time", "processor": "processor time", "memory": "memory"}
+    what = f"{workload['title']}, {target['contender']}: {names[target['measured']]}"
     if target["reference"]:
-        bound = f"{target['at most']:g} times {target['reference']}"
-        value = f"{target['value']:.2f} times"
+        bound, value = (f"{target[key]:.2f}" for key in ("at most", "value"))
+        what += f", times that of {target['reference']}"
     else:
-        bound, value = (f"{one / 1e6:.0f} MB" for one in (target["at most"], target["value"]))
-    return f"{target['contender']} misses a target: {target['measured']} {value}, at most {bound}."
+        bound, value = (f"{target[key] / 1e6:.0f}" for key in ("at most", "value"))
+        what += ", MB"
+    return [what, f"at most {bound}", value]
 
 
 def scale(result):
