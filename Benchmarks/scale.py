@@ -4,7 +4,7 @@
     Benchmarks/scale.py --tool .build/release/dlstore --json scale.json
     Benchmarks/scale.py --most 10000000 --only list --only stats
 
-The memory is the greatest sum of RssAnon over the processes of a command, polled every 20 ms.
+The memory is the greatest sum of RssAnon over the processes of a command, polled every 5 ms.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 
-INTERVAL = 0.02
+INTERVAL = 0.005
 WATCHES = 10
 RATE_SHARE = 10
 
