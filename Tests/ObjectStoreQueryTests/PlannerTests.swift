@@ -52,6 +52,18 @@ import Testing
     #expect(try plan(c.rank == 1 || c.name.contains("a"), [index(1)]).access == .scan)
   }
 
+  @Test func `a condition that all listed values meet is not tested`() throws {
+    let c = Self.columns
+    #expect(try plan(c.rank == 1 && c.rank != 2, [index(1)]).isExact)
+    #expect(try plan(c.rank != 9 && c.rank.isIn([1, 2]) && c.rank != 8, [index(1)]).isExact)
+    #expect(try plan(c.name != "b" && c.name == "a", [index(5)]).isExact)
+    #expect(try plan(c.rank == 1 && c.rank == 1, [index(1)]).isExact)
+    // One of the values does not meet the other condition, or the other field has no list.
+    #expect(try !plan(c.rank.isIn([1, 2]) && c.rank != 2, [index(1)]).isExact)
+    #expect(try !plan(c.rank == 1 && c.name != "b", [index(1)]).isExact)
+    #expect(try !plan(c.rank > 1 && c.rank != 2, [index(1)]).isExact)
+  }
+
   @Test func `contradictory conditions read nothing`() throws {
     let c = Self.columns
     #expect(try plan(.none, []).access == .nothing)

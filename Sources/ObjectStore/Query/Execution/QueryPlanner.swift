@@ -19,7 +19,7 @@ struct QueryPlanner {
     if case .never = node {
       return AccessPlan(access: .nothing, isExact: true, isOrdered: true)
     }
-    let conjuncts = node.isAlways ? [] : node.conjuncts
+    let conjuncts = node.isAlways ? [] : Self.withoutImplied(node.conjuncts)
     let constraints = Constraints(conjuncts)
     let paths = indexes.indices.compactMap { path(through: $0, constraints) }
     if paths.contains(where: \.ranges.isEmpty) {
@@ -69,6 +69,27 @@ struct QueryPlanner {
       return AccessPlan(access: .union(union), isExact: false, isOrdered: isStoredOrder)
     }
     return AccessPlan(access: .scan, isExact: conjuncts.isEmpty, isOrdered: isStoredOrder)
+  }
+
+  /// Returns the conjuncts without those that all values meet to which another one limits the field.
+  ///
+  /// Of `state == "waiting" && state != "removed"` only the first is left, so that an index on the
+  /// state can decide which objects match.
+  private static func withoutImplied(_ conjuncts: [FilterNode]) -> [FilterNode] {
+    conjuncts.filter { node in
+      guard case .field(let condition) = node, condition.keys?.storedValues == nil else {
+        return true
+      }
+      return !conjuncts.contains { other in
+        guard case .field(let list) = other, list.position == condition.position,
+          let values = list.keys?.storedValues
+        else { return false }
+        return values.allSatisfy { value in
+          // An error of the test is reported when it reads a record.
+          unsafe value.withUnsafeBytes { (try? unsafe condition.test.matches($0)) ?? false }
+        }
+      }
+    }
   }
 
   /// Returns the shortest list of primary keys to which a conjunct limits the matches.
