@@ -231,6 +231,13 @@ final class ModelTables: Sendable {
     }
     return parts
   }
+
+  /// Returns the parts to read in a scan that needs at least some parts.
+  ///
+  /// A scan of hot parts alone skips the objects of layouts without hot fields.
+  func parts(ofScanNeeding needed: RecordParts) -> RecordParts {
+    needed == .hot && !bindings.allSatisfy(\.hasHotFields) ? .all : needed
+  }
 }
 
 /// The names of the databases.

@@ -189,17 +189,28 @@ struct QueryExecutor: ~Copyable {
       first = start.id + 1
     }
     // If the condition reads hot fields only, filter by them first and fetch the rest per match.
-    let parts = unsafe testedParts == .hot ? .hot : testedParts.union(requested())
+    let filtersByHotPart = unsafe testedParts == .hot
+    var parts = unsafe filtersByHotPart ? .hot : testedParts.union(requested())
     let reader = unsafe reader
-    unsafe try reader.forEachRecord(parts: parts, from: first) { id, record in
-      unsafe try cancellation.step()
-      guard unsafe try matches(record, id), unsafe countMatch() else { return true }
-      let needed = requested()
-      guard needed.isSubset(of: parts) else {
-        let whole = unsafe try existingRecord(id, parts.union(needed))
-        return unsafe try body(id, whole) && !isDone
+    var next: UInt64? = first
+    while let start = next {
+      next = nil
+      unsafe try reader.forEachRecord(parts: parts, from: start) { id, record in
+        if !filtersByHotPart, !requested().isSubset(of: parts) {
+          // Continue the scan with all parts that are requested: a lookup per match is slower.
+          parts = unsafe reader.tables.parts(ofScanNeeding: parts.union(requested()))
+          next = id
+          return false
+        }
+        unsafe try cancellation.step()
+        guard unsafe try matches(record, id), unsafe countMatch() else { return true }
+        let needed = requested()
+        guard needed.isSubset(of: parts) else {
+          let whole = unsafe try existingRecord(id, parts.union(needed))
+          return unsafe try body(id, whole) && !isDone
+        }
+        return unsafe try body(id, record) && !isDone
       }
-      return unsafe try body(id, record) && !isDone
     }
     unsafe reader.logScan(Int(cancellation.steps), core)
   }
