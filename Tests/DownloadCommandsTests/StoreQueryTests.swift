@@ -211,41 +211,8 @@ struct StoreQueryTests: StoreSuite {
 
   // MARK: Order
 
-  @Test func `values of every type are ordered, and missing ones come last`() throws {
-    let ascending = try #require(StoredOrder("x"))
-    let descending = try #require(StoredOrder("x:desc"))
-    let pairs: [(StoredValue, StoredValue)] = [
-      (.bool(false), .bool(true)), (.signed(-1), .signed(1)), (.unsigned(1), .unsigned(.max)),
-      (.float(1), .float(2)), (.double(1), .double(.nan)),
-      (.date(.distantPast), .date(.distantFuture)), (.decimal(1), .decimal(1.5)),
-      (.string("A"), .string("a")), (.data(Data([1])), .data(Data([1, 0]))),
-      (.array([.signed(1)]), .array([.signed(1), .signed(0)])),
-      (.set([.string("a")]), .set([.string("b")])),
-      (.embedded(Data()), .embedded(Data([0]))),
-    ]
-    for (less, greater) in pairs {
-      #expect(ascending.isBefore(less, greater) && !ascending.isBefore(greater, less))
-      #expect(descending.isBefore(greater, less) && !descending.isBefore(less, greater))
-      for order in [ascending, descending] {
-        #expect(order.isBefore(less, .null) && !order.isBefore(.null, less))
-        #expect(!order.isBefore(less, less) && !order.isBefore(.null, .null))
-      }
-    }
-    for text in ["", "x:", "x:up", ":desc", "x:desc:"] { #expect(StoredOrder(text) == nil) }
-  }
-
-  @Test(arguments: [nil, 0, 1, 7, 50, 1_000])
-  func `the first elements are those of a stable sort, in bounded memory`(limit: Int?) {
-    var random = SplitMix64(seed: 11)
-    let all = (0..<500).map { (key: Int.random(in: 0..<40, using: &random), number: $0) }
-    var first = FirstElements<(key: Int, number: Int)>(limit: limit) { $0.key < $1.key }
-    var largest = 0
-    for element in all {
-      first.add(element)
-      largest = max(largest, first.count)
-    }
-    let expected = all.sorted { ($0.key, $0.number) < ($1.key, $1.number) }
-    #expect(first.sorted().map(\.number) == expected.prefix(limit ?? .max).map(\.number))
-    if let limit { #expect(largest <= max(2 * limit, 16)) }
+  @Test(arguments: ["", "x:", "x:up", ":desc", "x:desc:"])
+  func `a text that is no order is refused`(text: String) {
+    #expect(StoredOrderOption(text) == nil)
   }
 }

@@ -47,13 +47,13 @@ struct StoreQueryCommand: AsyncParsableCommand {
       valueName: "field[:desc]"
     ),
     transform: { text in
-      guard let order = StoredOrder(text) else {
+      guard let order = StoredOrderOption(text) else {
         throw ValidationError("'\(text)' is not a sort order: write FIELD or FIELD:desc.")
       }
       return order
     }
   )
-  var order: StoredOrder?
+  var order: StoredOrderOption?
 
   @Option(help: ArgumentHelp("List at most this many.", valueName: "n"))
   var limit: Int?
@@ -80,36 +80,22 @@ struct StoreQueryCommand: AsyncParsableCommand {
     let output = try StoredObjectOutput(model, fields: fields, revealsSecrets: revealSecrets)
     let conditions = try conditions.map { try $0.resolved(in: model) }
     var writer = StoredObjectWriter(format: format, output: output)
-    if let order {
-      let field = try model.field(named: order.field)
-      for object in try sorted(store, conditions, order, field) { try writer.add(object) }
-    } else if limit != 0 {
-      var count = 0
-      try store.forEachStoredObject(of: name, where: conditions) { object in
-        try writer.add(object)
-        count += 1
-        return count < limit ?? .max
-      }
+    let sort = try order.map { order in
+      StoredOrder(
+        fieldID: try model.field(named: order.field).id,
+        direction: order.isDescending ? .descending : .ascending
+      )
     }
-    try writer.finish()
-  }
-
-  private func sorted(
-    _ store: Store,
-    _ conditions: [StoredCondition],
-    _ order: StoredOrder,
-    _ field: StoredModel.Field
-  ) throws -> [StoredObject] {
-    guard limit != 0 else { return [] }
-    var first = FirstElements<(key: StoredValue, object: StoredObject)>(limit: limit) {
-      order.isBefore($0.key, $1.key)
-    }
-    try store.forEachStoredObject(of: name, where: conditions) { object in
-      let key = object.fields.first { $0.id == field.id }?.value ?? .null
-      first.add((key, object))
+    try store.forEachStoredObject(
+      of: name,
+      where: conditions,
+      order: sort,
+      limit: limit ?? .max
+    ) { object in
+      try writer.add(object)
       return true
     }
-    return first.sorted().map(\.object)
+    try writer.finish()
   }
 }
 

@@ -61,44 +61,110 @@ extension Store {
 
   /// Calls `body` with each object of a model that meets all conditions, until it returns `false`.
   ///
-  /// All objects come from one snapshot, in the order in which they were inserted. Uses an index on
-  /// the field of a condition if there is one; otherwise reads every record, but decodes only the
-  /// matches.
+  /// All objects come from one snapshot. Uses an index on the field of a condition if there is one;
+  /// otherwise reads every record, but decodes only the matches.
   ///
+  /// - Parameters:
+  ///   - model: The name of the model.
+  ///   - conditions: The conditions.
+  ///   - order: The order; `nil` for the order in which the objects were inserted. To sort, only the
+  ///     field of the order is decoded, and only the keys are in memory: of the first `limit`
+  ///     objects, or of all.
+  ///   - limit: The maximum number of objects.
+  ///   - body: A closure that returns whether to continue with the next object.
   /// - Throws: As ``forEachStoredObject(of:from:_:)``; `CancellationError`.
   package func forEachStoredObject(
     of model: String,
     where conditions: [StoredCondition],
+    order: StoredOrder? = nil,
+    limit: Int = .max,
     _ body: (StoredObject) throws -> Bool
   ) throws {
     try readStored { transaction, schema in
       let entry = try schema.requireModel(model, path: path)
+      guard limit > 0 else { return }
       let reader = unsafe ModelReader(
         transaction: TransactionReference(transaction),
         tables: entry.tables
       )
-      let test = StoredTest(conditions, entry)
-      var cancellation = CancellationCheck()
-      if let path = test.path {
-        var records = unsafe try RecordLookup(reader)
-        let scan = unsafe try IndexScan(reader, path.index, [path.range])
-        while let id = unsafe try scan.nextID() {
-          guard let record = unsafe try records.record(id, parts: .all) else {
-            throw StoreError(
-              .damaged,
-              "an index of \(model) refers to object \(id), which does not exist"
-            )
-          }
-          guard try test.matches(record, id) else { continue }
-          guard try body(try entry.object(record, id: id)) else { return }
+      let scan = StoredScan(test: StoredTest(conditions, entry), entry: entry)
+      guard let order else {
+        var count = 0
+        return unsafe try scan.forEach(reader) { id, record in
+          count += 1
+          return try body(try entry.object(record, id: id)) && count < limit
         }
-        return
       }
-      unsafe try reader.forEachRecord { id, record in
+      var keys = KeySelection(limit: limit)
+      var key = ByteWriter()
+      unsafe try scan.forEach(reader) { id, record in
+        let value = try entry.value(ofFieldWithID: order.fieldID, in: record, id)
+        order.write(value, id, to: &key)
+        _ = unsafe keys.insert(key.buffer)
+        return true
+      }
+      var records = unsafe try RecordLookup(reader)
+      for id in keys.sortedIDs() {
+        let record = unsafe try entry.existing(records.record(id, parts: .all), id)
+        guard try body(try entry.object(record, id: id)) else { return }
+      }
+    }
+  }
+}
+
+/// Finds the records of one model that meet conditions.
+private struct StoredScan {
+  let test: StoredTest
+  let entry: StoredSchema.Entry
+
+  /// Calls `body` with each match in insertion order, until `body` returns `false`.
+  func forEach(
+    _ reader: ModelReader,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws {
+    var cancellation = CancellationCheck()
+    guard let path = test.path else {
+      return unsafe try reader.forEachRecord { id, record in
         try cancellation.step()
         guard try test.matches(record, id) else { return true }
-        return try body(try entry.object(record, id: id))
+        return try body(id, record)
       }
+    }
+    var records = unsafe try RecordLookup(reader)
+    let scan = unsafe try IndexScan(reader, path.index, [path.range])
+    while let id = unsafe try scan.nextID() {
+      let record = unsafe try entry.existing(records.record(id, parts: .all), id)
+      guard try test.matches(record, id) else { continue }
+      guard try body(id, record) else { return }
+    }
+  }
+}
+
+extension StoredSchema.Entry {
+  /// Returns a record that an index or a scan has found.
+  fileprivate func existing(_ record: consuming RecordView?, _ id: UInt64) throws -> RecordView {
+    guard let record else {
+      throw StoreError(
+        .damaged,
+        "an index of \(tables.name) refers to object \(id), which does not exist"
+      )
+    }
+    return record
+  }
+
+  /// Returns the value of one field; ``StoredValue/null`` for a record without the field.
+  fileprivate func value(
+    ofFieldWithID fieldID: UInt32,
+    in record: borrowing RecordView,
+    _ id: UInt64
+  ) throws -> StoredValue {
+    do throws(RecordError) {
+      guard let field = fields.first(where: { $0.id == fieldID }),
+        case .present(let bytes) = unsafe try record.content(ofID: fieldID)
+      else { return .null }
+      return unsafe try StoredValue(bytes, type: field.type)
+    } catch {
+      throw StoreError(error, model: tables.name, objectID: id)
     }
   }
 }

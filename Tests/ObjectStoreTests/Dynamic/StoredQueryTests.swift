@@ -96,4 +96,103 @@ import Testing
       #expect(count == 3)
     }
   }
+
+  // MARK: Order
+
+  private func sorted(
+    _ model: String,
+    by name: String,
+    _ direction: SortDirection,
+    limit: Int = .max,
+    where conditions: [StoredCondition] = [],
+    in store: Store
+  ) throws -> [Int64] {
+    let fields = try #require(try store.storedModels().first { $0.name == model }).fields
+    let field = try #require(fields.first { $0.name == name })
+    var ids: [Int64] = []
+    try store.forEachStoredObject(
+      of: model,
+      where: conditions,
+      order: StoredOrder(fieldID: field.id, direction: direction),
+      limit: limit
+    ) { object in
+      if case .signed(let id) = object["id"] { ids.append(id) }
+      return true
+    }
+    return ids
+  }
+
+  @Test(arguments: [nil, 0, 1, 5, 1_000])
+  func `the first objects of an order are those of a stable sort`(limit: Int?) throws {
+    let all = Array(1...200 as ClosedRange<Int64>)
+    let limit = limit ?? .max
+    func sorted(_ name: String, _ direction: SortDirection) throws -> [Int64] {
+      try self.sorted("Ticket", by: name, direction, limit: limit, in: store)
+    }
+    func stable(_ key: (Int64) -> Int64) -> [Int64] {
+      all.sorted { (key($0), $0) < (key($1), $1) }
+    }
+    #expect(try sorted("row", .ascending) == stable { $0 % 9 }.prefix(limit).map { $0 })
+    #expect(try sorted("row", .descending) == stable { -($0 % 9) }.prefix(limit).map { $0 })
+    let seats = all.sorted { "seat \($0)" < "seat \($1)" }
+    #expect(try sorted("seat", .ascending) == seats.prefix(limit).map { $0 })
+    #expect(try sorted("seat", .descending) == seats.reversed().prefix(limit).map { $0 })
+  }
+
+  @Test func `an order applies to the matches of conditions, and missing values come last`() throws
+  {
+    let fields = try #require(try store.storedModels().first { $0.name == "Note" }).fields
+    let tags = try #require(fields.first { $0.name == "tags" })
+    let condition = StoredCondition(fieldID: tags.id, test: .contains(.string("t1")))
+    let matches = (1...200 as ClosedRange<Int64>).filter { $0 % 3 == 1 || $0 % 5 == 1 }
+    let hasLink = matches.filter { $0 % 4 == 0 }
+    let missing = matches.filter { $0 % 4 != 0 }
+    func links(_ direction: SortDirection) throws -> [Int64] {
+      try sorted("Note", by: "link", direction, where: [condition], in: store)
+    }
+    #expect(try links(.ascending) == hasLink.sorted { ($0 % 8, $0) < ($1 % 8, $1) } + missing)
+    #expect(
+      try links(.descending) == hasLink.sorted { (-($0 % 8), $0) < (-($1 % 8), $1) } + missing
+    )
+  }
+
+  @Test func `values of every type are ordered`() throws {
+    let folder = try TemporaryFolder()
+    let store = try Store(at: folder.path, models: [Everything.self])
+    var less = Everything()
+    less.id = 1
+    var greater = Everything()
+    greater.id = 2
+    greater.flag = true
+    (less.tiny, greater.tiny) = (-1, 1)
+    greater.small = .max
+    greater.count = .max
+    (less.ratio, greater.ratio) = (1, .nan)
+    (less.score, greater.score) = (.infinity, -.nan)
+    (less.date, greater.date) = (.distantPast, .distantFuture)
+    greater.uuid = UUID()
+    (less.text, greater.text) = ("A", "a\0")
+    (less.bytes, greater.bytes) = (Data([1]), Data([1, 0]))
+    (less.list, greater.list) = (["b"], ["b", ""])
+    (less.tags, greater.tags) = (["a"], ["b"])
+    (less.map, greater.map) = (["a": 2], ["b": 1])
+    (less.received, greater.received) = (-1, 1)
+    (less.age, greater.age) = (0, nil)
+    try store.write { [less, greater] tx in
+      try tx.insert(greater)
+      try tx.insert(less)
+    }
+    let names = [
+      "id", "flag", "tiny", "small", "count", "ratio", "score", "date", "uuid", "text", "bytes",
+      "list", "tags", "map", "received",
+    ]
+    for name in names {
+      #expect(try sorted("Everything", by: name, .ascending, in: store) == [1, 2], "\(name)")
+      #expect(try sorted("Everything", by: name, .descending, in: store) == [2, 1], "\(name)")
+    }
+    #expect(try sorted("Everything", by: "age", .ascending, in: store) == [1, 2])
+    #expect(try sorted("Everything", by: "age", .descending, in: store) == [1, 2])
+    // Equal values keep the order of insertion.
+    #expect(try sorted("Everything", by: "note", .descending, in: store) == [2, 1])
+  }
 }
