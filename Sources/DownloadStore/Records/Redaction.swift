@@ -36,6 +36,7 @@ package enum Redaction {
 
   /// Redacts the user info of a URL and of URLs in its parameters.
   private static func hidingUserInfo(_ url: String) -> String {
+    guard url.utf8.contains(0x40) else { return url }
     var result = String.UnicodeScalarView()
     var rest = url.unicodeScalars[...]
     // A Location may omit the scheme (RFC 3986, 4.2).
