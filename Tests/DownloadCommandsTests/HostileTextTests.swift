@@ -111,7 +111,12 @@ struct HostileTextTests: StoreSuite {
     #expect(piped.components(separatedBy: text).count > 4)
 
     var shown = ""
-    ListOutput(format: .csv).render(try entries(), style: TerminalStyle(width: 80)) { shown += $0 }
+    let entries = try entries()
+    try ListOutput(format: .csv).render(
+      { try entries.forEach($0) },
+      style: TerminalStyle(width: 80),
+      to: { shown += String(decoding: $0, as: UTF8.self) }
+    )
     #expect(HostileText.steering(shown) == [])
     #expect(shown.split(separator: "\n").count == 2)
   }

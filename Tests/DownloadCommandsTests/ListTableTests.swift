@@ -51,7 +51,13 @@ struct ListTableTests {
     _ entries: [DownloadEntry]? = nil
   ) -> [String] {
     var text = ""
-    output.render(entries ?? self.entries, style: style) { text += $0 }
+    #expect(throws: Never.self) {
+      try output.render(
+        { try (entries ?? self.entries).forEach($0) },
+        style: style,
+        to: { text += String(decoding: $0, as: UTF8.self) }
+      )
+    }
     return text.split(separator: "\n").map(String.init)
   }
 

@@ -58,21 +58,23 @@ struct ListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try RecordStore(at: location.resolved(), access: .readOnly)
-    guard watch else {
-      let style = TerminalStyle(of: .output, color: display.color.color)
-      try display.output.render(try entries(in: store), style: style, to: Output.current.write)
-      return
-    }
+    guard watch else { return try show(store) }
     try await ListWatch(list: self, store: store).run()
   }
 
-  /// The downloads to list, in their order.
-  func entries(in store: RecordStore) throws -> [DownloadEntry] {
-    var query = Query(filter.condition && pattern.condition)
-    if order == nil { query.limit = limit }
-    let roots = try store.roots()
-    let entries = try store.records(query).map { DownloadEntry($0, roots) }
-    guard let order else { return entries }
-    return Array(order.sorted(entries).prefix(limit ?? .max))
+  /// Writes the list as it is read.
+  func show(_ store: RecordStore) throws {
+    try listing.read(store) { entries in try show(entries) }
+  }
+
+  /// Writes downloads.
+  func show(_ entries: EntryStream) throws {
+    let style = TerminalStyle(of: .output, color: display.color.color)
+    try display.output.render(entries, style: style, to: Output.current.write)
+  }
+
+  /// The downloads to list.
+  var listing: RecordListing {
+    RecordListing(condition: filter.condition && pattern.condition, order: order, limit: limit)
   }
 }

@@ -1,4 +1,5 @@
 internal import DownloadStore
+internal import ObjectStore
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -13,12 +14,6 @@ struct ListOrder: Sendable, Equatable {
     case id, url, displayURL, filename, folder, type, state, intent
     case progress, received, expected, fraction
     case priority, attempts, heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus
-  }
-
-  private enum Key: Equatable {
-    case text(String)
-    case number(Double)
-    case integer(Int64)
   }
 
   var field: Field
@@ -42,57 +37,63 @@ struct ListOrder: Sendable, Equatable {
       ? " Did you mean '\(field):desc'?" : Suggestion.text(for: field, among: fields)
   }
 
-  /// Returns the entries in this order.
+  /// Returns the downloads of a query in this order.
   ///
-  /// The sort is stable. Entries without a value come last in both directions.
-  func sorted(_ entries: [DownloadEntry]) -> [DownloadEntry] {
-    let keyed = entries.enumerated().map { (key: key(of: $1), index: $0, entry: $1) }
-    return keyed.sorted { left, right in
-      switch (left.key, right.key) {
-      case (nil, nil): return left.index < right.index
-      case (nil, _): return false
-      case (_, nil): return true
-      case (let one?, let other?):
-        if one == other { return left.index < right.index }
-        return Self.isLess(one, other) != isDescending
-      }
-    }
-    .map(\.entry)
+  /// Reads only the fields that the order needs, and one file of each download to sort by
+  /// `fileStatus`. Keeps only the keys in memory: of the first ones if the query has a limit, or of
+  /// all.
+  ///
+  /// The sort is stable. Downloads without a value come last in both directions.
+  func sorted(
+    _ query: Query<DownloadRecord>,
+    in tx: inout Snapshot,
+    _ roots: Roots
+  ) throws -> SortedObjects<DownloadRecord> {
+    try tx.sorted(query, isDescending ? .descending : .ascending) { try key(of: &$0, roots) }
   }
 
-  private static func isLess(_ left: Key, _ right: Key) -> Bool {
-    switch (left, right) {
-    case (.text(let left), .text(let right)): left < right
-    case (.number(let left), .number(let right)): left < right
-    case (.integer(let left), .integer(let right)): left < right
-    default: false
-    }
-  }
-
-  private func key(of entry: DownloadEntry) -> Key? {
-    let record = entry.record
+  /// Returns the query in this order if an index serves it, so that a limit ends the search.
+  func indexed(_ query: Query<DownloadRecord>) -> Query<DownloadRecord>? {
+    guard !isDescending else { return nil }
     switch field {
-    case .id: return .text(record.id)
-    case .url: return .text(record.url)
-    case .displayURL: return .text(entry.displayURL)
-    case .filename: return .text(record.filename)
-    case .folder: return .text(record.folder)
-    case .type: return .text(record.type)
+    case .id: return query.order(by: \.id)
+    case .type: return query.order(by: \.type)
+    default: return nil
+    }
+  }
+
+  private func key(
+    of view: inout ObjectView<DownloadRecord>,
+    _ roots: Roots
+  ) throws -> SortKey? {
+    switch field {
+    case .id: return SortKey(try view.id)
+    case .url: return SortKey(try view.url)
+    case .displayURL: return SortKey(Redaction.url(try view.url))
+    case .filename: return SortKey(try view.filename)
+    case .folder: return SortKey(try view.folder)
+    case .type: return SortKey(try view.type)
     case .state:
       // In the order in which a download passes through the states.
-      return .integer(Int64(DownloadState.words.firstIndex(of: record.state.word) ?? .max))
-    case .intent: return .text(record.intent.rawValue)
-    case .received: return .integer(record.received)
-    case .expected: return record.expected.map(Key.integer)
-    case .progress, .fraction: return entry.fraction.map(Key.number)
-    case .priority: return .integer(Int64(record.priority))
-    case .attempts: return .integer(Int64(record.failedAttempts))
-    case .heldByHand: return .integer(record.isHeld ? 1 : 0)
-    case .createdAt: return .number(record.createdAt.timeIntervalSince1970)
-    case .updatedAt: return .number(record.updatedAt.timeIntervalSince1970)
-    case .completedAt: return record.completedAt.map { .number($0.timeIntervalSince1970) }
-    case .localPath: return entry.localPath.map(Key.text)
-    case .fileStatus: return .text(entry.fileStatus.rawValue)
+      return SortKey(DownloadState.words.firstIndex(of: try view.state.word) ?? .max)
+    case .intent: return SortKey(try view.intent.rawValue)
+    case .received: return SortKey(try view.received)
+    case .expected: return try view.expected.map { SortKey($0) }
+    case .progress, .fraction:
+      guard let expected = try view.expected else { return nil }
+      return DownloadEntry.fraction(received: try view.received, expected: expected)
+        .map { SortKey($0) }
+    case .priority: return SortKey(try view.priority)
+    case .attempts: return SortKey(try view.failedAttempts)
+    case .heldByHand: return SortKey(try view.isHeld ? 1 : 0)
+    case .createdAt: return SortKey(try view.createdAt.timeIntervalSince1970)
+    case .updatedAt: return SortKey(try view.updatedAt.timeIntervalSince1970)
+    case .completedAt: return try view.completedAt.map { SortKey($0.timeIntervalSince1970) }
+    case .localPath:
+      guard try view.state == .completed || view.fileIdentity != nil else { return nil }
+      return DownloadEntry(try view.object(), roots).localPath.map { SortKey($0) }
+    case .fileStatus:
+      return SortKey(DownloadEntry(try view.object(), roots).fileStatus.rawValue)
     }
   }
 }

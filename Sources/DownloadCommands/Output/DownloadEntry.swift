@@ -2,7 +2,9 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 
-/// A record and the current state of its files on disk; the input of every output format.
+/// A record and the state of its files on disk; the input of every output format.
+///
+/// Files are examined when a property needs them.
 struct DownloadEntry: Sendable {
   /// The point from which a later transfer can resume.
   struct Resume: Sendable, Equatable {
@@ -15,35 +17,46 @@ struct DownloadEntry: Sendable {
   }
 
   let record: DownloadRecord
-  /// `nil` if the store has no root of the record's name.
-  let layout: FileLayout?
-  /// `nil` if ``layout`` is.
-  let files: FileInspection?
+  private let roots: Roots
 
   init(_ record: DownloadRecord, _ roots: Roots) {
     self.record = record
-    layout = try? roots.layout(of: record)
-    files = layout.map { FileInspection(of: record, in: $0) }
+    self.roots = roots
   }
+
+  /// The paths of the files; `nil` if the store has no root of the record's name.
+  var layout: FileLayout? { try? roots.layout(of: record) }
+
+  /// The files on disk, examined now; `nil` if ``layout`` is.
+  var files: FileInspection? { layout.map { FileInspection(of: record, in: $0) } }
 
   var displayURL: String { Redaction.url(record.url) }
 
+  /// The state of the file on disk, examined now.
   var fileStatus: FileStatus {
     // Without a root, the files count as missing.
-    FileStatus(of: record, files: files ?? FileInspection(final: .missing, partial: .missing))
+    guard let layout else {
+      return FileStatus(of: record, files: FileInspection(final: .missing, partial: .missing))
+    }
+    return FileStatus(of: record, in: layout)
   }
 
   /// The path of the finished file; `nil` before completion, because the name may still change.
   var localPath: String? {
-    guard record.state == .completed || files?.final == .ours else { return nil }
-    return layout?.finalPath
+    guard record.state == .completed || record.fileIdentity != nil, let layout else { return nil }
+    guard record.state == .completed || FileInspection.final(of: record, in: layout) == .ours else {
+      return nil
+    }
+    return layout.finalPath
   }
 
   /// The fraction received, clamped to 0...1; `nil` while the size is unknown.
-  var fraction: Double? {
-    guard let expected = record.expected else { return nil }
+  var fraction: Double? { Self.fraction(received: record.received, expected: record.expected) }
+
+  static func fraction(received: Int64, expected: Int64?) -> Double? {
+    guard let expected else { return nil }
     guard expected > 0 else { return 1 }
-    return max(0, min(1, Double(record.received) / Double(expected)))
+    return max(0, min(1, Double(received) / Double(expected)))
   }
 
   var resume: Resume? {

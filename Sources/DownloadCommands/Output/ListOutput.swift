@@ -11,39 +11,65 @@ struct ListOutput {
   /// Whether a table or CSV begins with the names of the columns.
   var hasHeader = true
 
-  /// Writes the entries.
+  /// Writes downloads as they are read.
+  ///
+  /// The width of a table's columns depends on all its rows. A table is therefore read twice: to
+  /// measure the cells, and to write them.
   ///
   /// - Parameters:
-  ///   - entries: The downloads in their order.
+  ///   - entries: The downloads.
   ///   - style: The destination. Only on a terminal are tables fitted to its width and control
   ///     characters in CSV replaced; only tables are colored.
-  ///   - write: Receives the text in parts of about 64 KiB.
+  ///   - write: Receives the text, in UTF-8, in parts of about 64 KiB.
+  /// - Throws: The errors of `entries` and `write`.
   func render(
-    _ entries: [DownloadEntry],
+    _ entries: EntryStream,
     style: TerminalStyle = TerminalStyle(),
-    to write: (String) throws -> Void
-  ) rethrows {
+    to write: @escaping ([UInt8]) throws -> Void
+  ) throws {
+    var text = TextParts(write)
     switch format {
-    case .table:
-      let text = table(entries).lines(style).map { $0 + "\n" }.joined()
-      if !text.isEmpty { try write(text) }
+    case .table: try renderTable(entries, style, to: &text)
     case .json:
-      guard !entries.isEmpty else { return try write("[]\n") }
-      try Self.inParts(entries, start: "[\n", separator: ",\n", end: "\n]\n", to: write) {
-        RecordJSON.value(of: $0).text
+      var isEmpty = true
+      try entries { entry in
+        try text.append(isEmpty ? "[\n" : ",\n")
+        try text.append(RecordJSON.value(of: entry))
+        isEmpty = false
       }
+      try text.append(isEmpty ? "[]\n" : "\n]\n")
     case .jsonl:
-      try Self.inParts(entries, to: write) { RecordJSON.value(of: $0).text }
+      try entries { entry in
+        try text.append(RecordJSON.value(of: entry))
+        try text.append("\n")
+      }
     case .csv:
       let columns = columns ?? RecordColumn.csv
-      if hasHeader { try write(CSVOutput.line(columns.map(\.rawValue)) + "\n") }
-      try Self.inParts(entries, to: write) { entry in
-        CSVOutput.line(
-          columns.map { $0.value(of: entry).exactText },
-          onTerminal: style.width != nil
-        )
+      if hasHeader { try text.append(CSVOutput.line(columns.map(\.rawValue)) + "\n") }
+      try entries { entry in
+        let cells = columns.map { $0.value(of: entry).exactText }
+        try text.append(CSVOutput.line(cells, onTerminal: style.width != nil))
+        try text.append("\n")
       }
     }
+    try text.finish()
+  }
+
+  private func renderTable(
+    _ entries: EntryStream,
+    _ style: TerminalStyle,
+    to text: inout TextParts
+  ) throws {
+    let table = emptyTable
+    var widths = TableOutput.ContentWidths(of: table, style)
+    try entries { widths.add(cells(of: $0)) }
+    let places = TableLayout.places(
+      of: table.columns,
+      contentWidths: widths.widths,
+      width: style.width
+    )
+    if hasHeader { try text.append(table.header(places, style) + "\n") }
+    try entries { try text.append(table.line(cells(of: $0), places, style) + "\n") }
   }
 
   /// Returns the table of the downloads.
@@ -55,15 +81,21 @@ struct ListOutput {
   /// - Returns: A row per download.
   func table(_ entries: [DownloadEntry], speeds: [String: Double]? = nil) -> TableOutput {
     if columns == nil, let speeds { return liveTable(entries, speeds) }
+    var table = emptyTable
+    table.rows = entries.map(cells)
+    return table
+  }
+
+  private var emptyTable: TableOutput {
     // Chosen columns are dropped from the right.
     let chosen = columns?.enumerated().map { $1.tableColumn(importance: -$0) }
-    let shown = columns ?? RecordColumn.table
-    var table = TableOutput(columns: chosen ?? shown.map { $0.tableColumn() })
+    var table = TableOutput(columns: chosen ?? RecordColumn.table.map { $0.tableColumn() })
     table.hasHeader = hasHeader
-    table.rows = entries.map { entry in
-      shown.map { $0.value(of: entry).tableText(showsBytes: showsBytes) }
-    }
     return table
+  }
+
+  private func cells(of entry: DownloadEntry) -> [String] {
+    (columns ?? RecordColumn.table).map { $0.value(of: entry).tableText(showsBytes: showsBytes) }
   }
 
   private func liveTable(_ entries: [DownloadEntry], _ speeds: [String: Double]) -> TableOutput {
@@ -94,25 +126,38 @@ struct ListOutput {
     }
     return table
   }
+}
 
-  private static func inParts(
-    _ entries: [DownloadEntry],
-    start: String = "",
-    separator: String = "\n",
-    end: String = "\n",
-    to write: (String) throws -> Void,
-    _ text: (DownloadEntry) -> String
-  ) rethrows {
-    guard !entries.isEmpty else { return }
-    var part = start
-    for (index, entry) in entries.enumerated() {
-      part += text(entry)
-      part += index == entries.count - 1 ? end : separator
-      if part.utf8.count > 65_536 {
-        try write(part)
-        part = ""
-      }
-    }
-    if !part.isEmpty { try write(part) }
+/// Calls a closure with each download of a list, in order; every call gives the same downloads.
+typealias EntryStream = ((DownloadEntry) throws -> Void) throws -> Void
+
+/// Collects text, and writes it in parts of about 64 KiB.
+private struct TextParts {
+  private static let size = 65_536
+
+  private let write: ([UInt8]) throws -> Void
+  private var part: [UInt8] = []
+
+  init(_ write: @escaping ([UInt8]) throws -> Void) {
+    self.write = write
+  }
+
+  mutating func append(_ text: String) throws {
+    part.append(contentsOf: text.utf8)
+    if part.count > Self.size { try flush() }
+  }
+
+  mutating func append(_ value: JSONValue) throws {
+    value.writeSafely(to: &part)
+    if part.count > Self.size { try flush() }
+  }
+
+  mutating func finish() throws {
+    if !part.isEmpty { try flush() }
+  }
+
+  private mutating func flush() throws {
+    try write(part)
+    part.removeAll(keepingCapacity: true)
   }
 }

@@ -40,23 +40,45 @@ struct TableOutput {
 
   /// The header line and the rows in the style of their destination.
   func lines(_ style: TerminalStyle) -> [String] {
-    let rows = rows.map { $0.map(TerminalText.safe) }
-    var widths = columns.map { hasHeader ? TerminalText.width($0.title) : 0 }
-    for row in rows {
-      for column in columns.indices {
-        widths[column] = max(widths[column], width(of: row[column], style))
+    var widths = ContentWidths(of: self, style)
+    for row in rows { widths.add(row) }
+    let places = TableLayout.places(of: columns, contentWidths: widths.widths, width: style.width)
+    let lines = rows.map { line($0, places, style) }
+    return hasHeader ? [header(places, style)] + lines : lines
+  }
+
+  /// The width of the widest cell of each column, measured one row at a time.
+  struct ContentWidths {
+    private(set) var widths: [Int]
+    private let style: TerminalStyle
+
+    init(of table: TableOutput, _ style: TerminalStyle) {
+      widths = table.columns.map { table.hasHeader ? TerminalText.width($0.title) : 0 }
+      self.style = style
+    }
+
+    mutating func add(_ row: [String]) {
+      for (column, cell) in row.enumerated() {
+        widths[column] = max(widths[column], TableOutput.width(of: TerminalText.safe(cell), style))
       }
     }
-    let places = TableLayout.places(of: columns, contentWidths: widths, width: style.width)
-    let header = line(columns.map(\.title), places, style) { _ in .bold }
-    let lines = rows.map { row in line(row, places, style) { columns[$0].color(row[$0]) } }
-    return hasHeader ? [header] + lines : lines
+  }
+
+  /// Returns the header line.
+  func header(_ places: [TableLayout.Place], _ style: TerminalStyle) -> String {
+    line(columns.map(\.title), places, style) { _ in .bold }
+  }
+
+  /// Returns the line of a row.
+  func line(_ row: [String], _ places: [TableLayout.Place], _ style: TerminalStyle) -> String {
+    let row = row.map(TerminalText.safe)
+    return line(row, places, style) { columns[$0].color(row[$0]) }
   }
 
   /// The width to reserve for a cell.
   ///
   /// Where the cursor can be moved to the next cell, that is the greatest possible width.
-  private func width(of cell: String, _ style: TerminalStyle) -> Int {
+  private static func width(of cell: String, _ style: TerminalStyle) -> Int {
     style.isInteractive ? TerminalText.widestWidth(cell) : TerminalText.width(cell)
   }
 
@@ -70,13 +92,17 @@ struct TableOutput {
     var position = 0
     for (index, place) in places.enumerated() {
       let column = columns[place.column]
-      let cell = TerminalText.truncated(
-        cells[place.column],
-        to: place.width,
-        ellipsis: column.hasEllipsis ? "…" : "",
-        onAnyTerminal: style.isInteractive
-      )
-      let blanks = String(repeating: " ", count: max(0, place.width - width(of: cell, style)))
+      // A file or a pipe gets every cell in full.
+      let cell =
+        style.width == nil
+        ? cells[place.column]
+        : TerminalText.truncated(
+          cells[place.column],
+          to: place.width,
+          ellipsis: column.hasEllipsis ? "…" : "",
+          onAnyTerminal: style.isInteractive
+        )
+      let blanks = String(repeating: " ", count: max(0, place.width - Self.width(of: cell, style)))
       var shown = style.width == nil ? cell : TerminalText.isolated(cell)
       if style.isColored, let color = color(place.column) { shown = color.applied(to: shown) }
       line += column.isAlignedRight ? blanks + shown : shown

@@ -17,11 +17,8 @@ struct ListWatch {
       let jobs = JobControl(onSuspend: screen.suspend, onResume: screen.resume)
       defer { screen.close() }
       while !stop.isStopped {
-        let start = ContinuousClock.now
         try screen.show(store)
-        // Spends at most a tenth of the time on a long list.
-        let pause = max(.milliseconds(500), start.duration(to: .now) * 9)
-        await stop.wait(pause)
+        await stop.wait(.milliseconds(500))
       }
       screen.close()
       withExtendedLifetime(jobs) {}
@@ -36,16 +33,46 @@ struct ListWatch {
   /// Prints the whole list after each change.
   private func printEachTime(until stop: StopLatch) async throws {
     var shown: UInt64?
+    var pace = WatchPace()
+    var first = WatchedList(list.listing)
     while !stop.isStopped, !Terminal.output.hasLostReader {
       let number = try store.objects.commitNumber()
-      if number != shown {
-        let entries = try list.entries(in: store)
-        let style = TerminalStyle(of: .output, color: list.display.color.color)
-        try list.display.output.render(entries, style: style, to: Output.current.write)
+      if number != shown, pace.allowsRead {
+        try pace.measure { try print(&first) }
         shown = number
       }
       await stop.wait(.milliseconds(500))
     }
+  }
+
+  private func print(_ first: inout WatchedList) throws {
+    let roots = try store.roots()
+    var updated = first
+    try store.objects.read { tx in try updated.update(in: &tx, roots) }
+    first = updated
+    // A longer list is not held in memory.
+    guard !updated.isCut else { return try list.show(store) }
+    try list.show { try updated.entries.forEach($0) }
+  }
+}
+
+/// Limits the share of time that a watch spends on reading a store.
+///
+/// A watch must not slow the engine: it reads at most every half second, and waits 99 times as long
+/// as a read has taken, up to ten seconds.
+struct WatchPace {
+  private static let longest = Duration.seconds(10)
+
+  private var earliest = ContinuousClock.now
+
+  /// Whether the pause after the last read is over.
+  var allowsRead: Bool { ContinuousClock.now >= earliest }
+
+  /// Reads, and begins the pause.
+  mutating func measure(_ read: () throws -> Void) rethrows {
+    let start = ContinuousClock.now
+    try read()
+    earliest = .now + min(start.duration(to: .now) * 99, Self.longest)
   }
 }
 
@@ -56,7 +83,8 @@ final class WatchScreen: Sendable {
   private struct State {
     var screen = FullScreen()
     var commit: UInt64?
-    var entries: [DownloadEntry] = []
+    var content: WatchContent
+    var pace = WatchPace()
     var speeds = ListSpeeds()
     var isSuspended = false
     var isClosed = false
@@ -64,7 +92,7 @@ final class WatchScreen: Sendable {
     var last: [ScreenLine] = []
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let list: ListCommand
   private let terminal: Terminal
   private let output = Output.current
@@ -72,6 +100,7 @@ final class WatchScreen: Sendable {
   init(list: ListCommand, terminal: Terminal) {
     self.list = list
     self.terminal = terminal
+    state = Mutex(State(content: WatchContent(of: list.listing)))
   }
 
   /// Draws what has changed since the last call.
@@ -82,15 +111,17 @@ final class WatchScreen: Sendable {
       guard !state.isSuspended, !state.isClosed, terminal.isInForeground else { return }
       let number = try store.objects.commitNumber()
       let size = terminal.size
-      let isCurrent = number == state.commit && state.screen.shows(size)
+      let isShown = number == state.commit && state.screen.shows(size)
       // The speeds of running downloads change without a commit.
-      guard !isCurrent || state.speeds.hasRunning else { return }
-      if number != state.commit {
-        state.entries = try list.entries(in: store)
+      guard !isShown || state.speeds.hasRunning else { return }
+      if number != state.commit, state.pace.allowsRead {
+        var content = state.content
+        try state.pace.measure { try content.update(from: store) }
+        state.content = content
         state.commit = number
       }
-      state.speeds.note(state.entries, at: .now)
-      state.last = frame(state.entries, state.speeds, size)
+      state.speeds.note(state.content.running, at: .now)
+      state.last = frame(state.content, state.speeds, size)
       let bytes = state.screen.frame(state.last, size: size)
       if !bytes.isEmpty { try output.write(bytes) }
     }
@@ -121,7 +152,7 @@ final class WatchScreen: Sendable {
   }
 
   private func frame(
-    _ entries: [DownloadEntry],
+    _ content: WatchContent,
     _ speeds: ListSpeeds,
     _ size: (columns: Int, lines: Int)
   ) -> [ScreenLine] {
@@ -129,12 +160,12 @@ final class WatchScreen: Sendable {
     style.width = size.columns
     // Rows that do not fit on the screen are not formatted.
     let room = max(1, size.lines - 3)
-    let isCut = entries.count > room
-    let shown = isCut ? entries.prefix(room - 1) : entries[...]
+    let isCut = content.count > room
+    let shown = content.entries.prefix(isCut ? room - 1 : room)
     let table = list.display.output.table(Array(shown), speeds: speeds.values)
     var lines = table.lines(style)
-    if isCut { lines.append("… and \(entries.count - shown.count) more") }
-    lines.append(speeds.summary(of: entries).text(width: size.columns))
+    if isCut { lines.append("… and \(content.count - shown.count) more") }
+    lines.append(content.summary(speeds).text(width: size.columns))
     return lines.map { ScreenLine($0) }
   }
 }

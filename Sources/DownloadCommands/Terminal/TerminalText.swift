@@ -4,7 +4,7 @@ internal import ObjectStore
 enum TerminalText {
   /// Returns the text on one line, with harmful characters replaced by U+FFFD.
   static func safe(_ text: String) -> String {
-    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
+    guard !isPlain(text) else { return text }
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -21,14 +21,16 @@ enum TerminalText {
 
   /// Returns the width of the text in columns.
   static func width(_ text: String) -> Int {
-    text.reduce(0) { $0 + width($1) }
+    if isPlain(text) { return text.utf8.count }
+    return text.reduce(0) { $0 + width($1) }
   }
 
   /// Returns the greatest width that a terminal may give the text.
   ///
   /// A terminal without support for an emoji sequence shows each of its emoji.
   static func widestWidth(_ text: String) -> Int {
-    text.reduce(0) { $0 + widestWidth($1) }
+    if isPlain(text) { return text.utf8.count }
+    return text.reduce(0) { $0 + widestWidth($1) }
   }
 
   /// Returns the text padded with blanks.
@@ -70,6 +72,13 @@ enum TerminalText {
   /// which have no width. ``safe(_:)`` removes both from names, so a name cannot end the isolate.
   static func isolated(_ text: String) -> String {
     text.unicodeScalars.contains(where: isRightToLeft) ? "\u{2068}\(text)\u{2069}" : text
+  }
+
+  /// Whether all characters are printable ASCII, each of width 1.
+  ///
+  /// That is most text of a long list, and its characters need not be found.
+  private static func isPlain(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
   }
 
   /// Whether terminals disagree about the width of the text: it contains an emoji sequence.
@@ -146,9 +155,14 @@ extension JSONValue {
   /// The JSON text with one member per line.
   var prettyText: String { text(indent: 0) }
 
-  /// Returns the JSON text with harmful characters escaped; a parser reads the same string.
   private func text(indent: Int?) -> String {
     var text: [UInt8] = []
+    writeSafely(to: &text, indent: indent)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Appends the JSON text with harmful characters escaped; a parser reads the same string.
+  func writeSafely(to text: inout [UInt8], indent: Int? = nil) {
     write(to: &text, indent: indent) { scalar in
       switch scalar {
       case "\r": "\\r"
@@ -157,6 +171,5 @@ extension JSONValue {
         Self.escape(scalar) ?? (TerminalText.isHarmful(scalar) ? Self.escapeByCode(scalar) : nil)
       }
     }
-    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -63,27 +63,44 @@ package struct FileInspection: Sendable, Hashable {
   ///
   /// Costs two `lstat`.
   package init(of record: DownloadRecord, in layout: FileLayout) {
-    isReplaced = false
-    switch PathExamination(layout.finalPath) {
-    case .file(let fileIdentity):
-      isReplaced = fileIdentity == record.replacedFileIdentity
-      let size = record.fileIdentity?.size ?? record.expected
-      final =
-        fileIdentity == record.fileIdentity
-        ? .ours : fileIdentity.size == size ? .sizeOnly : .mismatch
-    case .missing: final = .missing
-    // Counts as occupied: only regular files are ever replaced.
-    case .other, .failed: final = .mismatch
-    }
-    let size: Int64? =
-      switch PathExamination(layout.partialPath) {
-      case .file(let fileIdentity): fileIdentity.size
-      case .failed where record.received > 0: record.received
-      case .missing, .other, .failed: nil
+    let examination = PathExamination(layout.finalPath)
+    final = Self.final(of: record, examination)
+    isReplaced =
+      if case .file(let identity) = examination { identity == record.replacedFileIdentity } else {
+        false
       }
+    let size = Self.partialSize(of: record, in: layout)
     partialSize = size ?? 0
     partial =
       size.map { Self.compare($0, committed: record.received, whole: record.expected) } ?? .missing
+  }
+
+  /// Examines only the final path.
+  ///
+  /// Costs one `lstat`.
+  package static func final(of record: DownloadRecord, in layout: FileLayout) -> Final {
+    final(of: record, PathExamination(layout.finalPath))
+  }
+
+  private static func final(of record: DownloadRecord, _ examination: PathExamination) -> Final {
+    switch examination {
+    case .file(let fileIdentity):
+      let size = record.fileIdentity?.size ?? record.expected
+      return fileIdentity == record.fileIdentity
+        ? .ours : fileIdentity.size == size ? .sizeOnly : .mismatch
+    case .missing: return .missing
+    // Counts as occupied: only regular files are ever replaced.
+    case .other, .failed: return .mismatch
+    }
+  }
+
+  /// The size of the partial file; `nil` if there is none.
+  fileprivate static func partialSize(of record: DownloadRecord, in layout: FileLayout) -> Int64? {
+    switch PathExamination(layout.partialPath) {
+    case .file(let fileIdentity): fileIdentity.size
+    case .failed where record.received > 0: record.received
+    case .missing, .other, .failed: nil
+    }
   }
 
   /// Compares the size of a partial file with the committed count and the total.
@@ -110,11 +127,31 @@ package enum FileStatus: String, Sendable, Hashable, CaseIterable {
 
   /// The status of a record with the given files.
   package init(of record: DownloadRecord, files: FileInspection) {
-    switch (record.state, files.final) {
-    case (.completed, .ours): self = .present
-    case (.completed, .missing): self = .missing
-    case (.completed, .sizeOnly), (.completed, .mismatch): self = .modified
-    default: self = files.partial == .missing ? .absent : .partial
+    guard record.state == .completed else {
+      self = files.partial == .missing ? .absent : .partial
+      return
+    }
+    self.init(ofCompleted: files.final)
+  }
+
+  /// The status of a record, with only the file examined that decides: the finished file of a
+  /// completed download, the partial file of any other.
+  ///
+  /// Costs one `lstat`.
+  package init(of record: DownloadRecord, in layout: FileLayout) {
+    guard record.state == .completed else {
+      let size = FileInspection.partialSize(of: record, in: layout)
+      self = size == nil ? .absent : .partial
+      return
+    }
+    self.init(ofCompleted: FileInspection.final(of: record, in: layout))
+  }
+
+  private init(ofCompleted final: FileInspection.Final) {
+    switch final {
+    case .ours: self = .present
+    case .missing: self = .missing
+    case .sizeOnly, .mismatch: self = .modified
     }
   }
 }

@@ -1,0 +1,52 @@
+internal import DownloadStore
+internal import ObjectStore
+
+/// The downloads that a list shows: a condition, an order and a limit.
+struct RecordListing: Sendable {
+  var condition: Filter<DownloadRecord>
+  /// The order; `nil` for the order in which the downloads were added.
+  var order: ListOrder?
+  var limit: Int?
+
+  private var query: Query<DownloadRecord> {
+    var query = Query(condition)
+    query.limit = limit
+    return query
+  }
+
+  /// Calls `body` with the downloads, which are read from one snapshot as they are used.
+  ///
+  /// At most one decoded record is in memory. The snapshot is open until `body` returns.
+  ///
+  /// - Throws: `StoreError`; the error of `body`.
+  func read<R>(_ store: RecordStore, _ body: (EntryStream) throws -> R) throws -> R {
+    let roots = try store.roots()
+    return try store.objects.read { tx in try read(in: &tx, roots, body) }
+  }
+
+  /// Calls `body` with the downloads of a snapshot.
+  ///
+  /// - Throws: As ``read(_:_:)``.
+  func read<R>(
+    in tx: inout Snapshot,
+    _ roots: Roots,
+    _ body: (EntryStream) throws -> R
+  ) throws -> R {
+    if let order, limit == nil || order.indexed(query) == nil {
+      let objects = try order.sorted(query, in: &tx, roots)
+      return try body { visit in
+        try tx.forEach(objects) { record in
+          try visit(DownloadEntry(record, roots))
+          return true
+        }
+      }
+    }
+    let query = order?.indexed(query) ?? query
+    return try body { visit in
+      try tx.forEach(query) { record in
+        try visit(DownloadEntry(record, roots))
+        return true
+      }
+    }
+  }
+}
