@@ -22,6 +22,8 @@ final class PartialFile: Sendable, ProcessLock {
     var position: Int64
     /// The offset up to which all bytes are synced.
     var synced: Int64
+    /// The offset up to which the last sync, which may still run, covers the bytes.
+    var syncBegun: Int64
     /// The number of times that the position was set.
     ///
     /// A sync that began in an earlier epoch says nothing about the bytes written since.
@@ -48,7 +50,7 @@ final class PartialFile: Sendable, ProcessLock {
   init(path: String, offset: Int64, faultInjector: (any FaultInjector)? = nil) throws(Failure) {
     self.path = path
     self.faultInjector = faultInjector
-    state = Mutex(State(position: offset, synced: offset))
+    state = Mutex(State(position: offset, synced: offset, syncBegun: offset))
     if offset == 0 { try Self.clear(path, faultInjector) }
     try Self.pass(faultInjector, .open(path: path), "opening \(path)")
     do throws(LockedFile.Refusal) {
@@ -93,6 +95,9 @@ final class PartialFile: Sendable, ProcessLock {
   /// The number of bytes written but not yet synced.
   var unsynced: Int64 { state.withLock { $0.position - $0.synced } }
 
+  /// The number of bytes written since the last sync began.
+  var writtenSinceSync: Int64 { state.withLock { $0.position - $0.syncBegun } }
+
   /// The current identity of the file.
   var fileIdentity: FileIdentity? { FileIdentity(ofDescriptor: descriptor) }
 
@@ -101,6 +106,7 @@ final class PartialFile: Sendable, ProcessLock {
     state.withLock { state in
       state.position = offset
       state.synced = min(state.synced, offset)
+      state.syncBegun = min(state.syncBegun, offset)
       state.epoch += 1
     }
   }
@@ -185,7 +191,10 @@ final class PartialFile: Sendable, ProcessLock {
   ///   sync has made durable.
   func synchronize() throws(Failure) -> Int64 {
     try checkSyncs()
-    let (end, epoch) = state.withLock { ($0.position, $0.epoch) }
+    let (end, epoch) = state.withLock { state in
+      state.syncBegun = state.position
+      return (state.position, state.epoch)
+    }
     do throws(Failure) {
       try Self.pass(faultInjector, .synchronize(path: path), "syncing \(path)")
       guard Self.synchronize(descriptor) == 0 else {

@@ -192,7 +192,8 @@ final class Transfer: TaskSink {
     } catch {
       return end(.failed(error.asDownloadFailure, retryAfter: nil))
     }
-    let isLong = file.unsynced >= checkpointBytes
+    // Bytes that a running sync covers need no other one.
+    let isLong = file.writtenSinceSync >= checkpointBytes
     let (isFirst, asks) = state.withLock { state in
       let isFirst = !state.hasProgressed
       state.hasProgressed = true

@@ -1,10 +1,28 @@
 import DownloadStore
 import Foundation
 import ObjectStore
+import SystemInterface
 import TestSupport
 import Testing
 
 @testable import DownloadSync
+
+/// Runs a closure during the next sync.
+private final class DuringSync: FaultInjector {
+  private let work = Mutex<(@Sendable () -> Void)?>(nil)
+
+  func next(_ work: @escaping @Sendable () -> Void) {
+    self.work.withLock { $0 = work }
+  }
+
+  func refusal(of effect: Effect) -> Int32? {
+    guard case .synchronize = effect else { return nil }
+    work.withLock { $0.take() }?()
+    return nil
+  }
+
+  func didPerform(_ effect: Effect) {}
+}
 
 struct TransferTests {
   private let folder: TemporaryFolder
@@ -16,13 +34,18 @@ struct TransferTests {
 
   private func transfer(
     offset: Int64 = 0,
+    faultInjector: (any FaultInjector)? = nil,
     rename: @escaping Transfer.Rename = { _ in }
   ) throws -> Transfer {
     Transfer(
       record: .sample(),
       offset: offset,
       usesResumeData: false,
-      file: try PartialFile(path: folder.path("a.dlstore-part"), offset: 0),
+      file: try PartialFile(
+        path: folder.path("a.dlstore-part"),
+        offset: 0,
+        faultInjector: faultInjector
+      ),
       checkpointBytes: 10,
       now: { Date(timeIntervalSince1970: 0) },
       inbox: inbox,
@@ -49,6 +72,20 @@ struct TransferTests {
     #expect(await checkpointsAsked() == 1)
     #expect(try transfer.synchronize() == 36)
     #expect(transfer.receive(part.span) == .proceed)
+    #expect(await checkpointsAsked() == 0)
+    #expect(transfer.receive(part.span) == .proceed)
+    #expect(await checkpointsAsked() == 1)
+  }
+
+  @Test func `bytes that a running sync covers request no other checkpoint`() async throws {
+    let disk = DuringSync()
+    let transfer = try transfer(faultInjector: disk)
+    #expect(transfer.receive(ResponseHead(status: 200, fields: [])) == .proceed)
+    let part = Array(repeating: 1 as UInt8, count: 9)
+    for _ in 0..<4 { #expect(transfer.receive(part.span) == .proceed) }
+    #expect(await checkpointsAsked() == 1)
+    disk.next { _ = transfer.receive(part.span) }
+    #expect(try transfer.synchronize() == 36)
     #expect(await checkpointsAsked() == 0)
     #expect(transfer.receive(part.span) == .proceed)
     #expect(await checkpointsAsked() == 1)
