@@ -47,10 +47,10 @@
       context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
-    /// Adds the handler, and that of ``StatusCheck``.
+    /// Adds the handler to a connection, and prepares it as any other.
     @Sendable
     static func add(toConnection channel: any Channel) -> EventLoopFuture<Void> {
-      StatusCheck.add(toConnection: channel).flatMap {
+      Connection.prepare(channel).flatMap {
         channel.eventLoop.submit {
           let pipeline = channel.pipeline.syncOperations
           let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)

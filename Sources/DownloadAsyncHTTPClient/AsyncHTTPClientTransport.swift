@@ -112,7 +112,7 @@
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionsPerHost
       // The engine decides about retries, not the pool.
       configuration.connectionPool.retryConnectionEstablishment = false
-      configuration.http1_1ConnectionDebugInitializer = StatusCheck.add(toConnection:)
+      configuration.http1_1ConnectionDebugInitializer = Connection.prepare
       configuration.http2StreamChannelDebugInitializer = StatusCheck.add(toStream:)
       clients = ClientPool(configuration: configuration, proxies: proxies)
     }

@@ -95,9 +95,23 @@
         listens()
         guard let piece = try await pieces.next() else { return true }
         noteActivity()
-        await limiter.sleep(for: piece.readableBytes) { !gate.hasEnded }
-        guard gate.receive(piece.readableBytesUInt8Span) else { return false }
+        guard await deliver(piece, limiter) else { return false }
       }
+    }
+
+    /// Passes bytes to the sink; under a rate limit in small parts, so that the sink does not
+    /// receive many at once after a long wait.
+    private func deliver(_ piece: ByteBuffer, _ limiter: RateLimiter) async -> Bool {
+      var start = 0
+      while start < piece.readableBytes {
+        let rest = piece.readableBytes - start
+        let byteCount = limiter.bytesPerSecond == nil ? rest : min(rest, RateLimiter.partLength)
+        await limiter.sleep(for: byteCount) { !gate.hasEnded }
+        let part = piece.readableBytesUInt8Span.extracting(start..<start + byteCount)
+        guard gate.receive(part) else { return false }
+        start += byteCount
+      }
+      return true
     }
 
     private func discard(_ response: HTTPClientResponse) async throws {

@@ -55,6 +55,17 @@ struct BackPressureTests {
     #expect(ContinuousClock.now - start >= .seconds(1.4))
   }
 
+  @Test func `with a rate limit a sink receives at most 16 KiB at a time`() async throws {
+    let server = try FaultServer()
+    let body = Body.generated(byteCount: 4 << 20)
+    server.route("/file", Resource(body))
+    let transport = TransportUnderTest.make(bytesPerSecond: 1 << 40)
+    let sink = RecordingSink(expecting: body)
+    _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+    #expect(await sink.outcome() == .completed)
+    #expect(sink.record.isIntact && sink.record.chunkCount >= 256)
+  }
+
   @Test func `removing the rate limit ends its delays`() async throws {
     let server = try FaultServer()
     let body = Body.generated(byteCount: 5_000_000)

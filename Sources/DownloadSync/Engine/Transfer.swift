@@ -178,6 +178,20 @@ final class Transfer: TaskSink {
   }
 
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
+    var start = 0
+    while start < bytes.count {
+      let isLimited = limiter.bytesPerSecond != nil
+      let rest = bytes.extracting(start...)
+      let part = isLimited ? rest.extracting(first: RateLimiter.partLength) : rest
+      guard receive(part: part) == .proceed else { return .cancel }
+      // The transport waits for its sink, so the sender slows down.
+      limiter.block(for: part.count) { true }
+      start += part.count
+    }
+    return .proceed
+  }
+
+  private func receive(part bytes: Span<UInt8>) -> BodyDisposition {
     if let total = entity.total, file.position + Int64(bytes.count) > total {
       return end(
         .failed(
@@ -203,8 +217,6 @@ final class Transfer: TaskSink {
     }
     if isFirst { inbox.post(.progressed(key)) }
     if asks { inbox.post(.checkpointDue) }
-    // The transport waits for its sink, so the sender slows down.
-    limiter.block(for: bytes.count) { true }
     return .proceed
   }
 

@@ -4,6 +4,11 @@ internal import SystemInterface
 ///
 /// A transport charges the bytes that have arrived, and waits for ``delay`` before it continues.
 package final class RateLimiter: Sendable {
+  /// The number of bytes to charge at most at a time under a limit.
+  ///
+  /// A longer piece would arrive at once after a long wait: 256 KiB take 26 seconds at 10 kB/s.
+  package static let partLength = 16 << 10
+
   private let bucket: Mutex<TokenBucket?>
 
   /// Creates a limiter.

@@ -24,6 +24,19 @@ private final class DuringSync: FaultInjector {
   func didPerform(_ effect: Effect) {}
 }
 
+/// Records the lengths of writes.
+private final class WriteLengths: FaultInjector {
+  private let lengths = Mutex<[Int]>([])
+
+  var all: [Int] { lengths.withLock { $0 } }
+
+  func refusal(of effect: Effect) -> Int32? { nil }
+
+  func didPerform(_ effect: Effect) {
+    if case .write(_, _, let byteCount) = effect { lengths.withLock { $0.append(byteCount) } }
+  }
+}
+
 struct TransferTests {
   private let folder: TemporaryFolder
   private let inbox = EngineInbox()
@@ -34,11 +47,14 @@ struct TransferTests {
 
   private func transfer(
     offset: Int64 = 0,
+    bytesPerSecond: Int64? = nil,
     faultInjector: (any FaultInjector)? = nil,
     rename: @escaping Transfer.Rename = { _ in }
   ) throws -> Transfer {
-    Transfer(
-      record: .sample(),
+    var record = DownloadRecord.sample()
+    record.bytesPerSecond = bytesPerSecond
+    return Transfer(
+      record: record,
       offset: offset,
       usesResumeData: false,
       file: try PartialFile(
@@ -89,6 +105,16 @@ struct TransferTests {
     #expect(await checkpointsAsked() == 0)
     #expect(transfer.receive(part.span) == .proceed)
     #expect(await checkpointsAsked() == 1)
+  }
+
+  @Test(arguments: [(nil, [40_000]), (1 << 50, [16_384, 16_384, 7_232])])
+  func `a rate limit divides long pieces`(limit: Int64?, lengths: [Int]) throws {
+    let disk = WriteLengths()
+    let transfer = try transfer(bytesPerSecond: limit, faultInjector: disk)
+    #expect(transfer.receive(ResponseHead(status: 200, fields: [])) == .proceed)
+    let piece = Array(repeating: 1 as UInt8, count: 40_000)
+    #expect(transfer.receive(piece.span) == .proceed)
+    #expect(disk.all == lengths)
   }
 
   @Test(arguments: [
