@@ -13,6 +13,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   private let limiter: RateLimiter
   /// Whether `https` requests may pass through a tunnel, so that a proxy answers before the server.
   private let mayTunnel: Bool
+  private let batch = DataBatch()
 
   init(
     table: TaskTable,
@@ -34,6 +35,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   ) {
     // Linux ignores the disposition, so a sink's refusal is handled as a cancel.
     completionHandler(.allow)
+    flush()
     guard let task = table[dataTask] else { return }
     // Linux reports 100 and 103 like final responses. They do not reset the idle time: a server
     // that sends only interim responses has to time out.
@@ -56,8 +58,28 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
     guard task.gate.hasHead else { return }
     task.sawEvent()
-    limiter.block(for: data.count) { !task.gate.hasEnded }
-    if !task.receive(data.span) { sessionTasks.cancelSessionTask(of: task) }
+    // A busy queue calls `flush` soon. With a rate limit, each piece waits for its turn.
+    if limiter.bytesPerSecond == nil, let queue = session.delegateQueue as? DelegateQueue,
+      queue.isBusy
+    {
+      return batch.add(data, of: task)
+    }
+    flush()
+    deliver(data.span, to: task)
+  }
+
+  /// Passes the collected data to the sinks.
+  ///
+  /// Must be called on the delegate queue, and before any other event of a task.
+  func flush() {
+    for pieces in batch.takeAll() where !pieces.task.gate.hasEnded {
+      batch.join(pieces) { deliver($0, to: pieces.task) }
+    }
+  }
+
+  private func deliver(_ bytes: Span<UInt8>, to task: LiveTask) {
+    limiter.block(for: bytes.count) { !task.gate.hasEnded }
+    if !task.receive(bytes) { sessionTasks.cancelSessionTask(of: task) }
   }
 
   func urlSession(
@@ -65,6 +87,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     task sessionTask: URLSessionTask,
     didCompleteWithError error: (any Error)?
   ) {
+    flush()
     guard let task = table.unbind(sessionTask) else { return }
     // If the request failed, a held head with an error status is that of a proxy that refused it.
     if let head = task.takeHeldHead(), error == nil || head.status >= 400 {
@@ -98,6 +121,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     #if !canImport(FoundationNetworking)
       completionHandler(nil)
     #endif
+    flush()
     guard let task = table.unbind(sessionTask) else { return }
     task.sawEvent()
     guard let prepared = task.prepared else { return }

@@ -37,7 +37,6 @@ internal import Foundation
 public final class URLSessionTransport: Transport {
   private let table = TaskTable()
   private let limiter: RateLimiter
-  private let delegateQueue = DelegateQueue()
   private let sessionTasks: SessionTaskQueue
   private let session: URLSession
   private let watchdog: Watchdog
@@ -91,14 +90,16 @@ public final class URLSessionTransport: Transport {
     configuration.urlCredentialStorage = nil
     configuration.timeoutIntervalForRequest = Self.wholeSeconds(sessionTimeout)
     configuration.httpMaximumConnectionsPerHost = connectionsPerHost
+    let delegate = SessionDelegate(
+      table: table,
+      sessionTasks: sessionTasks,
+      limiter: limiter,
+      mayTunnel: Self.mayTunnel(ProcessInfo.processInfo.environment)
+    )
+    let delegateQueue = DelegateQueue { [weak delegate] in delegate?.flush() }
     session = URLSession(
       configuration: configuration,
-      delegate: SessionDelegate(
-        table: table,
-        sessionTasks: sessionTasks,
-        limiter: limiter,
-        mayTunnel: Self.mayTunnel(ProcessInfo.processInfo.environment)
-      ),
+      delegate: delegate,
       delegateQueue: delegateQueue
     )
     watchdog = Watchdog(
