@@ -149,7 +149,7 @@ bench-scale: deps release ## Measures the tool with up to a million downloads; N
 	  $(if $(N),--most $(N)) --json .build/scale.json
 	Benchmarks/performance.py --take scale .build/scale.json
 
-bench-engine: deps release ## Measures the engine, and aria2c for comparison; needs nginx and aria2c
+bench-engine: deps release ## Measures the engine, beside curl and aria2c; needs nginx, curl and aria2c
 	cd Benchmarks && $(SWIFT) run -c release engine-cost --json .build/engine.json
 	cd Benchmarks && $(SWIFT) run -c release command-latency --json .build/commands.json
 	Benchmarks/transfers.py --tool $(RELEASED) --json .build/transfers.json
