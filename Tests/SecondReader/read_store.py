@@ -21,7 +21,7 @@ import uuid
 
 import lmdb
 
-FORMAT = 1
+FORMAT = 2
 CODING_VERSION = 1
 LONGEST_CONTENT = 440
 
@@ -380,6 +380,52 @@ class Index:
         return found, is_complete
 
 
+# Columns
+
+COLUMN_CODING_VERSION = 2
+SLOTS = 240
+
+
+def is_column(data):
+    return data[:1] == bytes([COLUMN_CODING_VERSION])
+
+
+class Column:
+    """A column description: the id and type of its field."""
+
+    def __init__(self, column_id, data):
+        reader = Bytes(data)
+        if reader.number("B") != COLUMN_CODING_VERSION or reader.number("B") != 1:
+            raise TooNew("a column has a later coding")
+        self.field = reader.number("I")
+        self.type_name = reader.sized_string()
+        self.width = width(parse_type(self.type_name))
+        if reader.left or self.type_name in ("uuid", "decimal") or self.width is None:
+            raise Damage("the description of a column is invalid")
+        expected = fnv1a(struct.pack("<II", self.field, self.field))
+        if column_id != expected:
+            raise Damage(f"a column has the id {column_id} instead of {expected}")
+
+    def chunk(self, data, number):
+        """Returns the contents by object id, None without a value."""
+        if len(data) != 68 + SLOTS * self.width:
+            raise Damage("a column chunk has a wrong size")
+        if struct.unpack_from("<I", data)[0] != xxh64(data[4:], number ^ self.field << 32) & 0xFFFFFFFF:
+            raise Damage("the checksum does not match")
+        objects = int.from_bytes(data[4:36], "little")
+        values = int.from_bytes(data[36:68], "little")
+        if objects == 0 or objects >> SLOTS or values & ~objects:
+            raise Damage("the bits of a column chunk are invalid")
+        found = {}
+        for slot in range(SLOTS):
+            content = data[68 + slot * self.width : 68 + (slot + 1) * self.width]
+            if not values >> slot & 1 and any(content):
+                raise Damage(f"slot {slot} has no value but bytes")
+            if objects >> slot & 1:
+                found[SLOTS * number + slot] = content if values >> slot & 1 else None
+        return found
+
+
 # Layouts and records
 
 
@@ -534,11 +580,18 @@ class Model:
                     raise Damage(f"the layouts of {name} have different types for {field.name}")
         self.check_references()
         self.indexes = {}
+        self.columns = {}
         prefix = f"index/{name}/"
         for key, data in store.description.items():
             if not key.startswith(prefix):
                 continue
             index_id = int(key.removeprefix(prefix))
+            if is_column(data):
+                column = Column(index_id, data)
+                if self.types.get(column.field, (column.type_name,))[0] != column.type_name:
+                    raise Damage(f"a column of {name} has another type than its field")
+                self.columns[column.field] = column
+                continue
             index = Index(index_id, data)
             for field, kind in index.fields:
                 if field in self.types and parse_type(self.types[field][0]) != kind:
@@ -568,6 +621,7 @@ class Model:
         keys = {}
         wanted = {index: set() for index in self.indexes}
         taken = {index: {} for index in self.indexes}
+        contents = {field: {} for field in self.columns}
         used = set()
         primary_keys = set()
         for object_id, part in cold.items():
@@ -592,6 +646,8 @@ class Model:
                     raise Damage("another object has the same primary key")
                 primary_keys.add(key)
                 keys.setdefault(xxh64(key, store.seed), []).append(object_id)
+                for field in self.columns:
+                    contents[field][object_id] = values.get(field)
                 for number, index in self.indexes.items():
                     found, is_complete = index.keys(values)
                     wanted[number] |= {one + struct.pack(">Q", object_id) for one in found}
@@ -625,6 +681,7 @@ class Model:
             store.report(f"object {object_id} of {self.name}: a hot part without a record")
         self.check_keys(keys)
         self.check_indexes(wanted)
+        self.check_columns(contents)
 
     def hot_parts(self):
         """Returns the hot parts by object id, and whether every chunk could be read."""
@@ -681,6 +738,30 @@ class Model:
             if table.startswith(prefix) and int(table.removeprefix(prefix)) not in self.indexes:
                 if store.table(table, integers=False):
                     store.report(f"{table}: an index that is not listed has entries")
+
+
+    def check_columns(self, wanted):
+        store = self.store
+        prefix = f"{self.name}/column/"
+        for field, expected in wanted.items():
+            table = f"{prefix}{field}"
+            found = {}
+            for number, data in store.integers(table).items():
+                try:
+                    found |= self.columns[field].chunk(data, number)
+                except Damage as damage:
+                    store.report(f"chunk {number} of {table}: {damage}")
+            for object_id in sorted(expected.keys() | found.keys()):
+                if object_id not in expected:
+                    store.report(f"{table}: object {object_id} has no record")
+                elif object_id not in found:
+                    store.report(f"{table}: object {object_id} is missing")
+                elif found[object_id] != expected[object_id]:
+                    store.report(f"{table}: object {object_id} has another value")
+        for table in store.tables:
+            if table.startswith(prefix) and int(table.removeprefix(prefix)) not in self.columns:
+                if store.integers(table):
+                    store.report(f"{table}: a column that is not listed has chunks")
 
 
 HISTORY = "store/history"

@@ -74,7 +74,9 @@ struct StoreModelsCommand: AsyncParsableCommand {
     ])
     table.rows = model.fields.map { field in
       let indexes = model.sortedIndexes.filter { $0.fields.contains(field.id) }
-      let uses = (field.isPrimaryKey ? ["primary key"] : []) + indexes.map(model.names)
+      let uses =
+        (field.isPrimaryKey ? ["primary key"] : []) + indexes.map(model.names)
+        + (model.columns.contains(field.id) ? ["column"] : [])
       return [
         field.name, "\(field.type)", field.isOptional ? "yes" : "no",
         uses.joined(separator: " "), "\(field.id)",
@@ -93,6 +95,7 @@ struct StoreModelsCommand: AsyncParsableCommand {
             "id": .integer(Int64(field.id)), "name": .string(field.name),
             "type": .string("\(field.type)"), "optional": .bool(field.isOptional),
             "primaryKey": .bool(field.isPrimaryKey), "hot": .bool(field.isHot),
+            "column": .bool(model.columns.contains(field.id)),
           ]
         }
       ),

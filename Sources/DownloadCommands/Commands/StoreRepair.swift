@@ -21,8 +21,8 @@ enum RepairPlan: Sendable, Hashable {
     for kind in kinds {
       switch kind {
       case .page, .description, .record, .hotPart, .primaryKey, .history: plan = .salvage
-      case .index where plan == .nothing: plan = .rebuildIndexes
-      case .index, .uniqueness, .reference: break
+      case .index where plan == .nothing, .column where plan == .nothing: plan = .rebuildIndexes
+      case .index, .column, .uniqueness, .reference: break
       }
     }
     self = plan

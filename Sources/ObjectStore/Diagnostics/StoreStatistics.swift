@@ -37,11 +37,14 @@ public struct StoreStatistics: Sendable, Hashable {
     public var primaryKeys: Table
     /// The indexes, by ``StoredModel/Index/id``.
     public var indexes: [UInt32: Table]
+    /// The columns, by the id of their field.
+    public var columns: [UInt32: Table]
 
     /// The size of all pages of the model, in bytes.
     public var byteCount: Int {
       records.byteCount + hotParts.byteCount + primaryKeys.byteCount
         + indexes.values.reduce(0) { $0 + $1.byteCount }
+        + columns.values.reduce(0) { $0 + $1.byteCount }
     }
   }
 
@@ -193,6 +196,11 @@ extension StoreStatistics.Model {
     for index in tables.indexes {
       let statistics = try transaction.statistics(of: index.database)
       indexes[index.description.id] = StoreStatistics.Table(statistics, pageSize)
+    }
+    columns = [:]
+    for column in tables.columns {
+      let statistics = try transaction.statistics(of: column.database)
+      columns[column.description.fieldID] = StoreStatistics.Table(statistics, pageSize)
     }
   }
 }

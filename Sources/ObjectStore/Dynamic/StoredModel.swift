@@ -47,6 +47,8 @@ public struct StoredModel: Sendable, Hashable {
   public var fields: [Field]
   /// The indexes, in no particular order.
   public var indexes: [Index]
+  /// The ids of the fields that have a column, in no particular order.
+  public var columns: [UInt32] = []
   /// The number of objects.
   public var objectCount: Int
   /// The number of record layouts that the store describes.

@@ -198,6 +198,7 @@ extension StoredModel {
       name: entry.tables.name,
       fields: entry.fields,
       indexes: indexes,
+      columns: entry.tables.columns.map(\.description.fieldID),
       objectCount: try transaction.count(of: entry.tables.records),
       layoutCount: entry.layouts.count
     )

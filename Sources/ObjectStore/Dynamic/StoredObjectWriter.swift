@@ -176,8 +176,7 @@ struct StoredObjectWriter {
       in transaction: inout WriteTransaction
     ) throws {
       guard let writer = writers.removeValue(forKey: model)?.writer else { return }
-      try writer.hot.flush(in: &transaction)
-      unsafe try writer.flushDeferred(in: WriteTransactionReference(transaction))
+      try writer.flush(in: &transaction)
       changes.append((writer.tables, writer.changes))
     }
 
@@ -230,6 +229,7 @@ extension StoredSchema.Entry {
       hot: tables.hot,
       keys: tables.keys,
       indexes: tables.indexes.map { ($0.description, $0.database) },
+      columns: tables.columns.map { ($0.description, $0.database) },
       layouts: layouts,
       hashSeed: tables.hashSeed
     )

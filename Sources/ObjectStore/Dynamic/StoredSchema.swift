@@ -109,6 +109,7 @@ struct StoredSchema {
       hot: hot,
       keys: keys,
       indexes: indexes,
+      columns: try metadata.openColumns(of: name, in: transaction),
       layouts: layouts,
       hashSeed: seed
     )
@@ -173,10 +174,14 @@ struct StoredSchemaWriter {
     var layouts: [RecordLayout] = []
     /// The indexes; those that an existing index already serves are skipped.
     var indexes: [IndexDescription] = []
+    /// The columns; those that the store already has are skipped.
+    var columns: [ColumnDescription] = []
     /// The reference rules; those of fields that already have a rule are skipped.
     var references: [ReferenceRule] = []
 
-    var isEmpty: Bool { layouts.isEmpty && indexes.isEmpty && references.isEmpty }
+    var isEmpty: Bool {
+      layouts.isEmpty && indexes.isEmpty && columns.isEmpty && references.isEmpty
+    }
   }
 
   let environment: Environment
@@ -243,6 +248,21 @@ struct StoredSchemaWriter {
       try IndexBuilder(tables: tables, index: tables.indexes[0]).run(in: &transaction)
       let key = MetadataKey.index(name, index.id)
       try metadata.set(index.encoded, for: key, in: &transaction)
+    }
+    let existingColumns = try metadata.columns(of: name, in: transaction)
+    for column in addition.columns where !existingColumns.contains(column) {
+      let tables = ModelTables(
+        name,
+        own: RecordLayout(fields: fields),
+        records: records,
+        hot: hot,
+        keys: keys,
+        indexes: [],
+        columns: [try metadata.addColumn(column, of: name, in: &transaction)],
+        layouts: layouts,
+        hashSeed: seed
+      )
+      try ColumnBuilder(tables: tables, column: tables.columns[0]).run(in: &transaction)
     }
     let rules = try metadata.references(in: transaction)
     for rule in addition.references where !rules.contains(where: { $0.isOfField(of: rule) }) {

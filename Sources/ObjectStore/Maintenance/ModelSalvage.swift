@@ -54,6 +54,9 @@ struct ModelSalvage {
       try add(id, cold, &own, &report, in: &transaction)
     }
     try hot.flush(in: &transaction)
+    for column in tables.columns {
+      try ColumnBuilder(tables: tables, column: column).run(in: &transaction)
+    }
     readKnownIDs()
     own.saved = saved.count
     own.withoutHotFields.sort()

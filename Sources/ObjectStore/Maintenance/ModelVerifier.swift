@@ -19,6 +19,7 @@ struct ModelVerifier {
   private var damaged: Set<UInt64> = []
   private var foundKeys = 0
   private var foundEntries: [Int]
+  private var columns: [ColumnVerifier]
   private var chunk: (number: UInt64, view: HotChunkView?)?
 
   init(
@@ -32,6 +33,7 @@ struct ModelVerifier {
     unsafe tables = entry.tables
     unsafe reader = unsafe ModelReader(transaction: transaction, tables: entry.tables)
     unsafe foundEntries = Array(repeating: 0, count: entry.tables.indexes.count)
+    unsafe columns = unsafe entry.tables.columns.map { unsafe ColumnVerifier($0, transaction) }
   }
 
   mutating func run(
@@ -56,6 +58,7 @@ struct ModelVerifier {
     unsafe try verifyHotTable(&report)
     unsafe try verifyKeysTable(&report)
     for number in unsafe tables.indexes.indices { unsafe try verifyIndex(number, &report) }
+    unsafe try verifyColumns(&report)
     unsafe report.models[tables.name] = counts
     unsafe try progress(counts.objects, report.problemCount)
   }
@@ -104,6 +107,12 @@ struct ModelVerifier {
           unsafe try verifyEntries(of: record, id, number, &report)
         }
         unsafe try verifyReferences(of: record, id, &report)
+        for number in unsafe columns.indices {
+          let name = unsafe tables.name
+          unsafe try columns[number].verify(record, id) { message in
+            report.note(.column, message, model: name, objectID: id)
+          }
+        }
       } catch let error as LMDBError {
         unsafe note(.index, "\(error)", id, &report)
       } catch let error as RecordError {
@@ -278,6 +287,19 @@ struct ModelVerifier {
     var keys = KeyList()
     try keys.append(record, id, in: index)
     return unsafe keys.contains(entry)
+  }
+
+  // MARK: Columns
+
+  private func verifyColumns(_ report: inout VerificationReport) throws {
+    let (name, reader, tables) = unsafe (tables.name, reader, tables)
+    for number in unsafe columns.indices {
+      unsafe try columns[number].verifyTable { message, id in
+        report.note(.column, message, model: name, objectID: id)
+      } exists: { id in
+        unsafe try reader.value(of: id, in: tables.records) != nil
+      }
+    }
   }
 
   // MARK: References

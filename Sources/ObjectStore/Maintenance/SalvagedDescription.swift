@@ -8,6 +8,7 @@ struct SalvagedDescription {
     var layouts: [RecordLayout]
     var fields: [RecordLayout.Field]
     var indexes: [IndexDescription] = []
+    var columns: [ColumnDescription] = []
     var floor: UInt64 = 0
   }
 
@@ -38,6 +39,7 @@ struct SalvagedDescription {
     seed = Self.integer(entries[MetadataKey.seed], as: UInt64.self)
     var layouts: [String: [Int: RecordLayout]] = [:]
     var indexes: [String: [IndexDescription]] = [:]
+    var columns: [String: [ColumnDescription]] = [:]
     var rules: [(key: String, rule: ReferenceRule)] = []
     for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
       let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -54,6 +56,8 @@ struct SalvagedDescription {
           IndexDescription(parts: index.parts, isUnique: index.isUnique).id == id
         {
           indexes[parts[1], default: []].append(index)
+        } else if let column = Self.column(value), UInt32(parts[2]) == column.id {
+          columns[parts[1], default: []].append(column)
         } else {
           notes.append("the metadata entry '\(key)' is unreadable")
         }
@@ -74,12 +78,15 @@ struct SalvagedDescription {
       }
     }
     for (name, numbered) in layouts.sorted(by: { $0.key < $1.key }) {
-      guard let model = Self.model(name, numbered, indexes[name] ?? [], entries) else {
+      guard var model = Self.model(name, numbered, indexes[name] ?? [], entries) else {
         notes.append("the layouts of \(name) contradict each other; its objects are not saved")
         continue
       }
       if let greatest = numbered.keys.max(), greatest > numbered.count {
         notes.append("a layout of \(name) is lost; records that use it cannot be saved")
+      }
+      model.columns = (columns[name] ?? []).filter { column in
+        model.fields.allSatisfy { $0.id != column.fieldID || $0.type == column.type }
       }
       models.append(model)
     }
@@ -150,6 +157,13 @@ struct SalvagedDescription {
     unsafe bytes.withUnsafeBytes { bytes in
       var reader = unsafe ByteReader(bytes)
       return try? ReferenceRule(model: model, fieldID: id, encoded: &reader)
+    }
+  }
+
+  private static func column(_ bytes: [UInt8]) -> ColumnDescription? {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return try? ColumnDescription(encoded: &reader)
     }
   }
 

@@ -46,10 +46,10 @@ extension Store {
     }
   }
 
-  /// Rebuilds every index of every model from the records.
+  /// Rebuilds every index and every column of every model from the records.
   ///
-  /// Use this when ``verify(limit:progress:)`` reports missing or stray index entries. Each model
-  /// is rebuilt in one transaction, during which other writes wait.
+  /// Use this when ``verify(limit:progress:)`` reports missing or stray index entries, or columns
+  /// that differ from the records. Each model is rebuilt in one transaction, during which other writes wait.
   ///
   /// - Returns: The total number of index entries.
   /// - Throws: ``StoreError`` with `duplicateKey` if two objects have the same values in a unique
@@ -97,6 +97,10 @@ extension Store {
         try transaction.removeAll(in: index.database)
         try IndexBuilder(tables: entry.tables, index: index).run(in: &transaction)
         count += try transaction.count(of: index.database)
+      }
+      for column in entry.tables.columns {
+        try transaction.removeAll(in: column.database)
+        try ColumnBuilder(tables: entry.tables, column: column).run(in: &transaction)
       }
       try transaction.commit()
       return count

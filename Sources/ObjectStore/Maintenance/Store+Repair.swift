@@ -75,7 +75,7 @@ struct StoreSalvage {
     let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
     // Keep the seed, because an application may have derived values from it.
     let seed = description.seed ?? .random(in: .min ... .max)
-    try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
+    try metadata.set(MetadataKey.firstFormat, for: MetadataKey.format, in: &transaction)
     try metadata.set(seed, for: MetadataKey.seed, in: &transaction)
     try metadata.set(1 as UInt64, for: MetadataKey.epoch, in: &transaction)
     try metadata.set(description.schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
@@ -111,6 +111,10 @@ struct StoreSalvage {
       try metadata.set(index.encoded, for: key, in: &transaction)
       indexes.append((index, try transaction.createDatabase(TableName.index(name, index.id))))
     }
+    var columns: [(ColumnDescription, Database)] = []
+    for column in model.columns {
+      columns.append(try metadata.addColumn(column, of: name, in: &transaction))
+    }
     return ModelTables(
       name,
       own: RecordLayout(fields: model.fields),
@@ -118,6 +122,7 @@ struct StoreSalvage {
       hot: try transaction.createDatabase(TableName.hot(name), keys: .integers),
       keys: try transaction.createDatabase(TableName.keys(name), keys: .integers),
       indexes: indexes,
+      columns: columns,
       layouts: model.layouts,
       hashSeed: seed
     )

@@ -20,7 +20,7 @@ extension Store {
   /// Checks the whole store against the file format in `docs/format.md`.
   ///
   /// Checks every page of the file, the schema, each record against its checksum and layout,
-  /// hot parts, primary keys and index entries against records and vice versa, uniqueness,
+  /// hot parts, primary keys, index entries and columns against records and vice versa, uniqueness,
   /// references (except those with ``DeleteRule/keep``) and the history. This includes models that
   /// the program does not declare. The check reads one snapshot while writers continue. Until it
   /// ends, pages freed by writes are not reused.
@@ -139,7 +139,7 @@ extension Store {
 /// for problem in report.problems {
 ///   print(problem.kind, problem.model ?? "", problem.message)
 /// }
-/// let isIndexDamage = report.problemCounts.keys.allSatisfy { kind in kind == .index }
+/// let isIndexDamage = report.problemCounts.keys.allSatisfy { [.index, .column].contains($0) }
 /// if !report.isValid && isIndexDamage { try store.rebuildIndexes() }
 /// ```
 public struct VerificationReport: Sendable, Hashable {
@@ -159,6 +159,8 @@ public struct VerificationReport: Sendable, Hashable {
       case primaryKey
       /// An index entry that is missing, malformed or stray.
       case index
+      /// A value in a column that differs from its record, or is missing or stray.
+      case column
       /// Two objects with the same values in a unique index.
       case uniqueness
       /// A field that refers to a missing object.
@@ -303,6 +305,16 @@ struct StoreVerifier {
     _ report: inout VerificationReport
   ) throws {
     let name = entry.tables.name
+    for column in entry.tables.columns {
+      let field = entry.fields.first { $0.id == column.description.fieldID }
+      if let field, field.type != column.description.type {
+        report.note(
+          .description,
+          "the type of the column of \(field.name) differs from the field's type",
+          model: name
+        )
+      }
+    }
     for index in entry.tables.indexes {
       let description = index.description
       let expected = IndexDescription(parts: description.parts, isUnique: description.isUnique)

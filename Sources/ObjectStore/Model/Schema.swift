@@ -8,6 +8,8 @@ public struct ModelSchema: Sendable, Hashable {
   public let fields: [FieldSchema]
   /// All indexes: first those on single fields, then those on several.
   let indexes: [IndexDescription]
+  /// The columns: those of the fields with ``FieldSchema/isColumnar``.
+  let columns: [ColumnDescription]
 
   /// Creates a schema.
   ///
@@ -45,6 +47,9 @@ public struct ModelSchema: Sendable, Hashable {
     }
     self.indexes =
       single + indexes.map { Self.describe($0, of: name, fields: fields) }
+    columns = fields.filter(\.isColumnar).map {
+      ColumnDescription(fieldID: $0.id, type: $0.type)
+    }
     precondition(
       Set(self.indexes.map(\.id)).count == self.indexes.count,
       "model \(name) has two indexes on the same fields"
@@ -108,6 +113,10 @@ public struct FieldSchema: Sendable, Hashable {
   public let isUnique: Bool
   /// Whether the field changes often and is stored in a separate table with other hot fields.
   public let isHot: Bool
+  /// Whether the store also keeps the values of all objects next to each other, in a column.
+  ///
+  /// A query that no index serves reads the columns of its condition instead of the records.
+  public let isColumnar: Bool
   /// The model that the field refers to, and the rule for deletions.
   ///
   /// It is `nil` unless the field is a ``Reference`` or a collection of references.
@@ -126,11 +135,13 @@ public struct FieldSchema: Sendable, Hashable {
   ///   - isIndexed: Whether the store maintains an index on the field.
   ///   - isUnique: Whether the store rejects two objects with the same value.
   ///   - isHot: Whether the field changes often and is stored with other hot fields.
+  ///   - isColumnar: Whether the store also keeps a column of the field's values.
   ///   - onDelete: For a field of references, the effect of deleting an object that it refers to.
   ///     The default is ``DeleteRule/nullify`` for an optional field or a collection, and otherwise
   ///     ``DeleteRule/deny``. A field of references is always indexed.
   /// - Precondition: The name has 1 to 100 bytes, and the type is not a dictionary whose keys are
-  ///   dictionaries. If the field is indexed or unique, its type can be indexed. `onDelete` is
+  ///   dictionaries. If the field is indexed or unique, its type can be indexed. If it is columnar, it is a
+  ///   number, a date or a Boolean. `onDelete` is
   ///   `nil` unless the field refers to objects, and not ``DeleteRule/nullify`` for a single
   ///   reference that is not optional.
   public init<Value: FieldValue>(
@@ -142,6 +153,7 @@ public struct FieldSchema: Sendable, Hashable {
     isIndexed: Bool = false,
     isUnique: Bool = false,
     isHot: Bool = false,
+    isColumnar: Bool = false,
     onDelete: DeleteRule? = nil
   ) {
     precondition(!name.isEmpty && name.utf8.count <= 100, "a field's name must have 1 to 100 bytes")
@@ -157,6 +169,10 @@ public struct FieldSchema: Sendable, Hashable {
       "a field of type \(type) cannot be indexed"
     )
     precondition(
+      !isColumnar || ColumnDescription.supports(type.fieldType),
+      "a field of type \(type) cannot have a column"
+    )
+    precondition(
       FieldType(type.fieldType.description) == type.fieldType,
       "the field type \(type.fieldType) cannot be parsed from its name"
     )
@@ -168,6 +184,7 @@ public struct FieldSchema: Sendable, Hashable {
     self.isIndexed = isIndexed
     self.isUnique = isUnique
     self.isHot = isHot
+    self.isColumnar = isColumnar
   }
 
   /// Returns the default id of a field with that name.

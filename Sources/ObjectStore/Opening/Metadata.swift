@@ -91,8 +91,36 @@ struct Metadata: Sendable {
     of model: String,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> [IndexDescription] {
+    try descriptions(of: model, in: transaction).compactMap { id, bytes in
+      guard bytes.first != ColumnDescription.codingVersion else { return nil }
+      return try decode(bytes, "index \(id) of \(model)") { reader throws(RecordError) in
+        try IndexDescription(id: id, encoded: &reader)
+      }
+    }
+  }
+
+  /// Returns the columns that the store keeps for a model.
+  func columns(
+    of model: String,
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> [ColumnDescription] {
+    try descriptions(of: model, in: transaction).compactMap { id, bytes in
+      guard bytes.first == ColumnDescription.codingVersion else { return nil }
+      return try decode(bytes, "column \(id) of \(model)") { reader throws(RecordError) in
+        let column = try ColumnDescription(encoded: &reader)
+        guard column.id == id else { throw RecordError(.invalidValue) }
+        return column
+      }
+    }
+  }
+
+  /// Returns the encoded descriptions of a model's indexes and columns, by id.
+  private func descriptions(
+    of model: String,
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> [(id: UInt32, bytes: [UInt8])] {
     let prefix = Array("index/\(model)/".utf8)
-    var indexes: [IndexDescription] = []
+    var descriptions: [(id: UInt32, bytes: [UInt8])] = []
     let cursor = unsafe try transaction.cursor(on: database)
     var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
     while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
@@ -103,15 +131,48 @@ struct Metadata: Sendable {
           "the store has an index description of \(model) with the invalid ID '\(name)'"
         )
       }
-      let value = unsafe Array(found.value)
-      indexes.append(
-        try decode(value, "index \(id) of \(model)") { reader throws(RecordError) in
-          try IndexDescription(id: id, encoded: &reader)
-        }
-      )
+      descriptions.append((id, unsafe Array(found.value)))
       unsafe entry = unsafe try cursor.next()
     }
-    return indexes
+    return descriptions
+  }
+
+  /// Describes a column in the store and creates its table, which the caller fills.
+  func addColumn(
+    _ column: ColumnDescription,
+    of model: String,
+    in transaction: inout WriteTransaction
+  ) throws -> (ColumnDescription, Database) {
+    try requireFormatOfColumns(in: &transaction)
+    let name = TableName.column(model, column.fieldID)
+    let database = try transaction.createDatabase(name, keys: .integers)
+    // A dropped column leaves an empty table behind.
+    try transaction.removeAll(in: database)
+    try set(column.encoded, for: MetadataKey.index(model, column.id), in: &transaction)
+    return (column, database)
+  }
+
+  /// Opens the tables of a model's columns.
+  func openColumns(
+    of model: String,
+    in transaction: borrowing ReadTransaction
+  ) throws -> [(ColumnDescription, Database)] {
+    try columns(of: model, in: transaction).map { column in
+      let name = TableName.column(model, column.fieldID)
+      guard let database = try transaction.openDatabase(name, keys: .integers) else {
+        throw StoreError(.damaged, "the table of the column \(name) is missing")
+      }
+      return (column, database)
+    }
+  }
+
+  /// Raises the format of the store to the first one with columns.
+  ///
+  /// A store keeps format 1 until it has a column, so that earlier programs can use it.
+  private func requireFormatOfColumns(in transaction: inout WriteTransaction) throws {
+    let format = try integer(MetadataKey.format, as: UInt32.self, in: transaction) ?? 0
+    guard format < MetadataKey.formatOfColumns else { return }
+    try set(MetadataKey.formatOfColumns, for: MetadataKey.format, in: &transaction)
   }
 
   /// Returns the reference rules of all models.
@@ -177,7 +238,8 @@ enum MetadataKey {
 
   /// The fields of one layout of a model's records; see ``RecordLayout/encoded``.
   static func layout(_ model: String, _ number: Int) -> String { "layout/\(model)/\(number)" }
-  /// One index of a model; see ``IndexDescription/encoded``.
+  /// One index of a model; see ``IndexDescription/encoded``. Or a column; see
+  /// ``ColumnDescription/encoded``.
   static func index(_ model: String, _ id: UInt32) -> String { "index/\(model)/\(id)" }
   /// The reference rule of one field; see ``ReferenceRule/encoded``.
   static func reference(_ model: String, _ field: UInt32) -> String {
@@ -188,5 +250,10 @@ enum MetadataKey {
   /// The last number assigned as a primary key: UInt64.
   static func counter(_ model: String) -> String { "counter/\(model)" }
 
-  static let currentFormat: UInt32 = 1
+  /// The format of a new store.
+  static let firstFormat: UInt32 = 1
+  /// The first format in which a model can have columns.
+  static let formatOfColumns: UInt32 = 2
+  /// The greatest format that this program knows.
+  static let currentFormat: UInt32 = 2
 }

@@ -20,7 +20,7 @@ struct SchemaWriter {
     try HistoryTable.make(in: &transaction)
     let epoch = try metadata.integer(MetadataKey.epoch, as: UInt64.self, in: transaction) ?? 0
     if epoch == 0 {
-      try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
+      try metadata.set(MetadataKey.firstFormat, for: MetadataKey.format, in: &transaction)
       try metadata.set(
         UInt64.random(in: .min ... .max),
         for: MetadataKey.seed,
@@ -120,6 +120,27 @@ struct SchemaWriter {
       let duration = start.duration(to: .now)
       built.append(BuiltIndex(model: schema.name, fields: fields, duration: duration))
     }
+    for column in schema.columns
+    where try !metadata.columns(of: schema.name, in: transaction).contains(column) {
+      let start = ContinuousClock.now
+      let columns = [try metadata.addColumn(column, of: schema.name, in: &transaction)]
+      let tables = ModelTables(
+        schema,
+        records: records,
+        hot: hot,
+        keys: keys,
+        indexes: [],
+        columns: columns,
+        layouts: layouts,
+        hashSeed: seed
+      )
+      try ColumnBuilder(tables: tables, column: tables.columns[0]).run(in: &transaction)
+      let name = own.position(ofID: column.fieldID).map { own.fields[$0].name }
+      let duration = start.duration(to: .now)
+      built.append(
+        BuiltIndex(model: schema.name, fields: name.map { [$0] } ?? [], duration: duration)
+      )
+    }
     try prepareReferences(schema, metadata, dropsRules: dropsIndexes, in: &transaction)
     // Older programs may need an index that this one does not declare, so only a later schema
     // version may drop it.
@@ -129,6 +150,13 @@ struct SchemaWriter {
       try transaction.delete(key.span, in: metadata.database)
       let database = try transaction.createDatabase(TableName.index(schema.name, index.id))
       try transaction.removeAll(in: database)
+    }
+    for column in try metadata.columns(of: schema.name, in: transaction)
+    where !schema.columns.contains(column) {
+      let key = Array(MetadataKey.index(schema.name, column.id).utf8)
+      try transaction.delete(key.span, in: metadata.database)
+      let name = TableName.column(schema.name, column.fieldID)
+      try transaction.removeAll(in: transaction.createDatabase(name, keys: .integers))
     }
     return built
   }

@@ -189,6 +189,10 @@ struct StoreOpening {
     guard layouts.contains(RecordLayout(schema)) else { return true }
     let indexes = try metadata.indexes(of: schema.name, in: transaction)
     guard schema.indexes.allSatisfy({ $0.isCovered(by: indexes) }) else { return true }
+    if !schema.columns.isEmpty {
+      let columns = try metadata.columns(of: schema.name, in: transaction)
+      guard schema.columns.allSatisfy(columns.contains) else { return true }
+    }
     guard !schema.references.isEmpty else { return false }
     let rules = try metadata.references(in: transaction)
     return !schema.references.allSatisfy { rule in
@@ -269,6 +273,7 @@ struct StoreOpening {
       hot: hot,
       keys: keys,
       indexes: indexes,
+      columns: try metadata.openColumns(of: schema.name, in: transaction),
       layouts: layouts,
       hashSeed: seed,
       log: log

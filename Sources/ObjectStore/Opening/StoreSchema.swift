@@ -122,6 +122,10 @@ final class ModelTables: Sendable {
   let keys: Database
   /// All indexes of the model, including those that the program does not declare.
   let indexes: [Index]
+  /// All columns of the model, including those that the program does not declare.
+  let columns: [Column]
+  /// The positions of the program's fields that have a column.
+  let columnPositions: Set<Int>
   /// The bindings for reading the stored layouts: layout n at n - 1.
   private let bindings: ContiguousArray<LayoutBinding>
   private let references: ContiguousArray<LayoutReference>
@@ -140,6 +144,7 @@ final class ModelTables: Sendable {
     hot: Database,
     keys: Database,
     indexes: [(IndexDescription, Database)],
+    columns: [(ColumnDescription, Database)] = [],
     layouts: [RecordLayout],
     hashSeed: UInt64,
     log: StoreLog? = nil
@@ -151,6 +156,7 @@ final class ModelTables: Sendable {
       hot: hot,
       keys: keys,
       indexes: indexes,
+      columns: columns,
       layouts: layouts,
       hashSeed: hashSeed,
       log: log
@@ -165,6 +171,7 @@ final class ModelTables: Sendable {
     hot: Database,
     keys: Database,
     indexes: [(IndexDescription, Database)],
+    columns: [(ColumnDescription, Database)] = [],
     layouts: [RecordLayout],
     hashSeed: UInt64,
     log: StoreLog? = nil
@@ -174,6 +181,8 @@ final class ModelTables: Sendable {
     self.hot = hot
     self.keys = keys
     self.indexes = indexes.map { Index($0.0, database: $0.1, own: own) }
+    self.columns = columns.map { Column($0.0, of: name, $0.1, own: own) }
+    columnPositions = Set(self.columns.compactMap(\.position))
     bindings = ContiguousArray(
       layouts.enumerated().map { index, layout in
         LayoutBinding(reading: layout, number: UInt16(index + 1), as: own)
@@ -248,4 +257,5 @@ enum TableName {
   static func hot(_ model: String) -> String { "\(model)/hot" }
   static func keys(_ model: String) -> String { "\(model)/keys" }
   static func index(_ model: String, _ id: UInt32) -> String { "\(model)/index/\(id)" }
+  static func column(_ model: String, _ field: UInt32) -> String { "\(model)/column/\(field)" }
 }

@@ -10,11 +10,19 @@ struct ModelReader {
   let tables: ModelTables
   /// The hot chunks that the transaction has changed but not yet written to the database.
   let changedChunks: HotCache?
+  /// The chunks of columns that the transaction has changed but not yet written to the database.
+  let changedColumns: ColumnCaches?
 
-  init(transaction: TransactionReference, tables: ModelTables, changedChunks: HotCache? = nil) {
+  init(
+    transaction: TransactionReference,
+    tables: ModelTables,
+    changedChunks: HotCache? = nil,
+    changedColumns: ColumnCaches? = nil
+  ) {
     unsafe self.transaction = unsafe transaction
     unsafe self.tables = tables
     unsafe self.changedChunks = changedChunks
+    unsafe self.changedColumns = changedColumns
   }
 
   // MARK: Lookup by object ID

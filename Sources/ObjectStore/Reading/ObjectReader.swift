@@ -39,7 +39,9 @@ public struct ReaderSource {
     return unsafe ModelReader(
       transaction: transaction,
       tables: tables,
-      changedChunks: state?.changedChunks(of: ObjectIdentifier(model))
+      changedChunks: state?.changedChunks(of: ObjectIdentifier(model)),
+      changedColumns: tables.columns.isEmpty
+        ? nil : state?.changedColumns(of: ObjectIdentifier(model))
     )
   }
 }

@@ -60,6 +60,7 @@ extension ModelWriter {
       return fields
     }
     guard fields != 0 else { return }
+    if let columns { try columns.set(edits, id, in: &transaction) }
     work.value.changes.append(id, .updated, fields: fields)
   }
 

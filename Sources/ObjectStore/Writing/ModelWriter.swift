@@ -7,6 +7,8 @@ internal import LMDB
 final class ModelWriter {
   let tables: ModelTables
   let hot: HotCache
+  /// The caches of the columns; `nil` if the model has none.
+  let columns: ColumnCaches?
   let current: LayoutBinding
   let metadata: Metadata
 
@@ -68,6 +70,7 @@ final class ModelWriter {
     self.current = current
     self.metadata = metadata
     hot = HotCache(tables)
+    columns = ColumnCaches(tables)
     encoderStorage = UncheckedStorage(RecordEncoder(current))
     work = unsafe UncheckedStorage(
       Work(
@@ -83,7 +86,8 @@ final class ModelWriter {
     unsafe ModelReader(
       transaction: TransactionReference(transaction),
       tables: tables,
-      changedChunks: hot
+      changedChunks: hot,
+      changedColumns: columns
     )
   }
 
@@ -133,6 +137,14 @@ final class ModelWriter {
     unsafe try work.value.keys.flush(in: transaction)
     for index in deferred { unsafe try index.flush(in: transaction) }
     unsafe try hot.flushNew(in: transaction)
+    if let columns { unsafe try columns.flushNew(in: transaction) }
+  }
+
+  /// Stores everything that the writer has cached or deferred.
+  func flush(in transaction: inout WriteTransaction) throws {
+    try hot.flush(in: &transaction)
+    if let columns { unsafe try columns.flush(in: WriteTransactionReference(transaction)) }
+    unsafe try flushDeferred(in: WriteTransactionReference(transaction))
   }
 
   /// The primary key of the record in the encoder, valid until the encoder starts the next record.
@@ -217,6 +229,7 @@ final class ModelWriter {
       throw StoreError(.damaged, "the new object \(id) of \(tables.name) already exists")
     }
     if current.hasHotFields { try putHotPart(of: id, in: &transaction) }
+    if let columns { try columns.set(unsafe encodedRecord, id, in: &transaction) }
     try writeEntries(in: &transaction)
     work.value.ids.didUse(id)
     work.value.changes.append(id, .inserted)
@@ -277,6 +290,9 @@ final class ModelWriter {
     } else if hadHotPart {
       try hot.remove(id, in: &transaction)
     }
+    if let columns {
+      try columns.set(unsafe encodedRecord, id, fields: fields, in: &transaction)
+    }
     work.value.changes.append(id, .updated, fields: fields)
     try checkReferences(of: id, fields: fields, in: transaction)
     return true
@@ -304,6 +320,7 @@ final class ModelWriter {
     try writeEntries(in: &transaction)
     try removeValue(of: id, in: tables.records, &transaction)
     if hadHotPart { try hot.remove(id, in: &transaction) }
+    if let columns { try columns.remove(id, in: &transaction) }
     try work.value.keys.remove(id, withHash: hash, in: &transaction)
     work.value.changes.appendRemoval(of: id, key: key)
   }

@@ -33,6 +33,12 @@ final class WriteState {
     return nil
   }
 
+  /// The caches of the model's columns; `nil` if it has none.
+  func changedColumns(of type: ObjectIdentifier) -> ColumnCaches? {
+    for entry in writers where entry.type == type { return entry.writer.columns }
+    return nil
+  }
+
   /// Throws if a written record has a reference without a target.
   ///
   /// - Throws: ``StoreError`` with `danglingReference`.
@@ -43,10 +49,7 @@ final class WriteState {
 
   /// Stores all cached and deferred changes.
   func flush(in transaction: inout WriteTransaction) throws {
-    for entry in writers {
-      try entry.writer.hot.flush(in: &transaction)
-      unsafe try entry.writer.flushDeferred(in: WriteTransactionReference(transaction))
-    }
+    for entry in writers { try entry.writer.flush(in: &transaction) }
   }
 
   /// Stores the deferred changes of a model before its tables are read.

@@ -240,6 +240,7 @@ extension JSONLinesImport {
             model: model.name,
             layouts: [layout],
             indexes: model.indexes,
+            columns: model.columns,
             references: model.references
           )
         )
@@ -258,6 +259,8 @@ extension JSONLinesImport {
       }
       let indexes = entry.tables.indexes.map(\.description)
       addition.indexes = model.indexes.filter { !$0.isCovered(by: indexes) }
+      let columns = entry.tables.columns.map(\.description)
+      addition.columns = model.columns.filter { !columns.contains($0) }
       addition.references = model.references.filter { rule in
         !rules.contains { $0.isOfField(of: rule) }
       }

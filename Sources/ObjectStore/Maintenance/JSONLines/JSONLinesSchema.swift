@@ -8,6 +8,7 @@ struct JSONLinesSchema {
     /// The fields, each with its key in the lines.
     var fields: [(key: String, field: RecordLayout.Field)]
     var indexes: [IndexDescription]
+    var columns: [ColumnDescription]
     var references: [ReferenceRule]
 
     func field(_ key: String) -> RecordLayout.Field? {
@@ -31,6 +32,7 @@ struct JSONLinesSchema {
         name: entry.tables.name,
         fields: Self.keyed(Self.fields(of: entry)),
         indexes: entry.tables.indexes.map(\.description),
+        columns: entry.tables.columns.map(\.description),
         references: []
       )
     }
@@ -110,7 +112,7 @@ struct JSONLinesSchema {
 
 extension JSONLinesSchema.Model {
   fileprivate var json: JSONValue {
-    .object([
+    var members: [JSONValue.Member] = [
       .init(name: "name", value: .string(name)),
       .init(
         name: "fields",
@@ -154,7 +156,13 @@ extension JSONLinesSchema.Model {
           }
         )
       ),
-    ])
+    ]
+    // A model without columns is exported as before columns existed.
+    if !columns.isEmpty {
+      let ids = columns.map { JSONValue.number("\($0.fieldID)") }
+      members.append(.init(name: "columns", value: .array(ids)))
+    }
+    return .object(members)
   }
 
   fileprivate init(json: JSONValue) throws {
@@ -195,11 +203,17 @@ extension JSONLinesSchema.Model {
       Set(self.fields.map(\.field.id)).count == fields.count,
       Set(self.fields.map { Array($0.key.utf8) }).count == fields.count
     else { throw failure("there is not exactly one primary key, or a field occurs twice") }
-    (indexes, references) = ([], [])
+    (indexes, columns, references) = ([], [], [])
     if case .array(let indexes) = json["indexes"] {
       self.indexes = try indexes.map { json in
         guard let index = index(json) else { throw failure("an index is invalid") }
         return index
+      }
+    }
+    if case .array(let columns) = json["columns"] {
+      self.columns = try columns.map { json in
+        guard let column = column(json) else { throw failure("a column is invalid") }
+        return column
       }
     }
     guard case .array(let references) = json["references"] else { return }
@@ -215,6 +229,14 @@ extension JSONLinesSchema.Model {
       let onDelete = DeleteRule.allCases.first(where: { "\($0)" == name })
     else { return nil }
     return ReferenceRule(model: self.name, fieldID: id, target: target, onDelete: onDelete)
+  }
+
+  private func column(_ json: JSONValue) -> ColumnDescription? {
+    guard case .number(let digits) = json, let id = UInt32(digits),
+      let field = fields.first(where: { $0.field.id == id })?.field,
+      ColumnDescription.supports(field.type)
+    else { return nil }
+    return ColumnDescription(fieldID: id, type: field.type)
   }
 
   private func index(_ json: JSONValue) -> IndexDescription? {
