@@ -268,7 +268,7 @@ import Testing
     }
     switch access {
     case .nothing: return false
-    case .scan: return true
+    case .scan, .columns: return true
     case .primaryKeys(let keys): return keys.contains(row.id.storedBytes)
     case .ordered(let path, _): return isIn(path)
     case .shortest(let paths): return paths.allSatisfy(isIn)

@@ -18,10 +18,12 @@ import Testing
     var random = SplitMix64(seed: seed)
     var count = 0
     while count < Self.queriesPerSeed {
-      switch count / 400 % 4 {
+      switch count / 400 % 6 {
       case 0: count += try run(SingleSample.self, &random, seed)
       case 1: count += try run(CompoundSample.self, &random, seed)
       case 2: count += try run(TextSample.self, &random, seed)
+      case 3: count += try run(ColumnarSample.self, &random, seed)
+      case 4: count += try run(MixedSample.self, &random, seed)
       default: count += try run(BareSample.self, &random, seed)
       }
     }

@@ -13,7 +13,7 @@ import Testing
     folder = try TemporaryFolder()
     store = try Store(
       at: folder.path,
-      models: [BareSample.self, SingleSample.self, CompoundSample.self]
+      models: [BareSample.self, SingleSample.self, CompoundSample.self, ColumnarSample.self]
     )
     var random = SplitMix64(seed: 5)
     rows = (0..<150).map { id in
@@ -27,6 +27,7 @@ import Testing
         try tx.insert(BareSample(row: row))
         try tx.insert(SingleSample(row: row))
         try tx.insert(CompoundSample(row: row))
+        try tx.insert(ColumnarSample(row: row))
       }
     }
   }
@@ -114,6 +115,7 @@ import Testing
     try aggregates(BareSample.self)
     try aggregates(SingleSample.self)
     try aggregates(CompoundSample.self)
+    try aggregates(ColumnarSample.self)
   }
 
   @Test func `a sum that exceeds its type throws overflow`() throws {
@@ -158,6 +160,7 @@ import Testing
     try groups(BareSample.self)
     try groups(SingleSample.self)
     try groups(CompoundSample.self)
+    try groups(ColumnarSample.self)
   }
 
   // MARK: Pages

@@ -48,26 +48,58 @@ extension SampleModel {
   static func makeSchema(
     _ name: String,
     indexed: Set<String> = [],
+    columnar: Set<String> = [],
     _ indexes: [IndexSchema] = []
   ) -> ModelSchema {
     func isIndexed(_ field: String) -> Bool { indexed.contains(field) }
+    func isColumnar(_ field: String) -> Bool { columnar.contains(field) }
     return ModelSchema(
       name: name,
       fields: [
-        FieldSchema("id", Int.self, isPrimaryKey: true, isUnique: isIndexed("id")),
-        FieldSchema("rank", Int.self, isIndexed: isIndexed("rank"), isHot: true),
-        FieldSchema("ratio", Double.self, isIndexed: isIndexed("ratio"), isHot: true),
-        FieldSchema("flag", Bool.self, isIndexed: isIndexed("flag")),
+        FieldSchema(
+          "id",
+          Int.self,
+          isPrimaryKey: true,
+          isUnique: isIndexed("id"),
+          isColumnar: isColumnar("id")
+        ),
+        FieldSchema(
+          "rank",
+          Int.self,
+          isIndexed: isIndexed("rank"),
+          isHot: true,
+          isColumnar: isColumnar("rank")
+        ),
+        FieldSchema(
+          "ratio",
+          Double.self,
+          isIndexed: isIndexed("ratio"),
+          isHot: true,
+          isColumnar: isColumnar("ratio")
+        ),
+        FieldSchema(
+          "flag",
+          Bool.self,
+          isIndexed: isIndexed("flag"),
+          isColumnar: isColumnar("flag")
+        ),
         FieldSchema(
           "level",
           Int8.self,
           isOptional: true,
           isIndexed: isIndexed("level"),
-          isHot: true
+          isHot: true,
+          isColumnar: isColumnar("level")
         ),
         FieldSchema("name", String.self, isIndexed: isIndexed("name")),
         FieldSchema("nick", String.self, isOptional: true, isIndexed: isIndexed("nick")),
-        FieldSchema("date", Date.self, isOptional: true, isIndexed: isIndexed("date")),
+        FieldSchema(
+          "date",
+          Date.self,
+          isOptional: true,
+          isIndexed: isIndexed("date"),
+          isColumnar: isColumnar("date")
+        ),
         FieldSchema("uuid", UUID.self, isIndexed: isIndexed("uuid")),
         FieldSchema("colour", Colour.self, isIndexed: isIndexed("colour")),
         FieldSchema("priority", Priority.self, isIndexed: isIndexed("priority")),
@@ -122,6 +154,26 @@ extension SampleModel {
 /// A model without indexes.
 struct BareSample: SampleModel {
   static let schema = makeSchema("Bare")
+  let row: Row
+}
+
+/// A model with a column of every number and without indexes.
+struct ColumnarSample: SampleModel {
+  static let schema = makeSchema(
+    "Columnar",
+    columnar: ["id", "rank", "ratio", "flag", "level", "date"]
+  )
+  let row: Row
+}
+
+/// A model with columns of some fields and indexes on others.
+struct MixedSample: SampleModel {
+  static let schema = makeSchema(
+    "Mixed",
+    indexed: ["level", "name"],
+    columnar: ["rank", "level", "flag"],
+    [IndexSchema(on: "date", "rank")]
+  )
   let row: Row
 }
 

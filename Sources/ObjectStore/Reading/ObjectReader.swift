@@ -115,6 +115,11 @@ extension ReaderSource {
     _ body: (RecordView.Content) throws -> Void
   ) throws {
     guard let reader = unsafe try reader(of: model) else { return }
+    if core.order.isStored, core.takeCount == .max,
+      unsafe try reader.forEachColumnContent(core, at: position, body)
+    {
+      return
+    }
     let parts = unsafe reader.tables.parts(ofFieldsAt: [position])
     if core.node.isAlways, core.order.isStored, core.takeCount == .max {
       // Without a condition, order or limit, only the part with the column is read.

@@ -49,7 +49,7 @@ import Testing
   private func isIndexed(_ predicate: Predicate<Card>) throws -> Bool {
     switch try explain(predicate) {
     case .index, .orderedIndex, .shortestIndex, .unionOfIndexes: true
-    case .nothing, .scan, .primaryKeys: false
+    case .nothing, .scan, .columns, .primaryKeys: false
     }
   }
 

@@ -16,6 +16,8 @@ extension ModelReader {
       return unsafe try countEntries(paths[0], limit)
     case .scan where unsafe core.parts(tables) == .hot:
       return unsafe try countHotMatches(core, limit)
+    case .columns where plan.isExact:
+      return unsafe try countColumnMatches(core, limit)
     default:
       var executor = unsafe try QueryExecutor(self, core)
       unsafe try executor.forEach(requested: []) { _, _ in
@@ -31,6 +33,14 @@ extension ModelReader {
     var count = 0
     while count < limit, unsafe try scan.next() != nil { count += 1 }
     return count
+  }
+
+  /// Counts matches from the columns alone.
+  private func countColumnMatches(_ core: ResolvedQuery, _ limit: Int) throws -> Int {
+    var scan = unsafe try ColumnScan(self, ColumnFilter(core, tables))
+    var count = 0
+    while count < limit, let chunk = unsafe try scan.next() { count += chunk.matches.count }
+    return min(count, limit)
   }
 
   /// Counts matches from the hot parts alone, one chunk at a time.

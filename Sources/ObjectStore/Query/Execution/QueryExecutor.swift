@@ -41,6 +41,12 @@ struct QueryExecutor: ~Copyable {
       } else {
         unsafe try emit(sortedByTableScan(), requested, body)
       }
+    case .columns:
+      if unsafe plan.isOrdered {
+        unsafe try scanColumns(requested, body)
+      } else {
+        unsafe try emit(sortedByColumns(), requested, body)
+      }
     case .ordered(let path, let isReversed):
       if path.equalParts == 0, unsafe !plan.isExact {
         unsafe try emit(orderedIDs(path, isReversed), requested, body)
@@ -225,6 +231,68 @@ struct QueryExecutor: ~Copyable {
       return true
     }
     unsafe reader.logScan(Int(cancellation.steps), core)
+    return sorter.sortedIDs()
+  }
+
+  // MARK: Columns
+
+  /// Emits the matches in the order of their IDs.
+  private mutating func scanColumns(
+    _ requested: () -> RecordParts,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws {
+    var first: UInt64 = 0
+    if let start = unsafe core.start {
+      guard start.id < .max else { return }
+      first = start.id + 1
+    }
+    let filter = unsafe ColumnFilter(core, reader.tables)
+    var scan = unsafe try ColumnScan(reader, filter, from: first)
+    while let chunk = unsafe try scan.next() {
+      let continues = try chunk.matches.forEach { slot in
+        unsafe try cancellation.step()
+        return unsafe try emit(chunk.id(at: slot), requested, body)
+      }
+      guard continues else { return }
+    }
+  }
+
+  /// Returns the IDs of the matches in the order of the query.
+  ///
+  /// Reads no record if the columns decide the condition and the query sorts by one column.
+  private mutating func sortedByColumns() throws -> [UInt64] {
+    var sorter = unsafe Sorter(core.order, limit: core.neededCount, after: startKey)
+    let tables = unsafe reader.tables
+    var filter = unsafe ColumnFilter(core, tables)
+    let order = unsafe core.order.columns
+    guard filter.isExact, order.count == 1, let column = tables.column(ofFieldAt: order[0].position)
+    else {
+      var scan = unsafe try ColumnScan(reader, filter)
+      while let chunk = unsafe try scan.next() {
+        _ = try chunk.matches.forEach { slot in
+          let id = chunk.id(at: slot)
+          unsafe try cancellation.step()
+          let record = unsafe try existingRecord(id, testedParts)
+          guard unsafe try filter.isExact || matches(record, id) else { return true }
+          unsafe try translating(id) { () throws(RecordError) in try sorter.add(record, id) }
+          return true
+        }
+      }
+      return sorter.sortedIDs()
+    }
+    let number = filter.add(order[0].position)
+    var scan = unsafe try ColumnScan(reader, filter)
+    while let chunk = unsafe try scan.next() {
+      guard !chunk.matches.isEmpty else { continue }
+      let view = unsafe scan.views[number]
+      let values = unsafe view.values
+      _ = chunk.matches.forEach { slot in
+        let base = unsafe view.firstValue + slot * view.width
+        let word = values.contains(slot) ? unsafe column.form.word(base) : nil
+        sorter.add(word, chunk.id(at: slot))
+        return true
+      }
+    }
     return sorter.sortedIDs()
   }
 

@@ -41,6 +41,9 @@ public struct QueryPlan: Sendable, Hashable {
     case primaryKeys(Int)
     /// Every object is read.
     case scan
+    /// The columns of these fields are read, for every object; records only of those whose columns
+    /// meet the condition.
+    case columns([String])
     /// The entries of an index are read in the order of the query, until enough objects match.
     case orderedIndex(IndexUse)
     /// The entries of an index are read.
@@ -94,6 +97,7 @@ extension QueryPlan: CustomStringConvertible {
       case .nothing: "nothing"
       case .primaryKeys(let count): "primary key, \(count) equal"
       case .scan: "scan of \(objectCount)"
+      case .columns(let fields): "columns (\(fields.joined(separator: ", "))) of \(objectCount)"
       case .orderedIndex(let use): "\(use), ordered"
       case .index(let use): "\(use)"
       case .shortestIndex(let uses):
@@ -161,6 +165,8 @@ extension QueryPlan {
       switch plan.access {
       case .nothing: .nothing
       case .scan: .scan
+      case .columns(let positions):
+        .columns(positions.map { tables.fieldName(at: $0) ?? "field \($0)" })
       case .primaryKeys(let keys): .primaryKeys(keys.count)
       case .ordered(let path, _): .orderedIndex(use(path))
       case .shortest(let paths):

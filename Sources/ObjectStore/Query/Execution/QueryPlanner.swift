@@ -6,6 +6,8 @@ struct QueryPlanner {
   let indexes: [IndexShape]
   /// The position of the primary key, by which objects are found without an index.
   var primaryKeyPosition: Int?
+  /// The positions of the fields that have a column.
+  var columnPositions: Set<Int> = []
 
   /// The maximum number of ranges read from one index, unless a single list of values is longer.
   private static let maxRanges = 1_000
@@ -68,6 +70,13 @@ struct QueryPlanner {
     if let union = union(conjuncts) {
       return AccessPlan(access: .union(union), isExact: false, isOrdered: isStoredOrder)
     }
+    if let filter = columnFilter(node, order) {
+      return AccessPlan(
+        access: .columns(filter.positions),
+        isExact: filter.isExact,
+        isOrdered: isStoredOrder
+      )
+    }
     return AccessPlan(access: .scan, isExact: conjuncts.isEmpty, isOrdered: isStoredOrder)
   }
 
@@ -105,6 +114,22 @@ struct QueryPlanner {
 
   private func isExact(_ path: AccessPath, _ conjuncts: [FilterNode]) -> Bool {
     path.exactConjuncts.count == conjuncts.count
+  }
+
+  // MARK: Columns
+
+  /// Returns the part of the condition that columns decide.
+  ///
+  /// A query without a condition that sorts by a column reads only that column.
+  private func columnFilter(_ node: FilterNode, _ order: SortOrder) -> ColumnFilter? {
+    guard !columnPositions.isEmpty else { return nil }
+    if node.isAlways {
+      guard order.columns.count == 1, columnPositions.contains(order.columns[0].position) else {
+        return nil
+      }
+      return ColumnFilter(reading: order.columns[0].position)
+    }
+    return ColumnFilter(node, columns: columnPositions)
   }
 
   // MARK: One index
@@ -326,6 +351,9 @@ enum Access: Sendable, Hashable {
   case nothing
   /// All objects, in the order of their IDs.
   case scan
+  /// The objects whose fields at these positions, all of them columns, meet the condition or the
+  /// part of it that refers to them; in the order of their IDs.
+  case columns([Int])
   /// The objects with these primary keys, each in its stored encoding.
   case primaryKeys([[UInt8]])
   /// The entries of an index, read in the order of the query.

@@ -62,7 +62,8 @@ struct ResolvedQuery: Sendable {
   func plan(_ tables: ModelTables) -> AccessPlan {
     QueryPlanner(
       indexes: tables.indexes.map { IndexShape($0) },
-      primaryKeyPosition: tables.primaryKeyPosition
+      primaryKeyPosition: tables.primaryKeyPosition,
+      columnPositions: tables.columnPositions
     )
     .plan(node, order: order, isLimited: takeCount != .max)
   }

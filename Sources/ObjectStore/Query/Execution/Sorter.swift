@@ -23,6 +23,27 @@ struct Sorter: ~Copyable {
   mutating func add(_ record: borrowing RecordView, _ id: UInt64) throws(RecordError) {
     guard !(try sortsAfterBound(record)) else { return }
     try order.write(record, id, to: &key)
+    insertKey()
+  }
+
+  /// Adds a match whose only sort column is a number, given as its word or `nil`.
+  mutating func add(_ word: UInt64?, _ id: UInt64) {
+    guard let leading else { return }
+    let flip: UInt64 = order.columns[0].direction == .ascending ? 0 : .max
+    if let boundWord, let word, (word ^ flip) & leading.mask > boundWord { return }
+    key.removeAll()
+    key.write((word == nil ? 0 as UInt8 : 1) ^ UInt8(truncatingIfNeeded: flip))
+    if let word {
+      for shift in stride(from: leading.width * 8 - 8, through: 0, by: -8) {
+        key.write(UInt8(truncatingIfNeeded: (word ^ flip) >> UInt64(shift)))
+      }
+    }
+    key.write((order.tieDirection == .ascending ? id : ~id).byteSwapped)
+    insertKey()
+  }
+
+  /// Keeps the key if it is one of the first.
+  private mutating func insertKey() {
     if let start { guard unsafe key.buffer.compare(to: start) > 0 else { return } }
     if unsafe keys.insert(key.buffer) { updateBoundWord() }
   }

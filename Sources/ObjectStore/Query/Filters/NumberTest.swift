@@ -193,3 +193,71 @@ struct NumberTest: Sendable {
     return mask
   }
 }
+
+// MARK: Columns
+
+extension NumberTest {
+  /// Tests the values of a column chunk, which lie next to each other, and returns the slots of
+  /// those that pass.
+  ///
+  /// The loops over the values have no call and no branch per value.
+  func mask(_ base: UnsafeRawPointer, width: Int) -> ColumnMask {
+    guard values.isEmpty else {
+      return Self.collectSlots { unsafe matches(word: form.word(base + $0 * width)) }
+    }
+    switch width {
+    case 8: return unsafe mask(base, as: UInt64.self)
+    case 4: return unsafe mask(base, as: UInt32.self)
+    case 2: return unsafe mask(base, as: UInt16.self)
+    default: return unsafe mask(base, as: UInt8.self)
+    }
+  }
+
+  @inline(__always)
+  private func mask<Bits: FixedWidthInteger & UnsignedInteger>(
+    _ base: UnsafeRawPointer,
+    as type: Bits.Type
+  ) -> ColumnMask {
+    let (least, span) = (Bits(truncatingIfNeeded: least), Bits(truncatingIfNeeded: span))
+    let size = MemoryLayout<Bits>.size
+    let sign = (1 as Bits) << (Bits.bitWidth - 1)
+    let found: ColumnMask
+    switch form.form {
+    case .signed:
+      // Inverting the sign of the number and subtracting the least word is one subtraction.
+      let offset = least ^ sign
+      found = Self.collectSlots { slot in
+        let bits = unsafe (base + slot * size).loadUnaligned(as: Bits.self)
+        return Bits(littleEndian: bits) &- offset <= span
+      }
+    case .number:
+      found = Self.collectSlots { slot in
+        let stored = unsafe (base + slot * size).loadUnaligned(as: Bits.self)
+        let bits = Bits(littleEndian: stored)
+        // All bits of a negative number are inverted, the sign of others; 0 and -0 are equal.
+        let isNegative = bits > sign
+        let word = isNegative ? ~bits : bits | sign
+        return word &- least <= span
+      }
+    case .plain, .unsigned, .text:
+      found = Self.collectSlots { slot in
+        let bits = unsafe (base + slot * size).loadUnaligned(as: Bits.self)
+        return Bits(littleEndian: bits) &- least <= span
+      }
+    }
+    return isNegated ? ColumnMask.all.subtracting(found) : found
+  }
+
+  /// Returns the slots that pass, 64 of them at a time.
+  @inline(__always)
+  private static func collectSlots(_ test: (Int) -> Bool) -> ColumnMask {
+    var mask = ColumnMask.none
+    for index in 0..<4 {
+      let count = min(64, ColumnChunk.slotCount - index * 64)
+      var word: UInt64 = 0
+      for bit in 0..<count { word |= (test(index * 64 + bit) ? 1 : 0) &<< UInt64(bit) }
+      mask.words[index] = word
+    }
+    return mask
+  }
+}
