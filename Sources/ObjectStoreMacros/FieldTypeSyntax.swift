@@ -38,6 +38,15 @@ extension TypeSyntax {
     return self.as(IdentifierTypeSyntax.self).map { scalars.contains($0.name.text) } ?? false
   }
 
+  /// Whether it is spelled as a collection or as a standard type that is not a number.
+  ///
+  /// The schema checks other types when the program uses it: an enumeration can be a number.
+  var cannotHaveColumn: Bool {
+    let others: Set = ["Decimal", "String", "Data", "UUID", "URL"]
+    let isOther = self.as(IdentifierTypeSyntax.self).map { others.contains($0.name.text) } ?? false
+    return isOther || isDictionary || isListOrSet
+  }
+
   /// The element types of a collection.
   var elements: [TypeSyntax] {
     if let array = self.as(ArrayTypeSyntax.self) { return [array.element] }

@@ -6,6 +6,7 @@ enum Marker: String, CaseIterable {
   case indexed = "Indexed"
   case unique = "Unique"
   case hot = "Hot"
+  case columnar = "Columnar"
   case transient = "Transient"
   case field = "Field"
   case onDelete = "OnDelete"

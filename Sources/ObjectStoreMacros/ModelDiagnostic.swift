@@ -23,6 +23,7 @@ enum ModelDiagnostic: Hashable {
   case optionalOfOptional(field: String)
   case optionalElement(field: String)
   case notIndexable(field: String)
+  case notColumnar(field: String)
   case nullifyRequired(field: String)
   case onDeleteOfNoReference(field: String)
   case markerOnEmbedded(marker: Marker)
@@ -99,6 +100,8 @@ extension ModelDiagnostic: DiagnosticMessage {
       "'\(field)' cannot be a collection of optionals: leave out the elements that are nil"
     case .notIndexable(let field):
       "'\(field)' cannot be indexed: a dictionary has no order and no elements"
+    case .notColumnar(let field):
+      "'\(field)' cannot have a column: it is not a number, a date or a Boolean"
     case .nullifyRequired(let field):
       "'\(field)' cannot lose its reference: make it optional, or choose another rule"
     case .onDeleteOfNoReference(let field):

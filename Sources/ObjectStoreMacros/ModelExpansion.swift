@@ -116,6 +116,7 @@ struct ModelExpansion {
       if field.markers[.indexed] != nil { arguments.append("isIndexed: true") }
       if field.markers[.unique] != nil { arguments.append("isUnique: true") }
       if field.markers[.hot] != nil { arguments.append("isHot: true") }
+      if field.markers[.columnar] != nil { arguments.append("isColumnar: true") }
       if let rule = field.deleteRule { arguments.append("onDelete: \(rule)") }
       return "FieldSchema(\(arguments.joined(separator: ", ")))"
     }

@@ -122,6 +122,13 @@ struct StoredField {
         fix: .remove(marker, from: variable)
       )
     }
+    if let marker = markers[.columnar], type.cannotHaveColumn {
+      problems.add(
+        .notColumnar(field: key),
+        at: marker,
+        fix: .remove(marker, from: variable)
+      )
+    }
     guard let marker = markers[.onDelete] else { return }
     if type.isPlainScalar || type.isDictionary {
       problems.add(

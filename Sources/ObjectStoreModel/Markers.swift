@@ -26,6 +26,15 @@ public macro Unique() = #externalMacro(module: "ObjectStoreMacros", type: "Marke
 @attached(peer)
 public macro Hot() = #externalMacro(module: "ObjectStoreMacros", type: "MarkerMacro")
 
+/// Also stores the values of all objects next to each other, in a column.
+///
+/// A count, a search, a sum or a sort that no index serves then reads the columns of its properties
+/// instead of the objects. The property is an integer, a floating-point number, a `Date`, a `Bool`,
+/// an enumeration with such a raw value, or an optional one of these. Each write that changes it also
+/// changes its column.
+@attached(peer)
+public macro Columnar() = #externalMacro(module: "ObjectStoreMacros", type: "MarkerMacro")
+
 /// Sets what happens to the object when an object that the property refers to is deleted.
 ///
 /// Applies to a `Reference`, an optional one, or an array or set of them. By default an optional

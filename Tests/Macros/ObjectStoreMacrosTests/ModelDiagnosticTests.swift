@@ -96,6 +96,9 @@ import Testing
         .init(.optionalElement(field: "a"), at: "Array<Optional<Int>>")
       ),
       ("@Indexed var a: [String: Int]", .init(.notIndexable(field: "a"), at: "@Indexed")),
+      ("@Columnar var a: String?", .init(.notColumnar(field: "a"), at: "@Columnar")),
+      ("@Columnar var a: Set<Int>", .init(.notColumnar(field: "a"), at: "@Columnar")),
+      ("@Columnar var a: Decimal", .init(.notColumnar(field: "a"), at: "@Columnar")),
       ("@Unique var a: Dictionary<Int, Int>", .init(.notIndexable(field: "a"), at: "@Unique")),
       (
         "@OnDelete(.keep) var a: String?",

@@ -12,7 +12,7 @@ import Testing
       public struct Download {
         @PrimaryKey public var url: String
         @Indexed public var tags: Set<String> = []
-        @Hot public var received: Int64 = 0
+        @Hot @Columnar public var received: Int64 = 0
         public let created: Date
         public var blob: Data?
         public var priority: Swift.Optional<Int> = 5
@@ -76,7 +76,7 @@ import Testing
             fields: [
               FieldSchema("url", String.self, isPrimaryKey: true),
               FieldSchema("tags", Set<String>.self, isIndexed: true),
-              FieldSchema("received", Int64.self, isHot: true),
+              FieldSchema("received", Int64.self, isHot: true, isColumnar: true),
               FieldSchema("created", Date.self),
               FieldSchema("blob", Data.self, isOptional: true),
               FieldSchema("priority", Int.self, isOptional: true),

@@ -12,7 +12,7 @@ import Testing
             FieldSchema("url", String.self, isPrimaryKey: true),
             FieldSchema("state", Download.State.self, isIndexed: true),
             FieldSchema("tags", Set<String>.self, isIndexed: true),
-            FieldSchema("received", Int64.self, isHot: true),
+            FieldSchema("received", Int64.self, isHot: true, isColumnar: true),
             FieldSchema("created", Date.self),
             FieldSchema("blob", Data.self, isOptional: true),
             FieldSchema("priority", Int.self, isOptional: true, isIndexed: true),

@@ -7,7 +7,7 @@ struct Download: Equatable {
   @PrimaryKey var url: String
   @Indexed var state: State = .waiting
   @Indexed var tags: Set<String> = []
-  @Hot var received: Int64 = 0
+  @Hot @Columnar var received: Int64 = 0
   let created: Date
   var blob: Data?
   @Indexed var priority: Int? = 5
