@@ -79,6 +79,7 @@ class Workspace:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="run-", dir=self.folder))
         stores = folder / "stores"
         shutil.copytree(self.stores, stores)
+        self.output([self.program, "open", str(stores)], stores)
         profile = folder / "profile"
         valgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}"]
         command = [str(stores) if argument == "." else argument for argument in command]

@@ -14,6 +14,12 @@ enum SampleStores {
 
   static let firstDate = Date(timeIntervalSinceReferenceDate: 780_000_000)
 
+  /// Opens the stores once, which checks the pages of a copy, so that later opens do not.
+  static func open(in folder: String) throws {
+    _ = try open("\(folder)/large")
+    _ = try open("\(folder)/small")
+  }
+
   static func large(in folder: String) throws -> RecordStore {
     try open("\(folder)/large")
   }

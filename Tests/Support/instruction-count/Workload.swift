@@ -76,6 +76,10 @@ struct Workload {
     }
   }
 
+  func checkPages() throws {
+    for _ in rounds { try store.objects.checkPages() }
+  }
+
   // MARK: Writes
 
   func add() throws {
