@@ -8,9 +8,8 @@ internal import Foundation
 struct RequestSource: ~Copyable {
   /// The number of requests that one transaction adds.
   ///
-  /// Measured with 1,000,000 URLs (decision 0040): each batch changes most pages of the indexes
-  /// whose keys are hashes, so small batches write much more, and large ones need memory for these
-  /// pages.
+  /// Each batch changes most pages of the tables whose keys are hashes, so small batches write much
+  /// more, and large ones need memory for these pages (decision 0040).
   static let batchSize = 8_192
 
   private let path: String
