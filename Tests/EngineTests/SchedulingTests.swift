@@ -167,7 +167,7 @@ struct SchedulingTests {
       }
     }
     // The resume selects the first URL again, after the mirror's host was queued.
-    let hook = CommitHook(beforeCommit: 2) { [store] in
+    let hook = CommitHook(beforeCommit: 1) { [store] in
       _ = try? store.apply(.pause, to: .all)
       _ = try? store.apply(.resume(immediately: false), to: .all)
     }

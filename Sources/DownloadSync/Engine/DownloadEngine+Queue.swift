@@ -47,10 +47,9 @@ extension DownloadEngine {
     queue.offer(
       record,
       isNew: isNew,
-      volume: locations.volume(of: record),
-      at: environment.instant()
+      volume: locations.volume(of: record)
     ) { known in
-      deadline(of: record, known)
+      futureDeadline(of: record, known)
     }
   }
 
@@ -64,15 +63,13 @@ extension DownloadEngine {
       try tx.queuePage(at: need.position, size: options.queueBounds.page)
     }
     let running = Set(active.values.map(\.record.id))
-    let instant = environment.instant()
     let stored = page.records.compactMap { record -> StartQueue.Stored? in
       // The end of a transfer enqueues its record.
       guard active[record.url] == nil, !running.contains(record.id) else { return nil }
-      let deadline = deadline(of: record).flatMap { $0.instant > instant ? $0 : nil }
       return StartQueue.Stored(
         record: record,
         volume: locations.volume(of: record),
-        deadline: deadline
+        deadline: futureDeadline(of: record)
       )
     }
     queue.insert(stored, of: page, for: need)
@@ -80,6 +77,16 @@ extension DownloadEngine {
 
   private func hasTransfer(_ record: DownloadRecord) -> Bool {
     active[record.url] != nil || active.transfer(ofRecord: record.id) != nil
+  }
+
+  /// The time before which a record does not start; `nil` if it may start now.
+  private func futureDeadline(
+    of record: DownloadRecord,
+    _ known: RetryDeadline? = nil
+  ) -> RetryDeadline? {
+    // The deadline of a date that has passed is the instant of its computation, so the clock is read
+    // after it: otherwise the record would seem to wait for the time between the two.
+    deadline(of: record, known).flatMap { $0.instant > environment.instant() ? $0 : nil }
   }
 
   /// The time before which a record does not start; `nil` for none.

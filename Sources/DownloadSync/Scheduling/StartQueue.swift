@@ -119,13 +119,11 @@ struct StartQueue {
   ///   - record: A record that may start.
   ///   - isNew: Whether it was inserted after all records of the store.
   ///   - volume: The volume of its file.
-  ///   - now: The current time.
-  ///   - deadline: As for ``insert(_:volume:notBefore:)``.
+  ///   - deadline: As for ``insert(_:volume:notBefore:)``; `nil` if it may start now.
   mutating func offer(
     _ record: DownloadRecord,
     isNew: Bool,
     volume: UInt64,
-    at now: ContinuousClock.Instant,
     notBefore deadline: (_ known: RetryDeadline?) -> RetryDeadline?
   ) {
     guard ready[record.url] == nil, record.unresolvedStarts == 0 else {
@@ -135,9 +133,8 @@ struct StartQueue {
     if record.startsImmediately, ready.immediateCount < bounds.perHost {
       return insert(record, volume: volume, notBefore: deadline)
     }
-    let known = deadline(nil).flatMap { $0.instant > now ? $0 : nil }
     admit(
-      Stored(record: record, volume: volume, deadline: known),
+      Stored(record: record, volume: volume, deadline: deadline(nil)),
       from: QueuePosition(QueueLane(record))
     )
   }
