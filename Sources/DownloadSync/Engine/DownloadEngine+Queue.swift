@@ -69,7 +69,9 @@ extension DownloadEngine {
       return StartQueue.Stored(
         record: record,
         volume: locations.volume(of: record),
-        deadline: futureDeadline(of: record)
+        // A date further away than the longest wait was stored before the clock was set back.
+        deadline: policy.isRetryDue(of: record, at: now())
+          ? startDeadline(of: record) : futureDeadline(of: record)
       )
     }
     queue.insert(stored, of: page, for: need)
