@@ -19,6 +19,8 @@ struct WatchedList: Sendable {
   private(set) var entries: [DownloadEntry] = []
   /// The position in the store's history up to which the entries are current.
   private var position: HistoryToken?
+  /// The roots of the entries, whose changes are not changes of downloads.
+  private var roots: Roots?
   /// The time that reading the whole list has taken.
   private var cost = Duration.zero
   /// The number of times that the whole list was read.
@@ -49,7 +51,7 @@ struct WatchedList: Sendable {
   ///
   /// - Throws: `StoreError`; `CancellationError`.
   mutating func update(in tx: inout Snapshot, _ roots: Roots) throws {
-    if let position, cost > shortRead,
+    if let position, cost > shortRead, roots == self.roots,
       case .changes(let changes) = try tx.changes(since: position, of: DownloadRecord.self)
     {
       let changed = changes.updated.map(\.object.url) + changes.inserted.map(\.url)
@@ -62,6 +64,7 @@ struct WatchedList: Sendable {
     }
     let start = ContinuousClock.now
     position = try tx.historyToken()
+    self.roots = roots
     entries = try Self.entries(of: first, in: &tx, roots)
     cost = start.duration(to: .now)
     readCount += 1
