@@ -137,15 +137,24 @@ private struct ValueCounts {
   /// Keyed by index key, because equal values may have different stored bytes but have the same
   /// key.
   private var counts: [[UInt8]: (bytes: [UInt8], count: Int)] = [:]
+  /// The form of numbers, which are counted by their words: their order is that of the keys.
+  private let form: NumberForm?
+  private var numbers: [UInt64: (bits: UInt64, count: Int)] = [:]
   private var nilCount = 0
 
   init(_ type: FieldType) {
     self.type = type
+    form = NumberForm(type)
   }
 
   mutating func add(_ content: RecordView.Content) {
     guard case .present(let bytes) = unsafe content else {
       nilCount += 1
+      return
+    }
+    if let form, bytes.count == form.width, let base = bytes.baseAddress {
+      let bits = unsafe form.bits(base)
+      numbers[form.word(bits: bits), default: (bits, 0)].count += 1
       return
     }
     let key = unsafe KeyEncoding.key(for: bytes, type: type, maximumContentSize: .max)
@@ -154,8 +163,16 @@ private struct ValueCounts {
   }
 
   func sorted() -> [ColumnGroup] {
-    let values = counts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    var values = counts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
       .map { ColumnGroup(bytes: $0.value.bytes, count: $0.value.count) }
+    if let form {
+      values += numbers.sorted { $0.key < $1.key }.map { _, number in
+        let bytes = (0..<form.width).map {
+          UInt8(truncatingIfNeeded: number.bits >> UInt64(8 * $0))
+        }
+        return ColumnGroup(bytes: bytes, count: number.count)
+      }
+    }
     return nilCount == 0 ? values : [ColumnGroup(bytes: nil, count: nilCount)] + values
   }
 }
