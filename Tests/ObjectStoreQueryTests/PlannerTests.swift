@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -136,6 +137,32 @@ import Testing
     let ordered = QueryPlanner(indexes: [], primaryKeyPosition: 0)
       .plan(c.id.isIn([3, 4]).node, order: order, isLimited: false)
     #expect(ordered.isExact && !ordered.isOrdered)
+  }
+
+  @Test func `columns are read instead of a scan, and only where no index helps`() throws {
+    let c = Self.columns
+    func plan(_ filter: Filter<M>, _ query: Query<M> = M.all) throws -> AccessPlan {
+      QueryPlanner(indexes: [index(5)], primaryKeyPosition: 0, columnPositions: [1, 3])
+        .plan(filter.node, order: try #require(query.sortOrder), isLimited: query.limit != nil)
+    }
+    #expect(try plan(c.rank == 1).access == .columns([1]))
+    #expect(try plan(c.rank == 1).isExact)
+    #expect(try plan(!(c.rank == 1 || c.flag == true)).access == .columns([1, 3]))
+    // The columns decide a part of the condition.
+    let part = try plan(c.uuid == UUID() && c.flag == true && c.rank > 1)
+    #expect(part.access == .columns([3, 1]))
+    #expect(!part.isExact && part.isOrdered)
+    #expect(try plan(c.rank == 1 || c.level == 1).access == .scan)
+    #expect(try plan(c.level == 1).access == .scan)
+    #expect(try plan(.all).access == .scan)
+    // An index or the primary key finds the objects of a condition sooner.
+    #expect(try self.index(of: plan(c.rank == 1 && c.name == "a")) == 0)
+    #expect(try plan(c.rank == 1 && c.id == 3).access == .primaryKeys([3.storedBytes]))
+    // An order by a column needs no condition.
+    let ordered = try plan(.all, M.all.order(by: \.rank).limit(3))
+    #expect(ordered.access == .columns([1]))
+    #expect(ordered.isExact && !ordered.isOrdered)
+    #expect(try plan(.all, M.all.order(by: \.level)).access == .scan)
   }
 
   @Test func `a query for many values has one index range per value`() throws {

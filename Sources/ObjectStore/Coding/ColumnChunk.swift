@@ -76,21 +76,35 @@ struct ColumnMask: Sendable, Hashable {
       }
     }
   }
+}
 
-  /// Calls `body` with each slot in ascending order, until it returns `false`.
-  ///
-  /// Returns `false` if `body` did.
-  @inline(__always)
-  func forEach<Failure: Error>(_ body: (Int) throws(Failure) -> Bool) throws(Failure) -> Bool {
-    for index in 0..<4 {
-      var word = words[index]
-      while word != 0 {
-        guard try body(index * 64 + word.trailingZeroBitCount) else { return false }
-        word &= word &- 1
-      }
+extension ColumnMask: Sequence {
+  /// Iterates over the slots in ascending order.
+  struct Iterator: IteratorProtocol {
+    private let words: SIMD4<UInt64>
+    private var index = 0
+    /// The rest of the current word.
+    private var word: UInt64
+
+    init(_ mask: ColumnMask) {
+      words = mask.words
+      word = mask.words[0]
     }
-    return true
+
+    @inline(__always)
+    mutating func next() -> Int? {
+      while word == 0 {
+        guard index < 3 else { return nil }
+        index += 1
+        word = words[index]
+      }
+      defer { word &= word &- 1 }
+      return index * 64 + word.trailingZeroBitCount
+    }
   }
+
+  @inline(__always)
+  func makeIterator() -> Iterator { Iterator(self) }
 }
 
 /// A column chunk in the memory map or in a ``ColumnChunkBuilder``.
@@ -153,7 +167,7 @@ struct ColumnChunkView {
     guard !objects.isEmpty, objects.subtracting(.all).isEmpty,
       values.subtracting(objects).isEmpty
     else { return false }
-    return ColumnMask.all.subtracting(values).forEach { slot in
+    return ColumnMask.all.subtracting(values).allSatisfy { slot in
       unsafe bytes(at: slot).allSatisfy { $0 == 0 }
     }
   }

@@ -77,10 +77,9 @@ struct ColumnVerifier {
     unsafe entry = unsafe try cursor.first()
     while let found = unsafe entry {
       if let chunk = unsafe checked(found, { _, _ in }) {
-        _ = unsafe try chunk.view.objects.forEach { slot in
+        for slot in unsafe chunk.view.objects {
           let id = unsafe ColumnChunk.firstID(of: chunk.number) &+ UInt64(slot)
           if try !exists(id) { note(unsafe "\(name) has a value for it, but it has no record", id) }
-          return true
         }
       }
       unsafe entry = unsafe try cursor.next()

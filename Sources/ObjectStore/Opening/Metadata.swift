@@ -238,8 +238,9 @@ enum MetadataKey {
 
   /// The fields of one layout of a model's records; see ``RecordLayout/encoded``.
   static func layout(_ model: String, _ number: Int) -> String { "layout/\(model)/\(number)" }
-  /// One index of a model; see ``IndexDescription/encoded``. Or a column; see
-  /// ``ColumnDescription/encoded``.
+  /// One index or column of a model.
+  ///
+  /// See ``IndexDescription/encoded`` and ``ColumnDescription/encoded``.
   static func index(_ model: String, _ id: UInt32) -> String { "index/\(model)/\(id)" }
   /// The reference rule of one field; see ``ReferenceRule/encoded``.
   static func reference(_ model: String, _ field: UInt32) -> String {

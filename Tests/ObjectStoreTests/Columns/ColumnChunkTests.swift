@@ -85,11 +85,7 @@ import Testing
       #expect(mask.count == slots.count)
       let first = Int.random(in: 0...240, using: &random)
       mask.removeSlots(before: first)
-      var found: [Int] = []
-      _ = mask.forEach { slot in
-        found.append(slot)
-        return true
-      }
+      let found = Array(mask)
       #expect(found == slots.filter { $0 >= first }.sorted())
       #expect(ColumnMask.all.subtracting(mask).count == 240 - found.count)
     }

@@ -24,10 +24,7 @@ indirect enum ColumnCondition: Sendable {
         return unsafe number.mask(chunk.firstValue, width: chunk.width) & values
       case .value(let test):
         var mask = ColumnMask.none
-        _ = try values.forEach { slot throws(RecordError) in
-          if unsafe try test(chunk.bytes(at: slot)) { mask.insert(slot) }
-          return true
-        }
+        for slot in values where unsafe try test(chunk.bytes(at: slot)) { mask.insert(slot) }
         return mask
       }
     case .and(let conditions):

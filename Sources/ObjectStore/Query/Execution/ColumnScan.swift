@@ -155,9 +155,8 @@ extension ModelReader {
       guard !chunk.matches.isEmpty else { continue }
       let view = unsafe scan.views[number]
       let values = unsafe view.values
-      _ = try chunk.matches.forEach { slot in
+      for slot in chunk.matches {
         unsafe try body(values.contains(slot) ? .present(view.bytes(at: slot)) : .null)
-        return true
       }
     }
     return true

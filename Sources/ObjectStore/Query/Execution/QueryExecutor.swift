@@ -249,11 +249,10 @@ struct QueryExecutor: ~Copyable {
     let filter = unsafe ColumnFilter(core, reader.tables)
     var scan = unsafe try ColumnScan(reader, filter, from: first)
     while let chunk = unsafe try scan.next() {
-      let continues = try chunk.matches.forEach { slot in
+      for slot in chunk.matches {
         unsafe try cancellation.step()
-        return unsafe try emit(chunk.id(at: slot), requested, body)
+        guard unsafe try emit(chunk.id(at: slot), requested, body) else { return }
       }
-      guard continues else { return }
     }
   }
 
@@ -269,13 +268,12 @@ struct QueryExecutor: ~Copyable {
     else {
       var scan = unsafe try ColumnScan(reader, filter)
       while let chunk = unsafe try scan.next() {
-        _ = try chunk.matches.forEach { slot in
+        for slot in chunk.matches {
           let id = chunk.id(at: slot)
           unsafe try cancellation.step()
           let record = unsafe try existingRecord(id, testedParts)
-          guard unsafe try filter.isExact || matches(record, id) else { return true }
+          guard unsafe try filter.isExact || matches(record, id) else { continue }
           unsafe try translating(id) { () throws(RecordError) in try sorter.add(record, id) }
-          return true
         }
       }
       return sorter.sortedIDs()
@@ -286,11 +284,10 @@ struct QueryExecutor: ~Copyable {
       guard !chunk.matches.isEmpty else { continue }
       let view = unsafe scan.views[number]
       let values = unsafe view.values
-      _ = chunk.matches.forEach { slot in
+      for slot in chunk.matches {
         let base = unsafe view.firstValue + slot * view.width
         let word = values.contains(slot) ? unsafe column.form.word(base) : nil
         sorter.add(word, chunk.id(at: slot))
-        return true
       }
     }
     return sorter.sortedIDs()
