@@ -44,8 +44,10 @@ struct AdditionBatch {
   /// A record of the batch.
   private struct Entry {
     var record: DownloadRecord
-    /// The record in the store; `nil` for a new one.
-    let stored: DownloadRecord?
+    /// Whether the store has the record.
+    let isStored: Bool
+    /// Whether a request has changed the record of the store.
+    var isChanged = false
   }
 
   private let store: RecordStore
@@ -78,11 +80,16 @@ struct AdditionBatch {
     try lookUp(additions, in: tx)
     let isNew = try additions.map { addition in
       if let position = positions[StoredText(addition.request.url)] {
-        entries[position].record = try proceed(with: entries[position].record, addition.request)
+        let known = entries[position].record
+        let record = try proceed(with: known, addition.request)
+        if record != known {
+          entries[position].record = record
+          entries[position].isChanged = true
+        }
         return false
       }
       let record = try create(addition, in: tx)
-      append(Entry(record: record, stored: nil))
+      append(Entry(record: record, isStored: false))
       return true
     }
     try write(in: &tx)
@@ -103,7 +110,7 @@ struct AdditionBatch {
       if let record {
         guard positions[StoredText(record.url)] == nil else { continue }
         positions[StoredText(record.url)] = entries.count
-        entries.append(Entry(record: record, stored: record))
+        entries.append(Entry(record: record, isStored: true))
       } else {
         newIDs.insert(addition.id)
         examined.insert(StoredText(addition.destination))
@@ -129,9 +136,9 @@ struct AdditionBatch {
 
   /// Writes the new and the changed records.
   private func write(in tx: inout StoreTransaction) throws {
-    try tx.insert(contentsOf: entries.filter { $0.stored == nil }.map(\.record))
+    try tx.insert(contentsOf: entries.lazy.filter { !$0.isStored }.map(\.record))
     try tx.upsert(
-      contentsOf: entries.filter { $0.stored != nil && $0.stored != $0.record }.map(\.record)
+      contentsOf: entries.lazy.filter { $0.isStored && $0.isChanged }.map(\.record)
     )
     try tx.upsert(contentsOf: headers)
   }
