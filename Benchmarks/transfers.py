@@ -2,8 +2,8 @@
 """Compares dlstore, with each of its transports, with curl and aria2c on a local nginx.
 
 The workloads are one large file, many small ones, and the start of the tool. In each round the
-contenders take turns, so that other load on the machine affects all alike. Prints the tables of
-docs/performance.md, and exits with 1 if a target is missed.
+contenders take turns, so that other load on the machine affects all alike. Prints tables, and exits
+with 1 if a target is missed.
 
     .ci/build-release dlstore
     Benchmarks/transfers.py --tool .build/release/dlstore --json transfers.json
@@ -14,7 +14,6 @@ import datetime
 import hashlib
 import json
 import os
-import pathlib
 import shutil
 import signal
 import socket
@@ -29,12 +28,6 @@ SMALL_SIZE = 16 * 1024
 LARGE_SIZE = 1 << 30
 TRANSPORTS = {"AsyncHTTPClient": "async-http-client", "URLSession": "urlsession"}
 MB = 1_000_000
-
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-PAGE = REPOSITORY / "docs/performance.md"
-RESULTS = REPOSITORY / "Benchmarks/results/transfers.json"
-START = "<!-- Written by Benchmarks/transfers.py. -->\n"
-END = "<!-- End of what Benchmarks/transfers.py writes. -->\n"
 
 # Per workload: contender, what is limited, the contender that it is compared with, and the limit: a
 # ratio or, without such a contender, a number of bytes.
@@ -382,17 +375,6 @@ def save(workloads, path):
         file.write("\n")
 
 
-def render(mode):
-    """Writes the tables of the committed result into the page, or checks that they agree."""
-    before, rest = PAGE.read_text().split(START, 1)
-    written, after = rest.split(END, 1)
-    new = "\n" + section(json.loads(RESULTS.read_text())["workloads"]) + "\n"
-    if mode == "write":
-        PAGE.write_text(before + START + new + END + after)
-    elif written != new:
-        sys.exit(f"{PAGE}: the tables are not those of {RESULTS}: Benchmarks/transfers.py --write")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tool", default=".build/release/dlstore")
@@ -401,11 +383,7 @@ def main():
     parser.add_argument("--only", choices=TARGETS, action="append", help="a workload to run")
     parser.add_argument("--folder", help="the working folder; needs 4 GiB")
     parser.add_argument("--json", metavar="FILE", help="also write the results to a file")
-    parser.add_argument("--write", action="store_true", help=f"write the page from {RESULTS.name}")
-    parser.add_argument("--check", action="store_true", help="check the page, and run nothing")
     arguments = parser.parse_args()
-    if arguments.write or arguments.check:
-        return render("write" if arguments.write else "check")
     for program in (arguments.tool, "aria2c", "curl"):
         if not shutil.which(program):
             sys.exit(f"{program} is missing")
