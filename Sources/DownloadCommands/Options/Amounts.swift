@@ -100,65 +100,10 @@ enum TimeSpan {
 /// Timestamps in output.
 enum Timestamp {
   private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-  /// The years 1 to 9999, in seconds since 1970.
-  private static let ordinaryTimes = -62_135_596_800.0..<253_402_300_799
 
   /// Returns ISO 8601 in UTC with milliseconds, of fixed length: `2026-01-31T08:00:00.250Z`.
-  ///
-  /// A list has two or more times per record, and Foundation takes microseconds for each.
   static func text(_ date: Date) -> String {
-    let time = date.timeIntervalSince1970
-    // Foundation changed to the Julian calendar before 1582.
-    guard ordinaryTimes.contains(time), time >= -12_219_292_800 else {
-      return date.formatted(style)
-    }
-    let seconds = time.rounded(.down)
-    let milliseconds = Int(((time - seconds) * 1000).rounded(.down))
-    let (days, second) = Int(seconds).floorDivided(by: 86_400)
-    let day = CivilDate(daysSince1970: days)
-    var text = ""
-    text.reserveCapacity(24)
-    func append(_ number: Int, _ digits: Int, _ end: String) {
-      let shown = String(number)
-      for _ in shown.utf8.count..<max(digits, shown.utf8.count) { text += "0" }
-      text += shown
-      text += end
-    }
-    append(day.year, 4, "-")
-    append(day.month, 2, "-")
-    append(day.day, 2, "T")
-    append(second / 3600, 2, ":")
-    append(second / 60 % 60, 2, ":")
-    append(second % 60, 2, ".")
-    append(milliseconds, 3, "Z")
-    return text
-  }
-}
-
-/// A day of the Gregorian calendar.
-private struct CivilDate {
-  var year: Int
-  var month: Int
-  var day: Int
-
-  /// Counts in years that begin in March, so that a leap day is the last day of its year
-  /// (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-  init(daysSince1970 days: Int) {
-    let (era, dayOfEra) = (days + 719_468).floorDivided(by: 146_097)
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * shifted + 2) / 5 + 1
-    month = shifted < 10 ? shifted + 3 : shifted - 9
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  }
-}
-
-extension Int {
-  /// Returns the quotient rounded down, and a remainder that is not negative.
-  fileprivate func floorDivided(by divisor: Int) -> (quotient: Int, remainder: Int) {
-    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    date.formatted(style)
   }
 }
 
