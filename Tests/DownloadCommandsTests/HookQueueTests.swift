@@ -25,11 +25,11 @@ import Testing
     #expect(!queue.isIdle)
   }
 
-  @Test func `a hook that succeeded is not run again`() {
+  @Test func `a hook that succeeded is not run again while the store has its mark`() {
     var queue = HookQueue()
     queue.insert(entries(0..<1))
     for entry in queue.takeStarts(at: start) {
-      _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: false, at: start)
+      _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: true, at: start)
     }
     queue.insert(entries(0..<1))
     let again = queue.takeStarts(at: start)
@@ -38,6 +38,17 @@ import Testing
     queue.insert([HookQueue.Entry(recordID: "id0", generation: 8, hook: .completion)])
     let second = queue.takeStarts(at: start)
     #expect(second.map(\.key) == ["id0-8"])
+  }
+
+  @Test func `nothing is kept of a hook whose mark is cleared`() {
+    var queue = HookQueue()
+    queue.insert(entries(0..<100))
+    while !queue.isIdle {
+      for entry in queue.takeStarts(at: start) {
+        _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: false, at: start)
+      }
+    }
+    #expect(queue.count == 0)
   }
 
   @Test func `a hook that fails is repeated after doubling waits, up to five runs`() throws {
