@@ -8,7 +8,7 @@ import SwiftSyntaxMacros
 
 /// The macros by their names in source code.
 let modelMacros: [String: MacroSpec] = {
-  let markers = ["PrimaryKey", "Indexed", "Hot", "Transient", "Field", "OnDelete"]
+  let markers = ["PrimaryKey", "Indexed", "Hot", "Columnar", "Transient", "Field", "OnDelete"]
   let specs = markers.map { ($0, MacroSpec(type: MarkerMacro.self)) }
   return Dictionary(uniqueKeysWithValues: specs)
     .merging([
