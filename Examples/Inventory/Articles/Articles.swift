@@ -17,6 +17,7 @@ struct Articles {
     try pages(store)
     try views(store)
     try plans(store)
+    try columns(folder + "/measurements")
     try writesByQuery(store)
     try snapshots(store)
     try references(store)

@@ -46,6 +46,14 @@ struct Address: Hashable {
   var city: String
 }
 
+@Model
+struct Measurement {
+  @PrimaryKey var id: Int64
+  @Columnar var value: Double
+  @Columnar @Hot var checks: Int64 = 0
+  var note: String
+}
+
 extension Author {
   static let books = Inverse(\Book.Columns.author)
 }

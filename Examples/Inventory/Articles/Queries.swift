@@ -63,6 +63,21 @@ func plans(_ store: Store) throws {
   expect(!plan.isLargeScan)
 }
 
+func columns(_ folder: String) throws {
+  let store = try Store(at: folder, models: [Measurement.self])
+  try store.write { tx in
+    try tx.insert(
+      contentsOf: (1...1_000).map { id in
+        Measurement(id: id, value: Double(id % 10), note: id % 2 == 0 ? "a" : "b")
+      }
+    )
+  }
+  let query = Measurement.where { $0.value > 3 && $0.note.hasPrefix("a") }
+  let plan = try store.read { tx in try tx.explain(query) }
+  expect("\(plan)" == "columns (value) of 1000; tests each (cold)")
+  expect(try store.read { tx in try tx.count(query) } == 300)
+}
+
 func writesByQuery(_ store: Store) throws {
   try store.write { tx in
     try tx.update(Book.where { $0.price == nil }) { $0.price = 5 }

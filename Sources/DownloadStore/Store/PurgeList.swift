@@ -132,7 +132,7 @@ extension RecordStore {
   ///   - body: Called with the plan of each record.
   /// - Returns: The list, for ``purge(_:)-(PurgeList.Batch)``.
   /// - Throws: ``RecordStoreError`` with `missingRoot`; ``StoreError``; the error of `body`.
-  /// - Complexity: As ``ObjectReader/forEach(_:_:)``, and two `lstat` for each record. Uses 16 bytes
+  /// - Complexity: As `ObjectReader.forEach`, and two `lstat` for each record. Uses 16 bytes
   ///   of memory for each.
   package func purgeList(
     _ query: Query<DownloadRecord>,

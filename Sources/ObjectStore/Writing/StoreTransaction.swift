@@ -206,8 +206,8 @@ extension StoreTransaction {
   ///
   /// - Returns: The number of deleted objects.
   /// - Throws: ``StoreError`` as ``delete(_:key:)``.
-  /// - Complexity: As ``ObjectReader/forEach(_:_:)``, and O(log n) for each object. Uses memory for
-  ///   their primary keys.
+  /// - Complexity: As ``ObjectReader/forEach(_:_:)-(Query<M>,_)``, and O(log n) for each object.
+  ///   Uses memory for their primary keys.
   @discardableResult
   public mutating func delete<M: Model>(_ query: Query<M>) throws -> Int {
     let keys = try keys(of: query)
@@ -222,8 +222,8 @@ extension StoreTransaction {
   /// - Returns: The number of matching objects.
   /// - Throws: ``StoreError`` with `keyChanged` if `change` changes a primary key, and as
   ///   ``upsert(_:)``; any error that `change` throws.
-  /// - Complexity: As ``ObjectReader/forEach(_:_:)``, and O(log n) for each object. Uses memory for
-  ///   their primary keys.
+  /// - Complexity: As ``ObjectReader/forEach(_:_:)-(Query<M>,_)``, and O(log n) for each object.
+  ///   Uses memory for their primary keys.
   @discardableResult
   public mutating func update<M: Model>(
     _ query: Query<M>,
