@@ -10,7 +10,7 @@ import Testing
 struct PurgeInBatchesTests {
   private let folder: TemporaryFolder
   private let store: RecordStore
-  private static let count = 20_000
+  private static let count = PurgeList.standardBatchSize + 4_000
 
   init() throws {
     folder = try TemporaryFolder()
@@ -44,7 +44,7 @@ struct PurgeInBatchesTests {
     #expect(status == (left > 0 ? 130 : 0) || left == 0, "\(status): \(purge.messages)")
     #expect(purge.output.contains("to remove: \(Self.count) records, 0 files, 0 bytes"))
     #expect(purge.output.contains("removed: \(Self.count - left) records, 0 files, 0 bytes"))
-    #expect((Self.count - left).isMultiple(of: 4_096) || left == 0)
+    #expect((Self.count - left).isMultiple(of: PurgeList.standardBatchSize) || left == 0)
     #expect(purge.messages.contains("repeat the command") == (status == 130))
     #expect(try await DLStoreProcess.run("verify", store: store.path).status == 0)
 
@@ -68,7 +68,7 @@ struct PurgeInBatchesTests {
     purge.send(SIGKILL)
     _ = try await purge.status()
     let left = try recordCount()
-    #expect((Self.count - left).isMultiple(of: 4_096) || left == 0)
+    #expect((Self.count - left).isMultiple(of: PurgeList.standardBatchSize) || left == 0)
     #expect(try await DLStoreProcess.run("verify", store: store.path).status == 0)
     let again = try DLStoreProcess(arguments, store: store.path, in: folder.path)
     #expect(try await again.status() == 0)

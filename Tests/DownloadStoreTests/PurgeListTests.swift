@@ -16,7 +16,9 @@ import Testing
   }
 
   private func list(withFiles: Bool = true) throws -> PurgeList {
-    try fixture.store.purgeList(DownloadRecord.all, withFiles: withFiles)
+    var list = try fixture.store.purgeList(DownloadRecord.all, withFiles: withFiles)
+    list.batchSize = 4_096
+    return list
   }
 
   private func purge(_ list: PurgeList) throws -> [PurgeListReport] {

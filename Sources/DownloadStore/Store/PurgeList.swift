@@ -49,8 +49,11 @@ package struct PurgeList: Sendable {
     }
   }
 
+  /// The usual ``batchSize``.
+  package static let standardBatchSize = 16_384
+
   /// The number of records that one transaction removes.
-  private static let batchSize = 4_096
+  package var batchSize = Self.standardBatchSize
 
   private var entries: [Entry] = []
   /// The records whose id has another form, which only another program can have given them.
@@ -84,9 +87,9 @@ package struct PurgeList: Sendable {
 
   /// The parts of the list, in its order.
   package var batches: some Sequence<Batch> {
-    let list = stride(from: 0, to: entries.count, by: Self.batchSize).lazy.map { start in
+    let list = stride(from: 0, to: entries.count, by: batchSize).lazy.map { start in
       Batch(
-        entries: entries[start..<min(start + Self.batchSize, entries.count)],
+        entries: entries[start..<min(start + batchSize, entries.count)],
         plan: PurgePlan()
       )
     }
