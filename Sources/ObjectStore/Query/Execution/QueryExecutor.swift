@@ -183,17 +183,19 @@ struct QueryExecutor: ~Copyable {
     return ids.sorted()
   }
 
+  /// The lowest ID that follows the start of the page; `nil` if there is none.
+  private var firstID: UInt64? {
+    guard let start = unsafe core.start else { return 0 }
+    return start.id < .max ? start.id + 1 : nil
+  }
+
   // MARK: Table scans
 
   private mutating func scanTable(
     _ requested: () -> RecordParts,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
   ) throws {
-    var first: UInt64 = 0
-    if let start = unsafe core.start {
-      guard start.id < .max else { return }
-      first = start.id + 1
-    }
+    guard let first = unsafe firstID else { return }
     // If the condition reads hot fields only, filter by them first and fetch the rest per match.
     let filtersByHotPart = unsafe testedParts == .hot
     var parts = unsafe filtersByHotPart ? .hot : testedParts.union(requested())
@@ -241,11 +243,7 @@ struct QueryExecutor: ~Copyable {
     _ requested: () -> RecordParts,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
   ) throws {
-    var first: UInt64 = 0
-    if let start = unsafe core.start {
-      guard start.id < .max else { return }
-      first = start.id + 1
-    }
+    guard let first = unsafe firstID else { return }
     let filter = unsafe ColumnFilter(core, reader.tables)
     var scan = unsafe try ColumnScan(reader, filter, from: first)
     while let chunk = unsafe try scan.next() {
