@@ -6,6 +6,8 @@ struct ModelDeclaration {
   let name: TokenSyntax
   /// The name in the store, as a literal.
   let storedName: StringLiteralExprSyntax
+  /// The name of the storage layout; `nil` for the default.
+  let layout: String?
   let access: AccessLevel
   /// The `@available` attributes of the struct and its enclosing declarations.
   let availability: [AttributeSyntax]
@@ -31,6 +33,7 @@ struct ModelDeclaration {
     access = AccessLevel(of: model, in: context)
     availability = ([Syntax(model)] + context).flatMap(\.availability)
     storedName = StructKind.storedName(of: model, attribute: attribute, problems: &problems)
+    layout = StructKind.layout(attribute, problems: &problems)
     StructKind.checkConditions(in: model, problems: &problems)
     let fields = model.memberBlock.members.compactMap { member -> StoredField? in
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { return nil }
@@ -39,6 +42,7 @@ struct ModelDeclaration {
       return field
     }
     self.fields = fields
+    if layout == "byKey" { Self.checkMarkersByKey(fields, problems: &problems) }
     Self.checkIDs(of: fields, problems: &problems)
     let declared = model.memberBlock.members.compactMap { member in
       member.decl.as(MacroExpansionDeclSyntax.self)
@@ -51,6 +55,16 @@ struct ModelDeclaration {
     indexes = declared.map(\.index)
     primaryKey = Self.primaryKey(among: fields, of: model, problems: &problems)
     guard problems.diagnostics.isEmpty else { return nil }
+  }
+
+  /// Reports the markers that a model that is stored by key cannot have.
+  private static func checkMarkersByKey(_ fields: [StoredField], problems: inout Problems) {
+    for field in fields {
+      if let marker = field.markers[.hot] { problems.add(.hotByKey(field: field.key), at: marker) }
+      if let marker = field.markers[.columnar] {
+        problems.add(.columnarByKey(field: field.key), at: marker)
+      }
+    }
   }
 
   private static func checkIDs(of fields: [StoredField], problems: inout Problems) {

@@ -9,10 +9,13 @@ enum ModelDiagnostic: Hashable {
   case insideGeneric(name: String)
   case privateNested(name: String)
   case modelNameNotLiteral
+  case layoutNotLiteral
   case noPrimaryKey(model: String)
   case compositeKeyNameTaken
   case optionalPrimaryKey(field: String)
   case hotPrimaryKey(field: String)
+  case hotByKey(field: String)
+  case columnarByKey(field: String)
   case uniquePrimaryKey(field: String)
   case conditional
   case severalBindings
@@ -72,6 +75,8 @@ extension ModelDiagnostic: DiagnosticMessage {
       "a stored type inside another type cannot be private: declare '\(name)' fileprivate"
     case .modelNameNotLiteral:
       "the name of a type in the store is a string literal of 1 to 100 bytes, without interpolation"
+    case .layoutNotLiteral:
+      "the layout of a model is written as '.sequential' or '.byKey'"
     case .noPrimaryKey(let model):
       "'\(model)' needs a primary key: mark one stored property with @PrimaryKey"
     case .compositeKeyNameTaken:
@@ -80,6 +85,10 @@ extension ModelDiagnostic: DiagnosticMessage {
       "the primary key '\(field)' cannot be optional"
     case .hotPrimaryKey(let field):
       "the primary key '\(field)' cannot be @Hot: it never changes"
+    case .hotByKey(let field):
+      "'\(field)' cannot be @Hot: a model that is stored by key keeps all fields together"
+    case .columnarByKey(let field):
+      "'\(field)' cannot be @Columnar: a model that is stored by key has no columns"
     case .uniquePrimaryKey(let field):
       "the primary key '\(field)' is unique without @Unique"
     case .conditional:

@@ -130,13 +130,14 @@ struct ModelExpansion {
       \(Self.list(model.indexes.map(\.schema)).indented.indented)
         ]
       """
+    let layout = model.layout.map { ",\n  layout: .\($0)" } ?? ""
     return """
       /// The name and the fields under which objects are stored.
       \(access)\(isolation)static let schema = ModelSchema(
         name: \(model.storedName.description),
         fields: [
       \(Self.list(fields).indented.indented)
-        ]\(indexes)
+        ]\(indexes)\(layout)
       )
       """
   }

@@ -45,7 +45,7 @@ enum StructKind {
   ) -> StringLiteralExprSyntax {
     let declared = StringLiteralExprSyntax(content: type.name.identifier?.name ?? "")
     guard
-      let argument = attribute.arguments?.as(LabeledExprListSyntax.self)?.first?.expression,
+      let argument = attribute.argument(labeled: "name"),
       !argument.is(NilLiteralExprSyntax.self)
     else { return declared }
     guard
@@ -58,6 +58,17 @@ enum StructKind {
     return literal.trimmed
   }
 
+  /// The storage layout: the argument of the macro, or `nil` for the default.
+  static func layout(_ attribute: AttributeSyntax, problems: inout Problems) -> String? {
+    guard let argument = attribute.argument(labeled: "layout") else { return nil }
+    let layout = argument.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+    guard let layout, ["sequential", "byKey"].contains(layout) else {
+      problems.add(.layoutNotLiteral, at: argument)
+      return nil
+    }
+    return layout
+  }
+
   /// Reports conditionally compiled properties: they would give one type two schemas.
   static func checkConditions(in type: StructDeclSyntax, problems: inout Problems) {
     let conditions = type.memberBlock.members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }
@@ -65,6 +76,13 @@ enum StructKind {
     where variable.isStoredInInstance && Markers(of: variable)[.transient] == nil {
       problems.add(.conditional, at: variable)
     }
+  }
+}
+
+extension AttributeSyntax {
+  /// The argument with this label.
+  fileprivate func argument(labeled label: String) -> ExprSyntax? {
+    arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }?.expression
   }
 }
 

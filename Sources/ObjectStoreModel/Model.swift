@@ -28,8 +28,12 @@
 /// A nested struct can use the types beside it for its fields. A default value must name such a type
 /// in full or with a leading dot.
 ///
-/// - Parameter name: The model's name in the store; the struct's name by default. Pass the old name
-///   when you rename the struct.
+/// - Parameters:
+///   - name: The model's name in the store; the struct's name by default. Pass the old name when you
+///     rename the struct.
+///   - layout: The order in which a new store keeps the objects, written with a leading dot. Choose
+///     `.byKey` for objects that are mostly looked up or replaced by primary key; see
+///     `StorageLayout`. Such a model has no `@Hot` and no `@Columnar` fields.
 @attached(
   extension,
   conformances: Model,
@@ -50,5 +54,5 @@
   named(PrimaryKey),
   named(primaryKey)
 )
-public macro Model(name: String? = nil) =
+public macro Model(name: String? = nil, layout: StorageLayout = .sequential) =
   #externalMacro(module: "ObjectStoreMacros", type: "ModelMacro")

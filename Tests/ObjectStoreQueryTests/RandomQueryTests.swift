@@ -18,12 +18,13 @@ import Testing
     var random = SplitMix64(seed: seed)
     var count = 0
     while count < Self.queriesPerSeed {
-      switch count / 400 % 6 {
+      switch count / 400 % 7 {
       case 0: count += try run(SingleSample.self, &random, seed)
       case 1: count += try run(CompoundSample.self, &random, seed)
       case 2: count += try run(TextSample.self, &random, seed)
       case 3: count += try run(ColumnarSample.self, &random, seed)
       case 4: count += try run(MixedSample.self, &random, seed)
+      case 5: count += try run(KeyedSample.self, &random, seed)
       default: count += try run(BareSample.self, &random, seed)
       }
     }
@@ -59,6 +60,7 @@ import Testing
           for _ in 0..<Int.random(in: 0...15, using: &random) {
             try change(&rows, &nextID, &tx, M.self, &random)
           }
+          try sortInStorageOrder(&rows, of: M.self, in: tx)
           for _ in 0..<40 { try check(tx, rows, M.self, &random, seed, &count) }
           if isRolledBack { throw Rollback() }
         }
@@ -66,6 +68,7 @@ import Testing
         rows = before
       }
       try store.read { tx in
+        try sortInStorageOrder(&rows, of: M.self, in: tx)
         for _ in 0..<60 { try check(tx, rows, M.self, &random, seed, &count) }
       }
     }
@@ -105,6 +108,21 @@ import Testing
       try tx.delete(M.self, key: removed.id)
     default: break
     }
+  }
+
+  /// Sorts the rows in the order of a query without conditions and sort keys.
+  ///
+  /// A model with sequential ids has them in the order of insertion, in which the rows already are.
+  private func sortInStorageOrder<M: SampleModel>(
+    _ rows: inout [Row],
+    of model: M.Type,
+    in tx: borrowing some ObjectReader & ~Copyable
+  ) throws {
+    guard M.schema.layout == .byKey else { return }
+    let ids = try tx.fetch(M.all).map(\.row.id)
+    #expect(ids.sorted() == rows.map(\.id).sorted())
+    let positions = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, $0) })
+    rows.sort { positions[$0.id] ?? 0 < positions[$1.id] ?? 0 }
   }
 
   // MARK: A single query

@@ -49,7 +49,8 @@ extension SampleModel {
     _ name: String,
     indexed: Set<String> = [],
     columnar: Set<String> = [],
-    _ indexes: [IndexSchema] = []
+    _ indexes: [IndexSchema] = [],
+    layout: StorageLayout = .sequential
   ) -> ModelSchema {
     func isIndexed(_ field: String) -> Bool { indexed.contains(field) }
     func isColumnar(_ field: String) -> Bool { columnar.contains(field) }
@@ -107,7 +108,8 @@ extension SampleModel {
         FieldSchema("tags", Set<String>.self, isIndexed: isIndexed("tags")),
         FieldSchema("marks", [Double].self, isIndexed: isIndexed("marks")),
       ],
-      indexes: indexes
+      indexes: indexes,
+      layout: layout
     )
   }
 
@@ -217,6 +219,17 @@ struct TextSample: SampleModel {
   let row: Row
 }
 
+/// A model that is stored by key.
+struct KeyedSample: SampleModel {
+  static let schema = makeSchema(
+    "Keyed",
+    indexed: ["rank", "level", "name", "tags"],
+    [IndexSchema(on: "flag", "rank"), IndexSchema(on: "colour", "id", isUnique: true)],
+    layout: .byKey
+  )
+  let row: Row
+}
+
 /// The old layout of a model: without `ratio`, and with `rank` as a cold field.
 struct OldSample<New: SampleModel>: Model {
   struct Columns: Sendable {}
@@ -235,7 +248,8 @@ struct OldSample<New: SampleModel>: Model {
         FieldSchema("colour", Colour.self), FieldSchema("priority", Priority.self),
         FieldSchema("data", Data.self), FieldSchema("tags", Set<String>.self),
         FieldSchema("marks", [Double].self),
-      ]
+      ],
+      layout: new.layout
     )
   }
 

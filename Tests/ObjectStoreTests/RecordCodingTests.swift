@@ -21,7 +21,7 @@ import Testing
     encoder.seal(objectID: id)
     let chunk = HotChunkBuilder()
     unsafe try? chunk.set(encoder.hot.buffer, layoutNumber: 3, of: id)
-    chunk.seal(number: HotChunk.number(of: id))
+    chunk.seal(seed: HotChunk.number(of: id))
     return unsafe Parts(cold: encoder.cold.bytes, hot: Array(chunk.view.bytes))
   }
 
@@ -158,7 +158,7 @@ import Testing
         unsafe try builder.set($0, layoutNumber: layoutNumber, of: id)
       }
     }
-    builder.seal(number: 0)
+    builder.seal(seed: 0)
     let intact = unsafe Array(builder.view.bytes)
     #expect(unsafe (builder.view.stride > 0) == hasEqualSizes)
     var refused = 0

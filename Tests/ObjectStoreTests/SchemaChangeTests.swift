@@ -1,3 +1,6 @@
+import Foundation
+import LMDB
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -285,6 +288,31 @@ struct OtherNote: Note {
       try store.write { try $0.insert(OldNote(id: 2, text: "eggs")) }
     }
     #expect(error?.code == .tooNew)
+    #expect(try store.read { try $0.find(OldNote.self, key: 1)?.text } == "milk")
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `a writer with an outdated schema does not block a thread that changes the schema`() throws {
+    let store = try folder.open(OldNote.self)
+    _ = try folder.open(NewNote.self)
+    let environment = try Environment.open(folder.path)
+    let result = Mutex<Result<Void, any Error>?>(nil)
+    let hasEnded = DispatchSemaphore(value: 0)
+    try StoreOpening.databaseOpeningLock.withLock { _ in
+      Thread.detachNewThread {
+        let written = Result { try store.write { try $0.insert(OldNote(id: 1, text: "milk")) } }
+        result.withLock { $0 = written }
+        hasEnded.signal()
+      }
+      // The writer finds that its schema is outdated between two of these transactions. It must not
+      // keep its own transaction until it has read the schema, which needs the lock.
+      for _ in 0..<100 {
+        _ = try environment.beginWrite()
+        Thread.sleep(forTimeInterval: 0.001)
+      }
+    }
+    hasEnded.wait()
+    try result.withLock { $0 }?.get()
     #expect(try store.read { try $0.find(OldNote.self, key: 1)?.text } == "milk")
   }
 

@@ -23,6 +23,8 @@ import lmdb
 
 FORMAT = 2
 CODING_VERSION = 1
+KEYED_LAYOUT_VERSION = 2
+REPLACEMENTS_VERSION = 2
 LONGEST_CONTENT = 440
 
 
@@ -444,8 +446,10 @@ class Field:
 class Layout:
     def __init__(self, data):
         reader = Bytes(data)
-        if reader.number("B") != CODING_VERSION:
+        version = reader.number("B")
+        if version not in (CODING_VERSION, KEYED_LAYOUT_VERSION):
             raise TooNew("a layout has a later coding")
+        self.is_keyed = version == KEYED_LAYOUT_VERSION
         self.fields = [Field(reader) for _ in range(reader.number("H"))]
         keys = [field for field in self.fields if field.is_key]
         if len(keys) != 1 or keys[0].is_optional or keys[0].is_hot:
@@ -456,6 +460,13 @@ class Layout:
                 raise Damage("a layout has a repeated field")
         self.cold = [field for field in self.fields if not field.is_hot]
         self.hot = [field for field in self.fields if field.is_hot]
+        if self.is_keyed and self.hot:
+            raise Damage("a model that is stored by key has a hot field")
+
+
+def home_id(hash_value):
+    """Returns the id that follows from the hash of a key, in a model that is stored by key."""
+    return max(1, hash_value & (MASK >> 1))
 
 
 def header(part):
@@ -571,6 +582,12 @@ class Model:
         self.store = store
         self.name = name
         self.layouts = layouts
+        if len({layout.is_keyed for layout in layouts.values()}) != 1:
+            raise Damage(f"the layouts of {name} disagree about how it is stored")
+        self.is_keyed = layouts[1].is_keyed
+        self.root = f"{name}/keyed" if self.is_keyed else name
+        if self.is_keyed and store.number("format", "I") < 2:
+            raise Damage(f"{name} is stored by key in a store of format 1")
         self.names = {f.id: f.name for n in sorted(layouts) for f in layouts[n].fields}
         self.types = {}
         for layout in layouts.values():
@@ -616,7 +633,7 @@ class Model:
 
     def read(self):
         store = self.store
-        cold = store.integers(self.name)
+        cold = store.integers(self.root)
         hot, is_readable = self.hot_parts()
         keys = {}
         wanted = {index: set() for index in self.indexes}
@@ -645,7 +662,9 @@ class Model:
                 if key in primary_keys:
                     raise Damage("another object has the same primary key")
                 primary_keys.add(key)
-                keys.setdefault(xxh64(key, store.seed), []).append(object_id)
+                hash_value = xxh64(key, store.seed)
+                if not self.is_keyed or object_id != home_id(hash_value):
+                    keys.setdefault(hash_value, []).append(object_id)
                 for field in self.columns:
                     contents[field][object_id] = values.get(field)
                 for number, index in self.indexes.items():
@@ -687,11 +706,11 @@ class Model:
         """Returns the hot parts by object id, and whether every chunk could be read."""
         parts = {}
         is_readable = True
-        for number, data in self.store.integers(f"{self.name}/hot").items():
+        for number, data in self.store.integers(f"{self.root}/hot").items():
             try:
                 parts |= read_chunk(data, number)
             except Damage as damage:
-                self.store.report(f"chunk {number} of {self.name}/hot: {damage}")
+                self.store.report(f"chunk {number} of {self.root}/hot: {damage}")
                 is_readable = False
         return parts, is_readable
 
@@ -710,21 +729,21 @@ class Model:
 
     def check_keys(self, wanted):
         found = {}
-        for hash_value, data in self.store.integers(f"{self.name}/keys").items():
+        for hash_value, data in self.store.integers(f"{self.root}/keys").items():
             if not data or len(data) % 8:
-                self.store.report(f"{self.name}/keys: the entry {hash_value:016x} is truncated")
+                self.store.report(f"{self.root}/keys: the entry {hash_value:016x} is truncated")
                 continue
             found[hash_value] = sorted(struct.unpack(f"<{len(data) // 8}Q", data))
         for hash_value in sorted(found.keys() | wanted.keys()):
             actual, expected = found.get(hash_value, []), sorted(wanted.get(hash_value, []))
             if actual != expected:
                 self.store.report(
-                    f"{self.name}/keys: {hash_value:016x} has {actual}, not {expected}"
+                    f"{self.root}/keys: {hash_value:016x} has {actual}, not {expected}"
                 )
 
     def check_indexes(self, wanted):
         store = self.store
-        prefix = f"{self.name}/index/"
+        prefix = f"{self.root}/index/"
         for field, expected in wanted.items():
             table = f"{prefix}{field}"
             found = store.table(table, integers=False)
@@ -768,8 +787,8 @@ HISTORY = "store/history"
 HISTORY_PIECE = 1984
 
 
-def check_changes(reader):
-    """Reads the changes of one commit to the end."""
+def check_changes(reader, kinds):
+    """Reads the changes of one commit, which has these kinds of changes, to the end."""
     while reader.left:
         string(reader.take(reader.varint()))
         reader.varint()
@@ -778,11 +797,11 @@ def check_changes(reader):
             kind = reader.number("B")
             step = reader.varint()
             last += step
-            if kind not in (1, 2, 3) or step == 0 or last >> 64:
+            if kind not in kinds or step == 0 or last >> 64:
                 raise Damage("a change is invalid")
             if kind == 2:
                 reader.varint()
-            elif kind == 3:
+            elif kind in (3, 4):
                 reader.take(reader.varint())
 
 
@@ -844,7 +863,8 @@ class Store:
         _, _, commits, total = struct.unpack("<QIQQ", entries.pop(0))
         for number, data in sorted(entries.items()):
             reader = Bytes(bytes(data))
-            if reader.number("B") != CODING_VERSION:
+            version = reader.number("B")
+            if version not in (CODING_VERSION, REPLACEMENTS_VERSION):
                 raise TooNew("the history has a later coding")
             reader.number("I")
             commits += 1
@@ -854,7 +874,7 @@ class Store:
             if reader.number("Q") != total:
                 self.report(f"commit {number} of the history: the byte sum is wrong")
             try:
-                check_changes(reader)
+                check_changes(reader, (1, 2, 3) if version == CODING_VERSION else (1, 2, 3, 4))
             except Damage as damage:
                 self.report(f"commit {number} of the history: {damage}")
 

@@ -37,20 +37,30 @@ extension Sample: Model {
   static let columns = Columns()
   static let schema = ModelSchema(
     name: "Sample",
-    fields: [
+    fields: fields(isColumnar: true),
+    indexes: [
+      IndexSchema(on: "int64", "text", isUnique: true),
+      IndexSchema(on: "data", "numbers", "text", "double"),
+      IndexSchema(on: "list", "uint8"),
+      IndexSchema(on: "key", "truth", "float", "date", "int8", "uint16", isUnique: true),
+    ]
+  )
+
+  static func fields(isColumnar: Bool) -> [FieldSchema] {
+    [
       FieldSchema("key", UUID.self, isPrimaryKey: true, isIndexed: true),
-      FieldSchema("truth", Bool.self, isIndexed: true, isColumnar: true),
-      FieldSchema("int8", Int8.self, isIndexed: true, isColumnar: true),
-      FieldSchema("int16", Int16.self, isIndexed: true, isColumnar: true),
-      FieldSchema("int32", Int32.self, isIndexed: true, isColumnar: true),
-      FieldSchema("int64", Int64.self, isIndexed: true, isColumnar: true),
-      FieldSchema("uint8", UInt8.self, isIndexed: true, isColumnar: true),
-      FieldSchema("uint16", UInt16.self, isIndexed: true, isColumnar: true),
-      FieldSchema("uint32", UInt32.self, isIndexed: true, isColumnar: true),
-      FieldSchema("uint64", UInt64.self, isUnique: true, isColumnar: true),
-      FieldSchema("float", Float.self, isIndexed: true, isColumnar: true),
-      FieldSchema("double", Double.self, isIndexed: true, isHot: true, isColumnar: true),
-      FieldSchema("date", Date.self, isIndexed: true, isColumnar: true),
+      FieldSchema("truth", Bool.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("int8", Int8.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("int16", Int16.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("int32", Int32.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("int64", Int64.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("uint8", UInt8.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("uint16", UInt16.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("uint32", UInt32.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("uint64", UInt64.self, isUnique: true, isColumnar: isColumnar),
+      FieldSchema("float", Float.self, isIndexed: true, isColumnar: isColumnar),
+      FieldSchema("double", Double.self, isIndexed: true, isHot: true, isColumnar: isColumnar),
+      FieldSchema("date", Date.self, isIndexed: true, isColumnar: isColumnar),
       FieldSchema("text", String.self, id: 7, isOptional: true, isIndexed: true),
       FieldSchema("data", Data.self, isIndexed: true),
       FieldSchema("list", [String].self, isOptional: true, isIndexed: true, isHot: true),
@@ -61,14 +71,8 @@ extension Sample: Model {
       FieldSchema("table", [[UInt8]].self),
       FieldSchema("header", HeaderField.self, isOptional: true),
       FieldSchema("price", Decimal.self, isIndexed: true),
-    ],
-    indexes: [
-      IndexSchema(on: "int64", "text", isUnique: true),
-      IndexSchema(on: "data", "numbers", "text", "double"),
-      IndexSchema(on: "list", "uint8"),
-      IndexSchema(on: "key", "truth", "float", "date", "int8", "uint16", isUnique: true),
     ]
-  )
+  }
 
   var primaryKey: UUID { key }
 
@@ -228,4 +232,26 @@ struct OlderSample: Model {
     record.encode(caption)
     record.encode(key)
   }
+}
+
+/// A sample that is stored by key.
+struct KeyedSample: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "KeyedSample",
+    fields: Sample.fields(isColumnar: false),
+    layout: .byKey
+  )
+
+  let sample: Sample
+  var primaryKey: UUID { sample.key }
+
+  init(sample: Sample) { self.sample = sample }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    sample = try Sample(from: record)
+  }
+
+  func encode(to record: inout RecordEncoder) { sample.encode(to: &record) }
 }

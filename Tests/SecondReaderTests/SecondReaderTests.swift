@@ -130,6 +130,34 @@ import Testing
     #expect(try store.read { tx in try tx.find(Sample.self, key: samples[0].key) } == samples[0])
   }
 
+  @Test func `the second reader reads a model that is stored by key`() throws {
+    let folder = try TemporaryFolder()
+    let store = try Store(at: folder.path, models: [KeyedSample.self])
+    let samples = Sample.samples
+    try store.write { tx in
+      for sample in samples { try tx.insert(KeyedSample(sample: sample)) }
+    }
+    // Deleted and inserted again: the history has a replacement.
+    try store.write { tx in
+      try tx.delete(KeyedSample.self, key: samples[0].key)
+      try tx.insert(KeyedSample(sample: samples[0]))
+    }
+    let report = try SecondReader.read(folder.path)
+    #expect(report.problems == "")
+    #expect(report.status == 0)
+    #expect(report.lines.count == samples.count)
+    for sample in samples { #expect(report.lines.contains { $0.fields == sample.printed }) }
+
+    let environment = try Environment.open(folder.path)
+    var transaction = try environment.beginWrite()
+    let table = try transaction.createDatabase("KeyedSample/keyed", keys: .integers)
+    try transaction.removeAll(in: table)
+    try transaction.commit()
+    let damaged = try SecondReader.read(folder.path)
+    #expect(damaged.status == 65)
+    #expect(damaged.problems.contains("belongs to no record"))
+  }
+
   @Test func `a store contains the example bytes of format.md`() throws {
     let page = try String(contentsOfFile: "\(SecondReader.root)/docs/format.md", encoding: .utf8)
     let example = try #require(page.components(separatedBy: "```").first { $0.hasPrefix("text") })
@@ -252,5 +280,7 @@ extension DownloadRecord {
     pendingHooks = [.completion, .failure]
     bytesPerSecond = .max
     notBefore = createdAt.addingTimeInterval(-0.5)
+    ranges = Data([0, 1, 128, 1, 255, 1])
+    connections = .max
   }
 }

@@ -174,7 +174,7 @@ struct ColumnChunkView {
 }
 
 /// A mutable column chunk.
-final class ColumnChunkBuilder {
+final class ColumnChunkBuilder: ChunkBuilder {
   private var writer: ByteWriter
   private let width: Int
   private var objects: ColumnMask

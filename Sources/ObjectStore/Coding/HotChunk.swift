@@ -158,7 +158,7 @@ struct HotChunkView {
 }
 
 /// A mutable copy of a chunk.
-final class HotChunkBuilder {
+final class HotChunkBuilder: ChunkBuilder {
   private var writer: ByteWriter
   /// Whether a part was set or removed.
   private(set) var isChanged = false
@@ -176,12 +176,19 @@ final class HotChunkBuilder {
 
   /// The current bytes of the chunk, valid until the next change.
   ///
-  /// The chunk's checksum is stale after a change until ``seal(number:)`` updates it.
+  /// The chunk's checksum is stale after a change until ``seal(seed:)`` updates it.
   @unsafe var view: HotChunkView { unsafe HotChunkView(checked: writer.buffer) }
 
+  /// Whether the chunk has no part.
+  var isEmpty: Bool { unsafe view.presence == 0 }
+
+  @unsafe var bytes: UnsafeRawBufferPointer { unsafe writer.buffer }
+
   /// Writes the checksum, after which the chunk can be stored.
-  func seal(number: UInt64) {
-    writer.patch(unsafe RecordHeader.checksum(of: writer.buffer, seed: number), at: 0)
+  ///
+  /// - Parameter seed: The number of the chunk.
+  func seal(seed: UInt64) {
+    writer.patch(unsafe RecordHeader.checksum(of: writer.buffer, seed: seed), at: 0)
   }
 
   /// Inserts or replaces the part of the object.

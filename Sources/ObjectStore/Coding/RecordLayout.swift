@@ -31,12 +31,18 @@ struct RecordLayout: Sendable, Hashable {
   }
 
   let fields: [Field]
+  /// The storage layout of the model.
+  let storage: StorageLayout
   let places: [FieldPlace]
   let cold: PartShape
   let hot: PartShape
 
-  init(fields: [Field]) {
+  /// Creates a layout of the fields; hot fields of a model that is stored by key become cold.
+  init(fields: [Field], storage: StorageLayout = .sequential) {
+    var fields = fields
+    if storage == .byKey { for index in fields.indices { fields[index].isHot = false } }
     self.fields = fields
+    self.storage = storage
     cold = Self.shape(of: fields.filter { !$0.isHot }, headerSize: RecordHeader.size)
     hot = Self.shape(of: fields.filter(\.isHot), headerSize: 0)
     var coldAllocator = PlaceAllocator(shape: cold, isHot: false)
@@ -88,7 +94,9 @@ struct RecordLayout: Sendable, Hashable {
     }
   }
 
-  init(_ schema: ModelSchema) {
+  /// Creates the layout in which a program with this schema writes; by default in the storage layout
+  /// that the schema declares.
+  init(_ schema: ModelSchema, storage: StorageLayout? = nil) {
     self.init(
       fields: schema.fields.map { field in
         Field(
@@ -99,7 +107,8 @@ struct RecordLayout: Sendable, Hashable {
           isHot: field.isHot,
           isPrimaryKey: field.isPrimaryKey
         )
-      }
+      },
+      storage: storage ?? schema.layout
     )
   }
 
@@ -145,12 +154,21 @@ struct RecordParts: OptionSet, Sendable, Hashable {
 // MARK: On disk
 
 extension RecordLayout {
-  private static let codingVersion: UInt8 = 1
+  /// The version of the encoding.
+  ///
+  /// Programs that know only sequential ids must not read a model that is stored by key. They refuse
+  /// its layouts, because these have a later version.
+  static func codingVersion(_ storage: StorageLayout) -> UInt8 {
+    switch storage {
+    case .sequential: 1
+    case .byKey: 2
+    }
+  }
 
   /// The description of the layout that the store keeps.
   var encoded: [UInt8] {
     var writer = ByteWriter()
-    writer.write(Self.codingVersion)
+    writer.write(Self.codingVersion(storage))
     writer.write(UInt16(fields.count))
     for field in fields {
       writer.write(field.id)
@@ -167,9 +185,9 @@ extension RecordLayout {
 
   /// Decodes a description.
   init(encoded reader: inout ByteReader) throws(RecordError) {
-    guard try reader.read(UInt8.self) == Self.codingVersion else {
-      throw RecordError(.unknownCoding)
-    }
+    let version = try reader.read(UInt8.self)
+    let storage = StorageLayout.allCases.first { Self.codingVersion($0) == version }
+    guard let storage else { throw RecordError(.unknownCoding) }
     let count = try reader.read(UInt16.self)
     var fields: [Field] = []
     for _ in 0..<count {
@@ -193,7 +211,7 @@ extension RecordLayout {
         )
       )
     }
-    self.init(fields: fields)
+    self.init(fields: fields, storage: storage)
   }
 }
 

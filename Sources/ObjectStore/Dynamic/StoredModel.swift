@@ -53,6 +53,8 @@ public struct StoredModel: Sendable, Hashable {
   public var objectCount: Int
   /// The number of record layouts that the store describes.
   public var layoutCount: Int
+  /// The order in which the store keeps the objects.
+  public var layout: StorageLayout
 }
 
 extension StoredModel.Field {

@@ -200,7 +200,8 @@ extension StoredModel {
       indexes: indexes,
       columns: entry.tables.columns.map(\.description.fieldID),
       objectCount: try transaction.count(of: entry.tables.records),
-      layoutCount: entry.layouts.count
+      layoutCount: entry.layouts.count,
+      layout: entry.tables.storage
     )
   }
 }

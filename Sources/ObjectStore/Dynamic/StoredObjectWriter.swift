@@ -278,7 +278,7 @@ extension StoredObject {
       if known.contains(where: { $0.id != own.id && $0.name == own.name }) { own.name = field.name }
       described.append(RecordLayout.Field(own))
     }
-    return RecordLayout(fields: described)
+    return RecordLayout(fields: described, storage: entry.tables.storage)
   }
 }
 

@@ -89,14 +89,16 @@ struct StoredSchema {
   ) throws -> Entry {
     let layouts = try metadata.layouts(of: name, in: transaction)
     let fields = try mergedFields(of: layouts, model: name)
+    let own = RecordLayout(fields: fields, storage: layouts.storage ?? .sequential)
+    let tableNames = ModelTableNames(name, own.storage)
     guard
-      let records = try transaction.openDatabase(TableName.records(name), keys: .integers),
-      let hot = try transaction.openDatabase(TableName.hot(name), keys: .integers),
-      let keys = try transaction.openDatabase(TableName.keys(name), keys: .integers)
+      let records = try transaction.openDatabase(tableNames.records, keys: .integers),
+      let hot = try transaction.openDatabase(tableNames.hot, keys: .integers),
+      let keys = try transaction.openDatabase(tableNames.keys, keys: .integers)
     else { throw StoreError(.damaged, "a table of \(name) is missing") }
     var indexes: [(IndexDescription, Database)] = []
     for index in try metadata.indexes(of: name, in: transaction) {
-      let table = TableName.index(name, index.id)
+      let table = tableNames.index(index.id)
       guard let database = try transaction.openDatabase(table) else {
         throw StoreError(.damaged, "the index table \(table) is missing")
       }
@@ -104,7 +106,7 @@ struct StoredSchema {
     }
     let tables = ModelTables(
       name,
-      own: RecordLayout(fields: fields),
+      own: own,
       records: records,
       hot: hot,
       keys: keys,
@@ -217,11 +219,16 @@ struct StoredSchemaWriter {
     in transaction: inout WriteTransaction
   ) throws {
     let name = addition.model
-    let records = try transaction.createDatabase(TableName.records(name), keys: .integers)
-    let hot = try transaction.createDatabase(TableName.hot(name), keys: .integers)
-    let keys = try transaction.createDatabase(TableName.keys(name), keys: .integers)
     var layouts = try metadata.layouts(of: name, in: transaction)
-    for layout in addition.layouts where !layouts.contains(layout) {
+    let storage = layouts.storage ?? addition.layouts.storage ?? .sequential
+    try metadata.requireFormat(of: storage, in: &transaction)
+    let tableNames = ModelTableNames(name, storage)
+    let records = try transaction.createDatabase(tableNames.records, keys: .integers)
+    let hot = try transaction.createDatabase(tableNames.hot, keys: .integers)
+    let keys = try transaction.createDatabase(tableNames.keys, keys: .integers)
+    for layout in addition.layouts {
+      let layout = RecordLayout(fields: layout.fields, storage: storage)
+      guard !layouts.contains(layout) else { continue }
       for other in layouts { try StoreOpening.requireSameTypes(other, layout, model: name) }
       guard layouts.count < Metadata.maximumLayoutCount else {
         throw StoreError(.other, "the store already has 65534 layouts of \(name), the maximum")
@@ -233,11 +240,11 @@ struct StoredSchemaWriter {
     let fields = try StoredSchema.mergedFields(of: layouts, model: name)
     let existing = try metadata.indexes(of: name, in: transaction)
     for index in addition.indexes where !index.isCovered(by: existing) {
-      let database = try transaction.createDatabase(TableName.index(name, index.id))
+      let database = try transaction.createDatabase(tableNames.index(index.id))
       try transaction.removeAll(in: database)
       let tables = ModelTables(
         name,
-        own: RecordLayout(fields: fields),
+        own: RecordLayout(fields: fields, storage: storage),
         records: records,
         hot: hot,
         keys: keys,
@@ -250,7 +257,9 @@ struct StoredSchemaWriter {
       try metadata.set(index.encoded, for: key, in: &transaction)
     }
     let existingColumns = try metadata.columns(of: name, in: transaction)
-    for column in addition.columns where !existingColumns.contains(column) {
+    // A model that is stored by key has no columns, also if the addition is of one that has.
+    for column in storage == .byKey ? [] : addition.columns
+    where !existingColumns.contains(column) {
       let tables = ModelTables(
         name,
         own: RecordLayout(fields: fields),

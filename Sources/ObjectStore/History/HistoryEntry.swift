@@ -18,7 +18,10 @@ struct HistoryEntry: Sendable, Hashable {
   var byteSum: UInt64
   var models: [ModelEntry]
 
-  static let codingVersion: UInt8 = 1
+  /// The version of the encoding without replacements.
+  static let firstVersion: UInt8 = 1
+  /// The version of the encoding with replacements, which older programs do not know.
+  static let replacementVersion: UInt8 = 2
   /// The number of bytes before the models.
   static let headerSize = 21
   /// The maximum size of a stored piece, in bytes, such that two pieces fit in a 4 KiB page.
@@ -46,7 +49,7 @@ struct HistoryEntry: Sendable, Hashable {
         switch change.kind {
         case .inserted: break
         case .updated: writer.writeVarint(change.fields)
-        case .deleted:
+        case .deleted, .replaced:
           writer.writeVarint(UInt64(change.key.count))
           writer.write(change.key)
         }
@@ -55,15 +58,24 @@ struct HistoryEntry: Sendable, Hashable {
     return writer.bytes
   }
 
+  /// Returns the first version of the encoding that can represent the changes.
+  static func version(of models: [ModelEntry]) -> UInt8 {
+    let hasReplacements = models.contains { entry in
+      entry.changes.objects.values.contains { $0.kind == .replaced }
+    }
+    return hasReplacements ? replacementVersion : firstVersion
+  }
+
   /// Encodes the complete entry from already encoded models.
   static func encode(
+    version: UInt8 = firstVersion,
     nonce: UInt32,
     commitSum: UInt64,
     byteSum: UInt64,
     models: [UInt8]
   ) -> [UInt8] {
     var writer = ByteWriter()
-    writer.write(codingVersion)
+    writer.write(version)
     writer.write(nonce)
     writer.write(commitSum)
     writer.write(byteSum)
@@ -75,7 +87,7 @@ struct HistoryEntry: Sendable, Hashable {
 extension HistoryEntry {
   /// Decodes the header and leaves the reader positioned at the first model.
   init(header reader: inout ByteReader) throws(RecordError) {
-    guard try reader.read(UInt8.self) == Self.codingVersion else {
+    guard try Self.firstVersion...Self.replacementVersion ~= reader.read(UInt8.self) else {
       throw RecordError(.unknownCoding)
     }
     nonce = try reader.read()
@@ -134,7 +146,7 @@ extension HistoryEntry {
       switch kind {
       case .inserted: break
       case .updated: change.fields = try reader.readVarint()
-      case .deleted:
+      case .deleted, .replaced:
         let key = unsafe try reader.take(count(&reader))
         if isWanted { change.key = unsafe Array(key) }
       }
@@ -147,9 +159,9 @@ extension HistoryEntry {
 /// The net change of one object over one or more commits.
 struct ObjectChange: Sendable, Hashable {
   var kind: ChangeLog.Change.Kind
-  /// The changed fields as in ``ChangeLog/Change/fields``; all for an insertion or deletion.
+  /// The changed fields as in ``ChangeLog/Change/fields``; all unless it is an update.
   var fields: UInt64
-  /// The stored bytes of the primary key, for a deletion.
+  /// The stored bytes of the primary key of the deleted object, for a deletion or replacement.
   var key: [UInt8] = []
 
   /// The net change of this one and a later one; `nil` when the object was inserted and deleted.
@@ -158,8 +170,14 @@ struct ObjectChange: Sendable, Hashable {
     case (.inserted, .deleted): nil
     case (.inserted, _): self
     case (.updated, .updated): ObjectChange(kind: .updated, fields: fields | later.fields)
-    // Object ids are never reused, so no change follows a deletion.
-    case (.updated, _), (.deleted, _): later
+    case (.updated, _): later
+    // The object that existed before both changes is the one that the first of them deleted.
+    case (.replaced, .deleted): ObjectChange(kind: .deleted, fields: .max, key: key)
+    case (.replaced, _): self
+    // A sequential id is never reused; an id that follows from a key is.
+    case (.deleted, .inserted), (.deleted, .replaced):
+      ObjectChange(kind: .replaced, fields: .max, key: key)
+    case (.deleted, _): later
     }
   }
 }

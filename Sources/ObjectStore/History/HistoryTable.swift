@@ -220,6 +220,7 @@ struct HistoryTable: Sendable {
     let byteSum = end.byteSum + UInt64(encoded.count + HistoryEntry.headerSize)
     try trim(from: floor, commitSum: commitSum, byteSum: byteSum, limit: limit, in: &transaction)
     let value = HistoryEntry.encode(
+      version: HistoryEntry.version(of: models),
       nonce: .random(),
       commitSum: commitSum,
       byteSum: byteSum,

@@ -70,7 +70,11 @@ extension ObjectReader where Self: ~Copyable {
         )
       }
       let object: M = unsafe try reader.decode(record, id)
-      if change.kind == .inserted {
+      if change.kind == .replaced, unsafe try !reader.isKey(change.key, of: record, id) {
+        // Another object took the id, because their keys have the same hash.
+        answer.deleted.append(try M.primaryKey(fromStored: change.key, objectID: id))
+        answer.inserted.append(object)
+      } else if change.kind == .inserted {
         answer.inserted.append(object)
       } else {
         answer.updated.append(.init(object: object, fields: ChangedFields(bits: change.fields)))

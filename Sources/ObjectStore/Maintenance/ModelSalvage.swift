@@ -43,7 +43,7 @@ struct ModelSalvage {
     readHotParts(&lost)
     var transaction = try environment.beginWrite()
     var own = RepairReport.ModelReport()
-    try file.forEachEntry(of: TableName.records(model.name)) { key, value in
+    try file.forEachEntry(of: model.tableNames.records) { key, value in
       let entry = SalvagedFile.Entry(key: key, value: value)
       guard entry.id > 0 else { return }
       known.insert(entry.id)
@@ -61,8 +61,10 @@ struct ModelSalvage {
     own.saved = saved.count
     own.withoutHotFields.sort()
     own.lost = known.subtracting(saved).subtracting(skippedObjects).sorted()
-    // Object ids are never reused, not even those of lost objects.
-    if let greatest = known.max(), greatest > max(saved.max() ?? 0, model.floor) {
+    // Sequential ids are never reused, not even those of lost objects.
+    if model.storage == .sequential, let greatest = known.max(),
+      greatest > max(saved.max() ?? 0, model.floor)
+    {
       try metadata.set(greatest, for: MetadataKey.floor(model.name), in: &transaction)
     }
     try transaction.commit(.deferred)
@@ -73,7 +75,7 @@ struct ModelSalvage {
 
   private mutating func readHotParts(_ lost: inout LostRecords) {
     var chunks: [(number: UInt64, bytes: [UInt8])] = []
-    file.forEachEntry(of: TableName.hot(model.name)) { key, value in
+    file.forEachEntry(of: model.tableNames.hot) { key, value in
       chunks.append((SalvagedFile.Entry(key: key, value: []).id, value))
     }
     chunks += lost.chunks(of: model.name).map { ($0.id, $0.cold) }
@@ -94,14 +96,14 @@ struct ModelSalvage {
   }
 
   private mutating func readKnownIDs() {
-    file.forEachEntry(of: TableName.keys(model.name)) { _, value in
+    file.forEachEntry(of: model.tableNames.keys) { _, value in
       for offset in stride(from: 0, to: value.count / 8 * 8, by: 8) {
         let bytes = value[offset..<offset + 8]
         known.insert(bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) })
       }
     }
     for index in model.indexes {
-      file.forEachEntry(of: TableName.index(model.name, index.id)) { key, _ in
+      file.forEachEntry(of: model.tableNames.index(index.id)) { key, _ in
         guard let id = unsafe key.withUnsafeBytes({ unsafe KeyEncoding.objectID(of: $0) }) else {
           return
         }
@@ -237,9 +239,11 @@ struct ModelSalvage {
         }
       }
       let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
-      let others = unsafe try reader.objectIDs(withHash: hash).map { unsafe Array($0) } ?? []
-      let own = (0..<8).map { UInt8(truncatingIfNeeded: id >> UInt64(8 * $0)) }
-      try put(others + own, hash, in: tables.keys, &transaction)
+      if tables.needsKeyEntry(id, withHash: hash) {
+        let others = unsafe try reader.objectIDs(withHash: hash).map { unsafe Array($0) } ?? []
+        let own = (0..<8).map { UInt8(truncatingIfNeeded: id >> UInt64(8 * $0)) }
+        try put(others + own, hash, in: tables.keys, &transaction)
+      }
       try put(cold, id, in: tables.records, &transaction)
       if unsafe record.binding.hasHotFields {
         let number = unsafe record.binding.number

@@ -150,6 +150,7 @@ struct ModelVerifier {
       throw RecordError(.missingField)
     }
     let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
+    guard unsafe tables.needsKeyEntry(id, withHash: hash) else { return }
     guard let ids = unsafe try? reader.objectIDs(withHash: hash),
       unsafe Self.ids(ids).contains(id)
     else { return unsafe note(.primaryKey, "the key table has no entry for it", id, &report) }
@@ -173,7 +174,12 @@ struct ModelVerifier {
         unsafe note(.primaryKey, "an entry of the key table is malformed", nil, &report)
       }
       listed += ids.count
-      if ids.count > 1 { unsafe try verifyDistinctKeys(ids, &report) }
+      var sharing = ids
+      if unsafe tables.storage == .byKey, let hash = unsafe integer(item.key) {
+        // The object under the id of the hash is not listed.
+        sharing.append(StorageLayout.homeID(ofHash: hash))
+      }
+      if sharing.count > 1 { unsafe try verifyDistinctKeys(sharing, &report) }
       unsafe found = unsafe try cursor.next()
     }
     guard unsafe listed != foundKeys else { return }
@@ -200,6 +206,7 @@ struct ModelVerifier {
       case .present(let key) = unsafe try record.content(at: tables.primaryKeyPosition)
     else { return false }
     return unsafe XXHash64.hash(key, seed: tables.hashSeed) == hash
+      && tables.needsKeyEntry(id, withHash: hash)
   }
 
   /// Checks that objects whose keys have the same hash have different keys.

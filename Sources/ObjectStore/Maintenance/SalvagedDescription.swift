@@ -7,6 +7,8 @@ struct SalvagedDescription {
     /// A lost layout is replaced by another one.
     var layouts: [RecordLayout]
     var fields: [RecordLayout.Field]
+    var storage: StorageLayout { layouts.storage ?? .sequential }
+    var tableNames: ModelTableNames { ModelTableNames(name, storage) }
     var indexes: [IndexDescription] = []
     var columns: [ColumnDescription] = []
     var floor: UInt64 = 0
@@ -23,7 +25,11 @@ struct SalvagedDescription {
   /// Reads the schema from the entries of the table `store`.
   ///
   /// - Throws: ``StoreError`` with `tooNew`, or `damaged` if no model can be found.
-  init(_ entries: [String: [UInt8]]) throws {
+  ///
+  /// - Parameters:
+  ///   - entries: The readable entries of the table.
+  ///   - hasTable: Whether the file has a table with this name and at least one entry.
+  init(_ entries: [String: [UInt8]], hasTable: (String) -> Bool) throws {
     if let format = Self.integer(entries[MetadataKey.format], as: UInt32.self),
       format > MetadataKey.currentFormat
     {
@@ -78,6 +84,7 @@ struct SalvagedDescription {
       }
     }
     for (name, numbered) in layouts.sorted(by: { $0.key < $1.key }) {
+      let numbered = Self.unified(numbered, of: name, hasTable)
       guard var model = Self.model(name, numbered, indexes[name] ?? [], entries) else {
         notes.append("the layouts of \(name) contradict each other; its objects are not saved")
         continue
@@ -86,7 +93,8 @@ struct SalvagedDescription {
         notes.append("a layout of \(name) is lost; records that use it cannot be saved")
       }
       model.columns = (columns[name] ?? []).filter { column in
-        model.fields.allSatisfy { $0.id != column.fieldID || $0.type == column.type }
+        model.storage == .sequential
+          && model.fields.allSatisfy { $0.id != column.fieldID || $0.type == column.type }
       }
       models.append(model)
     }
@@ -110,6 +118,23 @@ struct SalvagedDescription {
     return target.fields.contains { $0.isPrimaryKey && $0.type == keyType }
   }
 
+  /// Returns the layouts with one storage layout.
+  ///
+  /// Descriptions on pages of earlier commits can have the storage layout before a conversion; then
+  /// the records are in the table that has any.
+  private static func unified(
+    _ numbered: [Int: RecordLayout],
+    of name: String,
+    _ hasTable: (String) -> Bool
+  ) -> [Int: RecordLayout] {
+    guard Set(numbered.values.map(\.storage)).count > 1,
+      let storage = StorageLayout.allCases.first(where: {
+        hasTable(ModelTableNames(name, $0).records)
+      })
+    else { return numbered }
+    return numbered.mapValues { RecordLayout(fields: $0.fields, storage: storage) }
+  }
+
   private static func model(
     _ name: String,
     _ numbered: [Int: RecordLayout],
@@ -120,6 +145,7 @@ struct SalvagedDescription {
       return nil
     }
     let layouts = (1...greatest).map { numbered[$0] ?? first }
+    guard layouts.allSatisfy({ $0.storage == first.storage }) else { return nil }
     guard let fields = try? StoredSchema.mergedFields(of: layouts, model: name) else { return nil }
     // An index whose field now has another type cannot be built.
     let possible = indexes.filter { index in

@@ -63,6 +63,13 @@ struct SalvagedFile {
     damagedTables.contains(table) || trees[table] == nil
   }
 
+  /// Whether the table has a readable entry.
+  func hasEntries(of table: String) -> Bool {
+    var isFound = false
+    forEachEntry(of: table) { _, _ in isFound = true }
+    return isFound
+  }
+
   /// Calls `body` with each readable entry of the table.
   func forEachEntry(
     of table: String,
@@ -112,9 +119,11 @@ struct LostRecords {
 
   init(_ file: SalvagedFile, _ description: SalvagedDescription) {
     entries = file.lostEntries.filter { $0.key.count == 8 && !$0.value.isEmpty }
-    let names = description.models.map(\.name)
-    modelsWithLostRecords = Set(names.filter { file.isDamaged(TableName.records($0)) })
-    modelsWithLostChunks = Set(names.filter { file.isDamaged(TableName.hot($0)) })
+    let models = description.models
+    modelsWithLostRecords = Set(
+      models.filter { file.isDamaged($0.tableNames.records) }.map(\.name)
+    )
+    modelsWithLostChunks = Set(models.filter { file.isDamaged($0.tableNames.hot) }.map(\.name))
     layouts = Dictionary(
       uniqueKeysWithValues: description.models.map { model in
         let bindings = model.layouts.enumerated().map { index, layout in

@@ -37,7 +37,7 @@ struct StoreSalvage {
   /// Reads the description of the damaged store in a folder.
   init(path: String) throws {
     file = try SalvagedFile(path: path)
-    description = try SalvagedDescription(file.description)
+    description = try SalvagedDescription(file.description) { [file] in file.hasEntries(of: $0) }
   }
 
   /// Creates a store with the readable contents in an empty folder; synced on return.
@@ -98,6 +98,8 @@ struct StoreSalvage {
     in transaction: inout WriteTransaction
   ) throws -> ModelTables {
     let name = model.name
+    let names = model.tableNames
+    try metadata.requireFormat(of: model.storage, in: &transaction)
     for (index, layout) in model.layouts.enumerated() {
       let key = MetadataKey.layout(name, index + 1)
       try metadata.set(layout.encoded, for: key, in: &transaction)
@@ -109,7 +111,7 @@ struct StoreSalvage {
     for index in model.indexes {
       let key = MetadataKey.index(name, index.id)
       try metadata.set(index.encoded, for: key, in: &transaction)
-      indexes.append((index, try transaction.createDatabase(TableName.index(name, index.id))))
+      indexes.append((index, try transaction.createDatabase(names.index(index.id))))
     }
     var columns: [(ColumnDescription, Database)] = []
     for column in model.columns {
@@ -117,10 +119,10 @@ struct StoreSalvage {
     }
     return ModelTables(
       name,
-      own: RecordLayout(fields: model.fields),
-      records: try transaction.createDatabase(TableName.records(name), keys: .integers),
-      hot: try transaction.createDatabase(TableName.hot(name), keys: .integers),
-      keys: try transaction.createDatabase(TableName.keys(name), keys: .integers),
+      own: RecordLayout(fields: model.fields, storage: model.storage),
+      records: try transaction.createDatabase(names.records, keys: .integers),
+      hot: try transaction.createDatabase(names.hot, keys: .integers),
+      keys: try transaction.createDatabase(names.keys, keys: .integers),
       indexes: indexes,
       columns: columns,
       layouts: model.layouts,

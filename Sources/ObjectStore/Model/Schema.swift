@@ -10,6 +10,13 @@ public struct ModelSchema: Sendable, Hashable {
   let indexes: [IndexDescription]
   /// The columns: those of the fields with ``FieldSchema/isColumnar``.
   let columns: [ColumnDescription]
+  /// The layout of the model's objects in a new store, or in one with a lower schema version.
+  ///
+  /// A program with the schema version of the store, or a lower one, reads and writes the objects in
+  /// the layout that the store has, with the same results. A program with a higher
+  /// ``StoreOptions/schemaVersion`` converts them to its layout when it opens the store, unless a
+  /// program without the model has already raised the store's version.
+  public let layout: StorageLayout
 
   /// Creates a schema.
   ///
@@ -18,11 +25,17 @@ public struct ModelSchema: Sendable, Hashable {
   ///   - fields: The fields, in the order in which they are encoded.
   ///   - indexes: Indexes on several fields; ``FieldSchema/isIndexed`` declares one on a single
   ///     field.
+  ///   - layout: The layout of the model's objects in a new store.
   /// - Precondition: Exactly one field is the primary key, and it is neither optional nor hot. No
-  ///   two fields have the same id or name. The name has 1 to 100 bytes, contains neither `/` nor a
+  ///   two fields have the same id or name. A model that is stored by key has no columns. The name has 1 to 100 bytes, contains neither `/` nor a
   ///   zero byte, and is not `store`. An index has 1 to 8 different fields of types that can be
   ///   indexed, at most one of them a collection.
-  public init(name: String, fields: [FieldSchema], indexes: [IndexSchema] = []) {
+  public init(
+    name: String,
+    fields: [FieldSchema],
+    indexes: [IndexSchema] = [],
+    layout: StorageLayout = .sequential
+  ) {
     precondition(!name.isEmpty && name.utf8.count <= 100, "a model's name must have 1 to 100 bytes")
     precondition(
       !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0) && name != "store",
@@ -37,8 +50,13 @@ public struct ModelSchema: Sendable, Hashable {
       Set(fields.map(\.id)).count == fields.count && Set(fields.map(\.name)).count == fields.count,
       "model \(name) has two fields with the same id or name"
     )
+    precondition(
+      layout == .sequential || !fields.contains(where: \.isColumnar),
+      "model \(name) is stored by key and has a column: choose one"
+    )
     self.name = name
     self.fields = fields
+    self.layout = layout
     let single = fields.filter { $0.isIndexed || $0.isUnique }.map { field in
       IndexDescription(
         parts: [IndexDescription.Part(fieldID: field.id, type: field.type)],
@@ -112,10 +130,13 @@ public struct FieldSchema: Sendable, Hashable {
   /// collection. The constraint is enforced by an index, which queries also use.
   public let isUnique: Bool
   /// Whether the field changes often and is stored in a separate table with other hot fields.
+  ///
+  /// Has no effect in a store that keeps the model ``StorageLayout/byKey``.
   public let isHot: Bool
   /// Whether the store also keeps the values of all objects next to each other, in a column.
   ///
-  /// A query that no index serves reads the columns of its condition instead of the records.
+  /// A query that no index serves reads the columns of its condition instead of the records. Has no
+  /// effect in a store that keeps the model ``StorageLayout/byKey``.
   public let isColumnar: Bool
   /// The model that the field refers to, and the rule for deletions.
   ///

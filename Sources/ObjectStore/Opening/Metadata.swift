@@ -78,6 +78,9 @@ struct Metadata: Sendable {
         }
       )
     }
+    guard layouts.allSatisfy({ $0.storage == layouts[0].storage }) else {
+      throw StoreError(.damaged, "the layouts of \(model) disagree about how it is stored")
+    }
     return layouts
   }
 
@@ -143,7 +146,7 @@ struct Metadata: Sendable {
     of model: String,
     in transaction: inout WriteTransaction
   ) throws -> (ColumnDescription, Database) {
-    try requireFormatOfColumns(in: &transaction)
+    try requireCurrentFormat(in: &transaction)
     let name = TableName.column(model, column.fieldID)
     let database = try transaction.createDatabase(name, keys: .integers)
     // A dropped column leaves an empty table behind.
@@ -166,13 +169,24 @@ struct Metadata: Sendable {
     }
   }
 
-  /// Raises the format of the store to the first one with columns.
+  /// Raises the format of the store to the one in which a model can be stored by key, if this one
+  /// is.
+  func requireFormat(
+    of storage: StorageLayout,
+    in transaction: inout WriteTransaction
+  ) throws {
+    guard storage == .byKey else { return }
+    try requireCurrentFormat(in: &transaction)
+  }
+
+  /// Raises the format of the store to ``MetadataKey/currentFormat``.
   ///
-  /// A store keeps format 1 until it has a column, so that earlier programs can use it.
-  private func requireFormatOfColumns(in transaction: inout WriteTransaction) throws {
+  /// A store keeps format 1 until a model has a column or is stored by key, so that earlier programs
+  /// can use it.
+  private func requireCurrentFormat(in transaction: inout WriteTransaction) throws {
     let format = try integer(MetadataKey.format, as: UInt32.self, in: transaction) ?? 0
-    guard format < MetadataKey.formatOfColumns else { return }
-    try set(MetadataKey.formatOfColumns, for: MetadataKey.format, in: &transaction)
+    guard format < MetadataKey.currentFormat else { return }
+    try set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
   }
 
   /// Returns the reference rules of all models.
@@ -200,7 +214,7 @@ struct Metadata: Sendable {
     return rules
   }
 
-  private func decode<Value>(
+  func decode<Value>(
     _ bytes: [UInt8],
     _ what: @autoclosure () -> String,
     _ body: (inout ByteReader) throws(RecordError) -> Value
@@ -248,13 +262,14 @@ enum MetadataKey {
   }
   /// The greatest object ID that has been deleted while it was the last one: IDs are never reused.
   static func floor(_ model: String) -> String { "floor/\(model)" }
+  /// A conversion of the model to another storage layout; see ``LayoutConversion/encoded``.
+  static func conversion(_ model: String) -> String { "conversion/\(model)" }
   /// The last number assigned as a primary key: UInt64.
   static func counter(_ model: String) -> String { "counter/\(model)" }
 
-  /// The format of a new store.
+  /// The format of a new store, until a model has a column or is stored by key.
   static let firstFormat: UInt32 = 1
-  /// The first format in which a model can have columns.
-  static let formatOfColumns: UInt32 = 2
-  /// The greatest format that this program knows.
+  /// The format in which a model can have columns or be stored by key: the greatest one that this
+  /// program knows.
   static let currentFormat: UInt32 = 2
 }

@@ -13,10 +13,14 @@ struct SchemaWriter {
     let duration: Duration
   }
 
-  func run(in environment: Environment) throws {
+  /// Updates the schema.
+  ///
+  /// Returns false, without a change, if a conversion to another layout is not complete.
+  func run(in environment: Environment) throws -> Bool {
     try advanceTransactionNumber(in: environment)
     var transaction = try environment.beginWrite()
     let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
+    guard try metadata.conversions(in: transaction).isEmpty else { return false }
     try HistoryTable.make(in: &transaction)
     let epoch = try metadata.integer(MetadataKey.epoch, as: UInt64.self, in: transaction) ?? 0
     if epoch == 0 {
@@ -30,7 +34,7 @@ struct SchemaWriter {
     let version =
       try metadata.integer(MetadataKey.schemaVersion, as: UInt32.self, in: transaction) ?? 0
     // Another process may have migrated the store to a later version since it was examined.
-    guard version <= options.schemaVersion else { return }
+    guard version <= options.schemaVersion else { return true }
     let isNewer = version < options.schemaVersion
     if isNewer {
       try metadata.set(options.schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
@@ -46,6 +50,7 @@ struct SchemaWriter {
       log?.didBuildIndex(of: index.model, fields: index.fields, duration: index.duration)
     }
     log?.didChangeSchema(version: options.schemaVersion, epoch: epoch + 1)
+    return true
   }
 
   /// Advances the transaction number of a new store to the hundreds.
@@ -74,12 +79,14 @@ struct SchemaWriter {
     in transaction: inout WriteTransaction
   ) throws -> [BuiltIndex] {
     let schema = model.schema
-    let own = RecordLayout(schema)
-    let records = try transaction.createDatabase(TableName.records(schema.name), keys: .integers)
-    let hot = try transaction.createDatabase(TableName.hot(schema.name), keys: .integers)
-    let keys = try transaction.createDatabase(TableName.keys(schema.name), keys: .integers)
-
     var layouts = try metadata.layouts(of: schema.name, in: transaction)
+    let own = RecordLayout(schema, storage: layouts.storage)
+    try metadata.requireFormat(of: own.storage, in: &transaction)
+    let names = ModelTableNames(schema.name, own.storage)
+    let records = try transaction.createDatabase(names.records, keys: .integers)
+    let hot = try transaction.createDatabase(names.hot, keys: .integers)
+    let keys = try transaction.createDatabase(names.keys, keys: .integers)
+
     for layout in layouts {
       try StoreOpening.requireSameTypes(layout, own, model: schema.name)
     }
@@ -99,7 +106,7 @@ struct SchemaWriter {
     for index in schema.indexes
     where !(dropsIndexes ? existing.contains(index) : index.isCovered(by: existing)) {
       let start = ContinuousClock.now
-      let database = try transaction.createDatabase(TableName.index(schema.name, index.id))
+      let database = try transaction.createDatabase(names.index(index.id))
       // A previous index over the same fields may exist, for example one that was not unique.
       try transaction.removeAll(in: database)
       let tables = ModelTables(
@@ -120,7 +127,8 @@ struct SchemaWriter {
       let duration = start.duration(to: .now)
       built.append(BuiltIndex(model: schema.name, fields: fields, duration: duration))
     }
-    for column in schema.columns
+    // Columns group objects by their ids, which are scattered if the model is stored by key.
+    for column in own.storage == .byKey ? [] : schema.columns
     where try !metadata.columns(of: schema.name, in: transaction).contains(column) {
       let start = ContinuousClock.now
       let columns = [try metadata.addColumn(column, of: schema.name, in: &transaction)]
@@ -148,15 +156,19 @@ struct SchemaWriter {
     for index in existing where !schema.indexes.contains(where: { $0.id == index.id }) {
       let key = Array(MetadataKey.index(schema.name, index.id).utf8)
       try transaction.delete(key.span, in: metadata.database)
-      let database = try transaction.createDatabase(TableName.index(schema.name, index.id))
+      let database = try transaction.createDatabase(names.index(index.id))
       try transaction.removeAll(in: database)
     }
     for column in try metadata.columns(of: schema.name, in: transaction)
-    where !schema.columns.contains(column) {
+    where own.storage != schema.layout || !schema.columns.contains(column) {
       let key = Array(MetadataKey.index(schema.name, column.id).utf8)
       try transaction.delete(key.span, in: metadata.database)
       let name = TableName.column(schema.name, column.fieldID)
       try transaction.removeAll(in: transaction.createDatabase(name, keys: .integers))
+    }
+    if own.storage != schema.layout {
+      let conversion = LayoutConversion(model: schema.name, target: schema.layout)
+      try conversion.begin(metadata, in: &transaction)
     }
     return built
   }

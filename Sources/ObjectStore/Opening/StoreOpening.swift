@@ -102,23 +102,56 @@ struct StoreOpening {
     )
   }
 
+  /// Updates the stored schema to the models, and completes all conversions to other layouts.
   static func writeSchema(
     of environment: Environment,
     models: [any Model.Type],
     options: StoreOptions,
     _ log: StoreLog?
   ) throws {
-    try databaseOpeningLock.withLock { _ in
-      let writer = SchemaWriter(models: models, options: options, log: log)
-      for _ in 0..<16 {
-        do {
-          return try writer.run(in: environment)
-        } catch let error as LMDBError where error.code == .mapFull {
-          // Building a large index can fill the map; each attempt starts with a map twice as large.
-        }
-      }
-      try writer.run(in: environment)
+    try finishConversions(in: environment)
+    try beginSchemaChange(of: environment, models: models, options: options, log)
+    guard try finishConversions(in: environment) else { return }
+    // The program may write hot fields in the new layout, which the converted records do not have.
+    try beginSchemaChange(of: environment, models: models, options: options, log)
+  }
+
+  /// Updates the stored schema to the models, without converting objects to another layout.
+  static func beginSchemaChange(
+    of environment: Environment,
+    models: [any Model.Type],
+    options: StoreOptions,
+    _ log: StoreLog? = nil
+  ) throws {
+    let writer = SchemaWriter(models: models, options: options, log: log)
+    while try !growingMap({
+      try databaseOpeningLock.withLock { _ in try writer.run(in: environment) }
+    }) {
+      // Another program has begun a conversion, which must not see a change of the schema.
+      try finishConversions(in: environment)
     }
+  }
+
+  /// Completes all conversions, and returns whether there was one.
+  @discardableResult
+  private static func finishConversions(in environment: Environment) throws -> Bool {
+    var hasConverted = false
+    while try growingMap({ try LayoutConversion.step(in: environment) }) != .nothing {
+      hasConverted = true
+    }
+    return hasConverted
+  }
+
+  /// Repeats a write that fills the map; each attempt starts with a map twice as large.
+  private static func growingMap<R>(_ body: () throws -> R) throws -> R {
+    for _ in 0..<16 {
+      do {
+        return try body()
+      } catch let error as LMDBError where error.code == .mapFull {
+        continue
+      }
+    }
+    return try body()
   }
 
   /// The result of comparing a store with the program's models.
@@ -172,6 +205,7 @@ struct StoreOpening {
         isTooNew: version > options.schemaVersion,
         needsChange: try version < options.schemaVersion
           || transaction.openDatabase(TableName.history, keys: .integers) == nil
+          || !metadata.conversions(in: transaction).isEmpty
       )
       for model in models where !state.needsChange {
         state.needsChange = try needsChange(model.schema, metadata, in: transaction)
@@ -186,10 +220,10 @@ struct StoreOpening {
     in transaction: borrowing ReadTransaction
   ) throws -> Bool {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
-    guard layouts.contains(RecordLayout(schema)) else { return true }
+    guard layouts.contains(RecordLayout(schema, storage: layouts.storage)) else { return true }
     let indexes = try metadata.indexes(of: schema.name, in: transaction)
     guard schema.indexes.allSatisfy({ $0.isCovered(by: indexes) }) else { return true }
-    if !schema.columns.isEmpty {
+    if !schema.columns.isEmpty, (layouts.storage ?? schema.layout) == .sequential {
       let columns = try metadata.columns(of: schema.name, in: transaction)
       guard schema.columns.allSatisfy(columns.contains) else { return true }
     }
@@ -252,16 +286,17 @@ struct StoreOpening {
     in transaction: borrowing ReadTransaction
   ) throws -> ModelTables? {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
-    let own = RecordLayout(schema)
+    let own = RecordLayout(schema, storage: layouts.storage)
     for layout in layouts { try requireSameTypes(layout, own, model: schema.name) }
+    let names = ModelTableNames(schema.name, own.storage)
     guard
-      let records = try transaction.openDatabase(TableName.records(schema.name), keys: .integers),
-      let hot = try transaction.openDatabase(TableName.hot(schema.name), keys: .integers),
-      let keys = try transaction.openDatabase(TableName.keys(schema.name), keys: .integers)
+      let records = try transaction.openDatabase(names.records, keys: .integers),
+      let hot = try transaction.openDatabase(names.hot, keys: .integers),
+      let keys = try transaction.openDatabase(names.keys, keys: .integers)
     else { return nil }
     var indexes: [(IndexDescription, Database)] = []
     for index in try metadata.indexes(of: schema.name, in: transaction) {
-      let name = TableName.index(schema.name, index.id)
+      let name = names.index(index.id)
       guard let database = try transaction.openDatabase(name) else {
         throw StoreError(.damaged, "the table of the index \(name) is missing")
       }

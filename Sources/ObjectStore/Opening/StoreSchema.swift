@@ -114,11 +114,15 @@ final class ModelTables: Sendable {
   }
 
   let name: String
+  /// The storage layout, which all record layouts share.
+  let storage: StorageLayout
   /// Object ID (integer) to the cold part of the record.
   let records: Database
   /// Object ID / 32 (integer) to the hot parts of 32 objects; see ``HotChunk``.
   let hot: Database
   /// Hash of the primary key (integer) to the IDs of the objects with that hash, eight bytes each.
+  ///
+  /// In a model that is stored by key, only those objects whose ID does not follow from the hash.
   let keys: Database
   /// All indexes of the model, including those that the program does not declare.
   let indexes: [Index]
@@ -151,7 +155,7 @@ final class ModelTables: Sendable {
   ) {
     self.init(
       schema.name,
-      own: RecordLayout(schema),
+      own: RecordLayout(schema, storage: layouts.storage),
       records: records,
       hot: hot,
       keys: keys,
@@ -177,6 +181,7 @@ final class ModelTables: Sendable {
     log: StoreLog? = nil
   ) {
     self.name = name
+    storage = own.storage
     self.records = records
     self.hot = hot
     self.keys = keys
@@ -203,6 +208,11 @@ final class ModelTables: Sendable {
     let index = Int(number) - 1
     guard index >= 0, unsafe index < references.count else { throw RecordError(.unknownLayout) }
     return unsafe references[index]
+  }
+
+  /// Whether the table of keys lists an object with this id and hash of its primary key.
+  func needsKeyEntry(_ id: UInt64, withHash hash: UInt64) -> Bool {
+    storage == .sequential || id != StorageLayout.homeID(ofHash: hash)
   }
 
   func binding(_ number: UInt16) throws(RecordError) -> LayoutBinding {
@@ -249,13 +259,31 @@ final class ModelTables: Sendable {
   }
 }
 
+extension [RecordLayout] {
+  /// The storage layout that a model's layouts share; `nil` if there are none.
+  var storage: StorageLayout? { first?.storage }
+}
+
 /// The names of the databases.
 enum TableName {
   static let store = "store"
   static let history = "store/history"
-  static func records(_ model: String) -> String { model }
-  static func hot(_ model: String) -> String { "\(model)/hot" }
-  static func keys(_ model: String) -> String { "\(model)/keys" }
-  static func index(_ model: String, _ id: UInt32) -> String { "\(model)/index/\(id)" }
   static func column(_ model: String, _ field: UInt32) -> String { "\(model)/column/\(field)" }
+}
+
+/// The names of a model's databases in one storage layout, without those of its columns.
+struct ModelTableNames {
+  /// The database of the records; the start of the other names.
+  let records: String
+
+  init(_ model: String, _ storage: StorageLayout) {
+    switch storage {
+    case .sequential: records = model
+    case .byKey: records = "\(model)/keyed"
+    }
+  }
+
+  var hot: String { "\(records)/hot" }
+  var keys: String { "\(records)/keys" }
+  func index(_ id: UInt32) -> String { "\(records)/index/\(id)" }
 }

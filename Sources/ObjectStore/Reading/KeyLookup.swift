@@ -5,7 +5,8 @@ extension ObjectReader where Self: ~Copyable {
   ///
   /// This has the same result as calling ``find(_:key:)`` for each key, but reads the key table in
   /// the order of the hashes and the records in the order of their ids, so that keys share pages and
-  /// the memory of several records is loaded at the same time.
+  /// the memory of several records is loaded at the same time. For a model that is stored by key
+  /// (``StorageLayout/byKey``) it reads the records alone.
   ///
   /// ```swift
   /// let notes = try store.read { tx in try tx.find(Note.self, keys: [3, 1, 2]) }
@@ -47,13 +48,25 @@ struct KeyLookup: ~Copyable {
     let position: UInt32
   }
 
-  /// An object whose primary key has the hash of an appended key, and nearly always is that key.
+  /// The id of an object whose primary key has the hash of an appended key, and nearly always is
+  /// that key.
   @safe
   @usableFromInline
   struct Candidate {
     let id: UInt64
+    private let place: UInt32
+    /// Whether the key table lists the id, so that there is an object; otherwise it follows from the
+    /// hash.
+    let isListed: Bool
+
+    init(id: UInt64, place: UInt32, isListed: Bool) {
+      self.id = id
+      self.place = place
+      self.isListed = isListed
+    }
+
     /// The number of keys that were appended before this one.
-    @usableFromInline let position: Int
+    @usableFromInline var position: Int { Int(place) }
   }
 
   /// The number of records whose memory is requested ahead of their use.
@@ -64,8 +77,8 @@ struct KeyLookup: ~Copyable {
   private var candidates: [Candidate] = []
   /// The number of candidates that were returned.
   private var returnedCount = 0
-  /// The cold parts of the candidates from `windowStart` on.
-  private var window = unsafe [UnsafeRawBufferPointer]()
+  /// The cold parts of the candidates from `windowStart` on; `nil` for an id that no object has.
+  private var window = unsafe [UnsafeRawBufferPointer?]()
   private var windowStart = 0
   private var records: Cursor?
   private var hotParts: ModelReader.HotPartLookup
@@ -87,6 +100,25 @@ struct KeyLookup: ~Copyable {
   /// Finds the candidates, in the order of their ids.
   @usableFromInline
   mutating func resolve() throws {
+    if unsafe reader.tables.storage == .byKey {
+      for key in unsafe keys {
+        let id = StorageLayout.homeID(ofHash: key.hash)
+        unsafe candidates.append(Candidate(id: id, place: key.position, isListed: false))
+      }
+    }
+    // The key table of a model that is stored by key is empty unless two hashes have collided.
+    if unsafe try reader.transaction.count(of: reader.tables.keys) > 0 {
+      unsafe try appendListedCandidates()
+    }
+    unsafe keys = []
+    unsafe candidates.sort { $0.id < $1.id }
+    if unsafe !candidates.isEmpty {
+      unsafe records = unsafe try reader.transaction.cursor(on: reader.tables.records)
+    }
+  }
+
+  /// Appends the objects that the key table lists under the hashes of the keys.
+  private mutating func appendListedCandidates() throws {
     unsafe keys.sort { $0.hash < $1.hash }
     let count = unsafe keys.count
     var ids = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
@@ -100,14 +132,9 @@ struct KeyLookup: ~Copyable {
       for offset in stride(from: 0, to: ids.count, by: 8) {
         let id = unsafe ids.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
         unsafe candidates.append(
-          Candidate(id: UInt64(littleEndian: id), position: Int(key.position))
+          Candidate(id: UInt64(littleEndian: id), place: key.position, isListed: true)
         )
       }
-    }
-    unsafe keys = []
-    unsafe candidates.sort { $0.id < $1.id }
-    if unsafe !candidates.isEmpty {
-      unsafe records = unsafe try reader.transaction.cursor(on: reader.tables.records)
     }
   }
 
@@ -125,15 +152,19 @@ struct KeyLookup: ~Copyable {
     unsafe windowStart = unsafe returnedCount
     unsafe window.removeAll(keepingCapacity: true)
     for index in unsafe returnedCount..<min(returnedCount + Self.window, candidates.count) {
-      unsafe window.append(try coldPart(of: candidates[index].id))
+      unsafe window.append(try coldPart(of: candidates[index]))
     }
   }
 
-  private func coldPart(of id: UInt64) throws -> UnsafeRawBufferPointer {
+  private func coldPart(of candidate: Candidate) throws -> UnsafeRawBufferPointer? {
+    let id = candidate.id
     let entry = try unsafe withUnsafeBytes(of: id) { unsafe try records?.first(atOrAfter: $0) }
     guard let entry = unsafe entry, unsafe entry.key.count == 8,
       unsafe entry.key.loadUnaligned(as: UInt64.self) == id
-    else { throw unsafe reader.missingRecord(id) }
+    else {
+      guard !candidate.isListed else { throw unsafe reader.missingRecord(id) }
+      return nil
+    }
     return unsafe entry.value
   }
 
@@ -143,7 +174,7 @@ struct KeyLookup: ~Copyable {
     _ candidate: Candidate,
     ifKeyIs key: UnsafeRawBufferPointer
   ) throws -> ModelReader.Found? {
-    let cold = unsafe window[returnedCount - 1 - windowStart]
+    guard let cold = unsafe window[returnedCount - 1 - windowStart] else { return nil }
     let id = candidate.id
     let record = unsafe try reader.record(id, cold: cold, hot: nil, parts: .cold)
     guard unsafe try reader.isKey(key, of: record, id) else { return nil }

@@ -138,8 +138,29 @@ struct ModelReader {
 
   func find(_ key: UnsafeRawBufferPointer, parts: RecordParts) throws -> Found? {
     let hash = unsafe XXHash64.hash(key, seed: tables.hashSeed)
+    if unsafe tables.storage == .byKey {
+      let id = StorageLayout.homeID(ofHash: hash)
+      if let cold = unsafe try value(of: id, in: tables.records),
+        let found = unsafe try found(id, cold: cold, ifKeyIs: key)
+      {
+        return found
+      }
+    }
     guard let ids = unsafe try objectIDs(withHash: hash) else { return nil }
     return unsafe try find(key, among: ids, parts: parts)
+  }
+
+  /// Returns the object with this cold part if it has the given primary key.
+  ///
+  /// In a model that is stored by key, whose records have no hot part.
+  func found(
+    _ id: UInt64,
+    cold: UnsafeRawBufferPointer,
+    ifKeyIs key: UnsafeRawBufferPointer
+  ) throws -> Found? {
+    let record = unsafe try record(id, cold: cold, parts: .cold)
+    guard unsafe try isKey(key, of: record, id) else { return nil }
+    return Found(id: id, record: record)
   }
 
   /// Returns the object with the given primary key among candidates, given as IDs of eight bytes
@@ -198,7 +219,16 @@ struct ModelReader {
     }
   }
 
-  /// Whether the record has the given primary key.
+  /// Returns whether the record has the primary key with these bytes.
+  func isKey(
+    _ key: [UInt8],
+    of record: borrowing RecordView,
+    _ id: UInt64
+  ) throws -> Bool {
+    try unsafe key.withUnsafeBytes { unsafe try isKey($0, of: record, id) }
+  }
+
+  /// Returns whether the record has the given primary key.
   func isKey(
     _ key: UnsafeRawBufferPointer,
     of record: borrowing RecordView,

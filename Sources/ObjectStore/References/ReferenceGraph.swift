@@ -176,11 +176,13 @@ extension ReferenceGraph {
     let description = try metadata.indexes(of: rule.model, in: transaction).first { index in
       index.parts.count == 1 && index.parts[0].fieldID == rule.fieldID
     }
+    let layouts = try metadata.layouts(of: rule.model, in: transaction)
+    let names = ModelTableNames(rule.model, layouts.storage ?? .sequential)
     guard
       let description,
-      let database = try transaction.openDatabase(TableName.index(rule.model, description.id))
+      let database = try transaction.openDatabase(names.index(description.id))
     else { throw Self.missingIndex(rule) }
-    let layout = try metadata.layouts(of: rule.model, in: transaction).last
+    let layout = layouts.last
     let name = layout.flatMap { layout in
       layout.position(ofID: rule.fieldID).map { layout.fields[$0].name }
     }

@@ -207,7 +207,13 @@ public final class Store: Sendable {
     while true {
       let schema = schemas.withLock { $0 }
       let raw = try environment.beginWrite()
-      guard try isCurrent(schema, inAny: raw) else { continue }
+      guard try hasEpoch(of: schema, raw) else {
+        // Reading the schema waits for a thread that changes it, and that thread waits for this
+        // transaction.
+        _ = consume raw
+        try readSchemaAgain()
+        continue
+      }
       guard schema.version <= schemaVersion else {
         throw StoreError(.tooNew, "writing \(path): a newer program has migrated the store")
       }
@@ -218,24 +224,25 @@ public final class Store: Sendable {
   }
 
   /// Whether `schema` is the schema of the transaction.
-  ///
-  /// If another program has changed the schema, this reads the new schema and returns false. The
-  /// caller then begins another transaction, because a transaction cannot use databases that were
-  /// opened after it began.
-  private func isCurrent(
-    _ schema: StoreSchema,
-    inAny transaction: borrowing some Transaction & ~Copyable
+  private func hasEpoch(
+    of schema: StoreSchema,
+    _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> Bool {
     let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
-    guard epoch != schema.epoch else { return true }
+    return epoch == schema.epoch
+  }
+
+  /// Reads the schema that another program has changed.
+  private func readSchemaAgain() throws {
     let fresh = try StoreOpening.readSchema(of: environment, models: models, log)
     schemas.withLock { $0 = fresh }
-    return false
   }
 
   /// Whether `schema` is the schema of the snapshot.
   ///
-  /// Caches the result for the snapshot's commit.
+  /// If another program has changed the schema, this reads the new schema and returns false. The
+  /// caller then begins another transaction, because a transaction cannot use databases that were
+  /// opened after it began. Caches the result for the snapshot's commit.
   private func isCurrent(
     _ schema: StoreSchema,
     in transaction: borrowing ReadTransaction
@@ -244,7 +251,10 @@ public final class Store: Sendable {
   {
     let commit = transaction.id
     if schema.checkedCommit.load(ordering: .relaxed) == commit { return true }
-    guard try isCurrent(schema, inAny: transaction) else { return false }
+    guard try hasEpoch(of: schema, transaction) else {
+      try readSchemaAgain()
+      return false
+    }
     schema.checkedCommit.store(commit, ordering: .relaxed)
     return true
   }

@@ -6,6 +6,11 @@ struct ChangeLog: Sendable {
       case inserted = 1
       case updated = 2
       case deleted = 3
+      /// Deleted and inserted again, perhaps with another primary key.
+      ///
+      /// Only in models that are stored by key, because sequential ids are never reused. A log has
+      /// both changes instead.
+      case replaced = 4
     }
 
     var objectID: UInt64
@@ -24,6 +29,9 @@ struct ChangeLog: Sendable {
 
   private(set) var changes: [Change] = []
   /// The primary keys of deleted objects, by object id.
+  ///
+  /// If an id was deleted more than once, it has the key of the first deletion, which is the object
+  /// that existed before.
   private(set) var removedKeys: [UInt64: [UInt8]] = [:]
   /// Whether there were more changes than ``limit``, so that none are kept.
   private(set) var exceedsLimit = false
@@ -38,7 +46,7 @@ struct ChangeLog: Sendable {
 
   mutating func appendRemoval(of objectID: UInt64, key: [UInt8]) {
     append(objectID, .deleted)
-    if !exceedsLimit { removedKeys[objectID] = key }
+    if !exceedsLimit, removedKeys[objectID] == nil { removedKeys[objectID] = key }
   }
 
   /// Appends the changes of a later log.
@@ -48,8 +56,7 @@ struct ChangeLog: Sendable {
       return discardChanges()
     }
     changes += later.changes
-    // Object ids are never reused, so no id is deleted twice.
-    removedKeys.merge(later.removedKeys) { $1 }
+    removedKeys.merge(later.removedKeys) { first, _ in first }
   }
 
   private mutating func discardChanges() {

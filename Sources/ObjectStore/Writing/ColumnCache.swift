@@ -1,30 +1,20 @@
 internal import LMDB
 
-/// A write-back cache of the chunks of one column that a write has changed.
-///
-/// Writes often change neighboring objects, so a chunk is checked, changed and stored once for all
-/// of them. Chunks that the table does not contain yet are also stored before the table is scanned,
-/// so that the scan finds them.
+/// The chunks of one column that a write has changed, in a ``ChunkCache``.
 final class ColumnCache {
   /// The maximum number of cached chunks, which take up to four megabytes.
   private static let limit = 2_048
 
   let column: ModelTables.Column
-  private var chunks: [UInt64: ColumnChunkBuilder] = [:]
-  /// The numbers of the chunks that the table does not contain.
-  private var new: Set<UInt64> = []
-  /// The last used chunk, which is usually the next one used.
-  private var last: (number: UInt64, chunk: ColumnChunkBuilder)?
+  private var cache: ChunkCache<ColumnChunkBuilder>
 
   init(_ column: ModelTables.Column) {
     self.column = column
+    cache = ChunkCache(column.database) { number in column.seed(ofChunk: number) }
   }
 
   /// Returns the cached chunk with this number.
-  func chunk(_ number: UInt64) -> ColumnChunkBuilder? {
-    if let last, last.number == number { return last.chunk }
-    return chunks.isEmpty ? nil : chunks[number]
-  }
+  func chunk(_ number: UInt64) -> ColumnChunkBuilder? { cache[number] }
 
   /// Sets the content of the field of an object.
   func set(
@@ -47,37 +37,12 @@ final class ColumnCache {
 
   /// Stores every changed chunk and empties the cache.
   func flush(in transaction: WriteTransactionReference) throws {
-    guard !chunks.isEmpty else { return }
-    unsafe try store(chunks.keys, in: transaction)
-    chunks.removeAll(keepingCapacity: true)
-    new.removeAll(keepingCapacity: true)
-    last = nil
+    unsafe try cache.flush(in: transaction)
   }
 
   /// Stores the chunks that the table does not contain, before a scan of the table.
   func flushNew(in transaction: WriteTransactionReference) throws {
-    guard !new.isEmpty else { return }
-    unsafe try store(new, in: transaction)
-    new = new.filter { chunks[$0]?.isEmpty ?? false }
-  }
-
-  /// Stores the chunks with these numbers in key order.
-  private func store(
-    _ numbers: some Sequence<UInt64>,
-    in transaction: WriteTransactionReference
-  ) throws {
-    var writer = unsafe try OrderedWriter(column.database, in: transaction)
-    for number in numbers.sorted() {
-      guard let chunk = chunks[number], chunk.isChanged else { continue }
-      try unsafe withUnsafeBytes(of: number) { key in
-        if !chunk.isEmpty {
-          chunk.seal(seed: column.seed(ofChunk: number))
-          unsafe try writer.put(chunk.bytes, for: key)
-        } else if !new.contains(number) {
-          unsafe try writer.delete(key)
-        }
-      }
-    }
+    unsafe try cache.flushNew(in: transaction)
   }
 
   /// Returns the chunk with this number for reading and changing.
@@ -87,8 +52,8 @@ final class ColumnCache {
     _ number: UInt64,
     in transaction: inout WriteTransaction
   ) throws -> ColumnChunkBuilder {
-    if let chunk = chunk(number) { return chunk }
-    if chunks.count >= Self.limit {
+    if let chunk = cache[number] { return chunk }
+    if cache.count >= Self.limit {
       unsafe try flush(in: WriteTransactionReference(transaction))
     }
     let stored = try unsafe withUnsafeBytes(of: number) { key in
@@ -99,10 +64,8 @@ final class ColumnCache {
       chunk = unsafe ColumnChunkBuilder(try column.view(stored, number: number))
     } else {
       chunk = ColumnChunkBuilder(width: column.width)
-      new.insert(number)
     }
-    chunks[number] = chunk
-    last = (number, chunk)
+    cache.insert(chunk, number: number, isNew: unsafe stored == nil)
     return chunk
   }
 }

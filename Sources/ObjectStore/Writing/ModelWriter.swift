@@ -18,15 +18,17 @@ final class ModelWriter {
   private let deferred: [DeferredIndex]
 
   /// The state that changes with every record.
-  @safe  // The appender must not outlive the transaction; every batch ends before it does.
+  @safe  // The record writer must not outlive the transaction; every batch ends before it does.
   struct Work: ~Copyable {
     var ids: IDSequence
     var keys: KeyTable
+    /// In a model that is stored by key: the last hash whose id was found free.
+    var freeHash: UInt64?
     var entries = IndexEntries()
     var changes = ChangeLog()
     var references: ReferenceCheck
-    /// Appends the records of a batch; see ``ModelWriter/endAppending()``.
-    var appender: OrderedWriter?
+    /// Writes the records of a batch; see ``ModelWriter/endBatch()``.
+    var recordWriter: OrderedWriter?
   }
 
   /// The encoder of the record to write.
@@ -107,6 +109,9 @@ final class ModelWriter {
     parts: RecordParts = .all,
     in transaction: borrowing WriteTransaction
   ) throws -> ModelReader.Found? {
+    guard tables.storage == .sequential else {
+      return unsafe try findByKey(key, hash: hash, in: transaction)
+    }
     let reader = unsafe reader(in: transaction)
     switch unsafe try work.value.keys.ids(withHash: hash, in: reader) {
     case .notFound: return nil
@@ -116,6 +121,8 @@ final class ModelWriter {
   }
 
   /// Returns the id of the first object whose primary key has this hash, or 0 if there is none.
+  ///
+  /// - Precondition: The model has sequential ids.
   func firstID(withHash hash: UInt64, in transaction: borrowing WriteTransaction) throws -> UInt64 {
     switch unsafe try work.value.keys.ids(withHash: hash, in: reader(in: transaction)) {
     case .notFound: return 0
@@ -173,44 +180,58 @@ final class ModelWriter {
   ///
   /// - Parameters:
   ///   - id: The object's id if it is greater than every id of the model; otherwise the object gets
-  ///     the next id.
+  ///     the next id. Ignored in a model that is stored by key.
   ///   - transaction: The transaction.
   /// - Throws: ``StoreError`` with `duplicateKey` if it violates a unique index, or `damaged`.
   /// - Precondition: No object has its primary key.
   func add(preferring id: UInt64 = 0, in transaction: inout WriteTransaction) throws {
-    try work.value.ids.skip(to: id, in: transaction)
+    if tables.storage == .sequential { try work.value.ids.skip(to: id, in: transaction) }
     unsafe try add(keyHash: hash(of: try encodedKey), in: &transaction)
   }
 
   /// Adds the record in the encoder as part of a batch.
   ///
-  /// The cursor at the end of the records is kept for the next one. Call ``endAppending()`` before
-  /// any other write to the records, and before the transaction ends.
+  /// The cursor at the end of the records is kept for the next one. Call ``endBatch()`` before any
+  /// other write to the records, and before the transaction ends.
   ///
   /// - Precondition: No primary key in the store has this hash.
   func append(unlistedHash hash: UInt64, in transaction: inout WriteTransaction) throws {
-    if unsafe work.value.appender == nil {
-      unsafe work.value.appender = unsafe try OrderedWriter(
-        tables.records,
-        in: WriteTransactionReference(transaction)
-      )
-    }
+    try beginBatch(in: transaction)
     work.value.keys.noteAbsent(hash)
     try add(keyHash: hash, in: &transaction)
   }
 
-  /// Ends a batch of appended records.
+  /// Opens the cursor that writes the records of a batch, unless it is open.
+  func beginBatch(in transaction: borrowing WriteTransaction) throws {
+    if unsafe work.value.recordWriter == nil {
+      unsafe work.value.recordWriter = unsafe try OrderedWriter(
+        tables.records,
+        in: WriteTransactionReference(transaction)
+      )
+    }
+  }
+
+  /// Ends a batch.
   @usableFromInline
-  func endAppending() {
-    unsafe work.value.appender = nil
+  func endBatch() {
+    unsafe work.value.recordWriter = nil
   }
 
   /// Adds the record in the encoder, whose primary key has this hash.
   ///
+  /// - Parameters:
+  ///   - keyHash: The hash of its primary key.
+  ///   - extras: The encoded fields that its layout does not have.
+  ///   - transaction: The transaction.
+  /// - Throws: ``StoreError`` as ``add(preferring:in:)``.
   /// - Precondition: No object has its primary key.
-  func add(keyHash: UInt64, in transaction: inout WriteTransaction) throws {
-    encoder.finish()
-    let id = try work.value.ids.next(in: transaction)
+  func add(
+    keyHash: UInt64,
+    extras: [UInt8] = [],
+    in transaction: inout WriteTransaction
+  ) throws {
+    encoder.finish(extras: extras)
+    let id = try newID(keyHash: keyHash, in: transaction)
     work.value.entries.removeAll()
     for (number, index) in tables.indexes.enumerated() {
       try translating(id) { () throws(RecordError) in
@@ -219,21 +240,50 @@ final class ModelWriter {
     }
     try checkUniqueness(in: transaction)
     encoder.seal(objectID: id)
-    try work.value.keys.add(id, withHash: keyHash, in: &transaction)
-    // A new id is greater than all others, so the record is appended without a search.
-    let isLast = try unsafe withUnsafeBytes(of: id) { key in
-      unsafe try work.value.appender?.append(encoder.cold.buffer, for: key)
-        ?? transaction.append(encoder.cold.buffer, for: key, in: tables.records)
+    if tables.needsKeyEntry(id, withHash: keyHash) {
+      try work.value.keys.add(id, withHash: keyHash, in: &transaction)
     }
-    guard isLast else {
-      throw StoreError(.damaged, "the new object \(id) of \(tables.name) already exists")
-    }
+    try putNewRecord(id, in: &transaction)
     if current.hasHotFields { try putHotPart(of: id, in: &transaction) }
     if let columns { try columns.set(unsafe encodedRecord, id, in: &transaction) }
     try writeEntries(in: &transaction)
-    work.value.ids.didUse(id)
+    if tables.storage == .sequential { work.value.ids.didUse(id) }
     work.value.changes.append(id, .inserted)
     try checkReferences(of: id, fields: .max, in: transaction)
+  }
+
+  private func newID(
+    keyHash: UInt64,
+    in transaction: borrowing WriteTransaction
+  ) throws -> UInt64 {
+    switch tables.storage {
+    case .sequential: try work.value.ids.next(in: transaction)
+    case .byKey: try keyedID(forNewHash: keyHash, in: transaction)
+    }
+  }
+
+  /// Stores the cold part in the encoder, which is sealed.
+  private func putRecord(_ id: UInt64, in transaction: inout WriteTransaction) throws {
+    try unsafe withUnsafeBytes(of: id) { key in
+      guard unsafe work.value.recordWriter != nil else {
+        return unsafe try transaction.put(encoder.cold.buffer, for: key, in: tables.records)
+      }
+      unsafe try work.value.recordWriter?.put(encoder.cold.buffer, for: key)
+    }
+  }
+
+  /// Stores the cold part in the encoder, which is sealed, under a new id.
+  private func putNewRecord(_ id: UInt64, in transaction: inout WriteTransaction) throws {
+    guard tables.storage == .sequential else { return try putRecord(id, in: &transaction) }
+    try unsafe withUnsafeBytes(of: id) { key in
+      // A new sequential id is greater than all others, so the record is appended without a search.
+      let isLast =
+        unsafe try work.value.recordWriter?.append(encoder.cold.buffer, for: key)
+        ?? transaction.append(encoder.cold.buffer, for: key, in: tables.records)
+      guard isLast else {
+        throw StoreError(.damaged, "the new object \(id) of \(tables.name) already exists")
+      }
+    }
   }
 
   /// Replaces a stored record with the one in the encoder.
@@ -281,9 +331,7 @@ final class ModelWriter {
     try writeEntries(in: &transaction)
     if !isColdSame {
       encoder.seal(objectID: id)
-      try unsafe withUnsafeBytes(of: id) {
-        unsafe try transaction.put(encoder.cold.buffer, for: $0, in: tables.records)
-      }
+      try putRecord(id, in: &transaction)
     }
     if current.hasHotFields {
       if !isHotSame { try putHotPart(of: id, in: &transaction) }
@@ -316,12 +364,14 @@ final class ModelWriter {
       return unsafe (Array(key), self.hash(of: key))
     }
     let hadHotPart = unsafe old.record.binding.hasHotFields
-    try work.value.ids.willRemove(id, in: &transaction)
+    if tables.storage == .sequential { try work.value.ids.willRemove(id, in: &transaction) }
     try writeEntries(in: &transaction)
     try removeValue(of: id, in: tables.records, &transaction)
     if hadHotPart { try hot.remove(id, in: &transaction) }
     if let columns { try columns.remove(id, in: &transaction) }
-    try work.value.keys.remove(id, withHash: hash, in: &transaction)
+    if tables.needsKeyEntry(id, withHash: hash) {
+      try work.value.keys.remove(id, withHash: hash, in: &transaction)
+    }
     work.value.changes.appendRemoval(of: id, key: key)
   }
 

@@ -20,7 +20,7 @@ extension StoreTransaction {
     let writer = try writer(for: M.self)
     var batch = try batch(of: objects, writer)
     sort(&batch, writer)
-    defer { writer.endAppending() }
+    defer { writer.endBatch() }
     var added = 0
     for entry in batch.entries {
       writer.encoder.start()
@@ -30,7 +30,8 @@ extension StoreTransaction {
     return added
   }
 
-  /// Inserts the objects in the given order.
+  /// Inserts the objects in the given order, or in storage order if the model is stored by key and
+  /// has no unique index.
   ///
   /// This has the same effect as calling ``insert(_:)`` for each object, but looks up their primary
   /// keys together.
@@ -38,16 +39,16 @@ extension StoreTransaction {
   /// A sequence that is not an array is copied to one first.
   ///
   /// - Throws: ``StoreError`` with `duplicateKey` if an object's primary key is already in the
-  ///   store or in the batch; otherwise as ``insert(_:)``. The objects before it are already
-  ///   inserted then.
+  ///   store or in the batch; otherwise as ``insert(_:)``. Some of the objects may already be
+  ///   inserted then; in a model with sequential ids, those before it.
   /// - Complexity: O(m log(m + n)) for m objects, with n objects in the model.
   @inlinable
   public mutating func insert<M: Model>(contentsOf objects: some Sequence<M>) throws {
     let objects = Array(objects)
     let writer = try writer(for: M.self)
     var batch = try batch(of: objects, writer)
-    batch.sortByPosition()
-    defer { writer.endAppending() }
+    sortForInserting(&batch, writer)
+    defer { writer.endBatch() }
     for entry in batch.entries {
       writer.encoder.start()
       objects[entry.position].encode(to: &writer.encoder)
@@ -73,7 +74,11 @@ extension StoreTransaction {
 
   @usableFromInline
   func resolveIDs(_ batch: inout WriteBatch, _ writer: ModelWriter) throws {
-    try batch.resolveIDs { try writer.firstID(withHash: $0, in: transaction) }
+    switch writer.tables.storage {
+    case .sequential:
+      try batch.resolveIDs { try writer.firstID(withHash: $0, in: transaction) }
+    case .byKey: batch.setHomeIDs()
+    }
   }
 
   @usableFromInline
@@ -86,9 +91,20 @@ extension StoreTransaction {
     }
   }
 
+  @usableFromInline
+  func sortForInserting(_ batch: inout WriteBatch, _ writer: ModelWriter) {
+    switch writer.tables.storage {
+    case .sequential: batch.sortByPosition()
+    case .byKey: sort(&batch, writer)
+    }
+  }
+
   /// Inserts the record in the encoder, or replaces the stored record with its primary key.
   @usableFromInline
   mutating func upsert(_ writer: ModelWriter, _ entry: WriteBatch.Entry) throws -> Bool {
+    guard writer.tables.storage == .sequential else {
+      return try write(byKey: writer, entry, replacing: true)
+    }
     guard !entry.isRepeated else { return try upsertOutsideBatch(writer) }
     guard entry.id > 0 else {
       try writer.append(unlistedHash: entry.hash, in: &transaction)
@@ -101,13 +117,31 @@ extension StoreTransaction {
       // Another primary key has the same hash.
       return try upsertOutsideBatch(writer)
     }
-    writer.endAppending()
+    writer.endBatch()
     try writer.replace(found, in: &transaction)
     return false
   }
 
+  /// Inserts the record in the encoder into a model that is stored by key.
+  ///
+  /// - Returns: Whether the primary key was new. A record with the key is replaced if `replacing`.
+  private mutating func write(
+    byKey writer: ModelWriter,
+    _ entry: WriteBatch.Entry,
+    replacing: Bool
+  ) throws -> Bool {
+    try writer.beginBatch(in: transaction)
+    let key = unsafe try writer.encodedKey
+    if let found = unsafe try writer.find(key, hash: entry.hash, in: transaction) {
+      if replacing { try writer.replace(found, in: &transaction) }
+      return false
+    }
+    try writer.add(keyHash: entry.hash, in: &transaction)
+    return true
+  }
+
   private mutating func upsertOutsideBatch(_ writer: ModelWriter) throws -> Bool {
-    writer.endAppending()
+    writer.endBatch()
     return try upsert(writer)
   }
 
@@ -115,8 +149,11 @@ extension StoreTransaction {
   /// store.
   @usableFromInline
   mutating func insert(_ writer: ModelWriter, _ entry: WriteBatch.Entry) throws -> Bool {
+    guard writer.tables.storage == .sequential else {
+      return try write(byKey: writer, entry, replacing: false)
+    }
     guard entry.id == 0, !entry.isRepeated else {
-      writer.endAppending()
+      writer.endBatch()
       return try insert(writer)
     }
     try writer.append(unlistedHash: entry.hash, in: &transaction)
@@ -138,6 +175,8 @@ struct WriteBatch {
     /// Its position in the batch.
     @usableFromInline let position: Int
     /// The id of a stored object whose primary key has this hash; 0 if there is none.
+    ///
+    /// In a model that is stored by key, the id that follows from the hash.
     var id: UInt64 = 0
     /// Whether another object of the batch has the same hash.
     var isRepeated = false
@@ -167,6 +206,13 @@ struct WriteBatch {
       entries[index].id = entries[index - 1].id
       entries[index].isRepeated = true
       entries[index - 1].isRepeated = true
+    }
+  }
+
+  /// Sets the ids that follow from the hashes, for a model that is stored by key.
+  mutating func setHomeIDs() {
+    for index in entries.indices {
+      entries[index].id = StorageLayout.homeID(ofHash: entries[index].hash)
     }
   }
 

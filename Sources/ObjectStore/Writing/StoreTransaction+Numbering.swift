@@ -44,10 +44,15 @@ extension ModelWriter {
   ///
   /// The first number is the next object id, and therefore greater than the number of objects that
   /// ever existed. A model whose keys were previously numbered in another way is thus not searched
-  /// from 1.
+  /// from 1. In a model that is stored by key, it is one more than the number of objects.
   fileprivate func nextNumber(in transaction: borrowing WriteTransaction) throws -> UInt64 {
     let last: UInt64? = try metadata.integer(MetadataKey.counter(tables.name), in: transaction)
-    guard let last else { return try work.value.ids.next(in: transaction) }
+    guard let last else {
+      guard tables.storage == .sequential else {
+        return unsafe UInt64(try reader(in: transaction).count()) + 1
+      }
+      return try work.value.ids.next(in: transaction)
+    }
     guard last < .max else {
       throw StoreError(.damaged, "the key counter of \(tables.name) cannot be increased further")
     }

@@ -34,6 +34,41 @@ import Testing
     #expect(problems(in: source) == [.init(.modelNameNotLiteral, at: name)])
   }
 
+  @Test(arguments: [".hashed", "layout", "nil"])
+  func `a layout that is not written as a known member is refused`(_ layout: String) {
+    let source = "@Model(layout: \(layout)) struct Note { @PrimaryKey var id: Int }"
+    #expect(problems(in: source) == [.init(.layoutNotLiteral, at: layout)])
+  }
+
+  @Test func `the schema has the layout`() {
+    let model = "struct Note { @PrimaryKey var id: Int }"
+    let keyed = MacroExpander(expanding: "@Model(name: \"N\", layout: .byKey) \(model)").expansion
+    #expect(keyed.contains("],\n    layout: .byKey\n  )"))
+    #expect(keyed.contains("name: \"N\""))
+    #expect(!MacroExpander(expanding: "@Model \(model)").expansion.contains("layout:"))
+  }
+
+  @Test(arguments: [".byKey", "StorageLayout.byKey"])
+  func `hot fields of a model that is stored by key are refused`(_ layout: String) {
+    let body = "{ @PrimaryKey var id: Int; @Hot var views: Int }"
+    #expect(
+      problems(in: "@Model(layout: \(layout)) struct Note \(body)") == [
+        .init(.hotByKey(field: "views"), at: "@Hot")
+      ]
+    )
+    #expect(problems(in: "@Model(layout: .sequential) struct Note \(body)").isEmpty)
+  }
+
+  @Test func `columns of a model that is stored by key are refused`() {
+    let body = "{ @PrimaryKey var id: Int; @Columnar var views: Int }"
+    #expect(
+      problems(in: "@Model(layout: .byKey) struct Note \(body)") == [
+        .init(.columnarByKey(field: "views"), at: "@Columnar")
+      ]
+    )
+    #expect(problems(in: "@Model struct Note \(body)").isEmpty)
+  }
+
   @Test func `a model without a primary key is refused`() {
     #expect(
       problems(in: "@Model struct Note { var id: Int }") == [

@@ -62,7 +62,21 @@ import Testing
     source: Source,
     seed: UInt64
   ) async throws {
+    try await run(source, seed, TemporaryFolder())
+  }
+
+  @Test(arguments: Source.allCases, 3..<6)
+  func `applying each change yields the new result of a model that is stored by key`(
+    source: Source,
+    seed: UInt64
+  ) async throws {
     let folder = try TemporaryFolder()
+    let creator = try Store(at: folder.path, models: [Keyed<Everything>.self])
+    #expect(try creator.layouts == ["Everything": .byKey])
+    try await run(source, seed, folder)
+  }
+
+  private func run(_ source: Source, _ seed: UInt64, _ folder: TemporaryFolder) async throws {
     var random = SplitMix64(seed: seed)
     let models: [any Model.Type] = [Everything.self, Item.self]
     func open(_ limit: HistoryLimit) throws -> Store {

@@ -142,3 +142,36 @@ struct Spot: Model, Equatable {
     record.encode(name)
   }
 }
+
+/// A model that is stored by key, with an index.
+struct KeyedSpot: Model, Equatable {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "KeyedSpot",
+    fields: [
+      FieldSchema("name", String.self, isPrimaryKey: true),
+      FieldSchema("rank", Int.self, isIndexed: true),
+    ],
+    layout: .byKey
+  )
+
+  var name: String
+  var rank: Int
+  var primaryKey: String { name }
+
+  init(_ number: Int) {
+    name = "spot \(number)"
+    rank = number
+  }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    name = try record.value(at: 0)
+    rank = try record.value(at: 1)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(name)
+    record.encode(rank)
+  }
+}

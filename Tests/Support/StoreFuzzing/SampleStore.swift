@@ -9,7 +9,7 @@ struct SampleStore {
 
   init(in path: String) throws {
     do {
-      let store = try Store(at: path, models: [Sample.self, Spot.self])
+      let store = try Store(at: path, models: [Sample.self, Spot.self, KeyedSpot.self])
       for first in stride(from: 0, to: 300, by: 60) {
         try store.write(durability: .deferred) { tx in
           if first == 0 { for name in ["here", "there"] { try tx.insert(Spot(name)) } }
@@ -17,6 +17,7 @@ struct SampleStore {
         }
       }
       try store.write(durability: .deferred) { tx in
+        try tx.insert(contentsOf: (0..<200).map { KeyedSpot($0) })
         for id in stride(from: 0, to: 300, by: 4) { try tx.delete(Sample.self, key: id) }
         _ = try tx.update(Sample.self, key: 1) { $0.hits += 1 }
       }
@@ -42,10 +43,11 @@ struct SampleStore {
   ///
   /// - Throws: `StoreError`.
   static func use(_ path: String) throws {
-    let store = try Store(at: path, models: [Sample.self, Spot.self])
+    let store = try Store(at: path, models: [Sample.self, Spot.self, KeyedSpot.self])
     let token = try store.historyToken()
     let keys = try store.read { tx in
       _ = try tx.fetch(Spot.all)
+      _ = try tx.fetch(KeyedSpot.all)
       return try tx.fetch(Sample.all).map(\.id)
     }
     _ = try store.exportJSONLines { _ in }
@@ -59,6 +61,8 @@ struct SampleStore {
         }
       }
       for id in 10_000..<10_040 { try tx.upsert(Self.sample(id)) }
+      for number in 0..<20 { try tx.delete(KeyedSpot.self, key: KeyedSpot(number).name) }
+      try tx.upsert(contentsOf: (150..<250).map { KeyedSpot($0) })
     }
     _ = try store.changes(since: token, of: Sample.self)
     _ = try store.rebuildIndexes()

@@ -5,6 +5,8 @@ enum Contenders {
   static let ours = "ObjectStore"
   /// Our store with a column of the number that the unindexed filter reads.
   static let columns = "ObjectStore column"
+  /// Our store with a model that is stored by key.
+  static let byKey = "ObjectStore by key"
   /// Raw C in the layout of our store.
   static let chosen = "C hsplit"
   static let rawC = ["C url", "C hash", "C hidx", chosen]
@@ -12,7 +14,7 @@ enum Contenders {
   static let codable = "GRDB Codable"
 
   /// In the order of the table.
-  static let names = [ours, columns] + rawC + [statements, codable]
+  static let names = [ours, columns, byKey] + rawC + [statements, codable]
 
   /// Opens the store in the folder, and creates it if it does not exist.
   static func open(_ name: String, in folder: URL) throws -> any Contender {
@@ -21,6 +23,7 @@ enum Contenders {
     return switch name {
     case ours: try StoreContender(at: path)
     case columns: try ColumnContender(at: path)
+    case byKey: try KeyContender(at: path)
     case "C url": try CContender(.url, at: path)
     case "C hash": try CContender(.hash, at: path)
     case "C hidx": try CContender(.hidx, at: path)

@@ -22,6 +22,15 @@ struct Target: Sendable {
 
   let rival: Rival
   let bound: Bound
+  /// The contender that the target is for.
+  var contender = Contenders.ours
+
+  /// The same target for the model that is stored by key.
+  var byKey: Self {
+    var target = self
+    target.contender = Contenders.byKey
+    return target
+  }
 
   static func atMost(_ factor: Double, _ rival: Rival) -> Self {
     Self(rival: rival, bound: .atMost(factor))
@@ -37,7 +46,7 @@ struct Target: Sendable {
 
   /// Returns the outcome; `nil` if there are no measurements.
   func outcome(in row: TableRow) -> Outcome? {
-    guard let ours = row.medians[Contenders.ours], let theirs = row.cost(of: rival) else {
+    guard let ours = row.medians[contender], let theirs = row.cost(of: rival) else {
       return nil
     }
     switch bound {
@@ -66,6 +75,10 @@ struct Target: Sendable {
   }
 
   private var rivalName: String {
+    contender == Contenders.ours ? name(of: rival) : "by key, \(name(of: rival))"
+  }
+
+  private func name(of rival: Rival) -> String {
     switch rival {
     case .chosen: "chosen C"
     case .best: "best C"

@@ -15,7 +15,7 @@ extension Comparison {
       .nanoseconds,
       [
         .atMost(1.4, .chosen), .atMost(2.2, .best), .faster(3.5, .statements),
-        .faster(18, .codable),
+        .faster(18, .codable), .atMost(1.4, .best).byKey, .faster(3.5, .statements).byKey,
       ]
     )
     for repetition in repetitions(7) {

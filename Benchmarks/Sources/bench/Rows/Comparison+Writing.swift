@@ -3,7 +3,10 @@ extension Comparison {
     var row = TableRow(
       "upsert of existing records, random order, a record",
       .microseconds,
-      [.faster(0.7, .best), .faster(3, .statements)]
+      [
+        .faster(0.7, .best), .faster(3, .statements), .faster(0.7, .best).byKey,
+        .faster(3, .statements).byKey,
+      ]
     )
     for repetition in repetitions(5) {
       round += 1

@@ -234,7 +234,10 @@ extension JSONLinesImport {
     for model in schema.models {
       guard let entry = stored.model(model.name) else {
         report.unknownModels.append(model.name)
-        let layout = RecordLayout(fields: model.layoutFields(model.fields.map(\.field)))
+        let layout = RecordLayout(
+          fields: model.layoutFields(model.fields.map(\.field)),
+          storage: model.storage
+        )
         additions.append(
           StoredSchemaWriter.Addition(
             model: model.name,

@@ -5,6 +5,7 @@ struct JSONLinesSchema {
 
   struct Model {
     var name: String
+    var storage = StorageLayout.sequential
     /// The fields, each with its key in the lines.
     var fields: [(key: String, field: RecordLayout.Field)]
     var indexes: [IndexDescription]
@@ -30,6 +31,7 @@ struct JSONLinesSchema {
     models = schema.models.map { entry in
       Model(
         name: entry.tables.name,
+        storage: entry.tables.storage,
         fields: Self.keyed(Self.fields(of: entry)),
         indexes: entry.tables.indexes.map(\.description),
         columns: entry.tables.columns.map(\.description),
@@ -157,7 +159,10 @@ extension JSONLinesSchema.Model {
         )
       ),
     ]
-    // A model without columns is exported as before columns existed.
+    // Sequential ids and no columns are the default: lines of such models do not name them.
+    if storage != .sequential {
+      members.append(.init(name: "layout", value: .string("\(storage)")))
+    }
     if !columns.isEmpty {
       let ids = columns.map { JSONValue.number("\($0.fieldID)") }
       members.append(.init(name: "columns", value: .array(ids)))
@@ -176,6 +181,12 @@ extension JSONLinesSchema.Model {
       !name.utf8.contains(0), name != "store"
     else { throw failure("invalid model name") }
     self.name = name
+    if case .string(let layout) = json["layout"] {
+      guard let known = StorageLayout.allCases.first(where: { "\($0)" == layout }) else {
+        throw failure("the layout '\(layout)' is unknown")
+      }
+      storage = known
+    }
     self.fields = try fields.map { json in
       guard case .string(let fieldName) = json["name"], case .string(let type) = json["type"],
         (1...100).contains(fieldName.utf8.count), type.utf8.count <= 1_000,
@@ -214,6 +225,9 @@ extension JSONLinesSchema.Model {
       self.columns = try columns.map { json in
         guard let column = column(json) else { throw failure("a column is invalid") }
         return column
+      }
+      guard storage == .sequential || self.columns.isEmpty else {
+        throw failure("a model that is stored by key cannot have columns")
       }
     }
     guard case .array(let references) = json["references"] else { return }

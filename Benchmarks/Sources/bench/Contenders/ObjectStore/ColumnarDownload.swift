@@ -1,15 +1,8 @@
-import Foundation
 import ObjectStore
 
 /// A `Download` with a column of the received bytes.
-struct ColumnarDownload: Model {
-  struct Columns: Sendable {
-    let state = Column<ColumnarDownload, UInt8>(position: 7)
-    let received = Column<ColumnarDownload, Int64>(position: 11)
-    let updatedAt = Column<ColumnarDownload, Date>(position: 13)
-  }
-
-  static let columns = Columns()
+struct ColumnarDownload: DownloadModel {
+  static let columns = DownloadColumns<ColumnarDownload>()
   static let schema = ModelSchema(
     name: "Download",
     fields: Download.schema.fields.map { field in
@@ -19,17 +12,15 @@ struct ColumnarDownload: Model {
   )
 
   let download: Download
-  var primaryKey: String { download.url }
 
-  init(_ download: Download) {
-    self.download = download
+  init(_ download: Download) { self.download = download }
+
+  static func received(of view: inout ObjectView<ColumnarDownload>) throws -> Int64 {
+    try view.received
   }
 
-  init(from record: borrowing RecordView) throws(RecordError) {
-    download = try Download(from: record)
-  }
-
-  func encode(to record: inout RecordEncoder) {
-    download.encode(to: &record)
+  static func set(_ change: Progress, in editor: inout ObjectEditor<ColumnarDownload>) {
+    editor.set(\.received, to: change.received)
+    editor.set(\.updatedAt, to: change.updatedAt)
   }
 }

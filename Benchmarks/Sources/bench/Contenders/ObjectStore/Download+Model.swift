@@ -1,16 +1,38 @@
 import Foundation
 import ObjectStore
 
-/// The expansion of `@Model`, with hot fields for the scalars that a checkpoint changes or a query
-/// filters on.
-extension Download: Model {
-  struct Columns: Sendable {
-    let state = Column<Download, UInt8>(position: 7)
-    let received = Column<Download, Int64>(position: 11)
-    let updatedAt = Column<Download, Date>(position: 13)
+/// A model of the records, in one of the ways to store them.
+protocol DownloadModel: Model where PrimaryKey == String, Columns == DownloadColumns<Self> {
+  init(_ download: Download)
+  var download: Download { get }
+
+  // Generic code would create the key paths of the fields again for each record.
+  static func received(of view: inout ObjectView<Self>) throws -> Int64
+  static func set(_ change: Progress, in editor: inout ObjectEditor<Self>)
+}
+
+extension DownloadModel {
+  var primaryKey: String { download.url }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    self.init(try Download(from: record))
   }
 
-  static let columns = Columns()
+  func encode(to record: inout RecordEncoder) { download.encode(to: &record) }
+}
+
+struct DownloadColumns<Root: Model>: Sendable {
+  let state = Column<Root, UInt8>(position: 7)
+  let received = Column<Root, Int64>(position: 11)
+  let updatedAt = Column<Root, Date>(position: 13)
+}
+
+/// The expansion of `@Model`, with hot fields for the scalars that a checkpoint changes or a query
+/// filters on.
+extension Download: DownloadModel {
+  // GRDB's protocols have a type of this name too.
+  typealias Columns = DownloadColumns<Download>
+  static let columns = DownloadColumns<Download>()
   static let schema = ModelSchema(
     name: "Download",
     fields: [
@@ -31,6 +53,16 @@ extension Download: Model {
       FieldSchema("priority", Int32.self, isHot: true),
     ]
   )
+
+  init(_ download: Download) { self = download }
+  var download: Download { self }
+
+  static func received(of view: inout ObjectView<Download>) throws -> Int64 { try view.received }
+
+  static func set(_ change: Progress, in editor: inout ObjectEditor<Download>) {
+    editor.set(\.received, to: change.received)
+    editor.set(\.updatedAt, to: change.updatedAt)
+  }
 
   var primaryKey: String { url }
 

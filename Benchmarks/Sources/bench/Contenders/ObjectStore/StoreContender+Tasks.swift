@@ -16,22 +16,23 @@ extension StoreContender: BatchReader {
   }
 }
 
-extension StoreContender: TaskWriter {
+extension StoreContender: TaskWriter, Observing {}
+extension KeyContender: TaskWriter, Observing {}
+
+extension ObjectStoreContender {
   func update(_ change: Progress) async throws {
     try await store.write { transaction in try Self.update(change, in: &transaction) }
   }
-}
 
-extension StoreContender: Observing {
   func costOfObserving(_ changes: [Progress]) async throws -> [Duration] {
-    var results = store.observe(Download.all).makeAsyncIterator()
+    var results = store.observe(Root.all).makeAsyncIterator()
     _ = try await results.next()
     var costs: [Duration] = []
     for change in changes {
       let start = Duration.now(on: CLOCK_PROCESS_CPUTIME_ID)
       try writeNow { try Self.update(change, in: &$0) }
       guard let result = try await results.next(), result.modifications.count == 1,
-        change.isSeen(in: result.snapshot[result.modifications[0]])
+        change.isSeen(in: result.snapshot[result.modifications[0]].download)
       else { throw Mismatch("the change of \(change.url) was not seen") }
       costs.append(Duration.now(on: CLOCK_PROCESS_CPUTIME_ID) - start)
     }

@@ -1,22 +1,53 @@
 import ObjectStore
 
-/// `Store` with its public API.
-final class StoreContender: Contender {
+/// `Store` with its public API and the default storage.
+final class StoreContender: ObjectStoreContender {
+  typealias Root = Download
   let store: Store
 
   init(at path: String) throws {
-    store = try Store(at: path, models: [Download.self])
+    store = try Store(at: path, models: [Root.self])
   }
+}
 
+/// `Store` with a column of the number that the unindexed filter reads.
+final class ColumnContender: ObjectStoreContender {
+  typealias Root = ColumnarDownload
+  let store: Store
+
+  init(at path: String) throws {
+    store = try Store(at: path, models: [Root.self])
+  }
+}
+
+/// `Store` with a model that is stored by key.
+final class KeyContender: ObjectStoreContender {
+  typealias Root = KeyedDownload
+  let store: Store
+
+  init(at path: String) throws {
+    store = try Store(at: path, models: [Root.self])
+  }
+}
+
+/// A contender that uses `Store` with one of the models.
+///
+/// The classes are not generic: the compiler would not specialize their methods.
+protocol ObjectStoreContender: Contender {
+  associatedtype Root: DownloadModel
+  var store: Store { get }
+}
+
+extension ObjectStoreContender {
   func load(_ stopwatch: inout Stopwatch, _ nextChunk: () -> [Download]?) throws {
     stopwatch.start()
     try store.write { transaction in
-      var chunk: [Download]?
+      var chunk: [Root]?
       while true {
         stopwatch.stop()
         // Assigning frees the previous chunk, which is not work of the store.
         withExtendedLifetime(chunk) {}
-        chunk = nextChunk()
+        chunk = nextChunk()?.map { Root($0) }
         stopwatch.start()
         guard let chunk else { return }
         try transaction.insert(contentsOf: chunk)
@@ -26,9 +57,10 @@ final class StoreContender: Contender {
   }
 
   func upsert(_ downloads: [Download], _ stopwatch: inout Stopwatch) throws {
+    let objects = downloads.map { Root($0) }
     try stopwatch.run {
       try store.write { transaction in
-        let added = try transaction.upsert(contentsOf: downloads)
+        let added = try transaction.upsert(contentsOf: objects)
         guard added == 0 else { throw Mismatch("\(added) of the downloads were not there") }
       }
     }
@@ -43,10 +75,7 @@ final class StoreContender: Contender {
   }
 
   static func update(_ change: Progress, in transaction: inout StoreTransaction) throws {
-    let isThere = try transaction.edit(Download.self, key: change.url) { download in
-      download.set(\.received, to: change.received)
-      download.set(\.updatedAt, to: change.updatedAt)
-    }
+    let isThere = try transaction.edit(Root.self, key: change.url) { Root.set(change, in: &$0) }
     guard isThere else { throw Mismatch("no \(change.url)") }
   }
 
@@ -55,7 +84,7 @@ final class StoreContender: Contender {
       try store.read { snapshot in
         var sum: Int64 = 0
         for url in urls {
-          let received = try snapshot.withView(Download.self, key: url) { try $0.received }
+          let received = try snapshot.withView(Root.self, key: url) { try Root.received(of: &$0) }
           guard let received else { throw Mismatch("no \(url)") }
           sum &+= received
         }
@@ -69,10 +98,10 @@ final class StoreContender: Contender {
       try store.read { snapshot in
         var digest = Digest()
         for url in urls {
-          guard let download = try snapshot.find(Download.self, key: url) else {
+          guard let found = try snapshot.find(Root.self, key: url) else {
             throw Mismatch("no \(url)")
           }
-          digest.add(download)
+          digest.add(found.download)
         }
         return digest
       }
@@ -83,8 +112,8 @@ final class StoreContender: Contender {
     try stopwatch.run {
       try store.read { snapshot in
         var digest = Digest()
-        try snapshot.forEach(Download.where { $0.state == Download.failed }) { download in
-          digest.add(download)
+        try snapshot.forEach(Root.where { $0.state == Download.failed }) { found in
+          digest.add(found.download)
           return true
         }
         return digest
@@ -94,12 +123,12 @@ final class StoreContender: Contender {
 
   func countReceived(above bound: Int64, _ stopwatch: inout Stopwatch) throws -> Int {
     try stopwatch.run {
-      try store.read { try $0.count(Download.where { $0.received > bound }) }
+      try store.read { try $0.count(Root.where { $0.received > bound }) }
     }
   }
 
   func download(_ url: String) throws -> Download? {
-    try store.read { try $0.find(Download.self, key: url) }
+    try store.read { try $0.find(Root.self, key: url)?.download }
   }
 
   func size() throws -> Int { bench.size(of: ["\(store.path)/data.mdb"]) }
