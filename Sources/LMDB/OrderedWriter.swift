@@ -46,6 +46,23 @@ package struct OrderedWriter: ~Copyable {
     if unsafe !appends { _ = unsafe try put(value, for: key, cursor, 0) }
   }
 
+  /// Returns the value of `key`, valid until the next write.
+  ///
+  /// A ``put(_:for:)`` of the same key that follows needs no other search from the root.
+  ///
+  /// The corresponding C operation is `MDB_SET`.
+  package mutating func value(
+    for key: UnsafeRawBufferPointer
+  ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    guard let cursor = unsafe cursor else {
+      return unsafe try transaction.value(for: key, in: database)
+    }
+    var found = unsafe MDB_val(key)
+    var value = unsafe MDB_val()
+    guard unsafe try cursorGet(cursor, key: &found, value: &value, MDB_SET) else { return nil }
+    return unsafe value.bytes
+  }
+
   /// Appends an entry, and returns whether it did: if `key` is not greater than every other key,
   /// nothing is written.
   ///

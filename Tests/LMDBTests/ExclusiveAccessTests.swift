@@ -34,25 +34,6 @@ import Testing
     #expect(error?.code == .busy)
   }
 
-  /// Runs `body` on its own thread.
-  ///
-  /// A test that waits for its child process blocks a thread of the cooperative pool. If the child
-  /// also waits for the test, a pool without a free thread would deadlock.
-  private func inThread<R: Sendable>(
-    _ body: @escaping @Sendable () throws -> R
-  ) -> AsyncThrowingStream<R, any Error> {
-    let (stream, continuation) = AsyncThrowingStream<R, any Error>.makeStream()
-    Thread.detachNewThread {
-      do {
-        continuation.yield(try body())
-        continuation.finish()
-      } catch {
-        continuation.finish(throwing: error)
-      }
-    }
-    return stream
-  }
-
   @Test func `exclusive access throws busy while this process has the environment open`()
     throws
   {

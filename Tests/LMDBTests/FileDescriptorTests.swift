@@ -49,16 +49,19 @@ import Testing
         let environment = try Environment.open(path)
         let database = try environment.database("strings")
         let open = try Self.descriptors(below: path)
-        #expect(open.count == 3)
+        #expect(open.count == 3, "\(open)")
         #expect(open.allSatisfy { $0 > 2 }, "\(open)")
-        // The standard descriptors stay closed.
+        // The environment leaves them closed. The runtime may open an event queue at any time, which
+        // gets the lowest number and refuses a single byte with EINVAL.
         for descriptor in closed {
           var byte: UInt8 = 0
           let count =
             unsafe descriptor == 0
             ? read(Int32(descriptor), &byte, 1) : write(Int32(descriptor), &byte, 1)
-          #expect(count == -1)
-          #expect(errno == EBADF)
+          // The expectations may change it.
+          let code = errno
+          #expect(count == -1, "descriptor \(descriptor) is open")
+          #expect([EBADF, EINVAL].contains(code), "descriptor \(descriptor): \(code)")
         }
         try environment.write { try $0.put("text", for: "a", in: database) }
       }

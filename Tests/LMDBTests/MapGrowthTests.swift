@@ -1,4 +1,5 @@
 import LMDB
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -52,25 +53,26 @@ import Testing
     #expect(try environment.string(for: "0", in: database)?.utf8.count == 20 << 20)
   }
 
+  /// The map cannot grow while a task that is suspended has a read transaction, so each reader has
+  /// a thread.
   @Test(.timeLimit(.minutes(10)))
   func `the map grows although there is always an open read transaction`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")
-    try await withThrowingTaskGroup { group in
-      for _ in 0..<3 {
-        group.addTask {
-          while !Task.isCancelled {
-            let snapshot = try environment.beginRead()
-            _ = try snapshot.count(of: database)
-            _ = try environment.lastTransactionID()
-            await Task.yield()
-          }
+    let isDone = Mutex(false)
+    let readers = (0..<3).map { _ in
+      inThread {
+        while !isDone.withLock({ $0 }) {
+          let snapshot = try environment.beginRead()
+          _ = try snapshot.count(of: database)
+          _ = try environment.lastTransactionID()
         }
       }
-      _ = try fill(environment, database, count: 100, size: 100_000)
-      group.cancelAll()
-      try await group.waitForAll()
     }
+    let filled = Result { try fill(environment, database, count: 100, size: 100_000) }
+    isDone.withLock { $0 = true }
+    for reader in readers { for try await _ in reader {} }
+    _ = try filled.get()
     #expect(try environment.statistics().mapSize > 10 << 20)
   }
 

@@ -66,7 +66,7 @@ import Testing
         try transaction.commit()
       }
     }()
-    waitForFile(path + "/holding")
+    await waitUntilExists(path + "/holding")
     makeFile(path + "/waiting")
     try environment.write { try $0.put("ours", for: "b", in: database) }
     await child

@@ -52,11 +52,13 @@ import Testing
         group.addTask {
           var seen = 0
           while seen < last {
-            let snapshot = try environment.beginRead()
-            let number = Int(try snapshot.string(for: "a", in: database) ?? "0") ?? -1
-            #expect(Int(try snapshot.string(for: "b", in: database) ?? "0") == number)
-            #expect(number >= seen)
-            seen = number
+            do {
+              let snapshot = try environment.beginRead()
+              let number = Int(try snapshot.string(for: "a", in: database) ?? "0") ?? -1
+              #expect(Int(try snapshot.string(for: "b", in: database) ?? "0") == number)
+              #expect(number >= seen)
+              seen = number
+            }
             await Task.yield()
           }
         }

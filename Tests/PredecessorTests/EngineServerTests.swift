@@ -62,7 +62,7 @@ struct EngineServerTests {
     let digest = hasher.digest
     var resource = Resource(body)
     // The transfer takes long enough to measure a speed on a busy machine.
-    resource.bytesPerSecond = 500_000
+    resource.bytesPerSecond = 200_000
     for path in ["/a", "/b"] {
       fixture.server.route(path, resource)
       try fixture.add(path) { request in

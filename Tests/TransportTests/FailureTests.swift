@@ -99,10 +99,9 @@ struct FailureTests {
   }
 
   @Test func `a closed port gives cannotConnect`() async throws {
-    let gone = try FaultServer()
-    let url = gone.url("/file")
-    gone.stop()
-    #expect(await fetch(url, sink: RecordingSink())?.failureCode == .cannotConnect)
+    let closed = try ClosedPort()
+    let outcome = await fetch(closed.url("/file"), sink: RecordingSink())
+    #expect(outcome?.failureCode == .cannotConnect)
   }
 
   @Test func `an unknown host gives cannotFindHost`() async {

@@ -14,13 +14,29 @@ struct DelegateQueueTests {
     var pace = BlockPace()
     #expect(
       [
-        pace.isBusy(after: 100, at: start),
+        pace.isBusy(after: 100, chunkCount: 100, at: start),
         // Not a millisecond yet.
-        pace.isBusy(after: 100, at: start + .microseconds(900)),
-        pace.isBusy(after: 1, at: start + .milliseconds(1)),
-        pace.isBusy(after: 1, at: start + .milliseconds(1.5)),
-        pace.isBusy(after: 6, at: start + .milliseconds(3)),
+        pace.isBusy(after: 100, chunkCount: 100, at: start + .microseconds(900)),
+        pace.isBusy(after: 1, chunkCount: 1, at: start + .milliseconds(1)),
+        pace.isBusy(after: 1, chunkCount: 1, at: start + .milliseconds(1.5)),
+        pace.isBusy(after: 6, chunkCount: 6, at: start + .milliseconds(3)),
       ] == [false, false, true, true, false]
+    )
+  }
+
+  @Test func `a queue is not busy after the head or the end of a task`() {
+    let start = ContinuousClock.now
+    var pace = BlockPace()
+    #expect(
+      [
+        pace.isBusy(after: 1, chunkCount: 1, at: start),
+        pace.isBusy(after: 100, chunkCount: 100, at: start + .milliseconds(1)),
+        pace.isBusy(after: 32, chunkCount: 31, at: start + .milliseconds(1.1)),
+        pace.isBusy(after: 32, chunkCount: 32, at: start + .milliseconds(1.2)),
+        // Only the chunks count for the rate.
+        pace.isBusy(after: 100, chunkCount: 1, at: start + .milliseconds(40)),
+        pace.isBusy(after: 1, chunkCount: 1, at: start + .milliseconds(40.1)),
+      ] == [false, true, false, true, false, false]
     )
   }
 
@@ -74,7 +90,12 @@ struct DelegateQueueTests {
     @Test func `a busy queue runs every block, and waits for no batch forever`() async {
       let log = Log()
       let queue = DelegateQueue()
-      for number in 0..<10_000 { queue.addOperation { log.add("\(number)") } }
+      for number in 0..<10_000 {
+        queue.addOperation {
+          queue.noteChunk()
+          log.add("\(number)")
+        }
+      }
       await withCheckedContinuation { done in queue.addOperation { done.resume() } }
       #expect(log.all == (0..<10_000).map(String.init))
     }

@@ -43,10 +43,24 @@ struct Socket: Sendable {
   ///
   /// Port zero selects any free port.
   static func listening(port: UInt16) throws -> Socket {
+    let result = try bound(port: port, isReusable: true)
+    guard listen(result.descriptor, 1_024) == 0 else {
+      let error = SocketError(call: "listen on 127.0.0.1:\(port)", code: errno)
+      result.close()
+      throw error
+    }
+    return result
+  }
+
+  /// Opens a socket that has a port of 127.0.0.1 and does not listen.
+  ///
+  /// Port zero selects any free port. A reusable socket may have a port whose last connections have
+  /// not expired yet; two such sockets may have the same port as long as neither listens.
+  static func bound(port: UInt16, isReusable: Bool = false) throws -> Socket {
     let descriptor = socket(AF_INET, stream, 0)
     guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
     let result = Socket(descriptor: descriptor)
-    result.set(SO_REUSEADDR, to: CInt(1))
+    if isReusable { result.set(SO_REUSEADDR, to: CInt(1)) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -57,8 +71,8 @@ struct Socket: Sendable {
         unsafe bind(descriptor, $0, length)
       }
     }
-    guard bound == 0, listen(descriptor, 1_024) == 0 else {
-      let error = SocketError(call: "bind and listen on 127.0.0.1:\(port)", code: errno)
+    guard bound == 0 else {
+      let error = SocketError(call: "bind to 127.0.0.1:\(port)", code: errno)
       result.close()
       throw error
     }
