@@ -33,9 +33,9 @@
   /// ```
   public final class AsyncHTTPClientTransport: Transport {
     private let clients: ClientPool
-    private let fetches = LiveTaskTable<Fetch>()
+    private let fetches: LiveTaskTable<Fetch>
+    private let idleWatch: IdleWatch
     private let limiter: RateLimiter
-    private let idleTimeout: Duration
     private let executor = SinkExecutor()
 
     /// Creates a transport with its own connection pool.
@@ -94,7 +94,9 @@
       proxies: ProxySettings
     ) {
       precondition(connectionsPerHost > 0, "a transport needs at least one connection per host")
-      self.idleTimeout = idleTimeout
+      let fetches = LiveTaskTable<Fetch>()
+      self.fetches = fetches
+      idleWatch = IdleWatch(fetches, limit: idleTimeout)
       limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
       var tls = tls
       if tls.trustRoots == nil || tls.trustRoots == .default,
@@ -121,6 +123,7 @@
     ///
     /// Every sink receives `finish`.
     deinit {
+      idleWatch.stop()
       for fetch in fetches.all { fetch.end(.cancelled) }
       clients.shutdown()
     }
@@ -143,12 +146,10 @@
       let fetch = fetches.add(recordID: request.recordID, sink: sink) { Fetch(gate: $0) }
       do throws(DownloadFailure) {
         let prepared = try PreparedRequest(request)
-        fetch.begin(
-          on: executor,
-          idleTimeout: idleTimeout
-        ) { [clients, limiter] in
+        fetch.begin(on: executor) { [clients, limiter] in
           await fetch.run(prepared, clients: clients, limiter: limiter)
         }
+        idleWatch.wake()
       } catch {
         fetch.end(.failed(error))
       }

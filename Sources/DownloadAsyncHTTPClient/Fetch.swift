@@ -7,8 +7,8 @@
   /// One task from its start to the last call to its sink.
   final class Fetch: Sendable {
     private struct State {
-      /// The task that fetches, and the one that checks the idle time.
-      var tasks: [Task<Void, Never>] = []
+      /// The task that fetches.
+      var work: Task<Void, Never>?
       /// When the transport began to wait for the server; `nil` while it is not waiting.
       var silentSince: ContinuousClock.Instant?
     }
@@ -24,18 +24,10 @@
       self.gate = gate
     }
 
-    /// Starts the task, and ends it when the server sends nothing for longer than the time-out.
-    func begin(
-      on executor: SinkExecutor,
-      idleTimeout: Duration,
-      work: @escaping @Sendable () async -> Void
-    ) {
-      let watching = Task { await watch(idleTimeout) }
-      let working = Task(executorPreference: executor) {
-        await work()
-        watching.cancel()
-      }
-      state.withLock { $0.tasks = [working, watching] }
+    /// Starts the task.
+    func begin(on executor: SinkExecutor, work: @escaping @Sendable () async -> Void) {
+      let task = Task(executorPreference: executor) { await work() }
+      state.withLock { $0.work = task }
       // The task may have ended before it could be cancelled.
       if gate.hasEnded { cancelWork() }
     }
@@ -49,7 +41,7 @@
     }
 
     private func cancelWork() {
-      for task in state.withLock({ $0.tasks }) { task.cancel() }
+      state.withLock { $0.work }?.cancel()
     }
 
     // MARK: Idle time
@@ -64,17 +56,7 @@
       state.withLock { $0.silentSince = nil }
     }
 
-    private func watch(_ limit: Duration) async {
-      while !gate.hasEnded, !Task.isCancelled {
-        let silentSince = state.withLock { $0.silentSince }
-        let end = (silentSince ?? .now) + limit
-        if silentSince != nil, end <= .now {
-          let failure = DownloadFailure(.timedOut, "nothing arrived in time")
-          return self.end(.failed(failure))
-        }
-        // A cancelled sleep ends the loop.
-        try? await Task.sleep(until: end)
-      }
-    }
+    /// When the transport began to wait for the server; `nil` while it is not waiting.
+    var silentSince: ContinuousClock.Instant? { state.withLock { $0.silentSince } }
   }
 #endif

@@ -12,7 +12,8 @@ internal import SystemInterface
   /// does up to 6.3.
   ///
   /// A thread that is woken for each chunk costs more than the chunk. So a busy queue waits for
-  /// half of the slots, or for a millisecond, and then runs all waiting blocks.
+  /// half of the slots, or for a millisecond, and then runs all waiting blocks. It does not wait
+  /// after the head or the end of a task: with many small files that would delay each of them.
   ///
   /// `@unchecked` because the superclass is; the added properties are immutable and thread-safe.
   final class DelegateQueue: OperationQueue, @unchecked Sendable {
@@ -43,6 +44,8 @@ internal import SystemInterface
     // Held to append or take blocks; never while one runs.
     private let state = Mutex(State())
     private let busy = Atomic(false)
+    /// The number of chunks among the blocks that have run since the last batch.
+    private let chunkCount = Atomic(0)
     private let onBatchEnd: @Sendable () -> Void
 
     // Per process, not per queue: all sessions of a process read on one thread, so a wait for a
@@ -61,6 +64,11 @@ internal import SystemInterface
 
     /// Whether blocks arrive so fast that ``onBatchEnd`` follows within a millisecond or two.
     var isBusy: Bool { busy.load(ordering: .relaxed) }
+
+    /// Notes that the current block passes on a chunk of a body.
+    func noteChunk() {
+      chunkCount.add(1, ordering: .relaxed)
+    }
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
       // The queue's own thread must not wait for a slot that only it can free.
@@ -99,7 +107,11 @@ internal import SystemInterface
           if entry.hasSlot { slots.signal() }
         }
         onBatchEnd()
-        let isBusy = pace.isBusy(after: entries.count, at: .now)
+        let isBusy = pace.isBusy(
+          after: entries.count,
+          chunkCount: chunkCount.exchange(0, ordering: .relaxed),
+          at: .now
+        )
         busy.store(isBusy, ordering: .relaxed)
         if isBusy { awaitBatch() }
       }
@@ -150,6 +162,9 @@ internal import SystemInterface
 
     /// Whether data should be collected until the end of a batch; this queue has no batches.
     var isBusy: Bool { false }
+
+    /// Notes that the current block passes on a chunk of a body.
+    func noteChunk() {}
 
     /// Appends a block; does not wait.
     func runAfterPending(_ block: @escaping @Sendable () -> Void) {

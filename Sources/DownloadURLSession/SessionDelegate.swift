@@ -50,6 +50,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    let queue = session.delegateQueue as? DelegateQueue
+    queue?.noteChunk()
     // Queued data still arrives after a cancel; it must not be charged to the rate limit. Data
     // after an interim response alone is not a body.
     guard let task = table[dataTask], !task.gate.hasEnded else { return }
@@ -59,11 +61,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     guard task.gate.hasHead else { return }
     task.sawEvent()
     // A busy queue calls `flush` soon. With a rate limit, each piece waits for its turn.
-    if limiter.bytesPerSecond == nil, let queue = session.delegateQueue as? DelegateQueue,
-      queue.isBusy
-    {
-      return batch.add(data, of: task)
-    }
+    if limiter.bytesPerSecond == nil, queue?.isBusy == true { return batch.add(data, of: task) }
     flush()
     deliver(data.span, to: task)
   }
