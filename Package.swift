@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "ObjectStoreModel", targets: ["ObjectStoreModel"]),
     .library(name: "ResumeData", targets: ["ResumeData"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
+    .library(name: "DownloadMetalink", targets: ["DownloadMetalink"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
     .library(name: "DownloadSimulation", targets: ["DownloadSimulation"]),
     .library(name: "DownloadURLSession", targets: ["DownloadURLSession"]),
@@ -85,6 +86,8 @@ let package = Package(
         "Records/DownloadRecord.model", "Records/RequestHeaders.model", "Records/Root.model",
       ]
     ),
+    // Separate, because it links Foundation's XML parser and with it libxml2 (decision 0048).
+    .target(name: "DownloadMetalink", dependencies: ["DownloadStore"]),
     .target(
       name: "DownloadSync",
       dependencies: [
@@ -107,8 +110,8 @@ let package = Package(
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData",
-        "SystemInterface", "DownloadURLSession",
+        "DownloadAsyncHTTPClient", "DownloadMetalink", "DownloadStore", "DownloadSync",
+        "DownloadURLSession", "ObjectStore", "ResumeData", "SystemInterface",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ]
@@ -267,7 +270,8 @@ let package = Package(
     .testTarget(
       name: "DownloadCommandsTests",
       dependencies: [
-        "DownloadCommands", "DownloadStore", "DownloadSync", "FaultServer", "LMDB", "NginxServer",
+        "DownloadCommands", "DownloadMetalink", "DownloadStore", "DownloadSync", "FaultServer",
+        "LMDB", "NginxServer",
         "ObjectStore", "ResumeData", "SystemInterface", "TestSupport", "TestTraits",
         "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -304,6 +308,10 @@ let package = Package(
         "TestSupport", "TransportTesting",
       ],
       path: "Tests/Support/EngineTestSupport"
+    ),
+    .testTarget(
+      name: "DownloadMetalinkTests",
+      dependencies: ["DownloadMetalink", "DownloadStore", "TestSupport"]
     ),
     // The engine with a real store, real files and a real server.
     .testTarget(

@@ -1,0 +1,248 @@
+import DownloadStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadMetalink
+
+@Suite struct MetalinkTests {
+  private func document(_ files: String, prefix: String = "") -> Data {
+    let name = prefix.isEmpty ? "xmlns" : "xmlns:\(prefix)"
+    let root = prefix.isEmpty ? "metalink" : "\(prefix):metalink"
+    return Data(
+      """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <\(root) \(name)="urn:ietf:params:xml:ns:metalink">
+      \(files)
+      </\(root)>
+      """.utf8
+    )
+  }
+
+  private func file(_ contents: String, name: String = "a.iso") -> Data {
+    document("<file name=\"\(name)\"><url>http://h/a.iso</url>\(contents)</file>")
+  }
+
+  /// The example of RFC 5854, section 1.1, with a URL of another scheme, and real digests.
+  @Test func `the example of RFC 5854 is read`() throws {
+    let sha256 = String(repeating: "3d", count: 32)
+    let sha1 = String(repeating: "6a", count: 20)
+    let metalink = try Metalink(
+      document(
+        """
+        <published>2009-05-15T12:23:23Z</published>
+        <file name="example.ext">
+          <size>14471447</size>
+          <identity>Example</identity>
+          <version>1.0</version>
+          <language>en</language>
+          <description>A description of the example file for download.</description>
+          <hash type="sha-256">\(sha256)</hash>
+          <pieces length="10000000" type="sha-1">
+            <hash>\(sha1)</hash>
+            <hash>\(sha1.uppercased())</hash>
+          </pieces>
+          <url location="DE" priority="2">http://b.example.com/example.ext</url>
+          <url location="fr" priority="1">http://a.example.com/example.ext</url>
+          <url>https://c.example.com/example.ext?a=1&amp;b=2</url>
+          <url priority="1">ftp://ftp.example.com/example.ext</url>
+          <metaurl mediatype="torrent" priority="1">http://example.com/example.ext.torrent</metaurl>
+        </file>
+        """
+      )
+    )
+    let digest = try Digest("sha1:\(sha1)")
+    #expect(
+      metalink.files == [
+        Metalink.File(
+          folder: "",
+          name: "example.ext",
+          byteCount: 14_471_447,
+          digests: [try Digest("sha256:\(sha256)")],
+          pieces: Metalink.Pieces(byteCount: 10_000_000, digests: [digest, digest]),
+          sources: [
+            .init(url: "http://a.example.com/example.ext", priority: 1, location: "fr"),
+            .init(url: "http://b.example.com/example.ext", priority: 2, location: "de"),
+            .init(
+              url: "https://c.example.com/example.ext?a=1&b=2",
+              priority: 999_999,
+              location: nil
+            ),
+          ]
+        )
+      ]
+    )
+    #expect(metalink.skipped.isEmpty)
+  }
+
+  @Test func `a request has the best source as its URL, and the other sources as mirrors`() throws {
+    let metalink = try Metalink(
+      document(
+        """
+        <file name="new/a.iso">
+          <hash type="md5">\(String(repeating: "0", count: 32))</hash>
+          <hash type="sha-512">\(String(repeating: "1", count: 128))</hash>
+          <url priority="3" location="de">http://c/a</url>
+          <url priority="1">http://a/a</url><url priority="2" location="fr">http://b/a</url>
+        </file>
+        """
+      )
+    )
+    let request = DownloadRequest(metalink.files[0])
+    #expect([request.url] + request.mirrors == ["http://a/a", "http://b/a", "http://c/a"])
+    #expect(request.folder == "new" && request.filename == "a.iso")
+    #expect(request.digest?.algorithm == .sha512)
+    let near = DownloadRequest(metalink.files[0], preferring: ["de", "at"])
+    #expect([near.url] + near.mirrors == ["http://c/a", "http://a/a", "http://b/a"])
+  }
+
+  @Test func `a prefix of the namespace and elements of other namespaces change nothing`() throws {
+    let metalink = try Metalink(
+      document(
+        """
+        <m:file name="a" xmlns:x="urn:x"><x:url>http://no/a</x:url><x:file name="b"/>
+        <m:url><![CDATA[ http://h/a?b&c ]]></m:url></m:file>
+        """,
+        prefix: "m"
+      )
+    )
+    #expect(metalink.files.map(\.sources) == [[.init(url: "http://h/a?b&c", priority: 999_999)]])
+  }
+
+  @Test(arguments: [
+    "", "text", "<metalink", "<a/>", "<metalink/>", "{}",
+    "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"/>",
+    "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><file name=\"a\"></metalink>",
+    "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><metalink/></metalink>",
+  ])
+  func `another document throws`(text: String) {
+    let error = #expect(throws: MetalinkError.self) { try Metalink(Data(text.utf8)) }
+    #expect(error.map { [.notXML, .notMetalink].contains($0.code) } == true, "\(text)")
+  }
+
+  /// Foundation's parser on Linux crashes at a name that is not UTF-8.
+  @Test(arguments: [[0xFF], [0xCF], [0xC3], [0xED, 0xA0, 0x80], [0]] as [[UInt8]])
+  func `a document that is not UTF-8 throws notXML`(bytes: [UInt8]) {
+    for position in ["<file name=\"a", "<file name=\"a\"><x", "<file name=\"a\"><"] {
+      let text = document(position)
+      let start = text.firstRange(of: Data(position.utf8))!.upperBound
+      let damaged = Data(text[..<start]) + bytes + Data("/></file>".utf8) + text[start...]
+      let error = #expect(throws: MetalinkError.self) { try Metalink(damaged) }
+      #expect(error?.code == .notXML)
+    }
+  }
+
+  @Test(arguments: ["UTF-16", "ISO-8859-1", "EBCDIC-CP-US"])
+  func `a document that declares another encoding throws notXML`(encoding: String) {
+    let text = String(decoding: file(""), as: UTF8.self).replacing("UTF-8", with: encoding)
+    let error = #expect(throws: MetalinkError.self) { try Metalink(Data(text.utf8)) }
+    #expect(error?.code == .notXML)
+  }
+
+  @Test func `a document of version 3 throws oldVersion`() {
+    let text = "<metalink version=\"3.0\" xmlns=\"http://www.metalinker.org/\"><files/></metalink>"
+    let error = #expect(throws: MetalinkError.self) { try Metalink(Data(text.utf8)) }
+    #expect(error?.code == .oldVersion)
+  }
+
+  @Test(arguments: [
+    "/etc/passwd", "../a", "a/../../b", "", ".", "a/", "a\\b", "a&#10;b",
+  ])
+  func `a file whose name leads out of the folder is skipped`(name: String) throws {
+    let metalink = try Metalink(file("", name: name))
+    #expect(metalink.files.isEmpty)
+    #expect(metalink.skipped.map(\.line) == [3])
+  }
+
+  @Test(arguments: [
+    "<size>-1</size>", "<size>many</size>", "<hash type=\"sha-256\">ab</hash>",
+    "<hash type=\"md5\">zz</hash>", "<pieces length=\"0\" type=\"md5\"/>", "<pieces type=\"md5\"/>",
+    "<pieces length=\"1\" type=\"sha-1\"><hash>ab</hash></pieces>",
+    "<size>3</size><pieces length=\"2\" type=\"md5\"><hash>0123456789abcdef0123456789abcdef</hash></pieces>",
+  ])
+  func `a file whose description contradicts itself is skipped, and the others are not`(
+    contents: String
+  ) throws {
+    let metalink = try Metalink(
+      document(
+        """
+        <file name="a"><url>http://h/a</url>\(contents)</file>
+        <file name="b"><url>http://h/b</url></file>
+        """
+      )
+    )
+    #expect(metalink.files.map(\.name) == ["b"])
+    #expect(metalink.skipped.map(\.line) == [3])
+    #expect(metalink.skipped.first?.reason.isEmpty == false)
+  }
+
+  @Test func `digests and pieces of unknown algorithms are ignored`() throws {
+    let metalink = try Metalink(
+      file(
+        """
+        <hash type="tiger">00</hash><hash>00</hash>
+        <pieces length="5" type="tiger"><hash>00</hash></pieces>
+        """
+      )
+    )
+    #expect(metalink.files.map(\.digests) == [[]])
+    #expect(metalink.files.map(\.pieces) == [nil])
+  }
+
+  @Test func `a file without a usable URL is skipped`() throws {
+    let metalink = try Metalink(
+      document("<file name=\"a\"><url>ftp://h/a</url><url>a.iso</url><url/></file>")
+    )
+    #expect(metalink.skipped.map(\.reason) == ["it has no http or https URL"])
+  }
+
+  /// The files exist, so a parser that loads them would find text.
+  @Test func `external entities are not loaded, and internal ones do not grow without limit`()
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let secret = try folder.makeFile("secret", "http://h/secret")
+    let entities = (1..<30).map { number in
+      "<!ENTITY e\(number) \"\(String(repeating: "&e\(number - 1);", count: 10))\">"
+    }
+    let text = """
+      <!DOCTYPE metalink [<!ENTITY x SYSTEM "file://\(secret)"><!ENTITY e0 "http://h/e">
+      \(entities.joined())]>
+      <metalink xmlns="urn:ietf:params:xml:ns:metalink">
+      <file name="a"><url>&x;</url><url>&e29;</url><url>http://h/a</url></file></metalink>
+      """
+    let metalink = try? Metalink(Data(text.utf8))
+    #expect(metalink?.files.flatMap(\.sources).contains { $0.url.contains("secret") } != true)
+  }
+
+  @Test func `a damaged document never crashes the reader`() throws {
+    let sha1 = String(repeating: "6a", count: 20)
+    let original = Array(
+      file(
+        """
+        <size>20</size><hash type="sha-1">\(sha1)</hash>
+        <pieces length="10" type="sha-1"><hash>\(sha1)</hash><hash>\(sha1)</hash></pieces>
+        <url priority="1" location="de">https://h/b?c&amp;d</url>
+        """
+      )
+    )
+    var random = SplitMix64(seed: 5_854)
+    var readCount = 0
+    for _ in 0..<3_000 {
+      var bytes = original
+      for _ in 0...random.next(upperBound: UInt64(4)) {
+        let index = Int(random.next(upperBound: UInt64(bytes.count)))
+        switch random.next(upperBound: UInt64(4)) {
+        case 0: bytes[index] = UInt8(truncatingIfNeeded: random.next())
+        case 1: bytes.removeSubrange(index..<min(bytes.count, index + 9))
+        case 2: bytes.insert(contentsOf: bytes[index...].prefix(40), at: index)
+        default: bytes.insert(contentsOf: Array("<>&\"".utf8), at: index)
+        }
+      }
+      guard let metalink = try? Metalink(Data(bytes)) else { continue }
+      readCount += 1
+      #expect(metalink.files.allSatisfy { !$0.sources.isEmpty && !$0.name.contains("/") })
+    }
+    #expect(readCount > 100)
+  }
+}
